@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Language, warnings and instrumentation: the same for every layer, so that one preset has one kind of object.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Assertions are on in every build: no preset defines NDEBUG.
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+add_compile_definitions(_GNU_SOURCE LOCKSTEP_VERSION="${PROJECT_VERSION}")
+add_compile_options(
+    -Wall
+    -Wextra
+    -Wpedantic
+    -Wshadow
+    -Wstrict-prototypes
+    -Wmissing-prototypes
+    -Wpointer-arith
+    -Wwrite-strings
+    -Wvla
+    -Werror
+    # __FILE__ in a message is the path inside the project, on any machine.
+    -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=
+)
+
+if(LOCKSTEP_SANITIZE)
+    add_compile_options(-fsanitize=${LOCKSTEP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${LOCKSTEP_SANITIZE})
+endif()
+
+if(LOCKSTEP_COVERAGE)
+    set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+    add_compile_options(--coverage)
+    add_link_options(--coverage)
+endif()

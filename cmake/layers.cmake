@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Functions that make layers, and programs and libraries out of layers. A layer without sources is no target, and
+# whoever lists it goes without it.
+
+# lockstep_layer(NAME [PIC] [FOLDER folder] [ONLY regex] [EXCLUDE regex])
+# Compiles src/NAME/*.c, or the part of src/FOLDER whose file names match ONLY and not EXCLUDE, into one OBJECT library.
+# PIC: the objects also go into a shared library.
+function(lockstep_layer name)
+    cmake_parse_arguments(PARSE_ARGV 1 layer "PIC" "FOLDER;ONLY;EXCLUDE" "")
+    if(NOT layer_FOLDER)
+        set(layer_FOLDER ${name})
+    endif()
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer_FOLDER}/*.c)
+    if(layer_ONLY)
+        list(FILTER sources INCLUDE REGEX "/${layer_ONLY}$")
+    endif()
+    if(layer_EXCLUDE)
+        list(FILTER sources EXCLUDE REGEX "/${layer_EXCLUDE}$")
+    endif()
+    if(NOT sources)
+        return()
+    endif()
+    add_library(${name} OBJECT ${sources})
+    lockstep_includes(${name})
+    # Conversions between signed and unsigned are too many at the border to zookeeper.h; !"text" is how assertions talk.
+    target_compile_options(${name} PRIVATE -Wconversion -Wno-sign-conversion -Wno-string-conversion)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${layer_PIC})
+endfunction()
+
+function(lockstep_includes target)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+    target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE})
+endfunction()
+
+# The objects of those of the layers that exist.
+function(lockstep_objects out)
+    set(objects)
+    foreach(layer IN LISTS ARGN)
+        if(TARGET ${layer})
+            list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+        endif()
+    endforeach()
+    set(${out} ${objects} PARENT_SCOPE)
+endfunction()
+
+# lockstep_program(NAME LAYERS layer...)
+# A program made of layers alone; it needs cli_main, which has main().
+function(lockstep_program name)
+    cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LAYERS")
+    if(NOT TARGET cli_main)
+        return()
+    endif()
+    lockstep_objects(objects ${program_LAYERS})
+    add_executable(${name} ${objects})
+    target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+endfunction()
+
+# lockstep_library(TARGET STATIC|SHARED NAME name LAYERS layer... [LINK library...])
+function(lockstep_library target kind)
+    cmake_parse_arguments(PARSE_ARGV 2 library "" "NAME" "LAYERS;LINK")
+    list(GET library_LAYERS 0 first)
+    if(NOT TARGET ${first})
+        return()
+    endif()
+    lockstep_objects(objects ${library_LAYERS})
+    add_library(${target} ${kind} ${objects})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${library_NAME} LINKER_LANGUAGE C)
+    target_link_libraries(${target} PUBLIC ${library_LINK})
+    # A sanitizer's runtime is in the program that loads the library, so only plain builds can insist on closure.
+    if(kind STREQUAL SHARED AND NOT LOCKSTEP_SANITIZE)
+        target_link_options(${target} PRIVATE -Wl,--no-undefined)
+    endif()
+endfunction()
+
+# One C file that drives the harness itself: a test or a benchmark. The target is PREFIX_name, the program FOLDER/name.
+function(lockstep_harness_program prefix source folder)
+    lockstep_objects(objects ${HARNESS})
+    lockstep_single_program(${prefix} ${source} ${folder})
+    target_sources(${single_target} PRIVATE ${objects})
+    target_link_libraries(${single_target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    set(single_target ${single_target} PARENT_SCOPE)
+endfunction()
+
+# One C file that stands on the lock library and the real client.
+function(lockstep_real_program prefix source folder)
+    lockstep_single_program(${prefix} ${source} ${folder})
+    foreach(library lockstep_real lockstep_static)
+        if(TARGET ${library})
+            target_link_libraries(${single_target} PRIVATE ${library})
+        endif()
+    endforeach()
+    target_link_libraries(${single_target} PRIVATE ${ZOOKEEPER_MT} Threads::Threads)
+    set(single_target ${single_target} PARENT_SCOPE)
+endfunction()
+
+function(lockstep_single_program prefix source folder)
+    get_filename_component(name ${source} NAME_WE)
+    set(target ${prefix}_${name})
+    add_executable(${target} ${source})
+    lockstep_includes(${target})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+                                               RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
+    set(single_target ${target} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+help_lint()
+{
+    cat <<'TEXT'
+usage: ./dev lint [FILE...]
+
+Fails if clang-format would change a file, if clang-tidy finds something (.clang-tidy says what), or if a shell script
+does not parse.
+
+examples:
+  ./dev lint                      everything
+  ./dev lint src/lock/mutex.c     one file
+TEXT
+}
+
+cmd_lint()
+{
+    local failed=0
+    source dev.d/setup.sh
+    source dev.d/build.sh
+    setup_groups run test full
+    if (($# == 0)); then
+        mapfile -t files < <(c_files)
+        set -- "${files[@]}"
+        step "shell syntax" lint_shell || failed=1
+    fi
+    step "clang-format" clang-format --dry-run -Werror "$@" || failed=1
+    configure_preset release-clang ON
+    step "clang-tidy" lint_tidy "$@" || failed=1
+    return $failed
+}
+
+lint_shell()
+{
+    local script failed=0
+    for script in dev dev.d/* .ci/run $(find tests -name '*.sh'); do
+        bash -n "$script" || failed=1
+    done
+    return $failed
+}
+
+lint_tidy()
+{
+    local file sources=()
+    for file in "$@"; do
+        # Headers are seen through the sources that include them.
+        [[ $file == *.c ]] && grep -q "/$file\"" build/release-clang/compile_commands.json && sources+=("$file")
+    done
+    printf '%s\0' "${sources[@]}" |
+        xargs -0 -r -P "$(nproc)" -n 2 clang-tidy --quiet -p build/release-clang 2>build/lint.err || {
+        grep -v 'warnings generated\|^Suppressed' build/lint.err >&2 || true
+        return 1
+    }
+}

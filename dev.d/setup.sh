@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Installs what is missing, by group, so that nobody installs Java to see the simulator run.
+
+packages_of()
+{
+    case $1 in
+    run) echo gcc libc6-dev cmake ninja-build libzookeeper-mt-dev ;;
+    # The server itself is in libzookeeper-java; the package zookeeper adds a desktop Java and scripts not used here.
+    test) echo libcmocka-dev libzookeeper-java libslf4j-java default-jre-headless ;;
+    full) echo clang libclang-rt-dev clang-format clang-tidy gcovr valgrind ;;
+    fresh) echo mmdebstrap git util-linux ;;
+    *) usage_error "unknown group '$1', expected one of: run test full fresh" ;;
+    esac
+}
+
+help_setup()
+{
+    cat <<'TEXT'
+usage: ./dev setup [GROUP...]
+
+Installs the Debian packages of the groups (default: run test) that dpkg does not have yet. With nothing missing it
+touches neither the network nor the system. It starts and enables no service. Without root it prints the line to run
+and exits 4.
+
+  run     compiler, cmake, ninja, the ZooKeeper C client: enough for ./dev run
+  test    cmocka, the ZooKeeper server and a Java to run it: enough for ./dev test and ./dev real
+  full    clang and its tools, gcovr, valgrind: for ./dev test --full, fmt, lint
+  fresh   mmdebstrap: for ./dev fresh
+
+examples:
+  ./dev setup                 what ./dev test needs
+  ./dev setup run test full   everything a developer uses
+TEXT
+}
+
+cmd_setup()
+{
+    local group
+    (($# > 0)) || set -- run test
+    for group in "$@"; do
+        packages_of "$group" >/dev/null
+    done
+    setup_groups "$@"
+}
+
+# setup_groups GROUP...: the form that other subcommands call.
+setup_groups()
+{
+    local group packages=() missing
+    for group in "$@"; do
+        # shellcheck disable=SC2207
+        packages+=($(packages_of "$group"))
+    done
+    missing=$(missing_packages "${packages[@]}")
+    if [[ -z $missing ]]; then
+        return
+    fi
+    step "install $missing" install_packages $missing || exit $EXIT_ENVIRONMENT
+}
+
+missing_packages()
+{
+    local installed package missing=()
+    command -v dpkg-query >/dev/null || environment_error "no dpkg-query: install by hand what provides: $*"
+    # A package name may be a virtual one's, or come with an architecture: status and name decide.
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
+    for package in "$@"; do
+        [[ $'\n'$installed$'\n' == *$'\n'"installed $package"$'\n'* ]] || missing+=("$package")
+    done
+    echo "${missing[*]}"
+}
+
+install_packages()
+{
+    local log=build/setup.log
+    if ((EUID != 0)); then
+        echo "dev: not root; run this, then try again:" >&2
+        echo "apt-get update && apt-get install -y --no-install-recommends $*" >&2
+        exit $EXIT_ENVIRONMENT
+    fi
+    mkdir -p build
+    trap allow_services EXIT
+    forbid_services
+    if ! fetch_and_install "$@" >$log 2>&1; then
+        tail -n 30 $log >&2
+        return $EXIT_ENVIRONMENT
+    fi
+}
+
+# Package lists may be absent (a new machine) or name versions that the mirror no longer has.
+fetch_and_install()
+{
+    if ! apt_get --simulate install "$@" >/dev/null; then
+        apt_get update || return
+    fi
+    apt_get install "$@" || { apt_get update && apt_get install "$@"; }
+}
+
+apt_get()
+{
+    DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -q=2 -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@" </dev/null
+}
+
+# Debian's packages ask policy-rc.d before they start a service. Where the machine has one, it stays.
+SERVICE_POLICY=/usr/sbin/policy-rc.d
+OUR_SERVICE_POLICY=no
+
+forbid_services()
+{
+    if [[ ! -e $SERVICE_POLICY ]]; then
+        printf '#!/bin/sh\nexit 101\n' >$SERVICE_POLICY
+        chmod 755 $SERVICE_POLICY
+        OUR_SERVICE_POLICY=yes
+    fi
+}
+
+allow_services()
+{
+    if [[ $OUR_SERVICE_POLICY == yes ]]; then
+        rm -f $SERVICE_POLICY
+    fi
+}

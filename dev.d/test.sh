@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The tests: ctest in each preset of the tier; with --full also the tools that take minutes.
+
+help_test()
+{
+    cat <<'TEXT'
+usage: ./dev test [--full | --prove] [--filter NAMES]
+
+Installs what is missing, builds release and debug (address and undefined behaviour sanitizers) and runs the tests of
+both. It says what this fast tier leaves out. The last line is `N passed, N failed`.
+
+  --full           all presets with the slow tests, replays compared between compilers, valgrind, coverage, lint
+  --prove          plant one fault per test group in a scratch copy; fails if the group stays green
+  --filter NAMES   only tests whose name (LAYER.NAME) has this in it; with * or ? a pattern for the whole name
+
+examples:
+  ./dev test
+  ./dev test --filter fakezk.
+  ./dev test --filter 'lock.*deadline*'
+  ./dev test --full
+  ./dev test --prove
+TEXT
+}
+
+PASSED=0 FAILED=0 SKIPPED=0
+
+cmd_test()
+{
+    local tier=fast filter=''
+    while (($# > 0)); do
+        case $1 in
+        --full) tier=full ;;
+        --prove) tier=prove ;;
+        --filter)
+            need_value "$@"
+            filter=$2
+            shift
+            ;;
+        --filter=*) filter=${1#*=} ;;
+        *) usage_error "test: unexpected '$1', expected --full, --prove or --filter NAMES" ;;
+        esac
+        shift
+    done
+    source dev.d/setup.sh
+    source dev.d/build.sh
+    setup_groups run test
+    case $tier in
+    fast) fast_tier "$filter" ;;
+    full) full_tier "$filter" ;;
+    prove)
+        source dev.d/prove.sh
+        prove_tier "$filter"
+        ;;
+    esac
+    closing_line
+}
+
+closing_line()
+{
+    local skipped=''
+    ((SKIPPED == 0)) || skipped=", $SKIPPED skipped"
+    echo "$PASSED passed, $FAILED failed$skipped"
+    ((FAILED == 0 && PASSED > 0)) || exit $EXIT_FAILED
+}
+
+fast_tier()
+{
+    local preset
+    for preset in release debug; do
+        step "build $preset" build_preset "$preset" ON || exit $EXIT_FAILED
+    done
+    for preset in release debug; do
+        run_preset "$preset" "$1" --label-exclude '^slow$'
+    done
+    name_what_is_left_out
+}
+
+name_what_is_left_out()
+{
+    local slow
+    slow=$(ctest --test-dir build/release -N -L '^slow$' | sed -n 's/^ *Test *#[0-9]*: //p' | tr '\n' ' ')
+    echo "left out, see ./dev test --help: the presets tsan, coverage, release-clang, debug-clang; valgrind; coverage" \
+        "thresholds; replays compared between compilers; lint; planted faults; slow tests: ${slow:-none}"
+}
+
+full_tier()
+{
+    local preset
+    setup_groups full
+    for preset in "${PRESETS[@]}"; do
+        step "build $preset" build_preset "$preset" ON || exit $EXIT_FAILED
+    done
+    find build/coverage -name '*.gcda' -delete
+    for preset in "${PRESETS[@]}"; do
+        run_preset "$preset" "$1"
+    done
+    if [[ -z $1 ]]; then
+        source dev.d/lint.sh
+        count_step "coverage of src/lock, src/fakezk, src/sim" check_coverage
+        count_step "valgrind" check_valgrind
+        count_step "replays agree between compilers" check_replays
+        count_step "lint" cmd_lint
+    fi
+}
+
+count_step()
+{
+    if step "$@"; then
+        PASSED=$((PASSED + 1))
+    else
+        FAILED=$((FAILED + 1))
+    fi
+}
+
+# run_preset PRESET FILTER [ctest options]: runs and counts.
+run_preset()
+{
+    local preset=$1 regex log=build/$1/ctest.out counts
+    regex=$(filter_regex "$2")
+    shift 2
+    step "test $preset" run_ctest "build/$preset" "$log" ${regex:+-R "$regex"} "$@" || true
+    # "98% tests passed, 1 tests failed out of 60"
+    counts=$(sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log")
+    if [[ -z $counts ]]; then
+        FAILED=$((FAILED + 1))
+        return
+    fi
+    local failed=${counts% *} total=${counts#* } skipped
+    skipped=$(grep -c '\*\*\*Skipped' "$log" || true)
+    PASSED=$((PASSED + total - failed - skipped))
+    FAILED=$((FAILED + failed))
+    SKIPPED=$((SKIPPED + skipped))
+}
+
+run_ctest()
+{
+    local folder=$1 log=$2
+    shift 2
+    ctest --test-dir "$folder" --output-on-failure --no-label-summary --no-tests=error -j "$(nproc)" "$@" 2>&1 | tee "$log"
+    return "${PIPESTATUS[0]}"
+}
+
+# A plain word is looked for anywhere in the name, a pattern describes all of it.
+filter_regex()
+{
+    local regex
+    [[ -n $1 ]] || return 0
+    regex=$(sed 's/[^A-Za-z0-9_*?-]/\\&/g' <<<"$1")
+    if [[ $1 == *[*?]* ]]; then
+        regex=${regex//\*/.*}
+        echo "^${regex//\?/.}\$"
+    else
+        echo "$regex"
+    fi
+}
+
+# Assertions have a branch that no passing run takes: they are no evidence for or against the tests.
+check_coverage()
+{
+    gcovr --root . --object-directory build/coverage --filter 'src/(lock|fakezk|sim)/' \
+        --exclude-branches-by-pattern '^\s*LS_(ASSERT|ALWAYS|NEVER|SOMETIMES)\(' --exclude-unreachable-branches \
+        --fail-under-line 90 --fail-under-branch 80 --print-summary build/coverage
+}
+
+# The unit tests that need no server; the others depend on timing, which valgrind stretches.
+check_valgrind()
+{
+    local program failed=0 count=0 log=build/valgrind.out
+    for program in build/release/tests/*/test_*; do
+        [[ $program != */tests/real/* && -x $program && -f $program ]] || continue
+        count=$((count + 1))
+        if ! valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
+            "$program" >$log 2>&1; then
+            echo "valgrind $program:"
+            cat $log
+            failed=$((failed + 1))
+        fi
+    done
+    note "$count programs, $failed with complaints"
+    ((failed == 0 && count > 0))
+}
+
+# Every broken recipe leaves a trace; its replay is the same text whatever compiled the program.
+check_replays()
+{
+    local recipe trace preset failed=0 count=0 folder=build/replays
+    rm -rf $folder
+    for recipe in $(build/release/lockstep list recipes | grep -o 'broken-[a-z0-9-]*' | sort -u); do
+        build/release/lockstep run --quiet --recipe "$recipe" --out "$folder/$recipe" scenarios >/dev/null 2>&1 || true
+        trace=$(find "$folder/$recipe" -name '*.trace' 2>/dev/null | sort | head -n 1)
+        if [[ -z $trace ]]; then
+            note "$recipe left no trace"
+            failed=$((failed + 1))
+            continue
+        fi
+        count=$((count + 1))
+        for preset in release debug release-clang debug-clang; do
+            "build/$preset/lockstep" replay "$trace" >"$folder/$recipe/$preset.txt" 2>&1 || true
+            cmp "$folder/$recipe/release.txt" "$folder/$recipe/$preset.txt" || failed=$((failed + 1))
+        done
+    done
+    note "$count traces, each replayed by 4 builds"
+    ((failed == 0 && count > 0))
+}

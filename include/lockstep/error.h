@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Error and warning codes of the public interface, each with its text, from one list.
+ *
+ * Functions return 0 or a negative `enum ls_err`; a few return a positive answer and say so. */
+#ifndef LOCKSTEP_ERROR_H
+#define LOCKSTEP_ERROR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* name, number, text. Numbers are part of the interface: append, never renumber. */
+#define LS_ERR_LIST(X)                                                                                       \
+    X(LS_ENOMEM, -1, "out of memory")                                                                        \
+    X(LS_EINVAL, -2, "invalid argument")                                                                     \
+    X(LS_EBUSY, -3, "the lock is not free")                                                                  \
+    X(LS_ETIMEDOUT, -4, "the deadline has passed")                                                           \
+    X(LS_ECANCELED, -5, "the acquire was cancelled")                                                         \
+    X(LS_ENOENT, -6, "nothing is pending")                                                                   \
+    X(LS_ENOTOWNER, -7, "the caller does not hold the lock")                                                 \
+    X(LS_ELOST, -8, "the session was lost, and the lock with it")                                            \
+    X(LS_ESEQUENCE, -9, "the sequence numbers of the lock's parent are used up; re-create the parent")       \
+    X(LS_ENOAUTH, -10, "no permission on the lock's path")                                                   \
+    X(LS_EAUTHFAILED, -11, "the session's credentials were refused")                                         \
+    X(LS_EZK, -12, "ZooKeeper refused the request")                                                          \
+    X(LS_ECLOSED, -13, "the object is closed or not started")                                                \
+    X(LS_EDEADLK, -14, "a blocking call from a callback would wait for itself")                              \
+    X(LS_EALREADY, -15, "an acquire of this owner is pending already")                                       \
+    X(LS_EUNSURE, -16, "the answer was lost; the lock is no longer held here, its node is being cleaned up") \
+    X(LS_EGAVEUP, -17, "the retry policy is exhausted")                                                      \
+    X(LS_EOVERFLOW, -18, "a counter or buffer is too small")
+
+#define LS_ERR_ENUM(name, number, text) name = (number),
+enum ls_err { LS_OK = 0, LS_ERR_LIST(LS_ERR_ENUM) };
+#undef LS_ERR_ENUM
+
+/* Warnings are told, never returned. */
+#define LS_WARN_LIST(X)                                                                                      \
+    X(LS_WARN_FOREIGN_CHILD, 1,                                                                              \
+      "the lock's parent has a child that is no contender; Curator would wait for it")                       \
+    X(LS_WARN_LEFT_BEHIND, 2, "a contender node could not be removed; it stays until the session ends")
+
+#define LS_WARN_ENUM(name, number, text) name = (number),
+enum ls_warning { LS_WARN_NONE = 0, LS_WARN_LIST(LS_WARN_ENUM) };
+#undef LS_WARN_ENUM
+
+/* The text of an error code; a fixed text for 0 and for a number that is none. Never NULL, never freed. */
+const char *ls_strerror(int err);
+
+/* The text of a warning, likewise. */
+const char *ls_strwarning(int warning);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* fakezk: an in-memory ZooKeeper ensemble behind the symbols of <zookeeper/zookeeper.h>, for one address space.
+ *
+ * The caller says which client runs (fakezk_enter), asks what can happen next (fakezk_steps) and lets one thing happen
+ * (fakezk_step). Nothing happens by itself: no thread, no clock, no file. The behaviour follows the F-rules of
+ * docs/fidelity.md. All state lies in the caller's arena; see src/base/arena.h. */
+#ifndef LOCKSTEP_FAKEZK_H
+#define LOCKSTEP_FAKEZK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAKEZK_CLIENTS_MAX 32
+#define FAKEZK_HANDLES_MAX 2 /* open at a time in one client */
+#define FAKEZK_SERVERS_MAX 5
+#define FAKEZK_PATH_MAX 256
+#define FAKEZK_NONE 255u
+
+/* zxids and session ids that the API shows carry this on top of a small number (zxids look like epoch 1). */
+#define FAKEZK_EPOCH 0x100000000ll
+
+struct arena;
+
+/* Defects; a bit set switches the defect on. */
+#define FAKEZK_DEFECT_WRAP 0x01u           /* the counter before ZOOKEEPER-3249 wraps (F49) */
+#define FAKEZK_DEFECT_IMMORTAL 0x02u       /* closeSession forgets the ephemerals */
+#define FAKEZK_DEFECT_SILENT_SESSION 0x04u /* a dead session is replaced at reconnect without a word */
+#define FAKEZK_DEFECT_DROP_AT_CLOSE 0x08u  /* completions are not called at close (F21) */
+#define FAKEZK_DEFECT_MISSED_WATCH 0x10u   /* DELETED is not sent */
+
+struct fakezk_options {
+    int clients;              /* processes, 1 .. FAKEZK_CLIENTS_MAX */
+    int servers;              /* 1 .. FAKEZK_SERVERS_MAX; server 0 leads */
+    bool timed;               /* messages and sessions have times */
+    int latency_min_ms;       /* one way */
+    int latency_max_ms;
+    int tick_ms;
+    uint64_t seed;            /* run constants: list order, session ids, receiver order */
+    unsigned defects;
+    bool no_containers;       /* container creation answers -6 */
+    bool callbacks_in_init;   /* F19: the first callbacks run inside zookeeper_init */
+    size_t client_bytes_max;  /* capacity of one client's block; 0 = default */
+    size_t server_bytes_max;  /* capacity of one server's block; 0 = default */
+};
+
+enum fakezk_step_kind {
+    FAKEZK_APPLY,    /* the server reads the client's next request */
+    FAKEZK_COMMIT,   /* the oldest late write commits */
+    FAKEZK_CATCH_UP, /* a follower applies the next transaction */
+    FAKEZK_DELIVER,  /* the client's thread runs the next callback */
+    FAKEZK_CONNECT,  /* connect, handshake, SetWatches */
+    FAKEZK_BURY,     /* closeSession commits */
+    FAKEZK_HANG_UP,  /* the server closes the link of a session it does not know any more */
+    FAKEZK_GIVE_UP,  /* the client drops a mute link (F7), or a connection attempt times out */
+    FAKEZK_EXPIRE,   /* the session becomes "closing" */
+};
+
+struct fakezk_step {
+    uint8_t kind;   /* enum fakezk_step_kind */
+    uint8_t client; /* FAKEZK_NONE for CATCH_UP */
+    uint8_t handle; /* slot */
+    uint8_t server; /* APPLY, CATCH_UP, CONNECT */
+    int32_t session; /* BURY, EXPIRE: session number */
+    bool refused;   /* APPLY: the session is closing, the answer would be -112 (F30) */
+    bool lagging;   /* CATCH_UP: the follower was told to lag */
+    bool due;       /* EXPIRE: its time has come (timed), or its owner is gone for good */
+};
+
+enum fakezk_event_kind {
+    FAKEZK_NODE_CREATED,
+    FAKEZK_NODE_DELETED,
+    FAKEZK_SESSION_OPENED,
+    FAKEZK_SESSION_CLOSING,
+    FAKEZK_SESSION_CLOSED,
+    FAKEZK_REQUESTED,      /* code = op, see fakezk_op_name */
+    FAKEZK_WATCH_SET,      /* zxid = czxid of the node or 0; code = table: 0 data, 1 exist, 2 child */
+    FAKEZK_WATCH_GONE,
+    FAKEZK_WOKEN,          /* a node event reaches watchers; code = event type, cause = zxid of the change */
+    FAKEZK_SESSION_EVENT,  /* a session event reaches watchers; code = its state argument */
+    FAKEZK_EFFECT,         /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
+                              code = 1 committed, 0 refused */
+};
+
+struct fakezk_event {
+    uint8_t kind;
+    uint8_t client;   /* FAKEZK_NONE if nobody's */
+    uint8_t ephemeral; /* node events */
+    uint8_t owner;     /* watch events: client of the node plus one, 0 = nobody's or not known */
+    int32_t code;
+    int32_t zxid;
+    int32_t cause;
+    int32_t session;  /* session number, 0 = none */
+    const char *path; /* NULL if none */
+};
+
+typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);
+
+/* Lays the ensemble out in the arena (adds its blocks). One per address space. */
+void fakezk_open(struct arena *arena, const struct fakezk_options *options, fakezk_observer observer, void *ctx);
+
+/* Says which client the following calls of zookeeper.h belong to; leave with fakezk_leave(). A call outside, or with
+ * another client's handle, is trouble. */
+void fakezk_enter(int client);
+void fakezk_leave(void);
+int fakezk_entered(void); /* -1 if nobody */
+
+/* The steps that can happen, in canonical order; returns how many. */
+int fakezk_steps(struct fakezk_step *out, int capacity);
+
+/* True if it is one of fakezk_steps(); cheaper than the list. */
+bool fakezk_can_step(const struct fakezk_step *step);
+
+/* Lets one happen; it must be one of fakezk_steps(). */
+void fakezk_step(const struct fakezk_step *step);
+
+/* What the step is about: the op of a request or reply, the kind of event, the path. Writes readable text such as
+ * "create-reply" or "deleted /locks/x/…"; *owner is the client of the node that it is about plus one, or 0. */
+void fakezk_describe_step(const struct fakezk_step *step, char *text, size_t size, int32_t *owner);
+
+const char *fakezk_op_name(int op);
+
+/* ---- faults and the operator ---- */
+
+/* Breaks a link: the server still reads the first `apply` requests (with `late` the last of these commits later), the
+ * client still receives the first `keep` messages; rc goes to everything unanswered. False if the handle has no link, or
+ * there are fewer requests or messages. */
+bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late);
+bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late);
+int fakezk_unread_requests(int client, int handle);
+int fakezk_unreceived_messages(int client, int handle);
+
+/* A connection attempt fails: what is queued gets -4. False if the handle is connected or dead. */
+bool fakezk_refuse(int client, int handle);
+bool fakezk_can_refuse(int client, int handle);
+
+/* Nothing passes between client and servers until healed. */
+void fakezk_partition(int client, bool on);
+bool fakezk_is_partitioned(int client);
+
+/* The process does not run: nothing is delivered, no ping is sent. */
+void fakezk_pause(int client, bool on);
+bool fakezk_is_paused(int client);
+
+/* The process is gone: its handles vanish; its sessions live on until they expire. */
+void fakezk_crash(int client);
+
+/* The server marks a session closing. False if there is no such live session. */
+bool fakezk_expire(int32_t session);
+
+/* The session number of a handle; 0 = none. */
+int32_t fakezk_session(int client, int handle);
+int64_t fakezk_session_id(int32_t session);
+bool fakezk_session_live(int32_t session);
+
+void fakezk_freeze(int server, bool on);
+bool fakezk_is_frozen(int server);
+void fakezk_lag(int server, bool on);
+bool fakezk_is_lagging(int server);
+void fakezk_restart_server(int server);
+
+/* Deletes an empty container that once had a child. False if there is none. */
+bool fakezk_sweep(const char *path);
+bool fakezk_can_sweep(const char *path);
+
+/* The operator's hand: creates a persistent node and missing ancestors (perms 0 = all), deletes one and all below it.
+ * Paths are absolute, above any chroot. */
+bool fakezk_operator_create(const char *path, int perms, bool container);
+bool fakezk_operator_remove(const char *path);
+bool fakezk_exists(const char *path);
+void fakezk_operator_preset(const char *path, int32_t next_sequence);
+
+/* ---- time ---- */
+
+int32_t fakezk_now_ms(void);
+void fakezk_advance(int32_t to_ms);
+
+/* The next moment after now at which something of the ensemble becomes possible or due, or INT32_MAX; *limit is the
+ * latest moment to which time may move (a message may not outlive its window). */
+int32_t fakezk_next_ms(int32_t *limit);
+
+/* ---- questions ---- */
+
+int fakezk_handles(int client);                  /* bit mask of open slots */
+bool fakezk_connected(int client, int handle);   /* link up */
+bool fakezk_terminal(int client, int handle);    /* expired or auth failed */
+int fakezk_outstanding(int client, int handle);  /* requests not answered */
+int fakezk_queued(int client, int handle);       /* messages not delivered */
+int fakezk_watches(int client);                  /* registered in the client's tables */
+bool fakezk_quiet(void); /* no message, request, transaction or closing session is under way */
+bool fakezk_busy(void);  /* something will happen by itself, without a timeout, an expiry or the end of a fault */
+bool fakezk_orphans(void); /* a session without a process waits for its expiry */
+/* Live sessions of a client in ascending order; with `closing` those being closed instead. Returns how many. */
+int fakezk_sessions(int client, bool closing, int32_t *out, int capacity);
+int32_t fakezk_czxid(const char *path);          /* in the committed log; 0 = absent */
+int32_t fakezk_last_zxid(void);
+void fakezk_dump(char *text, size_t size);
+
+/* The first capacity reached or unsupported call, or NULL. Sticky until fakezk_open(). */
+const char *fakezk_trouble(void);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A reentrant distributed mutex, compatible on the wire with Curator's InterProcessMutex.
+ *
+ * Asynchronous core: a call starts something and returns, the answer comes through `struct ls_mutex_ops`.
+ * Blocking shell: the calls of the last section wait for the answer; their owner is the calling thread.
+ *
+ * A lock is held by an *owner*, any number but 0, for instance a thread's or a task's. Each owner has a
+ * contender node of its own, so that owners of one process exclude each other too.
+ *
+ * The caller allocates the struct, keeps it where it is, and treats its fields as private. Functions may be
+ * called from any thread; callbacks are described in session.h. */
+#ifndef LOCKSTEP_MUTEX_H
+#define LOCKSTEP_MUTEX_H
+
+#include <lockstep/recipe.h>
+#include <lockstep/session.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ls_mutex;
+struct lock_place; /* private: the path, shared with what the janitor has left to do */
+
+/* Longest path of a mutex, in bytes. */
+#define LS_MUTEX_PATH_SIZE_MAX 900
+
+/* How an acquire ended. */
+struct ls_outcome {
+    int rc;         /* 0: granted; otherwise a negative enum ls_err */
+    int zk_rc;      /* the code from ZooKeeper behind LS_EZK and LS_ENOAUTH, else 0 */
+    uint32_t depth; /* granted: 1 */
+    int64_t token;  /* granted: the fencing token */
+};
+
+/* One participant, for as long as the callback runs. */
+struct ls_participant {
+    const char *name;     /* name of the contender node */
+    const char *contents; /* its contents, never NULL; null contents are shown as empty */
+    int size;             /* bytes in contents */
+};
+
+/* Any of them may be NULL. */
+struct ls_mutex_ops {
+    /* The answer to one ls_mutex_acquire_start() that returned 0. */
+    void (*on_done)(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome);
+
+    /* The last level of a release is complete: 0, the node is gone; LS_EUNSURE, the answer was lost and the
+     * janitor removes the node; LS_ENOAUTH, LS_EZK: the server refused, the node stays until the session
+     * ends. */
+    void (*on_freed)(struct ls_mutex *mutex, uint64_t owner, int rc);
+
+    void (*on_warning)(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning);
+
+    /* The answer to one ls_mutex_participants_start() that returned 0; `list` is in order of the queue. */
+    void (*on_participants)(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
+                            int count);
+};
+
+/* All zero is a good default. The struct must outlive the mutex and the session. */
+struct ls_mutex_options {
+    const struct ls_mutex_ops *ops;
+    const struct ACL_vector *acl; /* of nodes that are created; NULL = open to everybody */
+};
+
+struct ls_mutex {
+    struct ls_session *session; /* NULL after close */
+    struct lock_place *place;
+    struct ls_ref options;
+    const char *contents; /* caller-owned */
+    int32_t contents_size;
+    uint32_t warned; /* bit per enum ls_warning that has been told */
+};
+
+/* Readies a mutex at the absolute path `path` (below the session's chroot), which is copied. Contacts no
+ * server; the path's nodes are created when they are missing (as containers, F53). `options` may be NULL.
+ * Legal as long as the session is initialised. LS_EINVAL: malformed or too long a path; LS_ENOMEM. */
+int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
+                  const struct ls_mutex_options *options);
+
+/* Contents for contender nodes created from now on, for instance a host name; caller-owned, kept until
+ * replaced or closed. NULL: none (then the node's data are null, shown as empty). LS_EINVAL. */
+int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size);
+
+/* Ends it: pending acquires are answered with LS_ECLOSED, held locks are given back by the janitor, no
+ * callback of this mutex runs after it returns. Legal before the session's memory goes. LS_EDEADLK in
+ * callbacks. */
+int ls_mutex_close(struct ls_mutex *mutex);
+
+/* ---- asynchronous core ---- */
+
+/* Asks for the lock. timeout_ms < 0: wait for ever; 0: only if it is free now, else LS_EBUSY (also while
+ * there is no connection); > 0: LS_ETIMEDOUT at the deadline, also during an outage. Returns 0: on_done
+ * follows once, possibly before this returns; 1: this owner held it already, the depth has been increased
+ * and no callback follows; negative, nothing follows: LS_EINVAL (owner 0), LS_EALREADY, LS_EBUSY,
+ * LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_EOVERFLOW, LS_ENOMEM. Outcomes besides: LS_ECANCELED,
+ * LS_ESEQUENCE (F49), LS_ENOAUTH, LS_EZK, LS_ELOST (the session died between grant and callback),
+ * LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_ENOMEM. A session that dies while the acquire waits does not
+ * end it: it queues again, at the end, under the next session. */
+int ls_mutex_acquire_start(struct ls_mutex *mutex, uint64_t owner, int timeout_ms);
+
+/* Gives a pending acquire up; on_done with LS_ECANCELED follows at once, the janitor removes the node.
+ * LS_ENOENT: none is pending. */
+int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner);
+
+/* Gives one level back. 0: for the last level the lock is no longer held from here on and on_freed follows,
+ * for inner ones nothing follows. LS_ENOTOWNER: not held by this owner; LS_ELOST: it was, and went with its
+ * session. */
+int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner);
+
+/* What this owner may believe. LS_HELD: the session was confirmed, by a write or sync sent within the
+ * margin (F29, F35); LS_UNKNOWN: held when last heard, but the margin is used up or the link is, or was,
+ * gone; LS_NOT_HELD. */
+enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner);
+
+/* How often the owner holds it, 0 if not; whether this owner, or any owner of this process, holds it
+ * (LS_HELD or LS_UNKNOWN). */
+uint32_t ls_mutex_depth(const struct ls_mutex *mutex, uint64_t owner);
+bool ls_mutex_held_by(const struct ls_mutex *mutex, uint64_t owner);
+bool ls_mutex_held_here(const struct ls_mutex *mutex);
+
+/* The fencing token: the czxid of the owner's contender node, larger for each later grant even if the
+ * parent was re-created (F47); 0 if the owner does not hold the lock. */
+int64_t ls_mutex_token(const struct ls_mutex *mutex, uint64_t owner);
+
+/* Makes `op` the check that the owner's contender node exists, for a zoo_multi() that must not commit after
+ * the lock is lost. `path` is the caller's buffer, filled here, and must live as long as `op`:
+ * LS_MUTEX_PATH_SIZE_MAX + 64 bytes always suffice. LS_ENOTOWNER, LS_ELOST, LS_EOVERFLOW (buffer too
+ * small). */
+int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size);
+
+/* Asks who takes part, first in the queue first. on_participants follows, with `user`. A participant that
+ * leaves meanwhile is left out. LS_EZK (with a lost connection too), LS_ENOAUTH and LS_ECLOSED come through
+ * the callback. Returns 0, LS_ECLOSED (no connection), LS_ENOMEM, LS_EZK. */
+int ls_mutex_participants_start(struct ls_mutex *mutex, void *user);
+
+/* ---- blocking shell: LS_EDEADLK in callbacks; the owner is the calling thread ---- */
+
+/* Like ls_mutex_acquire_start(), but waits and returns the outcome: 0 when held. */
+int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms);
+
+/* ls_mutex_acquire() with timeout 0. */
+int ls_mutex_try(struct ls_mutex *mutex);
+
+/* Gives one level back and waits for the server's answer to the last one. Errors as in
+ * ls_mutex_release_start() and on_freed. After 0 and LS_EUNSURE the lock is not held any more. */
+int ls_mutex_release(struct ls_mutex *mutex);
+
+/* Whether the calling thread holds it. Not blocking. */
+bool ls_mutex_held_by_me(const struct ls_mutex *mutex);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

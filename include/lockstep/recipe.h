@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What a lock recipe looks like to a driver: the simulated world or the runner on a real server.
+ *
+ * A recipe is one `struct ls_recipe` of plain functions over one state per process, written to
+ * <zookeeper/zookeeper.h> and <lockstep/env.h>. Everything is asynchronous: the functions start something and return;
+ * results come back through ls_report(). The driver never looks into the state.
+ *
+ * The driver calls these functions WITHOUT the environment's mutex; a recipe that needs it takes it itself. It must be
+ * dropped around ls_report(). */
+#ifndef LOCKSTEP_RECIPE_H
+#define LOCKSTEP_RECIPE_H
+
+#include <lockstep/env.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the recipe says when it is asked whether it holds the lock. */
+enum ls_belief {
+    LS_NOT_HELD = 0,
+    LS_HELD = 1,
+    LS_UNKNOWN = 2, /* held when last heard, but the margin since then is used up or the link is down */
+};
+
+enum ls_report_kind {
+    LS_REPORT_GRANTED,     /* acquire succeeded: lock, owner, token (czxid of the contender node), depth */
+    LS_REPORT_FAILED,      /* acquire ended without the lock: lock, owner, rc (negative enum ls_err) */
+    LS_REPORT_FREED,       /* the release is complete, the node is gone or the janitor's: lock, owner, rc */
+    LS_REPORT_CONNECTED,   /* the session's first connection: session */
+    LS_REPORT_SUSPENDED,   /* the link is gone, the session may live: session */
+    LS_REPORT_RECONNECTED, /* the link is back, same session: session */
+    LS_REPORT_LOST,        /* the session is dead; everything held under it is lost: session */
+    LS_REPORT_READ_ONLY,   /* connected to a read-only server: session */
+    LS_REPORT_WARNING,     /* rc is the warning's code; lock */
+    LS_REPORT_IDLE,        /* nothing is left to do in the background (the janitor is idle) */
+};
+
+struct ls_report {
+    enum ls_report_kind kind;
+    int lock;        /* index into config->lock_paths */
+    int owner;       /* who asked: a thread of the process, 0 .. 255 */
+    int rc;          /* see kind */
+    int depth;       /* how often the owner holds it now */
+    int64_t token;   /* the fencing token; 0 = none */
+    int64_t session; /* the session id that this is about */
+};
+
+/* Provided by the driver; called by the recipe with the environment's mutex dropped. */
+void ls_report(struct ls_env *env, const struct ls_report *report);
+
+/* What a process starts with. Lives at least as long as the state; the recipe may keep the pointer. */
+struct ls_recipe_config {
+    const char *hosts;              /* connect string, with chroot if any */
+    const char *const *lock_paths;  /* absolute paths below the chroot */
+    int lock_count;                 /* number of lock_paths */
+    int session_timeout_ms;         /* requested */
+    const char *contents;           /* contents of contender nodes; NULL = none */
+    int contents_size;              /* bytes in contents */
+};
+
+struct ls_recipe {
+    const char *name;    /* "mutex", "broken-no-sort" */
+    const char *summary; /* one sentence */
+    const char *breaks;  /* the property that a broken recipe violates; NULL for a correct one */
+    size_t state_size;   /* bytes of state for one process; given zeroed, aligned to 8 */
+
+    /* Starts the process: opens a session. 0 or a negative enum ls_err. */
+    int (*start)(void *state, struct ls_env *env, const struct ls_recipe_config *config);
+
+    /* Ends it in an orderly way: closes the session. Nothing is reported afterwards. */
+    void (*stop)(void *state);
+
+    /* Asks for a lock. timeout_ms < 0: wait for ever; 0: only if it is free now (LS_EBUSY otherwise). Exactly one
+     * GRANTED or FAILED report follows when it returns 0 (possibly before it returns); none when negative. */
+    int (*acquire)(void *state, int lock, int owner, int timeout_ms);
+
+    /* Gives a pending acquire up: FAILED with LS_ECANCELED follows at once. LS_ENOENT if none is pending. */
+    int (*cancel)(void *state, int lock, int owner);
+
+    /* Gives the lock back (one level). 0: no longer held after the last level, FREED follows then (not for inner
+     * levels); LS_ENOTOWNER if the owner does not hold it. */
+    int (*release)(void *state, int lock, int owner);
+
+    /* Pure: no side effect, no call of ZooKeeper. */
+    enum ls_belief (*query)(const void *state, int lock, int owner);
+
+    /* Pure: true when no clean-up is left over (no janitor work). NULL = always idle. */
+    bool (*idle)(const void *state);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

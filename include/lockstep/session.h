@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A session with a ZooKeeper ensemble that outlives its handles: what the locks stand on.
+ *
+ * The object owns one handle at a time. When the session expires it says so once, closes the handle, and
+ * opens a new one; two handles of one object never overlap (F32, F87). It knows the connection by its
+ * session events only, never by zoo_state() (F3).
+ *
+ * The caller allocates the struct, keeps it where it is, and treats its fields as private. All functions
+ * may be called from any thread. Callbacks run with no lock held, one at a time per session, on the thread
+ * that caused them or on another that is just delivering; they may call everything but the functions that
+ * are marked as blocking, which return LS_EDEADLK there. */
+#ifndef LOCKSTEP_SESSION_H
+#define LOCKSTEP_SESSION_H
+
+#include <lockstep/env.h>
+#include <lockstep/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <zookeeper/zookeeper.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ls_session;
+struct ls_session_listener;
+struct lock_claim;  /* private: one attempt of one owner to hold one mutex */
+struct lock_survey; /* private: one running question for a mutex's participants */
+struct lock_drain;  /* private: a thread that waits until no callback is running */
+
+/* ---- retry policies ---- */
+
+enum ls_retry_kind {
+    LS_RETRY_FOREVER = 0, /* never gives up */
+    LS_RETRY_TIMES,       /* gives up after `times` attempts in a row */
+    LS_RETRY_ELAPSED,     /* gives up when `elapsed_ms_max` have passed since the first failure in a row */
+};
+
+/* Exponential back-off: the nth delay is base_ms * 2^n, at most delay_ms_max, less a random part of up to
+ * jitter_percent of it. It governs opening handles and requests that a connected server did not take; a lost
+ * connection is repaired by the client library itself, and requests are repeated when it is back. */
+struct ls_retry_policy {
+    enum ls_retry_kind kind;
+    uint32_t base_ms;        /* 0 = 100 */
+    uint32_t delay_ms_max;   /* 0 = 10000 */
+    uint32_t jitter_percent; /* 0 .. 100 */
+    uint32_t times;          /* LS_RETRY_TIMES */
+    uint32_t elapsed_ms_max; /* LS_RETRY_ELAPSED */
+};
+
+/* The delay before attempt number `attempt` (0 = the first repetition), or -1 to give up. Pure:
+ * `elapsed_ms` is the time since the first failure, `random` any 32 random bits. NULL stands for the
+ * default, LS_RETRY_FOREVER. */
+int64_t ls_retry_delay_ms(const struct ls_retry_policy *policy, uint32_t attempt, int64_t elapsed_ms,
+                          uint32_t random);
+
+/* ---- events ---- */
+
+enum ls_session_event {
+    LS_SESSION_CONNECTED = 1, /* the first connection of a session */
+    LS_SESSION_SUSPENDED,     /* the link is gone, the session may live; holders should doubt (F14) */
+    LS_SESSION_RECONNECTED,   /* the link is back, same session */
+    LS_SESSION_LOST,          /* the session is dead, all held locks are lost; once between two session ids */
+    LS_SESSION_READ_ONLY,   /* connected to a server that is cut off from its quorum; nothing is written there
+                             */
+    LS_SESSION_AUTH_FAILED, /* terminal: credentials refused (F25); held locks are lost; only close is left */
+    LS_SESSION_GAVE_UP,     /* terminal: no handle could be opened and the retry policy is exhausted */
+    LS_SESSION_IDLE,        /* nothing is left over for the janitor to remove */
+};
+
+struct ls_session_ops {
+    /* `session_id` is the id that the event is about; 0 if none. The listener may remove itself. */
+    void (*on_event)(struct ls_session *session, struct ls_session_listener *listener,
+                     enum ls_session_event event, int64_t session_id);
+};
+
+/* Where a constant of the caller lies, as a distance from a constant of this library: unlike a pointer to
+ * it, it does not change with the address at which a program is loaded. Private. */
+struct ls_ref {
+    intptr_t distance; /* 0 = none */
+};
+
+/* Caller-owned; must live until it is removed or the session is closed. */
+struct ls_session_listener {
+    struct ls_session_listener *next;
+    struct ls_ref ops;
+};
+
+/* ---- options ---- */
+
+/* All zero is a good default. The struct must outlive the session. */
+struct ls_session_options {
+    const struct ls_retry_policy *retry; /* NULL: back-off from 100 ms to 10 s, for ever */
+    uint32_t margin_percent; /* how long a holder believes after the send of the last answered write or
+                                sync, in percent of the negotiated timeout; 0 = 50; at most 100 */
+    bool keep_fresh;         /* while a lock is held, send a sync each sixth of the timeout */
+    bool read_only;          /* accept read-only servers */
+};
+
+/* ---- the object ---- */
+
+enum ls_session_state {
+    LS_STATE_NEW = 0,    /* initialised, not started */
+    LS_STATE_CONNECTING, /* a handle is open, no connection yet */
+    LS_STATE_CONNECTED,  /* */
+    LS_STATE_READ_ONLY,  /* connected to a read-only server */
+    LS_STATE_SUSPENDED,  /* the link is gone */
+    LS_STATE_LOST,       /* expired; the next handle is about to be opened */
+    LS_STATE_FAILED,     /* terminal */
+    LS_STATE_CLOSED,     /* */
+};
+
+struct ls_session {
+    struct ls_env *env;
+    const char *hosts; /* caller-owned */
+    struct ls_ref options;
+    zhandle_t *zh;               /* NULL while there is none */
+    struct lock_claim *claims;   /* all claims, oldest first */
+    struct lock_claim *notes;    /* claims with an answer that is to be delivered, first one first */
+    struct lock_survey *surveys; /* running questions for participants */
+    struct ls_session_listener *listeners; /* in order of adding */
+    struct ls_session_listener *cursor;    /* the listener after the one that is being called */
+    struct lock_drain *drains;             /* threads that wait for quiet */
+    int64_t id;                            /* session id, 0 while there is none */
+    int64_t told_id;                       /* the id that listeners have been told */
+    struct ls_stamp stamps[2]; /* send times: of the last answered and of the measured write or sync */
+    struct ls_stamp failing;   /* since when attempts fail */
+    struct ls_timer reopen_timer;
+    struct ls_timer retry_timer;
+    struct ls_timer fresh_timer;
+    int32_t timeout_ms;        /* requested, after CONNECTED the negotiated one */
+    uint32_t events;           /* events to deliver, four bits each, the lowest first */
+    uint16_t unanswered;       /* writes and syncs in flight */
+    uint16_t measured;         /* that many answers from now comes the one whose send was stamped; 0 = none */
+    uint16_t leftovers;        /* claims in the janitor's hands */
+    uint16_t retries;          /* failed attempts in a row, saturated */
+    uint8_t state;             /* enum ls_session_state */
+    int8_t failure;            /* LS_STATE_FAILED: why */
+    uint8_t busy;              /* threads that are in the core with the mutex dropped */
+    uint8_t slot : 1;          /* which stamp is the confirmed one */
+    uint8_t confirmed : 1;     /* stamps[slot] is valid for this session */
+    uint8_t unproven : 1;      /* the link has been gone since the last confirmation */
+    uint8_t delivering : 1;    /* a thread is calling callbacks */
+    uint8_t opening : 1;       /* a thread is in zookeeper_init() or zookeeper_close() */
+    uint8_t proving : 1;       /* a sync of the session's own is in flight */
+    uint8_t no_containers : 1; /* the server has no container nodes */
+    uint8_t idle_note : 1;     /* LS_SESSION_IDLE is to be delivered */
+};
+
+/* Initialises a session. `hosts` is a connect string with chroot if any, `timeout_ms` the session timeout
+ * to ask for (the server clamps it, F26). `hosts`, `options` (may be NULL) and `env` must outlive the
+ * session. LS_EINVAL. */
+int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
+                    const struct ls_session_options *options);
+
+/* Opens the first handle. Legal once, after ls_session_init(). Connecting goes on in the background; locks
+ * may be asked for at once. LS_EINVAL: not new, or the connect string is malformed; LS_EZK: the client
+ * library refused; LS_EDEADLK in callbacks. After an error the session is still new, but for LS_ENOMEM for
+ * the timer that opens the next handle. */
+int ls_session_start(struct ls_session *session);
+
+/* Ends it in any state: pending acquires are answered with LS_ECLOSED, then the handle is closed, which
+ * frees held locks if connected (else the server does so at the end of its timeout, F22). No callback runs
+ * after it returns. Blocking, up to some seconds (F20). Mutexes must be closed before the session's memory
+ * goes. LS_EDEADLK in callbacks; 0 also if closed already. */
+int ls_session_close(struct ls_session *session);
+
+/* Readies a listener; `ops` must outlive it. */
+void ls_session_listener_init(struct ls_session_listener *listener, const struct ls_session_ops *ops);
+
+/* Adds a listener at the end; it hears of events from now on. Adding it twice is an error of the caller. */
+void ls_session_listener_add(struct ls_session *session, struct ls_session_listener *listener);
+
+/* Removes it. Outside callbacks it waits until a running callback has returned, so that the memory may be
+ * freed then. */
+void ls_session_listener_remove(struct ls_session *session, struct ls_session_listener *listener);
+
+/* The state, the session id (0 = none) and the timeout in ms (negotiated once connected). */
+enum ls_session_state ls_session_state(const struct ls_session *session);
+int64_t ls_session_id(const struct ls_session *session);
+int ls_session_timeout_ms(const struct ls_session *session);
+
+/* True when nothing is left over in the background: the janitor has removed every node and watch of ended
+ * attempts. */
+bool ls_session_idle(const struct ls_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The simulated world: processes that run a recipe, an in-memory ZooKeeper, links, timers and faults.
+ *
+ * A world is a value in one arena at a fixed address (D3): saved, restored, compared and fingerprinted as bytes. All
+ * nondeterminism is a choice (D4): world_actions() lists what can happen next in a canonical order, world_apply() does
+ * one of them. A run is a world and its list of choices; who chooses (a script, a random schedule, a search, a replay, a
+ * fuzzer) is not the world's business. One world exists per address space. */
+#ifndef LOCKSTEP_SIM_H
+#define LOCKSTEP_SIM_H
+
+#include <lockstep/recipe.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WORLD_PROCESSES_MAX 32 /* processes; their names are one to 15 characters */
+#define WORLD_NAME_MAX 16
+#define WORLD_LOCKS_MAX 4
+#define WORLD_SERVERS_MAX 5
+#define WORLD_PROGRAM_MAX 32   /* operations in a client program */
+#define WORLD_ACTIONS_MAX 1024 /* enabled actions at one moment */
+#define WORLD_LABEL_MAX 160
+
+struct world;
+struct event;
+
+/* ---- actions ---- */
+
+enum action_kind {
+    /* What the system does by itself. */
+    ACTION_APPLY,    /* server reads the next request of a process's handle:       "apply s1 a create" */
+    ACTION_COMMIT,   /* a write left in the pipeline by a cut commits late:         "commit-late a create" */
+    ACTION_CATCH_UP, /* a follower applies the next transaction of the log:         "catch-up s2 create" */
+    ACTION_DELIVER,  /* the handle's thread runs the next callback:                 "deliver a create-reply" */
+    ACTION_CONNECT,  /* connect, handshake and SetWatches with one server:          "connect a s1" */
+    ACTION_BURY,     /* the closeSession transaction of a closing session commits:  "bury a" */
+    ACTION_HANG_UP,  /* the server closes the link of a dead session:               "hang-up a" */
+    ACTION_GIVE_UP,  /* a handle drops a link that has been mute for 2T/3:      "give-up a" */
+    ACTION_FIRE,     /* a timer fires:                                              "fire a retry-timer" */
+    ACTION_ADVANCE,  /* timed only: the clock moves to the next moment of interest: "advance" */
+    /* What a client program does. */
+    ACTION_ACQUIRE, /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
+    ACTION_RELEASE, /* lock, owner:              "a release" */
+    ACTION_CANCEL,  /* lock, owner:              "a cancel" */
+    ACTION_WRITE,   /* lock: write to the guarded resource with the token:  "a write" */
+    ACTION_STOP,    /* close the session in an orderly way:                 "a stop" */
+    ACTION_START,   /* open it again:                                       "a start" */
+    /* Faults. */
+    ACTION_CUT,            /* keep, apply, rc, late: "cut a keep=0 apply=0 rc=-4", also "late=1" */
+    ACTION_REFUSE,         /* the next connection attempt fails:               "refuse a" */
+    ACTION_PARTITION,      /* nothing passes between process and servers:      "partition a" */
+    ACTION_HEAL,           /* the end of a partition:                          "heal a" */
+    ACTION_EXPIRE,         /* the server marks the session closing:            "expire a" */
+    ACTION_PAUSE,          /* the process stops, its socket fills:             "pause a" */
+    ACTION_RESUME,         /*                                                  "resume a" */
+    ACTION_CRASH,          /* the process is gone without a word:              "crash a" */
+    ACTION_RESTART,        /* it starts again with empty memory:               "restart a" */
+    ACTION_FAIL_ALLOC,     /* the n-th next allocation of the process fails:   "fail-alloc a n=1" */
+    ACTION_FREEZE,         /* a follower hears nothing from the leader:        "freeze s2" */
+    ACTION_THAW,           /*                                                  "thaw s2" */
+    ACTION_LAG,            /* a follower applies only when asked by catch-up:  "lag s2" */
+    ACTION_RESTART_SERVER, /* every link of it breaks, all session timers restart: "restart-server s1" */
+    ACTION_SWEEP,          /* an empty container that once had a child is deleted:  "sweep x" */
+    ACTION_FOREIGN,        /* the operator creates a persistent node:           "create /locks/x/content" */
+    ACTION_REMOVE,         /* the operator deletes a node and all below it:     "remove /locks/x" */
+    ACTION_KINDS
+};
+
+struct action {
+    uint8_t kind;    /* enum action_kind */
+    uint8_t process; /* index; 255 = none */
+    uint8_t a;       /* APPLY…DELIVER, CONNECT: handle slot; FIRE: timer slot; client verbs: owner; CUT: keep */
+    uint8_t b;       /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
+    int32_t c;       /* ACQUIRE: timeout_ms (-1 for ever); CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
+    int32_t d;       /* CUT: 1 = the last request read commits late */
+};
+
+/* ---- options ---- */
+
+/* Fault kinds with a budget, in the order of `budget` below; names as in "explore loss<=1". */
+enum world_fault {
+    WORLD_FAULT_LOSS,    /* "loss": cut */
+    WORLD_FAULT_EXPIRE,  /* "expire" */
+    WORLD_FAULT_PAUSE,   /* "pause" */
+    WORLD_FAULT_CRASH,   /* "crash" (restart is free) */
+    WORLD_FAULT_REFUSE,  /* "refuse" */
+    WORLD_FAULT_LAG,     /* "lag" */
+    WORLD_FAULT_LATE,    /* "late": applied late, a kind of cut */
+    WORLD_FAULT_CANCEL,  /* "cancel": the caller gives up */
+    WORLD_FAULT_ALLOC,   /* "alloc" */
+    WORLD_FAULT_SWEEP,   /* "sweep" */
+    WORLD_FAULT_SERVER,  /* "server": restart of a server */
+    WORLD_FAULTS
+};
+
+const char *world_fault_name(enum world_fault fault);
+
+/* Defects that can be switched on; default off, or on where the real one has it. */
+#define WORLD_DEFECT_WRAP 0x01u          /* "wrap": the pre-3.6 counter: 2147483647 is followed by -2147483648 (F49) */
+#define WORLD_DEFECT_IMMORTAL 0x02u      /* "immortal": ephemerals of a dead session are never deleted */
+#define WORLD_DEFECT_SILENT_SESSION 0x04u /* "silent-session": reconnect hands out a new session without saying so (Z44) */
+#define WORLD_DEFECT_DROP_AT_CLOSE 0x08u /* "drop-at-close": completions are not called at close (F21) */
+#define WORLD_DEFECT_MISSED_WATCH 0x10u  /* "missed-watch": the server forgets to send a DELETED */
+
+struct world_program {
+    struct action ops[WORLD_PROGRAM_MAX]; /* client verbs in order; process is filled in by the world */
+    int count;
+    bool endless; /* start again after the last */
+};
+
+struct world_options {
+    const struct ls_recipe *recipe;
+    int processes;
+    char name[WORLD_PROCESSES_MAX][WORLD_NAME_MAX];
+    bool autostart[WORLD_PROCESSES_MAX];    /* start() is called when the world begins */
+    int locks;
+    const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot */
+    const char *chroot;                     /* NULL or "/app" */
+    const char *contents;                   /* contents of contender nodes, NULL = none */
+    bool used_directory;                    /* the lock directories exist and have been used before */
+    bool no_containers;                     /* the servers lack container nodes (-6) */
+    int servers;
+    bool timed;                  /* virtual clock; otherwise timers and expiry have no value (D8) */
+    int latency_min_ms;          /* one way; timed only */
+    int latency_max_ms;
+    int tick_ms;                 /* server tickTime */
+    int session_timeout_ms;
+    int loss_rc;                 /* -4 or -7: what failed requests get in cuts that do not say */
+    uint64_t seed;               /* run constants: order of child lists, session ids, closeSession events, jitter */
+    int32_t sequence_preset;     /* the lock directories' next suffix; implies used_directory when not 0 */
+    unsigned defects;            /* WORLD_DEFECT_… */
+    bool callbacks_in_init;      /* F19 */
+    struct world_program program[WORLD_PROCESSES_MAX];
+    uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */
+    uint8_t budget_total;         /* over all kinds; 255 = no limit of its own */
+    size_t judge_bytes;           /* size of the block for the driver's judges, inside the arena */
+};
+
+/* Sensible values: one server, untimed, 10 ms latency, tick 200 ms, timeout 4 s, rc -4, all budgets 0. */
+void world_options_default(struct world_options *options);
+
+/* ---- life ---- */
+
+typedef void (*world_observer)(void *ctx, const struct event *event);
+
+/* Builds the one world in this address space. `options` is copied. Returns NULL only if the arena cannot be mapped
+ * (errno says why). Events go to the observer, which must not call back into the world. */
+struct world *world_open(const struct world_options *options, world_observer observer, void *ctx);
+
+/* Begins again from the initial state with other options, cheaper than close and open. */
+void world_reset(struct world *world, const struct world_options *options);
+
+void world_close(struct world *world);
+
+void world_set_observer(struct world *world, world_observer observer, void *ctx);
+
+/* Starts the processes with autostart. Call once after open or reset, with the observer in place. */
+void world_begin(struct world *world);
+
+/* ---- choices ---- */
+
+/* Enabled system actions, program steps and budgeted faults in canonical order; returns how many (0 = nothing can
+ * happen). `out` holds WORLD_ACTIONS_MAX. */
+int world_actions(struct world *world, struct action *out);
+
+/* True if this action, of any kind, can be applied now. */
+bool world_enabled(struct world *world, const struct action *action);
+
+/* Does it. Returns 0; LS_EINVAL if it is not enabled (nothing has changed then). A reached capacity or a call that
+ * the fake does not support is sticky: see world_trouble(). */
+int world_apply(struct world *world, const struct action *action);
+
+/* True if budgeted world_actions() would count it as a fault. */
+bool world_is_fault(const struct action *action);
+
+/* Writes the action's label; two enabled actions never share one. */
+void world_label(struct world *world, const struct action *action, char label[WORLD_LABEL_MAX]);
+
+/* The inverse: finds the action whose label this is. System actions are looked up among the enabled ones; client verbs
+ * and faults are parsed. Returns 0; LS_ENOENT if no enabled action has that label; LS_EINVAL if it is not a label. On
+ * error *why (static or scratch text, never NULL) says what was expected. */
+int world_find(struct world *world, const char *label, struct action *action, const char **why);
+
+/* The node text that ACTION_FOREIGN and ACTION_REMOVE refer to: interns a path for this run, returns its slot or
+ * LS_ENOMEM. */
+int world_text(struct world *world, const char *path);
+
+/* ---- the default schedule, for scripts ---- */
+
+/* Chooses what a well-behaved system does next: deliveries, applications, connections, timers of work, the end of
+ * closing sessions; in timed worlds the clock moves when nothing else is due. Does not choose program steps or faults,
+ * and lets no deadline, expiry or ping count as work. Returns false when at rest. */
+bool world_default_action(struct world *world, struct action *out);
+
+/* Runs default actions until rest; `limit` bounds the steps. Returns the number of steps, or LS_EOVERFLOW. The step
+ * function (may be NULL) is called before each action is applied. */
+typedef void (*world_step_fn)(void *ctx, const struct action *action);
+int world_settle(struct world *world, int limit, world_step_fn step, void *ctx);
+
+/* Timed: runs everything due within the next `ms` and leaves the clock exactly there. Untimed: lets armed timers,
+ * deadlines and due expiries happen, then settles. */
+int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, void *ctx);
+
+/* Ends all faults that are still in force: heals, thaws, resumes, restarts what crashed if `revive`. As actions, through
+ * the step function. */
+int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx);
+
+/* True when nothing is under way: see EVENT_REST. */
+bool world_at_rest(struct world *world);
+
+/* Emits EVENT_REST if at rest; returns whether it was. */
+bool world_rest(struct world *world);
+
+/* ---- the value ---- */
+
+struct world_image; /* a saved world, in the caller's heap */
+struct world_image *world_save(struct world *world);
+void world_restore(struct world *world, const struct world_image *image);
+bool world_image_equal(const struct world_image *a, const struct world_image *b);
+size_t world_image_bytes(const struct world_image *image);
+void world_image_free(struct world_image *image);
+
+struct world_fingerprint {
+    uint64_t low, high;
+};
+struct world_fingerprint world_fingerprint(struct world *world);
+
+/* ---- questions ---- */
+
+const struct world_options *world_get_options(const struct world *world);
+int64_t world_now_ms(const struct world *world);
+uint64_t world_steps(const struct world *world); /* actions applied since open or reset */
+void *world_judges(struct world *world);         /* the judge block; zeroed at open and reset */
+void world_judges_changed(struct world *world);  /* call after writing to it */
+enum ls_belief world_belief(struct world *world, int process, int lock, int owner);
+
+/* A text that describes the first limit or unsupported call that the run met; NULL if none. */
+const char *world_trouble(const struct world *world);
+
+/* Prints clients, sessions, nodes and messages in readable form, for stories and debugging. */
+void world_describe(struct world *world, char *text, size_t size);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "base/arena.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct arena_image {
+    size_t bytes;
+    int blocks;
+    uint32_t used[ARENA_BLOCKS_MAX];
+    unsigned char data[];
+};
+
+int arena_open(struct arena *arena, size_t size)
+{
+    memset(arena, 0, sizeof *arena);
+    void *want = (void *)ARENA_ADDRESS;
+    void *got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
+                     -1, 0);
+    if (got == MAP_FAILED) {
+        return -1;
+    }
+    LS_ASSERT(got == want);
+    arena->base = got;
+    arena->size = size;
+    arena->taken = ARENA_CONSTANT_BYTES;
+    return 0;
+}
+
+void arena_close(struct arena *arena)
+{
+    munmap(arena->base, arena->size);
+    memset(arena, 0, sizeof *arena);
+}
+
+static struct arena_block *head(const struct arena *arena, int block)
+{
+    return arena_at(arena, block);
+}
+
+void arena_clear(struct arena *arena)
+{
+    for (int i = 0; i < arena->blocks; i++) {
+        memset(arena_at(arena, i), 0, head(arena, i)->used);
+    }
+    memset(arena->base, 0, arena->constant_used);
+    unsigned char *base = arena->base;
+    size_t size = arena->size;
+    memset(arena, 0, sizeof *arena);
+    arena->base = base;
+    arena->size = size;
+    arena->taken = ARENA_CONSTANT_BYTES;
+}
+
+int arena_add(struct arena *arena, size_t capacity, size_t used)
+{
+    capacity = (capacity + 63) & ~(size_t)63;
+    LS_ASSERT(arena->blocks < ARENA_BLOCKS_MAX);
+    LS_ASSERT(used >= sizeof(struct arena_block) && used <= capacity);
+    LS_ASSERT(arena->taken + capacity <= arena->size);
+    int block = arena->blocks++;
+    arena->offset[block] = (uint32_t)arena->taken;
+    arena->capacity[block] = (uint32_t)capacity;
+    arena->taken += capacity;
+    head(arena, block)->used = (uint32_t)((used + 7) & ~(size_t)7);
+    arena_mark(arena, block);
+    return block;
+}
+
+void *arena_constant(struct arena *arena, size_t size)
+{
+    size = (size + 7) & ~(size_t)7;
+    if (arena->constant_used + size > ARENA_CONSTANT_BYTES) {
+        return NULL;
+    }
+    void *at = arena->base + arena->constant_used;
+    arena->constant_used += size;
+    return at;
+}
+
+bool arena_resize(struct arena *arena, int block, size_t used)
+{
+    struct arena_block *b = head(arena, block);
+    used = (used + 7) & ~(size_t)7;
+    if (used > arena->capacity[block]) {
+        return false;
+    }
+    if (used < b->used) {
+        memset((unsigned char *)b + used, 0, b->used - used);
+    }
+    b->used = (uint32_t)used;
+    return true;
+}
+
+size_t arena_live(const struct arena *arena)
+{
+    size_t sum = 0;
+    for (int i = 0; i < arena->blocks; i++) {
+        sum += head(arena, i)->used;
+    }
+    return sum;
+}
+
+void arena_fingerprint(struct arena *arena, uint64_t *low, uint64_t *high)
+{
+    for (int i = 0; i < arena->stale_count; i++) {
+        int block = arena->stale_list[i];
+        struct hash128 h = hash_bytes(arena_at(arena, block), head(arena, block)->used, (uint64_t)block + 1);
+        arena->hash_low[block] = h.low;
+        arena->hash_high[block] = h.high;
+        arena->sum_low += h.low;
+        arena->sum_high += h.high;
+        arena->stale[block] = false;
+    }
+    arena->stale_count = 0;
+    *low = arena->sum_low;
+    *high = arena->sum_high;
+}
+
+struct arena_image *arena_save(const struct arena *arena)
+{
+    size_t bytes = arena_live(arena);
+    struct arena_image *image = malloc(sizeof *image + bytes);
+    LS_ASSERT(image != NULL);
+    image->bytes = bytes;
+    image->blocks = arena->blocks;
+    unsigned char *to = image->data;
+    for (int i = 0; i < arena->blocks; i++) {
+        image->used[i] = head(arena, i)->used;
+        memcpy(to, arena_at(arena, i), image->used[i]);
+        to += image->used[i];
+    }
+    return image;
+}
+
+void arena_restore(struct arena *arena, const struct arena_image *image)
+{
+    LS_ASSERT(arena->blocks == image->blocks);
+    const unsigned char *from = image->data;
+    for (int i = 0; i < arena->blocks; i++) {
+        arena_mark(arena, i);
+        uint32_t before = head(arena, i)->used;
+        memcpy(arena_at(arena, i), from, image->used[i]);
+        if (before > image->used[i]) {
+            memset((unsigned char *)arena_at(arena, i) + image->used[i], 0, before - image->used[i]);
+        }
+        from += image->used[i];
+    }
+}
+
+int arena_image_difference(const struct arena_image *a, const struct arena_image *b)
+{
+    const unsigned char *x = a->data;
+    const unsigned char *y = b->data;
+    for (int i = 0; i < a->blocks && i < b->blocks; i++) {
+        if (a->used[i] != b->used[i] || memcmp(x, y, a->used[i]) != 0) {
+            return i;
+        }
+        x += a->used[i];
+        y += b->used[i];
+    }
+    return a->blocks == b->blocks ? -1 : (a->blocks < b->blocks ? a->blocks : b->blocks);
+}
+
+bool arena_image_equal(const struct arena_image *a, const struct arena_image *b)
+{
+    return arena_image_difference(a, b) < 0;
+}
+
+size_t arena_image_bytes(const struct arena_image *image)
+{
+    return image->bytes;
+}
+
+int arena_unmarked_write(const struct arena *arena, const struct arena_image *image)
+{
+    const unsigned char *from = image->data;
+    for (int i = 0; i < arena->blocks; i++) {
+        bool same = head(arena, i)->used == image->used[i] && memcmp(arena_at(arena, i), from, image->used[i]) == 0;
+        if (!same && !arena->stale[i]) {
+            return i;
+        }
+        from += image->used[i];
+    }
+    return -1;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Assertions of three rungs (house style): LS_ASSERT is proven, LS_ALWAYS and LS_NEVER are believed. All are on in
+ * every build: a world that has lost its mind must not go on and report "holds". */
+#ifndef BASE_ASSERT_H
+#define BASE_ASSERT_H
+
+#include <stdbool.h>
+
+/* Prints one line to standard error and aborts. */
+_Noreturn void assert_failed(const char *kind, const char *expression, const char *file, int line);
+
+#define LS_ASSERT(e) ((e) ? (void)0 : assert_failed("assertion", #e, __FILE__, __LINE__))
+#define LS_ALWAYS(e) ((e) ? true : (assert_failed("always", #e, __FILE__, __LINE__), false))
+#define LS_NEVER(e) ((e) ? (assert_failed("never", #e, __FILE__, __LINE__), true) : false)
+
+#endif

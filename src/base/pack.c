@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "base/pack.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+static uint32_t used(const struct pack *pack)
+{
+    return ((struct arena_block *)arena_at(pack->arena, pack->block))->used;
+}
+
+/* A record came (or went): its list and those behind it end elsewhere. */
+static void shift(const struct pack *pack, int list, int by)
+{
+    struct pack_table *table = pack_table(pack);
+    for (int i = list; i < PACK_LISTS_MAX; i++) {
+        table->end[i] = (uint16_t)(table->end[i] + by);
+    }
+}
+
+struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, size_t size)
+{
+    size = (size + 7) & ~(size_t)7;
+    LS_ASSERT(size >= sizeof(struct rec) && size <= UINT16_MAX && list < PACK_LISTS_MAX);
+    unsigned char *at = before != NULL ? (unsigned char *)before : pack_records(pack) + pack_table(pack)->end[list];
+    uint32_t live = used(pack);
+    size_t behind = (size_t)((unsigned char *)arena_at(pack->arena, pack->block) + live - at);
+    arena_mark(pack->arena, pack->block);
+    if (live + size - pack->start > UINT16_MAX || !arena_resize(pack->arena, pack->block, live + size)) {
+        return NULL;
+    }
+    memmove(at + size, at, behind);
+    memset(at, 0, size);
+    shift(pack, list, (int)size);
+    struct rec *rec = (struct rec *)(void *)at;
+    rec->size = (uint16_t)size;
+    rec->list = (uint8_t)list;
+    return rec;
+}
+
+struct rec *pack_append(const struct pack *pack, int list, size_t size)
+{
+    return pack_insert(pack, list, NULL, size);
+}
+
+void pack_remove(const struct pack *pack, struct rec *rec)
+{
+    size_t size = rec->size;
+    int list = rec->list;
+    unsigned char *at = (unsigned char *)rec;
+    uint32_t live = used(pack);
+    size_t behind = (size_t)((unsigned char *)arena_at(pack->arena, pack->block) + live - at) - size;
+    arena_mark(pack->arena, pack->block);
+    memmove(at, at + size, behind);
+    shift(pack, list, -(int)size);
+    arena_resize(pack->arena, pack->block, live - size);
+}
+
+void pack_clear(const struct pack *pack, int list)
+{
+    struct rec *rec;
+    while ((rec = pack_first(pack, list)) != NULL) {
+        pack_remove(pack, rec);
+    }
+}
+
+int pack_count(const struct pack *pack, int list)
+{
+    int n = 0;
+    for (struct rec *rec = pack_first(pack, list); rec != NULL; rec = pack_next(pack, rec)) {
+        n++;
+    }
+    return n;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A seeded generator for drivers (never inside a world): same seed, same numbers, on every machine. */
+#ifndef BASE_RNG_H
+#define BASE_RNG_H
+
+#include <stdint.h>
+
+struct rng {
+    uint64_t s[4];
+};
+
+void rng_seed(struct rng *rng, uint64_t seed);
+
+/* 64 random bits. */
+uint64_t rng_next(struct rng *rng);
+
+/* A number in 0 .. n-1; n > 0. */
+uint32_t rng_below(struct rng *rng, uint32_t n);
+
+#endif

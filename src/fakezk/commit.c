@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Writes at the leader: checks in ZooKeeper's order (F51, F59), the log, what the followers will have to apply.
+ *
+ * A write is first carried out on the leader's tree, each operation of a multi seeing those before it (F62), while the
+ * transactions are collected in a batch. If one fails, the leader's block is put back and the batch becomes "nothing":
+ * a zxid is used up all the same (F41). Then the batch is announced, fired at the leader and queued for the followers. */
+#include "base/assert.h"
+#include "base/hash.h"
+#include "fakezk/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BATCH_BYTES 32768
+
+static _Alignas(8) unsigned char batch[BATCH_BYTES];
+static size_t batch_used;
+static _Alignas(8) unsigned char undo[1 << 16];
+static _Alignas(8) unsigned char reply_space[1 << 15];
+
+/* ---- the batch ---- */
+
+static struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const void *data, int32_t data_size)
+{
+    size_t path_size = strlen(path);
+    size_t bytes = data_size > 0 ? (size_t)data_size : 0;
+    size_t size = (sizeof(struct zk_txn) + path_size + 1 + bytes + 7) & ~(size_t)7;
+    if (batch_used + size > sizeof batch) {
+        fakezk_note_trouble("limit: a transaction is too large (%s)", path);
+        return NULL;
+    }
+    struct zk_txn *txn = (struct zk_txn *)(batch + batch_used);
+    memset(txn, 0, size);
+    batch_used += size;
+    txn->rec.size = (uint16_t)size;
+    txn->rec.tag = (uint8_t)kind;
+    txn->zxid = zxid;
+    txn->data_size = data_size;
+    txn->path_size = (uint16_t)path_size;
+    memcpy(txn->bytes, path, path_size);
+    if (bytes > 0) {
+        memcpy(txn->bytes + path_size + 1, data, bytes);
+    }
+    return txn;
+}
+
+/* The number of the client that owns a session, plus one: labels name roles. 0 = nobody. */
+static uint8_t owner_client(int32_t session)
+{
+    const struct zk_session *s = session != 0 ? session_find(session) : NULL;
+    return s != NULL ? (uint8_t)(s->client + 1) : 0;
+}
+
+static struct zk_txn *batch_at(size_t *at)
+{
+    if (*at >= batch_used) {
+        return NULL;
+    }
+    struct zk_txn *txn = (struct zk_txn *)(batch + *at);
+    *at += txn->rec.size;
+    return txn;
+}
+
+/* ---- single operations, on the leader's tree ---- */
+
+struct result {
+    int rc;
+    char path[FAKEZK_PATH_MAX]; /* CREATE */
+    struct zk_stat stat;
+    bool has_stat;
+};
+
+static const char *request_data(const struct zk_request *request)
+{
+    return request->bytes + request->path_size + 1;
+}
+
+static int check_create(const struct zk_request *request, const char *parent_path, bool is_root)
+{
+    if (request->mode > (uint8_t)ZOO_CONTAINER) {
+        return ZBADARGUMENTS;
+    }
+    if (request->mode == (uint8_t)ZOO_CONTAINER && fakezk.options.no_containers) {
+        return ZUNIMPLEMENTED;
+    }
+    if (request->perms == 0) {
+        return ZINVALIDACL;
+    }
+    if (is_root) {
+        return ZNODEEXISTS;
+    }
+    const struct zk_node *parent = tree_find(0, parent_path);
+    if (parent == NULL) {
+        return ZNONODE;
+    }
+    return (parent->perms & ZOO_PERM_CREATE) != 0 ? ZOK : ZNOAUTH;
+}
+
+static int node_kind_of(int mode)
+{
+    if (mode == ZOO_CONTAINER) {
+        return NODE_CONTAINER;
+    }
+    return (mode & ZOO_EPHEMERAL) != 0 ? NODE_EPHEMERAL : NODE_PERSISTENT;
+}
+
+/* The counter after a create: it sticks at the top since ZOOKEEPER-3249, and wrapped before (F49). */
+static int32_t count_up(int32_t created)
+{
+    if (created == INT32_MAX && (fakezk.options.defects & FAKEZK_DEFECT_WRAP) == 0) {
+        return created;
+    }
+    return (int32_t)((uint32_t)created + 1u);
+}
+
+static int op_create(const struct zk_request *request, int32_t session, int32_t zxid, struct result *result)
+{
+    char parent_path[FAKEZK_PATH_MAX];
+    bool is_root = !tree_parent(request->bytes, parent_path);
+    int rc = check_create(request, parent_path, is_root);
+    if (rc != ZOK) {
+        return rc;
+    }
+    const struct zk_node *parent = tree_find(0, parent_path);
+    int size = request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_SEQUENCE) != 0
+                   ? snprintf(result->path, sizeof result->path, "%s%010d", request->bytes, parent->created)
+                   : snprintf(result->path, sizeof result->path, "%s", request->bytes);
+    if (size >= (int)sizeof result->path) {
+        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1, request->bytes);
+        return ZSYSTEMERROR;
+    }
+    if (tree_find(0, result->path) != NULL) {
+        return ZNODEEXISTS;
+    }
+    if (parent->rec.tag == NODE_EPHEMERAL) {
+        return ZNOCHILDRENFOREPHEMERALS;
+    }
+    struct zk_txn *txn = batch_add(TXN_CREATE, zxid, result->path, request_data(request), request->data_size);
+    if (txn == NULL) {
+        return ZSYSTEMERROR;
+    }
+    txn->session = session;
+    txn->client = owner_client(session);
+    txn->node_kind = (uint8_t)node_kind_of(request->mode);
+    txn->perms = request->perms;
+    txn->counter = count_up(parent->created);
+    if (!tree_create(0, txn)) {
+        return ZSYSTEMERROR;
+    }
+    result->stat = tree_stat(tree_find(0, result->path));
+    result->has_stat = true;
+    return ZOK;
+}
+
+static int op_delete(const struct zk_request *request, int32_t zxid)
+{
+    char parent_path[FAKEZK_PATH_MAX];
+    if (!tree_parent(request->bytes, parent_path) || strcmp(request->bytes, "/zookeeper") == 0) {
+        return ZBADARGUMENTS;
+    }
+    const struct zk_node *parent = tree_find(0, parent_path);
+    if (parent == NULL) {
+        return ZNONODE;
+    }
+    if ((parent->perms & ZOO_PERM_DELETE) == 0) {
+        return ZNOAUTH;
+    }
+    const struct zk_node *node = tree_find(0, request->bytes);
+    if (node == NULL) {
+        return ZNONODE;
+    }
+    if (request->version != -1 && request->version != node->stat.version) {
+        return ZBADVERSION;
+    }
+    if (node->stat.children > 0) {
+        return ZNOTEMPTY;
+    }
+    struct zk_txn *txn = batch_add(TXN_DELETE, zxid, request->bytes, NULL, -1);
+    if (txn == NULL) {
+        return ZSYSTEMERROR;
+    }
+    txn->session = node->stat.owner;
+    txn->client = owner_client(node->stat.owner);
+    txn->counter = node->stat.czxid;
+    tree_delete(0, request->bytes, zxid);
+    return ZOK;
+}
+
+static int op_set(const struct zk_request *request, int32_t zxid, struct result *result)
+{
+    const struct zk_node *node = tree_find(0, request->bytes);
+    if (node == NULL) {
+        return ZNONODE;
+    }
+    if ((node->perms & ZOO_PERM_WRITE) == 0) {
+        return ZNOAUTH;
+    }
+    if (request->version != -1 && request->version != node->stat.version) {
+        return ZBADVERSION;
+    }
+    struct zk_txn *txn = batch_add(TXN_SET, zxid, request->bytes, request_data(request), request->data_size);
+    if (txn == NULL) {
+        return ZSYSTEMERROR;
+    }
+    txn->version = (int32_t)((uint32_t)node->stat.version + 1u);
+    if (!tree_set(0, txn)) {
+        return ZSYSTEMERROR;
+    }
+    result->stat = tree_stat(tree_find(0, request->bytes));
+    result->has_stat = true;
+    return ZOK;
+}
+
+static int op_set_acl(const struct zk_request *request, int32_t zxid)
+{
+    const struct zk_node *node = tree_find(0, request->bytes);
+    if (request->perms == 0) {
+        return ZINVALIDACL;
+    }
+    if (node == NULL) {
+        return ZNONODE;
+    }
+    if ((node->perms & ZOO_PERM_ADMIN) == 0) {
+        return ZNOAUTH;
+    }
+    if (request->version != -1 && request->version != node->stat.aversion) {
+        return ZBADVERSION;
+    }
+    struct zk_txn *txn = batch_add(TXN_SET_ACL, zxid, request->bytes, NULL, -1);
+    if (txn == NULL) {
+        return ZSYSTEMERROR;
+    }
+    txn->perms = request->perms;
+    txn->version = node->stat.aversion + 1;
+    tree_set_acl(0, txn);
+    return ZOK;
+}
+
+static int op_check(const struct zk_request *request)
+{
+    const struct zk_node *node = tree_find(0, request->bytes);
+    if (node == NULL) {
+        return ZNONODE;
+    }
+    if (request->version != -1 && request->version != node->stat.version) {
+        return ZBADVERSION;
+    }
+    return ZOK;
+}
+
+static int do_op(const struct zk_request *request, int32_t session, int32_t zxid, struct result *result)
+{
+    memset(result, 0, sizeof *result);
+    switch (request->rec.tag) {
+    case OP_CREATE:
+    case OP_CREATE2:
+        return op_create(request, session, zxid, result);
+    case OP_DELETE:
+        return op_delete(request, zxid);
+    case OP_SET:
+        return op_set(request, zxid, result);
+    case OP_SET_ACL:
+        return op_set_acl(request, zxid);
+    case OP_CHECK:
+        return op_check(request);
+    default:
+        LS_ASSERT(!"a write");
+        return ZUNIMPLEMENTED;
+    }
+}
+
+/* ---- the reply ---- */
+
+static struct zk_message *reply_begin(const struct zk_request *request, int32_t zxid)
+{
+    struct zk_message *reply = (struct zk_message *)reply_space;
+    memset(reply, 0, sizeof *reply + FAKEZK_PATH_MAX);
+    reply->rec.tag = MESSAGE_REPLY;
+    reply->rec.size = (uint16_t)sizeof *reply;
+    reply->op = request->rec.tag;
+    reply->table = WATCH_NONE;
+    reply->zxid = zxid;
+    reply->completion = request->completion;
+    reply->data = request->data;
+    reply->out = request->out;
+    reply->out_size = request->out_size;
+    reply->data_size = -1;
+    return reply;
+}
+
+static void reply_path(struct zk_message *reply, const char *path)
+{
+    reply->path_size = (uint16_t)strlen(path);
+    memcpy(reply->bytes, path, reply->path_size + 1u);
+}
+
+static size_t reply_end(const struct zk_message *reply)
+{
+    return (sizeof *reply + reply->path_size + 1u + 7u) & ~(size_t)7;
+}
+
+/* ---- multi ---- */
+
+static void reply_result(struct zk_message *reply, size_t *size, const struct zk_request *sub, int err,
+                         const struct result *result)
+{
+    size_t path_size = result != NULL ? strlen(result->path) : 0;
+    size_t bytes = (sizeof(struct zk_result) + path_size + 1 + 7) & ~(size_t)7;
+    LS_ASSERT(*size + bytes <= sizeof reply_space);
+    struct zk_result *out = (struct zk_result *)(reply_space + *size);
+    memset(out, 0, bytes);
+    out->err = err;
+    out->out = sub->out;
+    out->out_size = sub->out_size;
+    out->op = sub->rec.tag;
+    out->path_size = (uint16_t)path_size;
+    if (result != NULL) {
+        out->has_stat = result->has_stat;
+        out->stat = result->stat;
+        memcpy(out->path, result->path, path_size);
+    }
+    *size += bytes;
+    reply->data_size++;
+}
+
+/* Each sub-request stands as a whole zk_request record in the data of the multi. */
+static const struct zk_request *sub_at(const struct zk_request *multi, size_t *at)
+{
+    if (*at >= (size_t)multi->data_size) {
+        return NULL;
+    }
+    const struct zk_request *sub = (const struct zk_request *)(multi->bytes + multi->path_size + 1 + *at);
+    *at += sub->rec.size;
+    return sub;
+}
+
+static void announce_effect(int client, const struct zk_request *sub, bool committed)
+{
+    const struct zk_node *node = tree_find(0, sub->bytes);
+    struct fakezk_event event = {.kind = FAKEZK_EFFECT, .client = (uint8_t)client, .code = committed, .path = sub->bytes};
+    event.zxid = node != NULL ? node->stat.czxid : 0;
+    fakezk_emit(&event);
+}
+
+/* A failed multi answers 0 before the failing operation, its error, and -2 after it (F63). */
+static int multi_results(struct zk_message *reply, const struct zk_request *multi, int failed, int rc,
+                         struct result *results)
+{
+    size_t size = reply_end(reply);
+    size_t at = 0;
+    int i = 0;
+    reply->data_size = 0;
+    for (const struct zk_request *sub = sub_at(multi, &at); sub != NULL; sub = sub_at(multi, &at), i++) {
+        int err = failed < 0 || i < failed ? ZOK : (i == failed ? rc : ZRUNTIMEINCONSISTENCY);
+        reply_result(reply, &size, sub, err, failed < 0 ? &results[i] : NULL);
+    }
+    reply->rec.size = (uint16_t)size;
+    return rc;
+}
+
+#define MULTI_MAX 16
+
+static int op_multi(int client, const struct zk_request *multi, int32_t session, int32_t zxid, struct zk_message *reply)
+{
+    static struct result results[MULTI_MAX];
+    struct arena_block *leader = arena_at(fakezk.arena, fakezk.server_block[0]);
+    uint32_t used = leader->used;
+    LS_ASSERT(used <= sizeof undo);
+    memcpy(undo, leader, used);
+    size_t at = 0;
+    int rc = ZOK;
+    int failed = -1;
+    int i = 0;
+    for (const struct zk_request *sub = sub_at(multi, &at); sub != NULL; sub = sub_at(multi, &at), i++) {
+        rc = do_op(sub, session, zxid, &results[i]);
+        if (rc != ZOK) {
+            failed = i;
+            break;
+        }
+    }
+    if (failed >= 0) {
+        server_mark(0);
+        arena_resize(fakezk.arena, fakezk.server_block[0], used);
+        memcpy(leader, undo, used);
+    }
+    at = 0;
+    for (const struct zk_request *sub = sub_at(multi, &at); sub != NULL; sub = sub_at(multi, &at)) {
+        if (sub->rec.tag == OP_CHECK) {
+            announce_effect(client, sub, failed < 0);
+        }
+    }
+    return multi_results(reply, multi, failed, rc, results);
+}
+
+/* ---- announcing, firing, forwarding ---- */
+
+static void announce(int client, const struct zk_txn *txn)
+{
+    struct fakezk_event event = {.client = (uint8_t)client, .path = txn->bytes};
+    if (txn->rec.tag == TXN_CREATE) {
+        event.kind = FAKEZK_NODE_CREATED;
+        event.zxid = txn->zxid;
+        event.ephemeral = txn->node_kind == NODE_EPHEMERAL;
+        event.session = event.ephemeral ? txn->session : 0;
+        fakezk_emit(&event);
+    } else if (txn->rec.tag == TXN_DELETE) {
+        event.kind = FAKEZK_NODE_DELETED;
+        event.zxid = txn->counter;
+        event.cause = txn->zxid;
+        event.ephemeral = txn->session != 0;
+        event.session = txn->session;
+        fakezk_emit(&event);
+    }
+}
+
+static void fire(int server, const struct zk_txn *txn)
+{
+    char parent[FAKEZK_PATH_MAX];
+    switch (txn->rec.tag) {
+    case TXN_CREATE:
+        server_fire(server, ZOO_CREATED_EVENT, txn->bytes, txn->zxid, txn->zxid, txn->client);
+        break;
+    case TXN_DELETE:
+        server_fire(server, ZOO_DELETED_EVENT, txn->bytes, txn->counter, txn->zxid, txn->client);
+        break;
+    case TXN_SET:
+        server_fire(server, ZOO_CHANGED_EVENT, txn->bytes, 0, txn->zxid, 0);
+        return;
+    default:
+        return;
+    }
+    if (tree_parent(txn->bytes, parent)) {
+        server_fire(server, ZOO_CHILD_EVENT, parent, 0, txn->zxid, 0);
+    }
+}
+
+/* Queues the batch for one follower; `reply` goes with it if the client is connected there. */
+static void forward(int server, int client, int slot, const struct zk_message *reply)
+{
+    struct pack pack = server_pack(server);
+    size_t at = 0;
+    for (struct zk_txn *txn = batch_at(&at); txn != NULL; txn = batch_at(&at)) {
+        struct zk_txn *copy = (struct zk_txn *)pack_append(&pack, LIST_BACKLOG, txn->rec.size);
+        if (copy == NULL) {
+            fakezk_note_trouble("limit: the backlog of s%d is full", server + 1);
+            return;
+        }
+        memcpy((char *)copy + sizeof copy->rec, (char *)txn + sizeof txn->rec, txn->rec.size - sizeof txn->rec);
+        copy->rec.tag = txn->rec.tag;
+        copy->more = at < batch_used || reply != NULL;
+    }
+    if (reply == NULL) {
+        return;
+    }
+    struct zk_txn *carrier = (struct zk_txn *)pack_append(&pack, LIST_BACKLOG, sizeof *carrier + reply->rec.size);
+    if (carrier == NULL) {
+        fakezk_note_trouble("limit: the backlog of s%d is full", server + 1);
+        return;
+    }
+    carrier->rec.tag = TXN_REPLY;
+    carrier->zxid = reply->zxid;
+    carrier->client = (uint8_t)client;
+    carrier->handle = (uint8_t)slot;
+    memcpy(carrier->bytes, reply, reply->rec.size);
+}
+
+static void publish(int client)
+{
+    size_t at = 0;
+    for (struct zk_txn *txn = batch_at(&at); txn != NULL; txn = batch_at(&at)) {
+        announce(client, txn);
+    }
+    at = 0;
+    for (struct zk_txn *txn = batch_at(&at); txn != NULL; txn = batch_at(&at)) {
+        fire(0, txn);
+    }
+    server_mark(0)->zxid = the_log()->zxid;
+}
+
+static void forward_all(int client, int slot, int server, const struct zk_message *reply)
+{
+    for (int s = 1; s < fakezk.options.servers; s++) {
+        forward(s, client, slot, s == server ? reply : NULL);
+    }
+}
+
+static void begin_batch(void)
+{
+    batch_used = 0;
+    log_mark()->zxid++;
+    server_mark(0);
+}
+
+int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request)
+{
+    begin_batch();
+    int32_t zxid = the_log()->zxid;
+    struct zk_message *reply = reply_begin(request, zxid);
+    struct result result;
+    if (request->rec.tag == OP_MULTI) {
+        reply->rc = op_multi(client, request, session, zxid, reply);
+    } else {
+        reply->rc = do_op(request, session, zxid, &result);
+        if (reply->rc == ZOK) {
+            reply_path(reply, result.path);
+            reply->stat = result.stat;
+        }
+        reply->rec.size = (uint16_t)reply_end(reply);
+    }
+    if (reply->rc != ZOK) {
+        batch_used = 0;
+    }
+    if (batch_used == 0) {
+        batch_add(TXN_NOTHING, zxid, "", NULL, -1);
+    }
+    publish(client);
+    bool answered = slot != (int)FAKEZK_NONE;
+    forward_all(client, slot, server, answered ? reply : NULL);
+    if (answered && server == 0) {
+        server_send(client, slot, reply);
+    }
+    return zxid;
+}
+
+int32_t commit_sync(int client, int slot, int server, const struct zk_request *request)
+{
+    commit_late_all();
+    int32_t zxid = the_log()->zxid;
+    struct zk_message *reply = reply_begin(request, zxid);
+    reply_path(reply, request->bytes);
+    reply->rec.size = (uint16_t)reply_end(reply);
+    if (server == 0) {
+        server_send(client, slot, reply);
+        return zxid;
+    }
+    batch_used = 0;
+    forward(server, client, slot, reply);
+    return zxid;
+}
+
+/* ---- sessions ---- */
+
+int32_t commit_open_session(int client, int32_t timeout_ms)
+{
+    commit_late_all();
+    begin_batch();
+    struct zk_log *log = log_mark();
+    int32_t number = ++log->next_session;
+    struct pack pack = log_pack();
+    struct zk_session *session = (struct zk_session *)pack_append(&pack, LIST_SESSION, sizeof *session);
+    if (session == NULL) {
+        fakezk_note_trouble("limit: too many sessions");
+        return 0;
+    }
+    session->rec.word = (uint32_t)number;
+    session->timeout_ms = timeout_ms;
+    session->touched_ms = the_log()->now_ms;
+    session->client = (uint8_t)client;
+    batch_add(TXN_NOTHING, the_log()->zxid, "", NULL, -1);
+    publish(client);
+    forward_all(client, 0, 0, NULL);
+    struct fakezk_event event = {.kind = FAKEZK_SESSION_OPENED, .client = (uint8_t)client, .session = number};
+    fakezk_emit(&event);
+    return number;
+}
+
+/* Ephemerals of a session in the order in which their events come: unspecified in ZooKeeper (F85), here by the run's
+ * seed forwards or backwards. */
+static struct zk_node *next_ephemeral(int32_t session)
+{
+    struct pack pack = server_pack(0);
+    struct zk_node *found = NULL;
+    for (struct rec *rec = pack_first(&pack, LIST_NODE); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct zk_node *node = (struct zk_node *)rec;
+        if (node->stat.owner == session) {
+            found = node;
+            if ((fakezk.options.seed & 4) == 0) {
+                return found;
+            }
+        }
+    }
+    return found;
+}
+
+void commit_close_session(int32_t number)
+{
+    commit_late_all();
+    struct zk_session *session = session_find(number);
+    LS_ASSERT(session != NULL);
+    int client = session->client;
+    begin_batch();
+    int32_t zxid = the_log()->zxid;
+    struct zk_node *node = NULL;
+    while ((fakezk.options.defects & FAKEZK_DEFECT_IMMORTAL) == 0 && (node = next_ephemeral(number)) != NULL) {
+        struct zk_txn *txn = batch_add(TXN_DELETE, zxid, node_path(node), NULL, -1);
+        if (txn == NULL) {
+            break;
+        }
+        txn->session = number;
+        txn->client = (uint8_t)(client + 1);
+        txn->counter = node->stat.czxid;
+        tree_delete(0, txn->bytes, zxid);
+    }
+    struct zk_txn *close = batch_add(TXN_CLOSE, zxid, "", NULL, -1);
+    if (close != NULL) {
+        close->session = number;
+    }
+    struct pack pack = log_pack();
+    pack_remove(&pack, &session_find(number)->rec);
+    publish(client);
+    forward_all(client, 0, 0, NULL);
+    struct fakezk_event event = {.kind = FAKEZK_SESSION_CLOSED, .client = (uint8_t)client, .session = number};
+    fakezk_emit(&event);
+}
+
+/* ---- late writes (F79) ---- */
+
+/* A parked write keeps its request; `forwarded` holds the session, `lo_ms` the client. */
+void commit_park(int client, int32_t session, const struct zk_request *request)
+{
+    struct pack pack = log_pack();
+    struct zk_request *late = (struct zk_request *)pack_append(&pack, LIST_LATE, request->rec.size);
+    if (late == NULL) {
+        fakezk_note_trouble("limit: too many late writes");
+        return;
+    }
+    memcpy((char *)late + sizeof late->rec, (const char *)request + sizeof request->rec,
+           request->rec.size - sizeof request->rec);
+    late->rec.tag = request->rec.tag;
+    late->forwarded = session;
+    late->lo_ms = client;
+    late->hi_ms = 0;
+    late->completion = 0;
+    late->data = NULL;
+    late->out = NULL;
+}
+
+void commit_late_first(void)
+{
+    static _Alignas(8) unsigned char copy[1 << 14];
+    struct pack pack = log_pack();
+    struct zk_request *late = (struct zk_request *)pack_first(&pack, LIST_LATE);
+    LS_ASSERT(late != NULL && late->rec.size <= sizeof copy);
+    memcpy(copy, late, late->rec.size);
+    pack_remove(&pack, &late->rec);
+    struct zk_request *request = (struct zk_request *)copy;
+    const struct zk_session *session = session_find(request->forwarded);
+    if (session != NULL && session->rec.tag == SESSION_LIVE) {
+        commit_request(request->lo_ms, (int)FAKEZK_NONE, request->forwarded, 0, request);
+    }
+}
+
+void commit_late_all(void)
+{
+    struct pack pack = log_pack();
+    while (pack_first(&pack, LIST_LATE) != NULL) {
+        commit_late_first();
+    }
+}
+
+/* ---- followers ---- */
+
+static void apply_txn(int server, const struct zk_txn *txn)
+{
+    switch (txn->rec.tag) {
+    case TXN_CREATE:
+        tree_create(server, txn);
+        break;
+    case TXN_DELETE:
+        tree_delete(server, txn->bytes, txn->zxid);
+        break;
+    case TXN_SET:
+        tree_set(server, txn);
+        break;
+    case TXN_SET_ACL:
+        tree_set_acl(server, txn);
+        break;
+    case TXN_REPLY:
+        server_send(txn->client, txn->handle, (const struct zk_message *)txn->bytes);
+        return;
+    default:
+        break;
+    }
+    server_mark(server)->zxid = txn->zxid;
+}
+
+void commit_catch_up(int server)
+{
+    static _Alignas(8) unsigned char step[BATCH_BYTES * 2];
+    size_t size = 0;
+    bool more = true;
+    struct pack pack = server_pack(server);
+    while (more) {
+        struct zk_txn *txn = (struct zk_txn *)pack_first(&pack, LIST_BACKLOG);
+        LS_ASSERT(txn != NULL && size + txn->rec.size <= sizeof step);
+        more = txn->more != 0;
+        memcpy(step + size, txn, txn->rec.size);
+        size += txn->rec.size;
+        pack_remove(&pack, &txn->rec);
+    }
+    for (size_t at = 0; at < size; at += ((struct zk_txn *)(step + at))->rec.size) {
+        apply_txn(server, (struct zk_txn *)(step + at));
+        fire(server, (struct zk_txn *)(step + at));
+    }
+}
+
+/* ---- the operator ---- */
+
+void commit_operator_create(const char *path, int perms, int node_kind)
+{
+    commit_late_all();
+    begin_batch();
+    char parent_path[FAKEZK_PATH_MAX];
+    tree_parent(path, parent_path);
+    struct zk_txn *txn = batch_add(TXN_CREATE, the_log()->zxid, path, NULL, -1);
+    if (txn == NULL) {
+        return;
+    }
+    txn->node_kind = (uint8_t)node_kind;
+    txn->perms = (uint8_t)perms;
+    txn->counter = count_up(tree_find(0, parent_path)->created);
+    tree_create(0, txn);
+    publish((int)FAKEZK_NONE);
+    forward_all(0, 0, 0, NULL);
+}
+
+void commit_operator_delete(const char *path)
+{
+    commit_late_all();
+    const struct zk_node *node = tree_find(0, path);
+    begin_batch();
+    struct zk_txn *txn = batch_add(TXN_DELETE, the_log()->zxid, path, NULL, -1);
+    if (txn == NULL) {
+        return;
+    }
+    txn->session = node->stat.owner;
+    txn->client = owner_client(node->stat.owner);
+    txn->counter = node->stat.czxid;
+    tree_delete(0, path, txn->zxid);
+    publish((int)FAKEZK_NONE);
+    forward_all(0, 0, 0, NULL);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Handles: init, close in every state (F17 to F23), and what may be asked of them. */
+#include "base/assert.h"
+#include "fakezk/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A handle is legal only in the hands of the process that opened it. */
+struct _zhandle *handle_check(zhandle_t *zh, const char *call)
+{
+    if (zh == NULL) {
+        return NULL;
+    }
+    if (fakezk.entered < 0) {
+        fakezk_note_trouble("%s: called while no process runs", call);
+        return NULL;
+    }
+    struct zk_client *client = client_at(fakezk.entered);
+    if (zh < client->handle || zh >= client->handle + FAKEZK_HANDLES_MAX || !zh->open) {
+        fakezk_note_trouble("%s: not an open handle of this process", call);
+        return NULL;
+    }
+    return zh;
+}
+
+/* ---- open ---- */
+
+static uint8_t intern_chroot(const char *host)
+{
+    const char *slash = strchr(host, '/');
+    if (slash == NULL || slash[1] == 0) {
+        return 0;
+    }
+    for (int i = 1; i < fakezk.chroots; i++) {
+        if (strcmp(fakezk.chroot[i], slash) == 0) {
+            return (uint8_t)i;
+        }
+    }
+    if (fakezk.chroots == CHROOTS_MAX || strlen(slash) >= FAKEZK_PATH_MAX) {
+        fakezk_note_trouble("limit: too many or too long chroots");
+        return 0;
+    }
+    strcpy(fakezk.chroot[fakezk.chroots], slash);
+    return (uint8_t)fakezk.chroots++;
+}
+
+static int free_slot(int client)
+{
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        if (!handle_at(client, slot)->open) {
+            return slot;
+        }
+    }
+    return -1;
+}
+
+static void open_slot(int client, int slot, const char *host, watcher_fn fn, int timeout_ms, const clientid_t *id,
+                      const void *context)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    zh->open = 1;
+    zh->client = (uint8_t)client;
+    zh->slot = (uint8_t)slot;
+    zh->state = ZOO_NOTCONNECTED_STATE;
+    zh->timeout_ms = timeout_ms;
+    zh->chroot = intern_chroot(host);
+    zh->watcher = code_pack_fn((code_fn)fn);
+    zh->context = context;
+    zh->next_server = (uint8_t)(client % fakezk.options.servers);
+    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + 4 * fakezk.options.latency_min_ms : 0;
+    if (id != NULL && id->client_id != 0) {
+        zh->id = *id;
+        zh->session = (int32_t)(id->client_id & 0x7fffffff);
+        bool known = memcmp(id->passwd, "lockstep-passwd", sizeof id->passwd) == 0;
+        if (!known || fakezk_session_id(zh->session) != id->client_id) {
+            zh->session = INT32_MAX; /* no such session: the handshake will say expired (F18) */
+        }
+    }
+}
+
+zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, const clientid_t *clientid, void *context,
+                          int flags)
+{
+    (void)flags;
+    int client = fakezk.entered;
+    if (client < 0) {
+        fakezk_note_trouble("zookeeper_init: called while no process runs");
+        return NULL;
+    }
+    int slot = free_slot(client);
+    if (slot < 0) {
+        fakezk_note_trouble("limit: more than %d handles in one process", FAKEZK_HANDLES_MAX);
+        return NULL;
+    }
+    open_slot(client, slot, host, fn, recv_timeout, clientid, context);
+    if (fakezk.options.callbacks_in_init) {
+        handle_at(client, slot)->connect_ms = 0;
+        int server = handle_at(client, slot)->next_server;
+        if (link_can_connect(client, slot, server)) {
+            link_connect(client, slot, server);
+            deliver_next(client, slot);
+        }
+    }
+    return handle_at(client, slot);
+}
+
+zhandle_t *zookeeper_init2(const char *host, watcher_fn fn, int recv_timeout, const clientid_t *clientid, void *context,
+                           int flags, log_callback_fn log_callback)
+{
+    (void)log_callback;
+    return zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
+}
+
+/* ---- close ---- */
+
+void handle_finish_close(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    server_watch_drop(client, slot);
+    watch_close(client, slot);
+    pack_clear(&pack, LIST_REQUEST + slot);
+    pack_clear(&pack, LIST_MESSAGE + slot);
+    memset(&client_mark(client)->handle[slot], 0, sizeof(struct _zhandle));
+}
+
+/* F20: requests still queued are flushed and executed, then the session is closed. F22: without a link, nothing is
+ * sent and the session lives on. */
+static void tell_server(int client, int slot)
+{
+    struct _zhandle *zh = handle_at(client, slot);
+    if (!zh->link || client_at(client)->partitioned || server_at(zh->server)->frozen ||
+        !fakezk_session_live(zh->session)) {
+        return;
+    }
+    struct pack pack = client_pack(client);
+    struct zk_request *head;
+    while ((head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot)) != NULL && head->forwarded == 0) {
+        bool refused;
+        head->rec.word = 1;
+        head->lo_ms = 0;
+        if (!server_can_apply(client, slot, &refused)) {
+            break;
+        }
+        server_apply(client, slot, refused);
+    }
+    int32_t session = zh->session;
+    if (fakezk_expire(session)) {
+        commit_close_session(session);
+    }
+}
+
+/* Every completion still owed is called: what had arrived as it is, the rest with ZCLOSING. */
+static void call_rest(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    while (pack_first(&pack, LIST_MESSAGE + slot) != NULL) {
+        deliver_next(client, slot);
+    }
+}
+
+static void mark_unreceived(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct zk_message *m = (struct zk_message *)rec;
+        if (m->rec.word == 0 && m->rec.tag == MESSAGE_REPLY) {
+            m->rc = ZCLOSING;
+            m->table = WATCH_NONE;
+        }
+    }
+}
+
+static void drop_unreceived_events(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
+    while (rec != NULL) {
+        if (rec->word == 0 && rec->tag == MESSAGE_NODE) {
+            pack_remove(&pack, rec);
+            rec = pack_first(&pack, LIST_MESSAGE + slot);
+        } else {
+            rec = pack_next(&pack, rec);
+        }
+    }
+}
+
+int zookeeper_close(zhandle_t *handle)
+{
+    struct _zhandle *zh = handle_check(handle, "zookeeper_close");
+    if (zh == NULL || zh->closing) {
+        return ZBADARGUMENTS;
+    }
+    int client = zh->client;
+    int slot = zh->slot;
+    drop_unreceived_events(client, slot);
+    mark_unreceived(client, slot);
+    tell_server(client, slot);
+    drop_unreceived_events(client, slot);
+    mark_unreceived(client, slot);
+    client_mark(client);
+    zh->closing = 1;
+    session_settle_pings(client);
+    zh->link = 0;
+    link_fail_requests(client, slot, ZCLOSING);
+    if ((fakezk.options.defects & FAKEZK_DEFECT_DROP_AT_CLOSE) == 0) {
+        call_rest(client, slot);
+    }
+    if (zh->busy) {
+        zh->closing = 2; /* destroyed when the running callback returns (F23) */
+    } else {
+        handle_finish_close(client, slot);
+    }
+    return ZOK;
+}
+
+/* ---- questions ---- */
+
+int zoo_state(zhandle_t *handle)
+{
+    struct _zhandle *zh = handle_check(handle, "zoo_state");
+    return zh != NULL ? zh->state : 0;
+}
+
+const clientid_t *zoo_client_id(zhandle_t *handle)
+{
+    struct _zhandle *zh = handle_check(handle, "zoo_client_id");
+    return zh != NULL ? &zh->id : NULL;
+}
+
+int zoo_recv_timeout(zhandle_t *handle)
+{
+    struct _zhandle *zh = handle_check(handle, "zoo_recv_timeout");
+    return zh != NULL ? zh->timeout_ms : 0;
+}
+
+const void *zoo_get_context(zhandle_t *handle)
+{
+    struct _zhandle *zh = handle_check(handle, "zoo_get_context");
+    return zh != NULL ? zh->context : NULL;
+}
+
+void zoo_set_context(zhandle_t *handle, void *context)
+{
+    struct _zhandle *zh = handle_check(handle, "zoo_set_context");
+    if (zh != NULL) {
+        client_mark(zh->client);
+        zh->context = context;
+    }
+}
+
+watcher_fn zoo_set_watcher(zhandle_t *handle, watcher_fn new_fn)
+{
+    struct _zhandle *zh = handle_check(handle, "zoo_set_watcher");
+    if (zh == NULL) {
+        return NULL;
+    }
+    watcher_fn old = (watcher_fn)code_unpack_fn(zh->watcher);
+    client_mark(zh->client);
+    zh->watcher = code_pack_fn((code_fn)new_fn);
+    return old;
+}
+
+int is_unrecoverable(zhandle_t *handle)
+{
+    struct _zhandle *zh = handle_check(handle, "is_unrecoverable");
+    return zh != NULL && zh->state < 0 ? ZINVALIDSTATE : ZOK;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The inside of the fake: what lies in which block. Only src/fakezk includes this. */
+#ifndef FAKEZK_INTERNAL_H
+#define FAKEZK_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/code.h"
+#include "base/pack.h"
+
+#include <lockstep/fakezk.h>
+#include <zookeeper/zookeeper.h>
+
+/* ---- stat ---- */
+
+struct zk_stat {
+    int32_t czxid, mzxid, pzxid;
+    int32_t version, cversion, aversion;
+    int32_t owner; /* session number */
+    int32_t data_size;
+    int32_t children;
+};
+
+/* ---- server blocks: lists behind struct zk_server ---- */
+
+enum { LIST_NODE, LIST_SERVER_WATCH, LIST_BACKLOG };
+
+struct zk_server {
+    struct arena_block head;
+    int32_t zxid;    /* last applied */
+    uint8_t frozen;  /* hears nothing from the leader */
+    uint8_t lagging; /* catches up only when told */
+    uint16_t reserved;
+    struct pack_table table;
+};
+
+enum node_kind { NODE_PERSISTENT, NODE_EPHEMERAL, NODE_CONTAINER };
+
+/* Sorted by path. `bytes` is the path, its zero, the data. */
+struct zk_node {
+    struct rec rec; /* tag = enum node_kind */
+    struct zk_stat stat; /* cversion unused: derived from `created` (F48) */
+    int32_t created;     /* children ever created: the next suffix (F47) */
+    uint16_t path_size;  /* without the zero */
+    uint8_t perms;       /* of world:anyone */
+    uint8_t had_child;
+    char bytes[];
+};
+
+/* Sorted by path, client, handle, table. */
+struct zk_server_watch {
+    struct rec rec; /* tag = table */
+    uint8_t client, handle;
+    uint16_t path_size;
+    uint32_t reserved;
+    char path[];
+};
+
+enum txn_kind { TXN_CREATE, TXN_DELETE, TXN_SET, TXN_SET_ACL, TXN_CLOSE, TXN_NOTHING, TXN_REPLY };
+
+/* What a follower has yet to apply. TXN_REPLY carries a whole message record in `bytes`. */
+struct zk_txn {
+    struct rec rec; /* tag = enum txn_kind */
+    int32_t zxid;
+    int32_t session;  /* CREATE: owner; CLOSE: which */
+    int32_t data_size; /* -1 = null */
+    int32_t version;  /* SET: resulting version; SET_ACL: resulting aversion */
+    uint16_t path_size;
+    uint8_t node_kind;
+    uint8_t perms;
+    uint8_t more;     /* the next record belongs to the same step */
+    uint8_t client, handle; /* REPLY; CREATE, DELETE: the node's client plus one */
+    uint8_t reserved;
+    int32_t counter;  /* CREATE: the parent's `created` afterwards */
+    uint32_t reserved2;
+    char bytes[];     /* path, zero, data */
+};
+
+/* ---- the log block: lists behind struct zk_log ---- */
+
+enum { LIST_SESSION, LIST_LATE };
+
+struct zk_log {
+    struct arena_block head;
+    int32_t zxid;
+    int32_t next_session;
+    int32_t now_ms;
+    uint32_t reserved;
+    struct pack_table table;
+};
+
+enum session_state { SESSION_LIVE, SESSION_CLOSING };
+
+struct zk_session {
+    struct rec rec; /* tag = enum session_state, word = session number */
+    int32_t timeout_ms;
+    int32_t touched_ms;
+    uint8_t client;
+    uint8_t gone; /* its process has crashed: nobody will come back for it */
+    uint16_t reserved;
+    uint32_t reserved2;
+};
+
+/* ---- client blocks: lists behind struct zk_client; one of each per handle ---- */
+
+enum { LIST_REQUEST, LIST_MESSAGE = FAKEZK_HANDLES_MAX, LIST_WATCH = 2 * FAKEZK_HANDLES_MAX };
+
+struct _zhandle {
+    uint8_t open;
+    uint8_t client, slot;
+    uint8_t link;        /* connected to `server` */
+    uint8_t server;
+    uint8_t next_server; /* where to try next */
+    uint8_t busy;        /* a callback of it is running */
+    uint8_t closing;     /* zookeeper_close was called inside a callback */
+    int32_t state;       /* as zoo_state() shows it */
+    int32_t session;     /* number; 0 = none yet */
+    int32_t last_zxid;   /* of the last reply received (F44) */
+    int32_t timeout_ms;  /* requested, then negotiated */
+    uint8_t chroot;      /* number of the chroot text; 0 = none */
+    uint8_t dropped;     /* the link broke since the last session event */
+    uint16_t reserved;
+    code_ref watcher;
+    const void *context;
+    clientid_t id;
+    int32_t connect_ms;  /* the earliest next attempt */
+    int32_t sent_ms;     /* last send */
+    int32_t received_ms; /* last receipt */
+    uint32_t reserved2;
+};
+
+struct zk_client {
+    struct arena_block head;
+    uint8_t paused;
+    uint8_t partitioned;
+    uint8_t reserved[6];
+    struct _zhandle handle[FAKEZK_HANDLES_MAX];
+    struct pack_table table;
+};
+
+enum zk_op {
+    OP_CREATE,
+    OP_CREATE2,
+    OP_DELETE,
+    OP_EXISTS,
+    OP_GET,
+    OP_SET,
+    OP_CHILDREN,
+    OP_CHILDREN2,
+    OP_SYNC,
+    OP_MULTI,
+    OP_GET_ACL,
+    OP_SET_ACL,
+    OP_UNWATCH,
+    OP_CHECK, /* inside a multi only */
+    OP_KINDS
+};
+
+enum watch_table { WATCH_DATA, WATCH_EXIST, WATCH_CHILD, WATCH_NONE };
+
+struct zk_request {
+    struct rec rec; /* tag = enum zk_op; word = 1 once sent */
+    int32_t lo_ms, hi_ms;  /* window of arrival at the server */
+    int32_t forwarded;     /* the follower waits for this transaction; 0 = not read yet */
+    int32_t version;       /* DELETE, SET, SET_ACL, CHECK; UNWATCH: table or -1 */
+    int32_t data_size;     /* -1 = null; MULTI: bytes of packed sub-requests */
+    uint16_t path_size;
+    uint8_t mode;          /* CREATE */
+    uint8_t perms;         /* CREATE, SET_ACL; 0 = malformed */
+    code_ref completion;
+    code_ref watcher;      /* reads; 0 = none */
+    void *watch_context;
+    const void *data;      /* of the completion */
+    void *out;             /* MULTI: results; sub-requests: buffer or Stat */
+    int32_t out_size;      /* MULTI: count; sub-requests: buffer size */
+    uint32_t reserved;
+    char bytes[];          /* path, zero, data */
+};
+
+enum message_kind { MESSAGE_REPLY, MESSAGE_SESSION, MESSAGE_NODE };
+
+struct zk_message {
+    struct rec rec; /* tag = enum message_kind; word = 1 once received by the client */
+    uint8_t op;     /* REPLY */
+    uint8_t table;  /* REPLY to a read with a watcher */
+    uint16_t path_size;
+    int32_t rc;     /* REPLY; SESSION: state argument; NODE: event type */
+    int32_t zxid;   /* REPLY: of the server; NODE: czxid of the node */
+    int32_t cause;  /* NODE: zxid of the change, 0 = found at reconnect */
+    int32_t lo_ms, hi_ms;
+    code_ref completion;
+    code_ref watcher;
+    void *watch_context;
+    const void *data;
+    void *out;
+    int32_t out_size;  /* NODE: the node's client plus one; UNWATCH: type */
+    int32_t data_size; /* value: bytes or -1; lists: number of strings; MULTI: number of results */
+    struct zk_stat stat;
+    uint32_t reserved;
+    char bytes[]; /* path, zero, then data or strings, each with its zero, or struct zk_result records */
+};
+
+/* One result of a multi, in a reply. */
+struct zk_result {
+    int32_t err;
+    int32_t out_size;
+    void *out; /* the caller's buffer (create) or Stat (set) */
+    uint8_t op;
+    uint8_t has_stat;
+    uint16_t path_size;
+    uint32_t reserved;
+    struct zk_stat stat;
+    char path[];
+};
+
+/* A watcher in the client's tables; per path and table the oldest first (F69). */
+struct zk_watch {
+    struct rec rec; /* tag = table */
+    code_ref watcher;
+    int32_t czxid;   /* of the node when it was set; 0 = absent */
+    void *context;
+    uint16_t path_size;
+    uint16_t owner; /* client of the node when it was set, plus one; 0 = nobody's */
+    uint32_t reserved;
+    char path[];
+};
+
+/* ---- what does not change during a run, and scratch ---- */
+
+#define CHROOTS_MAX 8
+
+struct fakezk {
+    struct arena *arena;
+    struct fakezk_options options;
+    fakezk_observer observer;
+    void *observer_ctx;
+    int entered; /* -1 = nobody */
+    int log_block;
+    int server_block[FAKEZK_SERVERS_MAX];
+    int client_block[FAKEZK_CLIENTS_MAX];
+    char chroot[CHROOTS_MAX][FAKEZK_PATH_MAX];
+    int chroots;
+    char trouble[256];
+};
+
+extern struct fakezk fakezk;
+
+void fakezk_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void fakezk_emit(const struct fakezk_event *event);
+
+static inline struct zk_log *the_log(void)
+{
+    return arena_at(fakezk.arena, fakezk.log_block);
+}
+
+static inline struct zk_server *server_at(int s)
+{
+    return arena_at(fakezk.arena, fakezk.server_block[s]);
+}
+
+static inline struct zk_client *client_at(int c)
+{
+    return arena_at(fakezk.arena, fakezk.client_block[c]);
+}
+
+static inline struct zk_log *log_mark(void)
+{
+    arena_mark(fakezk.arena, fakezk.log_block);
+    return the_log();
+}
+
+static inline struct zk_server *server_mark(int s)
+{
+    arena_mark(fakezk.arena, fakezk.server_block[s]);
+    return server_at(s);
+}
+
+static inline struct zk_client *client_mark(int c)
+{
+    arena_mark(fakezk.arena, fakezk.client_block[c]);
+    return client_at(c);
+}
+
+static inline struct pack log_pack(void)
+{
+    return (struct pack){fakezk.arena, fakezk.log_block, sizeof(struct zk_log)};
+}
+
+static inline struct pack server_pack(int s)
+{
+    return (struct pack){fakezk.arena, fakezk.server_block[s], sizeof(struct zk_server)};
+}
+
+static inline struct pack client_pack(int c)
+{
+    return (struct pack){fakezk.arena, fakezk.client_block[c], sizeof(struct zk_client)};
+}
+
+static inline struct _zhandle *handle_at(int c, int slot)
+{
+    return &client_at(c)->handle[slot];
+}
+
+static inline int64_t api_zxid(int32_t zxid)
+{
+    return zxid == 0 ? 0 : FAKEZK_EPOCH + zxid;
+}
+
+/* ---- tree.c: one server's nodes ---- */
+
+struct zk_node *tree_find(int server, const char *path);
+struct zk_node *tree_first_child(int server, const char *path);
+struct zk_node *tree_next_child(int server, struct zk_node *node, const char *path);
+/* Writes the parent's path; false for "/". */
+bool tree_parent(const char *path, char parent[FAKEZK_PATH_MAX]);
+/* Apply a transaction's effect to one tree; false if the server's block is full. */
+bool tree_create(int server, const struct zk_txn *txn);
+void tree_delete(int server, const char *path, int32_t zxid);
+bool tree_set(int server, const struct zk_txn *txn);
+void tree_set_acl(int server, const struct zk_txn *txn);
+struct zk_stat tree_stat(const struct zk_node *node);
+const char *node_path(const struct zk_node *node);
+const char *node_data(const struct zk_node *node);
+
+/* ---- commit.c: writes ---- */
+
+/* Commits a write at the leader. The reply goes to the client at once, or with the backlog of the follower that it is
+ * connected to (then the transaction's zxid is returned); nowhere if `slot` is FAKEZK_NONE. */
+int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request);
+/* A sync read by a follower: answered when the follower has caught up. */
+int32_t commit_sync(int client, int slot, int server, const struct zk_request *request);
+int32_t commit_open_session(int client, int32_t timeout_ms);
+void commit_close_session(int32_t session);
+/* The writes that a cut left in the pipeline: the oldest, or all of them before anything else commits (F79). */
+void commit_late_first(void);
+void commit_late_all(void);
+void commit_park(int client, int32_t session, const struct zk_request *request);
+void commit_operator_create(const char *path, int perms, int node_kind);
+void commit_operator_delete(const char *path);
+/* Applies the next backlog step of a follower. */
+void commit_catch_up(int server);
+
+/* ---- server.c: reading requests ---- */
+
+void server_apply(int client, int slot, bool refused);
+bool server_can_apply(int client, int slot, bool *refused);
+bool op_is_write(int op);
+void server_send(int client, int slot, const struct zk_message *message);
+bool server_knows_session(int server, int32_t session);
+/* Fires the watches of a change at one server; `owner` is the client of the node plus one, 0 = nobody's. */
+void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner);
+void server_watch_add(int server, int client, int slot, int table, const char *path);
+void server_watch_drop(int client, int slot);
+bool server_watch_remove(int server, int client, int slot, int table, const char *path);
+
+/* ---- session.c ---- */
+
+struct zk_session *session_find(int32_t session);
+bool session_healthy(const struct zk_session *session);
+int32_t session_deadline_ms(const struct zk_session *session);
+void session_touch(int32_t session, int32_t now_ms);
+/* To be called before a client's link stops being healthy: takes the pings sent so far into account (F6). */
+void session_settle_pings(int client);
+
+/* ---- link.c: connecting and losing links ---- */
+
+void link_connect(int client, int slot, int server);
+bool link_can_connect(int client, int slot, int server);
+void link_drop(int client, int slot, int rc, bool keep_all);
+void link_fail_requests(int client, int slot, int rc);
+void link_give_up(int client, int slot);
+int32_t link_give_up_ms(const struct _zhandle *zh);
+void link_receive(int client, int slot, struct zk_message *message);
+void link_window(int32_t *lo_ms, int32_t *hi_ms);
+
+/* ---- watch.c: the client's tables ---- */
+
+/* A watcher to be registered; `stat` is the node's, czxid 0 if it is absent. */
+void watch_add(int client, int slot, int table, const char *path, code_ref watcher, void *context,
+               const struct zk_stat *stat);
+bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context, bool all);
+bool watch_any(int client, int slot, int table, const char *path);
+void watch_close(int client, int slot);
+
+struct watch_target {
+    code_ref watcher;
+    void *context;
+};
+
+#define WATCH_TARGETS_MAX 64
+
+/* Whom a node event reaches; takes them out of the tables (F69, F70). */
+int watch_collect(int client, int slot, int type, const char *path, struct watch_target *out);
+/* Whom a session event reaches; the default watcher last (F4). */
+int watch_collect_session(int client, int slot, struct watch_target *out);
+
+/* ---- deliver.c ---- */
+
+void deliver_next(int client, int slot);
+bool deliver_possible(int client, int slot);
+void deliver_queue(int client, int slot, const struct zk_message *message);
+void deliver_session_event(int client, int slot, int state);
+
+/* ---- handle.c ---- */
+
+struct _zhandle *handle_check(zhandle_t *zh, const char *call);
+void handle_finish_close(int client, int slot);
+
+#endif

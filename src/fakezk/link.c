@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a whole (D8b). */
+#include "base/assert.h"
+#include "fakezk/internal.h"
+
+#include <string.h>
+
+void link_window(int32_t *lo_ms, int32_t *hi_ms)
+{
+    if (fakezk.options.timed) {
+        *lo_ms = the_log()->now_ms + fakezk.options.latency_min_ms;
+        *hi_ms = the_log()->now_ms + fakezk.options.latency_max_ms;
+    } else {
+        *lo_ms = *hi_ms = 0;
+    }
+}
+
+/* The client's library has taken the message out of the socket: the zxid moves (F44), watches stand (F38). */
+void link_receive(int client, int slot, struct zk_message *message)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    if (message->rec.word != 0) {
+        return;
+    }
+    message->rec.word = 1;
+    zh->received_ms = the_log()->now_ms;
+    if (message->rec.tag != MESSAGE_REPLY) {
+        return;
+    }
+    if (message->zxid > zh->last_zxid) {
+        zh->last_zxid = message->zxid;
+    }
+    if (message->op == OP_UNWATCH && message->rc == ZOK) {
+        for (int table = WATCH_DATA; table <= WATCH_CHILD; table++) {
+            bool asked = message->out_size == ZWATCHTYPE_ANY ||
+                         (message->out_size == ZWATCHTYPE_CHILD) == (table == WATCH_CHILD);
+            if (asked) {
+                watch_remove(client, slot, table, message->bytes, message->watcher, message->watch_context,
+                             message->watcher == 0);
+            }
+        }
+    } else if (message->table != WATCH_NONE) {
+        char path[FAKEZK_PATH_MAX];
+        memcpy(path, message->bytes, message->path_size + 1u);
+        code_ref watcher = message->watcher;
+        watch_add(client, slot, message->table, path, watcher, message->watch_context, &message->stat);
+    }
+}
+
+/* ---- failing what is outstanding ---- */
+
+static void queue_failure(int client, int slot, int op, code_ref completion, const void *data, void *out, int out_size,
+                          int rc)
+{
+    struct zk_message message = {.rec = {.tag = MESSAGE_REPLY, .size = sizeof message + 8, .word = 1}};
+    _Alignas(8) unsigned char space[sizeof message + 8] = {0};
+    message.op = (uint8_t)op;
+    message.table = WATCH_NONE;
+    message.rc = rc;
+    message.completion = completion;
+    message.data = data;
+    message.out = out;
+    message.out_size = out_size;
+    message.data_size = -1;
+    memcpy(space, &message, sizeof message);
+    deliver_queue(client, slot, (struct zk_message *)space);
+}
+
+/* All requests that nobody has answered, in order of issue (F10). */
+void link_fail_requests(int client, int slot, int rc)
+{
+    struct pack pack = client_pack(client);
+    struct rec *rec;
+    while ((rec = pack_first(&pack, LIST_REQUEST + slot)) != NULL) {
+        struct zk_request r = *(struct zk_request *)rec;
+        pack_remove(&pack, rec);
+        queue_failure(client, slot, r.rec.tag, r.completion, r.data, r.out, r.out_size, rc);
+    }
+}
+
+struct lost_reply {
+    uint8_t op;
+    code_ref completion;
+    const void *data;
+    void *out;
+    int32_t out_size;
+};
+
+#define LOST_MAX 256
+
+/* Takes out what the client has not received; the requests whose replies are among it are unanswered after all. */
+static int take_lost(int client, int slot, struct lost_reply *lost)
+{
+    int count = 0;
+    struct pack pack = client_pack(client);
+    struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
+    while (rec != NULL) {
+        struct zk_message *message = (struct zk_message *)rec;
+        if (message->rec.word != 0) {
+            rec = pack_next(&pack, rec);
+            continue;
+        }
+        if (message->rec.tag == MESSAGE_REPLY) {
+            LS_ASSERT(count < LOST_MAX);
+            lost[count++] = (struct lost_reply){message->op, message->completion, message->data, message->out,
+                                                message->out_size};
+        }
+        bool last = pack_next(&pack, rec) == NULL;
+        pack_remove(&pack, rec);
+        if (last) {
+            break;
+        }
+        /* The next record moved to where this one was. */
+    }
+    return count;
+}
+
+static void receive_all(int client, int slot, int keep)
+{
+    struct pack pack = client_pack(client);
+    int index = 0;
+    int received = 0;
+    for (;;) {
+        struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
+        for (int i = 0; i < index && rec != NULL; i++) {
+            rec = pack_next(&pack, rec);
+        }
+        if (rec == NULL || received == keep) {
+            return;
+        }
+        if (rec->word == 0) {
+            /* Receiving may move records (a watch is added behind): work on a copy of the message. */
+            static _Alignas(8) unsigned char copy[1 << 16];
+            memcpy(copy, rec, rec->size);
+            rec->word = 1;
+            link_receive(client, slot, (struct zk_message *)copy);
+            received++;
+        }
+        index++;
+    }
+}
+
+static int32_t reconnect_pause_ms(const struct _zhandle *zh)
+{
+    bool wrapped = zh->next_server == 0;
+    return (wrapped ? zh->timeout_ms / 60 : 0) + 4 * fakezk.options.latency_min_ms;
+}
+
+static void unlink_handle(int client, int slot)
+{
+    session_settle_pings(client);
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    zh->link = 0;
+    zh->state = 0;
+    zh->next_server = (uint8_t)((zh->next_server + 1) % fakezk.options.servers);
+    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
+    server_watch_drop(client, slot);
+}
+
+/* The order that the application sees: what was received, the session event, the failed completions (F10, F43). */
+static void drop(int client, int slot, int rc, int keep)
+{
+    static struct lost_reply lost[LOST_MAX];
+    receive_all(client, slot, keep);
+    int count = take_lost(client, slot, lost);
+    unlink_handle(client, slot);
+    deliver_session_event(client, slot, ZOO_CONNECTING_STATE);
+    for (int i = 0; i < count; i++) {
+        queue_failure(client, slot, lost[i].op, lost[i].completion, lost[i].data, lost[i].out, lost[i].out_size, rc);
+    }
+    link_fail_requests(client, slot, rc);
+}
+
+void link_drop(int client, int slot, int rc, bool keep_all)
+{
+    drop(client, slot, rc, keep_all ? INT32_MAX : 0);
+}
+
+/* ---- cut ---- */
+
+int fakezk_unread_requests(int client, int handle)
+{
+    int count = 0;
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_REQUEST + handle); rec != NULL; rec = pack_next(&pack, rec)) {
+        count += rec->word != 0 && ((struct zk_request *)rec)->forwarded == 0;
+    }
+    return count;
+}
+
+int fakezk_unreceived_messages(int client, int handle)
+{
+    int count = 0;
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + handle); rec != NULL; rec = pack_next(&pack, rec)) {
+        count += rec->word == 0;
+    }
+    return count;
+}
+
+static const struct zk_request *request_number(int client, int slot, int n)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_request *request = (struct zk_request *)rec;
+        if (request->rec.word != 0 && request->forwarded == 0 && --n == 0) {
+            return request;
+        }
+    }
+    return NULL;
+}
+
+bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
+{
+    const struct _zhandle *zh = handle_at(client, handle);
+    if (!zh->open || !zh->link || keep > fakezk_unreceived_messages(client, handle) ||
+        apply > fakezk_unread_requests(client, handle)) {
+        return false;
+    }
+    if (!late) {
+        return true;
+    }
+    const struct zk_request *last = apply > 0 ? request_number(client, handle, apply) : NULL;
+    return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
+}
+
+/* Reads one more request as if the reply could still be sent; a request that waits for the follower is read past. */
+static void read_ahead(int client, int slot, bool late)
+{
+    struct pack pack = client_pack(client);
+    struct _zhandle *zh = handle_at(client, slot);
+    struct zk_request *head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
+    const struct zk_session *session = session_find(zh->session);
+    if (late) {
+        commit_park(client, zh->session, head);
+        return;
+    }
+    bool leader = op_is_write(head->rec.tag) || head->rec.tag == OP_SYNC;
+    if (session == NULL || session->rec.tag != SESSION_LIVE || (leader && server_at(zh->server)->frozen)) {
+        return;
+    }
+    server_apply(client, slot, false);
+}
+
+bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late)
+{
+    if (!fakezk_can_cut(client, handle, keep, apply, late)) {
+        return false;
+    }
+    receive_all(client, handle, keep);
+    static struct lost_reply lost[LOST_MAX];
+    int count = 0;
+    struct pack pack = client_pack(client);
+    for (int i = 1; i <= apply; i++) {
+        /* What is already read or answered cannot be received any more: set it aside, so that the next is the head. */
+        struct zk_request *head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + handle);
+        while (head != NULL && head->forwarded != 0) {
+            lost[count++] = (struct lost_reply){head->rec.tag, head->completion, head->data, head->out, head->out_size};
+            pack_remove(&pack, &head->rec);
+            head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + handle);
+        }
+        if (head == NULL) {
+            break;
+        }
+        read_ahead(client, handle, late && i == apply);
+    }
+    count += take_lost(client, handle, lost + count);
+    unlink_handle(client, handle);
+    deliver_session_event(client, handle, ZOO_CONNECTING_STATE);
+    for (int i = 0; i < count; i++) {
+        queue_failure(client, handle, lost[i].op, lost[i].completion, lost[i].data, lost[i].out, lost[i].out_size, rc);
+    }
+    link_fail_requests(client, handle, rc);
+    return true;
+}
+
+/* ---- failed attempts ---- */
+
+bool fakezk_can_refuse(int client, int handle)
+{
+    const struct _zhandle *zh = handle_at(client, handle);
+    return zh->open && !zh->link && zh->state >= 0;
+}
+
+bool fakezk_refuse(int client, int handle)
+{
+    if (!fakezk_can_refuse(client, handle)) {
+        return false;
+    }
+    struct _zhandle *zh = &client_mark(client)->handle[handle];
+    zh->state = 0;
+    zh->next_server = (uint8_t)((zh->next_server + 1) % fakezk.options.servers);
+    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
+    link_fail_requests(client, handle, ZCONNECTIONLOSS);
+    return true;
+}
+
+/* F7: two thirds of the timeout without a byte end a link, and an attempt to make one. */
+int32_t link_give_up_ms(const struct _zhandle *zh)
+{
+    int32_t since = zh->link ? zh->received_ms : zh->connect_ms;
+    return since + zh->timeout_ms * 2 / 3;
+}
+
+void link_give_up(int client, int slot)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    if (zh->link) {
+        link_drop(client, slot, ZOPERATIONTIMEOUT, false);
+        return;
+    }
+    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
+    link_fail_requests(client, slot, ZOPERATIONTIMEOUT);
+}
+
+/* ---- connecting ---- */
+
+bool link_can_connect(int client, int slot, int server)
+{
+    const struct zk_client *c = client_at(client);
+    const struct _zhandle *zh = &c->handle[slot];
+    const struct zk_server *s = server_at(server);
+    return zh->open && !zh->closing && !zh->link && zh->state >= 0 && !c->paused && !c->partitioned && !s->frozen &&
+           s->zxid >= zh->last_zxid && (!fakezk.options.timed || zh->connect_ms <= the_log()->now_ms);
+}
+
+static void expire_handle(int client, int slot)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    zh->state = ZOO_EXPIRED_SESSION_STATE;
+    deliver_session_event(client, slot, ZOO_EXPIRED_SESSION_STATE);
+    link_fail_requests(client, slot, ZSESSIONEXPIRED);
+}
+
+/* F32: the session's older connection is closed by the newer one. */
+static void close_older(int client, int slot, int32_t session)
+{
+    for (int c = 0; c < fakezk.options.clients; c++) {
+        for (int other = 0; other < FAKEZK_HANDLES_MAX; other++) {
+            const struct _zhandle *zh = handle_at(c, other);
+            if ((c != client || other != slot) && zh->open && zh->link && zh->session == session) {
+                link_drop(c, other, ZCONNECTIONLOSS, true);
+            }
+        }
+    }
+}
+
+static int32_t clamp_timeout(int32_t wanted)
+{
+    int32_t low = 2 * fakezk.options.tick_ms;
+    int32_t high = 20 * fakezk.options.tick_ms;
+    return wanted < low ? low : (wanted > high ? high : wanted);
+}
+
+/* A message that is received but not yet delivered will consume this watch: it is not to be sent again. */
+static bool will_fire(int client, int slot, int table, const char *path)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_message *m = (struct zk_message *)rec;
+        if (m->rec.tag != MESSAGE_NODE || strcmp(m->bytes, path) != 0) {
+            continue;
+        }
+        if (m->rc == ZOO_DELETED_EVENT || (m->rc == ZOO_CHILD_EVENT) == (table == WATCH_CHILD)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* F72, F73: what the server says about one watch of a reconnecting client; 0 = armed again. */
+static int answer_watch(int server, int table, const char *path, int32_t last_zxid, int32_t *czxid)
+{
+    const struct zk_node *node = tree_find(server, path);
+    *czxid = node != NULL ? node->stat.czxid : 0;
+    if (table == WATCH_EXIST) {
+        return node != NULL ? ZOO_CREATED_EVENT : 0;
+    }
+    if (node == NULL) {
+        return ZOO_DELETED_EVENT;
+    }
+    if (table == WATCH_DATA) {
+        return node->stat.mzxid > last_zxid ? ZOO_CHANGED_EVENT : 0;
+    }
+    return node->stat.pzxid > last_zxid ? ZOO_CHILD_EVENT : 0;
+}
+
+static void queue_node_event(int client, int slot, int type, const char *path, int32_t czxid)
+{
+    _Alignas(8) unsigned char space[sizeof(struct zk_message) + FAKEZK_PATH_MAX + 8] = {0};
+    struct zk_message *message = (struct zk_message *)space;
+    message->rec.tag = MESSAGE_NODE;
+    message->path_size = (uint16_t)strlen(path);
+    message->rec.size = (uint16_t)((sizeof *message + message->path_size + 1u + 7u) & ~7u);
+    message->rc = type;
+    message->zxid = czxid;
+    memcpy(message->bytes, path, message->path_size);
+    server_send(client, slot, message);
+}
+
+static void set_watches(int client, int slot, int server)
+{
+    struct pack pack = client_pack(client);
+    int32_t last_zxid = handle_at(client, slot)->last_zxid;
+    for (int table = WATCH_DATA; table <= WATCH_CHILD; table++) {
+        char before[FAKEZK_PATH_MAX] = "";
+        for (int index = 0;; index++) {
+            struct rec *rec = pack_first(&pack, LIST_WATCH + slot);
+            for (int i = 0; i < index && rec != NULL; i++) {
+                rec = pack_next(&pack, rec);
+            }
+            if (rec == NULL) {
+                break;
+            }
+            const struct zk_watch *watch = (struct zk_watch *)rec;
+            if (watch->rec.tag != table || strcmp(watch->path, before) == 0) {
+                continue;
+            }
+            memcpy(before, watch->path, watch->path_size + 1u);
+            int32_t czxid = 0;
+            int type = will_fire(client, slot, table, before) ? -1 : answer_watch(server, table, before, last_zxid, &czxid);
+            if (type == 0) {
+                server_watch_add(server, client, slot, table, before);
+            } else if (type > 0) {
+                queue_node_event(client, slot, type, before, czxid != 0 ? czxid : watch->czxid);
+            }
+        }
+    }
+}
+
+static void send_queued(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct zk_request *request = (struct zk_request *)rec;
+        request->rec.word = 1;
+        link_window(&request->lo_ms, &request->hi_ms);
+    }
+}
+
+static int32_t hand_out_session(struct _zhandle *zh, int client)
+{
+    zh->timeout_ms = clamp_timeout(zh->timeout_ms);
+    int32_t number = commit_open_session(client, zh->timeout_ms);
+    zh->session = number;
+    zh->id.client_id = fakezk_session_id(number);
+    memcpy(zh->id.passwd, "lockstep-passwd", sizeof zh->id.passwd);
+    return number;
+}
+
+void link_connect(int client, int slot, int server)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    const struct zk_session *session = zh->session != 0 ? session_find(zh->session) : NULL;
+    bool dead = zh->session != 0 && (session == NULL || session->rec.tag != SESSION_LIVE);
+    if (dead && (fakezk.options.defects & FAKEZK_DEFECT_SILENT_SESSION) == 0) {
+        expire_handle(client, slot);
+        return;
+    }
+    if (zh->session == 0 || dead) {
+        if (hand_out_session(zh, client) == 0) {
+            return;
+        }
+    } else {
+        close_older(client, slot, zh->session);
+    }
+    int32_t now = the_log()->now_ms;
+    zh->server = (uint8_t)server;
+    zh->link = 1;
+    zh->state = ZOO_CONNECTED_STATE;
+    zh->sent_ms = now;
+    zh->received_ms = now;
+    session_touch(zh->session, now);
+    deliver_session_event(client, slot, ZOO_CONNECTED_STATE);
+    set_watches(client, slot, server);
+    send_queued(client, slot);
+}
+
+/* ---- the state of processes and servers ---- */
+
+void fakezk_partition(int client, bool on)
+{
+    session_settle_pings(client);
+    struct zk_client *c = client_mark(client);
+    c->partitioned = on;
+    if (!on) {
+        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+            session_touch(c->handle[slot].link ? c->handle[slot].session : 0, the_log()->now_ms);
+            c->handle[slot].received_ms = c->handle[slot].open ? the_log()->now_ms : 0;
+        }
+    }
+}
+
+bool fakezk_is_partitioned(int client)
+{
+    return client_at(client)->partitioned != 0;
+}
+
+void fakezk_pause(int client, bool on)
+{
+    session_settle_pings(client);
+    client_mark(client)->paused = on;
+}
+
+bool fakezk_is_paused(int client)
+{
+    return client_at(client)->paused != 0;
+}
+
+void fakezk_crash(int client)
+{
+    session_settle_pings(client);
+    struct zk_client *c = client_mark(client);
+    struct pack sessions = log_pack();
+    for (struct rec *rec = pack_first(&sessions, LIST_SESSION); rec != NULL; rec = pack_next(&sessions, rec)) {
+        if (((struct zk_session *)rec)->client == client) {
+            log_mark();
+            ((struct zk_session *)rec)->gone = 1;
+        }
+    }
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        if (c->handle[slot].open) {
+            handle_finish_close(client, slot);
+        }
+    }
+    c->paused = 0;
+    c->partitioned = 0;
+}
+
+void fakezk_freeze(int server, bool on)
+{
+    for (int c = 0; c < fakezk.options.clients; c++) {
+        session_settle_pings(c);
+    }
+    server_mark(server)->frozen = on;
+}
+
+bool fakezk_is_frozen(int server)
+{
+    return server_at(server)->frozen != 0;
+}
+
+void fakezk_lag(int server, bool on)
+{
+    server_mark(server)->lagging = on;
+}
+
+bool fakezk_is_lagging(int server)
+{
+    return server_at(server)->lagging != 0;
+}
+
+/* F97: links break, all session timers start again. */
+void fakezk_restart_server(int server)
+{
+    for (int c = 0; c < fakezk.options.clients; c++) {
+        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+            const struct _zhandle *zh = handle_at(c, slot);
+            if (zh->open && zh->link && zh->server == server) {
+                link_drop(c, slot, ZCONNECTIONLOSS, true);
+            }
+        }
+    }
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        session_touch((int32_t)rec->word, the_log()->now_ms);
+    }
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A server reads a client's requests in order, answers reads from its own tree (F42), passes writes to the leader, and
+ * keeps one watch per connection, path and table (F71). */
+#include "base/assert.h"
+#include "fakezk/internal.h"
+
+#include <string.h>
+
+#define SCRATCH_BYTES 32768
+
+static _Alignas(8) unsigned char request_space[SCRATCH_BYTES];
+static _Alignas(8) unsigned char reply_space[SCRATCH_BYTES];
+
+bool op_is_write(int op)
+{
+    return op == OP_CREATE || op == OP_CREATE2 || op == OP_DELETE || op == OP_SET || op == OP_SET_ACL || op == OP_MULTI;
+}
+
+static bool needs_leader(int op)
+{
+    return op_is_write(op) || op == OP_SYNC;
+}
+
+/* ---- sessions as a server knows them ---- */
+
+bool server_knows_session(int server, int32_t session)
+{
+    if (session_find(session) != NULL) {
+        return true;
+    }
+    if (server == 0) {
+        return false;
+    }
+    struct pack pack = server_pack(server);
+    for (struct rec *rec = pack_first(&pack, LIST_BACKLOG); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (rec->tag == TXN_CLOSE && ((struct zk_txn *)rec)->session == session) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool closing(int32_t session)
+{
+    const struct zk_session *s = session_find(session);
+    return s == NULL || s->rec.tag == SESSION_CLOSING;
+}
+
+/* ---- watches ---- */
+
+static int compare_watch(const struct zk_server_watch *w, const char *path, int client, int slot, int table)
+{
+    int order = strcmp(w->path, path);
+    if (order == 0) {
+        order = w->client - client;
+    }
+    if (order == 0) {
+        order = w->handle - slot;
+    }
+    return order != 0 ? order : w->rec.tag - table;
+}
+
+void server_watch_add(int server, int client, int slot, int table, const char *path)
+{
+    struct pack pack = server_pack(server);
+    struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH);
+    for (; rec != NULL; rec = pack_next(&pack, rec)) {
+        int order = compare_watch((struct zk_server_watch *)rec, path, client, slot, table);
+        if (order == 0) {
+            return;
+        }
+        if (order > 0) {
+            break;
+        }
+    }
+    size_t size = strlen(path);
+    struct zk_server_watch *watch =
+        (struct zk_server_watch *)pack_insert(&pack, LIST_SERVER_WATCH, rec, sizeof *watch + size + 1);
+    if (watch == NULL) {
+        fakezk_note_trouble("limit: s%d has too many watches", server + 1);
+        return;
+    }
+    watch->rec.tag = (uint8_t)table;
+    watch->client = (uint8_t)client;
+    watch->handle = (uint8_t)slot;
+    watch->path_size = (uint16_t)size;
+    memcpy(watch->path, path, size);
+}
+
+bool server_watch_remove(int server, int client, int slot, int table, const char *path)
+{
+    struct pack pack = server_pack(server);
+    for (struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (compare_watch((struct zk_server_watch *)rec, path, client, slot, table) == 0) {
+            pack_remove(&pack, rec);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Forgets a connection: its watches (F74) and the replies that a follower still owed it. */
+void server_watch_drop(int client, int slot)
+{
+    for (int s = 0; s < fakezk.options.servers; s++) {
+        struct pack pack = server_pack(s);
+        struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH);
+        while (rec != NULL) {
+            struct zk_server_watch *watch = (struct zk_server_watch *)rec;
+            if (watch->client == client && watch->handle == slot) {
+                pack_remove(&pack, rec);
+                rec = pack_first(&pack, LIST_SERVER_WATCH);
+            } else {
+                rec = pack_next(&pack, rec);
+            }
+        }
+        struct zk_txn *before = NULL;
+        for (rec = pack_first(&pack, LIST_BACKLOG); rec != NULL;) {
+            struct zk_txn *txn = (struct zk_txn *)rec;
+            if (txn->rec.tag == TXN_REPLY && txn->client == client && txn->handle == slot) {
+                if (before != NULL && before->more) {
+                    before->more = 0;
+                }
+                pack_remove(&pack, rec);
+                rec = before != NULL ? pack_next(&pack, &before->rec) : pack_first(&pack, LIST_BACKLOG);
+            } else {
+                before = txn;
+                rec = pack_next(&pack, rec);
+            }
+        }
+    }
+}
+
+static bool concerns(int type, int table)
+{
+    if (type == ZOO_CHILD_EVENT) {
+        return table == WATCH_CHILD;
+    }
+    return type == ZOO_DELETED_EVENT || table != WATCH_CHILD;
+}
+
+static void send_event(int client, int slot, int type, const char *path, int32_t czxid, int32_t cause, int owner)
+{
+    struct zk_message *message = (struct zk_message *)reply_space;
+    size_t path_size = strlen(path);
+    memset(message, 0, sizeof *message + path_size + 8);
+    message->rec.tag = MESSAGE_NODE;
+    message->rec.size = (uint16_t)((sizeof *message + path_size + 1 + 7) & ~(size_t)7);
+    message->rc = type;
+    message->zxid = czxid;
+    message->cause = cause;
+    message->out_size = owner;
+    message->path_size = (uint16_t)path_size;
+    memcpy(message->bytes, path, path_size + 1);
+    server_send(client, slot, message);
+}
+
+void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner)
+{
+    struct pack pack = server_pack(server);
+    int sent_client = -1;
+    int sent_slot = -1;
+    struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH);
+    while (rec != NULL) {
+        struct zk_server_watch *watch = (struct zk_server_watch *)rec;
+        if (strcmp(watch->path, path) != 0 || !concerns(type, watch->rec.tag)) {
+            rec = pack_next(&pack, rec);
+            continue;
+        }
+        int client = watch->client;
+        int slot = watch->handle;
+        bool missed = type == ZOO_DELETED_EVENT && (fakezk.options.defects & FAKEZK_DEFECT_MISSED_WATCH) != 0;
+        bool again = client == sent_client && slot == sent_slot;
+        uint32_t at = (uint32_t)((unsigned char *)rec - (unsigned char *)arena_at(fakezk.arena, pack.block));
+        pack_remove(&pack, rec);
+        if (!missed && !again) {
+            send_event(client, slot, type, path, czxid, cause, owner);
+            sent_client = client;
+            sent_slot = slot;
+        }
+        /* What stood behind the removed record is now where it was. */
+        unsigned char *base = arena_at(fakezk.arena, pack.block);
+        rec = at < ((struct arena_block *)base)->used && ((struct rec *)(base + at))->list == LIST_SERVER_WATCH
+                  ? (struct rec *)(base + at)
+                  : NULL;
+    }
+}
+
+/* ---- sending ---- */
+
+void server_send(int client, int slot, const struct zk_message *message)
+{
+    struct _zhandle *zh = handle_at(client, slot);
+    if (!zh->open || !zh->link) {
+        return;
+    }
+    struct pack pack = client_pack(client);
+    if (message->rec.tag == MESSAGE_REPLY) {
+        struct rec *head = pack_first(&pack, LIST_REQUEST + slot);
+        LS_ASSERT(head != NULL);
+        pack_remove(&pack, head);
+    }
+    int32_t lo = 0;
+    int32_t hi = 0;
+    link_window(&lo, &hi);
+    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_message *before = (struct zk_message *)rec;
+        lo = before->lo_ms > lo ? before->lo_ms : lo;
+        hi = before->hi_ms > hi ? before->hi_ms : hi;
+    }
+    struct zk_message *copy = (struct zk_message *)pack_append(&pack, LIST_MESSAGE + slot, message->rec.size);
+    if (copy == NULL) {
+        fakezk_note_trouble("limit: the messages of a client do not fit");
+        return;
+    }
+    memcpy((char *)copy + sizeof copy->rec, (const char *)message + sizeof message->rec,
+           message->rec.size - sizeof message->rec);
+    copy->rec.tag = message->rec.tag;
+    copy->lo_ms = lo;
+    copy->hi_ms = hi;
+}
+
+/* ---- reads ---- */
+
+static struct zk_message *reply_begin(const struct zk_request *request, int32_t zxid)
+{
+    struct zk_message *reply = (struct zk_message *)reply_space;
+    size_t path_size = request->path_size;
+    memset(reply, 0, sizeof *reply + path_size + 8);
+    reply->rec.tag = MESSAGE_REPLY;
+    reply->op = request->rec.tag;
+    reply->table = WATCH_NONE;
+    reply->zxid = zxid;
+    reply->completion = request->completion;
+    reply->watcher = request->watcher;
+    reply->watch_context = request->watch_context;
+    reply->data = request->data;
+    reply->data_size = -1;
+    reply->path_size = request->path_size;
+    memcpy(reply->bytes, request->bytes, path_size + 1);
+    return reply;
+}
+
+static unsigned char *reply_tail(struct zk_message *reply)
+{
+    return (unsigned char *)reply->bytes + reply->path_size + 1;
+}
+
+static void reply_finish(struct zk_message *reply, const unsigned char *end)
+{
+    size_t size = (size_t)(end - reply_space);
+    size_t padded = (size + 7) & ~(size_t)7;
+    memset(reply_space + size, 0, padded - size);
+    reply->rec.size = (uint16_t)padded;
+}
+
+#define CHILDREN_MAX 256
+
+/* The order of a list is unspecified (F57): a run constant, one of four that do not depend on names' numbers. */
+static void order_children(struct zk_node **children, int count)
+{
+    unsigned order = (unsigned)(fakezk.options.seed & 3);
+    if (order == 1) {
+        for (int i = 0; i < count / 2; i++) {
+            struct zk_node *other = children[i];
+            children[i] = children[count - 1 - i];
+            children[count - 1 - i] = other;
+        }
+    } else if (order >= 2) {
+        /* Newest first, or the oldest last with the others rising. */
+        for (int i = 1; i < count; i++) {
+            for (int k = i; k > 0; k--) {
+                bool swap = order == 2 ? children[k]->stat.czxid > children[k - 1]->stat.czxid
+                                       : children[k]->stat.czxid < children[k - 1]->stat.czxid;
+                if (!swap) {
+                    break;
+                }
+                struct zk_node *other = children[k];
+                children[k] = children[k - 1];
+                children[k - 1] = other;
+            }
+        }
+        if (order == 3 && count > 1) {
+            struct zk_node *oldest = children[0];
+            memmove(children, children + 1, (size_t)(count - 1) * sizeof *children);
+            children[count - 1] = oldest;
+        }
+    }
+}
+
+static unsigned char *list_children(int server, struct zk_message *reply, const char *path)
+{
+    struct zk_node *children[CHILDREN_MAX];
+    int count = 0;
+    for (struct zk_node *child = tree_first_child(server, path); child != NULL;
+         child = tree_next_child(server, child, path)) {
+        if (count == CHILDREN_MAX) {
+            fakezk_note_trouble("limit: %s has more than %d children", path, CHILDREN_MAX);
+            break;
+        }
+        children[count++] = child;
+    }
+    order_children(children, count);
+    unsigned char *to = reply_tail(reply);
+    for (int i = 0; i < count; i++) {
+        const char *name = strrchr(node_path(children[i]), '/') + 1;
+        size_t size = strlen(name) + 1;
+        if (to + size > reply_space + sizeof reply_space) {
+            fakezk_note_trouble("limit: the list of children of %s is too long", path);
+            break;
+        }
+        memcpy(to, name, size);
+        to += size;
+    }
+    reply->data_size = count;
+    return to;
+}
+
+/* F66: which read leaves which watch. */
+static void leave_watch(int server, int client, int slot, const struct zk_request *request, struct zk_message *reply)
+{
+    int op = request->rec.tag;
+    if (request->watcher == 0) {
+        return;
+    }
+    if (reply->rc == ZOK) {
+        reply->table = op == OP_CHILDREN || op == OP_CHILDREN2 ? WATCH_CHILD : WATCH_DATA;
+    } else if (reply->rc == ZNONODE && op == OP_EXISTS) {
+        reply->table = WATCH_EXIST;
+    } else {
+        return;
+    }
+    server_watch_add(server, client, slot, reply->table, request->bytes);
+}
+
+static unsigned char *read_node(int server, const struct zk_request *request, struct zk_message *reply)
+{
+    int op = request->rec.tag;
+    struct zk_node *node = tree_find(server, request->bytes);
+    unsigned char *tail = reply_tail(reply);
+    if (node == NULL) {
+        reply->rc = ZNONODE;
+        return tail;
+    }
+    if (op != OP_EXISTS && (node->perms & ZOO_PERM_READ) == 0) {
+        reply->rc = ZNOAUTH;
+        return tail;
+    }
+    reply->stat = tree_stat(node);
+    if (op == OP_GET) {
+        reply->data_size = node->stat.data_size;
+        size_t size = node->stat.data_size > 0 ? (size_t)node->stat.data_size : 0;
+        memcpy(tail, node_data(node), size);
+        tail += size;
+    } else if (op == OP_CHILDREN || op == OP_CHILDREN2) {
+        tail = list_children(server, reply, request->bytes);
+    } else if (op == OP_GET_ACL) {
+        reply->data_size = node->perms;
+    }
+    return tail;
+}
+
+static int check_watch(int server, int client, int slot, const struct zk_request *request)
+{
+    bool found = false;
+    for (int table = WATCH_DATA; table <= WATCH_CHILD; table++) {
+        bool child = table == WATCH_CHILD;
+        bool asked = request->version == ZWATCHTYPE_ANY || (request->version == ZWATCHTYPE_CHILD) == child;
+        if (!asked) {
+            continue;
+        }
+        struct pack pack = server_pack(server);
+        for (struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH); rec != NULL; rec = pack_next(&pack, rec)) {
+            if (compare_watch((struct zk_server_watch *)rec, request->bytes, client, slot, table) == 0) {
+                found = true;
+            }
+        }
+        if (request->watcher == 0) {
+            server_watch_remove(server, client, slot, table, request->bytes);
+        }
+    }
+    return found ? ZOK : ZNOWATCHER;
+}
+
+static void answer_read(int client, int slot, int server, const struct zk_request *request)
+{
+    struct zk_message *reply = reply_begin(request, server_at(server)->zxid);
+    unsigned char *tail = reply_tail(reply);
+    if (request->rec.tag == OP_UNWATCH) {
+        reply->rc = check_watch(server, client, slot, request);
+        reply->out_size = request->version;
+    } else {
+        tail = read_node(server, request, reply);
+        leave_watch(server, client, slot, request, reply);
+    }
+    reply_finish(reply, tail);
+    server_send(client, slot, reply);
+}
+
+/* ---- reading requests ---- */
+
+static struct zk_request *head_request(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    return (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
+}
+
+bool server_can_apply(int client, int slot, bool *refused)
+{
+    const struct _zhandle *zh = handle_at(client, slot);
+    const struct zk_request *request = head_request(client, slot);
+    *refused = false;
+    if (!zh->link || request == NULL || request->rec.word == 0 || request->forwarded != 0 ||
+        client_at(client)->partitioned || request->lo_ms > the_log()->now_ms) {
+        return false;
+    }
+    bool leader = needs_leader(request->rec.tag);
+    if (leader && server_at(zh->server)->frozen) {
+        return false;
+    }
+    if (leader || zh->server == 0) {
+        const struct zk_session *session = session_find(zh->session);
+        *refused = session != NULL && session->rec.tag == SESSION_CLOSING;
+        return session != NULL;
+    }
+    return server_knows_session(zh->server, zh->session);
+}
+
+static void refuse(int client, int slot, const struct zk_request *request)
+{
+    struct zk_message *reply = reply_begin(request, the_log()->zxid);
+    reply->rc = ZSESSIONEXPIRED;
+    reply->out = request->out;
+    reply->out_size = request->out_size;
+    reply_finish(reply, reply_tail(reply));
+    server_send(client, slot, reply);
+}
+
+void server_apply(int client, int slot, bool refused)
+{
+    struct zk_request *head = head_request(client, slot);
+    LS_ASSERT(head != NULL && head->rec.size <= sizeof request_space);
+    memcpy(request_space, head, head->rec.size);
+    const struct zk_request *request = (struct zk_request *)request_space;
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    session_touch(zh->session, the_log()->now_ms);
+    if (refused || (needs_leader(request->rec.tag) && closing(zh->session))) {
+        refuse(client, slot, request);
+        return;
+    }
+    int32_t zxid = 0;
+    if (request->rec.tag == OP_SYNC) {
+        zxid = commit_sync(client, slot, zh->server, request);
+    } else if (op_is_write(request->rec.tag)) {
+        commit_late_all();
+        zxid = commit_request(client, slot, zh->session, zh->server, request);
+    } else {
+        answer_read(client, slot, zh->server, request);
+        return;
+    }
+    if (zh->server != 0) {
+        head = head_request(client, slot);
+        head->forwarded = zxid == 0 ? -1 : zxid;
+    }
+}

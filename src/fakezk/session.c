@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Sessions at the leader: found by number, kept fresh by packets and pings, dead on a grid of ticks (F26 to F31). */
+#include "base/assert.h"
+#include "base/hash.h"
+#include "fakezk/internal.h"
+
+struct zk_session *session_find(int32_t number)
+{
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (rec->word == (uint32_t)number) {
+            return (struct zk_session *)rec;
+        }
+    }
+    return NULL;
+}
+
+static const struct _zhandle *connected_handle(const struct zk_session *session)
+{
+    const struct zk_client *client = client_at(session->client);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        const struct _zhandle *zh = &client->handle[slot];
+        if (zh->open && zh->link && zh->session == (int32_t)session->rec.word) {
+            return zh;
+        }
+    }
+    return NULL;
+}
+
+/* A session is fresh while its client runs, its link carries packets and its server reaches the leader: then there is a
+ * ping at least every third of the timeout, and pings are not simulated one by one. */
+bool session_healthy(const struct zk_session *session)
+{
+    const struct zk_client *client = client_at(session->client);
+    const struct _zhandle *zh = connected_handle(session);
+    return zh != NULL && !session->gone && !client->paused && !client->partitioned && !server_at(zh->server)->frozen;
+}
+
+/* F27: the deadline is rounded up to the grid of ticks, so that it lies in (T, T + tick]. */
+int32_t session_deadline_ms(const struct zk_session *session)
+{
+    int32_t tick = fakezk.options.tick_ms;
+    return ((session->touched_ms + session->timeout_ms) / tick + 1) * tick;
+}
+
+void session_touch(int32_t number, int32_t now_ms)
+{
+    struct zk_session *session = session_find(number);
+    if (fakezk.options.timed && session != NULL && session->touched_ms < now_ms) {
+        log_mark();
+        session->touched_ms = now_ms;
+    }
+}
+
+void session_settle_pings(int client)
+{
+    if (!fakezk.options.timed) {
+        return;
+    }
+    int32_t now = the_log()->now_ms;
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        const struct _zhandle *zh = handle_at(client, slot);
+        const struct zk_session *session = zh->open && zh->link ? session_find(zh->session) : NULL;
+        if (session == NULL || !session_healthy(session) || zh->timeout_ms < 3) {
+            continue;
+        }
+        int32_t third = zh->timeout_ms / 3;
+        int32_t ping = zh->sent_ms + (now - zh->sent_ms) / third * third;
+        int32_t arrived = ping + fakezk.options.latency_min_ms;
+        int32_t answered = arrived + fakezk.options.latency_min_ms;
+        session_touch(zh->session, arrived <= now ? arrived : ping - third + fakezk.options.latency_min_ms);
+        struct _zhandle *mine = &client_mark(client)->handle[slot];
+        int32_t heard = answered <= now ? answered : answered - third;
+        mine->received_ms = heard > mine->received_ms ? heard : mine->received_ms;
+    }
+}
+
+/* Session ids are not handed out in ascending order: recipes must not rely on it. */
+int64_t fakezk_session_id(int32_t number)
+{
+    if (number == 0) {
+        return 0;
+    }
+    uint64_t shuffled = hash_mix(fakezk.options.seed * 1000003u + (uint64_t)(uint32_t)number) & 0x7fff;
+    return (int64_t)(0x0100000000000000ull | shuffled << 32 | (uint32_t)number);
+}
+
+int32_t fakezk_session(int client, int handle)
+{
+    const struct _zhandle *zh = handle_at(client, handle);
+    return zh->open ? zh->session : 0;
+}
+
+bool fakezk_session_live(int32_t number)
+{
+    const struct zk_session *session = session_find(number);
+    return session != NULL && session->rec.tag == SESSION_LIVE;
+}
+
+bool fakezk_expire(int32_t number)
+{
+    struct zk_session *session = session_find(number);
+    if (session == NULL || session->rec.tag != SESSION_LIVE) {
+        return false;
+    }
+    log_mark();
+    session->rec.tag = SESSION_CLOSING;
+    struct fakezk_event event = {.kind = FAKEZK_SESSION_CLOSING, .client = session->client, .session = number};
+    fakezk_emit(&event);
+    return true;
+}

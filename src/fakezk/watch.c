@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The watcher tables of the client library: who is called for which event (F4, F66 to F71). */
+#include "base/assert.h"
+#include "fakezk/internal.h"
+
+#include <string.h>
+
+static void announce(int client, const struct zk_watch *watch, int kind)
+{
+    struct fakezk_event event = {.kind = (uint8_t)kind,
+                                 .client = (uint8_t)client,
+                                 .code = watch->rec.tag,
+                                 .zxid = watch->czxid,
+                                 .owner = (uint8_t)watch->owner,
+                                 .path = watch->path};
+    fakezk_emit(&event);
+}
+
+/* The first record whose path sorts behind. */
+static struct rec *behind(const struct pack *pack, int list, const char *path)
+{
+    for (struct rec *rec = pack_first(pack, list); rec != NULL; rec = pack_next(pack, rec)) {
+        if (strcmp(((struct zk_watch *)rec)->path, path) > 0) {
+            return rec;
+        }
+    }
+    return NULL;
+}
+
+static struct zk_watch *find(int client, int slot, int table, const char *path, code_ref watcher, const void *context,
+                             bool any)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct zk_watch *watch = (struct zk_watch *)rec;
+        if (watch->rec.tag == table && strcmp(watch->path, path) == 0 &&
+            (any || (watch->watcher == watcher && watch->context == context))) {
+            return watch;
+        }
+    }
+    return NULL;
+}
+
+void watch_add(int client, int slot, int table, const char *path, code_ref watcher, void *context,
+               const struct zk_stat *stat)
+{
+    if (find(client, slot, table, path, watcher, context, false) != NULL) {
+        return;
+    }
+    struct pack pack = client_pack(client);
+    size_t size = strlen(path);
+    struct zk_watch *watch = (struct zk_watch *)pack_insert(&pack, LIST_WATCH + slot,
+                                                            behind(&pack, LIST_WATCH + slot, path),
+                                                            sizeof *watch + size + 1);
+    if (watch == NULL) {
+        fakezk_note_trouble("limit: the watches of a client do not fit");
+        return;
+    }
+    watch->rec.tag = (uint8_t)table;
+    watch->watcher = watcher;
+    watch->context = context;
+    watch->czxid = stat->czxid;
+    const struct zk_session *owner = stat->owner != 0 ? session_find(stat->owner) : NULL;
+    watch->owner = owner != NULL ? (uint16_t)(owner->client + 1) : 0;
+    watch->path_size = (uint16_t)size;
+    memcpy(watch->path, path, size);
+    announce(client, watch, FAKEZK_WATCH_SET);
+}
+
+static void take_out(int client, struct zk_watch *watch)
+{
+    struct pack pack = client_pack(client);
+    announce(client, watch, FAKEZK_WATCH_GONE);
+    pack_remove(&pack, &watch->rec);
+}
+
+bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context, bool all)
+{
+    bool found = false;
+    struct zk_watch *watch;
+    while ((watch = find(client, slot, table, path, watcher, context, all)) != NULL) {
+        take_out(client, watch);
+        found = true;
+    }
+    return found;
+}
+
+bool watch_any(int client, int slot, int table, const char *path)
+{
+    return find(client, slot, table, path, 0, NULL, true) != NULL;
+}
+
+void watch_close(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    struct rec *rec;
+    while ((rec = pack_first(&pack, LIST_WATCH + slot)) != NULL) {
+        take_out(client, (struct zk_watch *)rec);
+    }
+}
+
+static int add_target(struct watch_target *out, int count, code_ref watcher, void *context)
+{
+    for (int i = 0; i < count; i++) {
+        if (out[i].watcher == watcher && out[i].context == context) {
+            return count;
+        }
+    }
+    if (count == WATCH_TARGETS_MAX) {
+        fakezk_note_trouble("limit: more than %d watchers for one event", WATCH_TARGETS_MAX);
+        return count;
+    }
+    out[count] = (struct watch_target){watcher, context};
+    return count + 1;
+}
+
+static int collect(int client, int slot, int table, const char *path, struct watch_target *out, int count)
+{
+    struct zk_watch *watch;
+    while ((watch = find(client, slot, table, path, 0, NULL, true)) != NULL) {
+        count = add_target(out, count, watch->watcher, watch->context);
+        take_out(client, watch);
+    }
+    return count;
+}
+
+int watch_collect(int client, int slot, int type, const char *path, struct watch_target *out)
+{
+    int count = 0;
+    if (type == ZOO_DELETED_EVENT || type == ZOO_CHILD_EVENT) {
+        count = collect(client, slot, WATCH_CHILD, path, out, count);
+    }
+    if (type != ZOO_CHILD_EVENT) {
+        count = collect(client, slot, WATCH_EXIST, path, out, count);
+        count = collect(client, slot, WATCH_DATA, path, out, count);
+    }
+    return count;
+}
+
+/* The order among the others is the hash table's, hence unspecified: a run constant. */
+int watch_collect_session(int client, int slot, struct watch_target *out)
+{
+    const struct _zhandle *zh = handle_at(client, slot);
+    int count = 0;
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_watch *watch = (struct zk_watch *)rec;
+        if (watch->watcher != zh->watcher || watch->context != zh->context) {
+            count = add_target(out, count, watch->watcher, watch->context);
+        }
+    }
+    if ((fakezk.options.seed & 8) != 0) {
+        for (int i = 0; i < count / 2; i++) {
+            struct watch_target other = out[i];
+            out[i] = out[count - 1 - i];
+            out[count - 1 - i] = other;
+        }
+    }
+    return add_target(out, count, zh->watcher, (void *)(uintptr_t)zh->context);
+}

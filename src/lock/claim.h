@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A claim: one attempt of one owner to hold one mutex, from the acquire until its node and watch are gone.
+ * What the files of this folder share. Everything here expects the environment's mutex to be held.
+ *
+ * A claim lies in its session's list. While it is in a state up to LOCK_HELD, or LOCK_TOMB, it is its
+ * owner's; from LOCK_RELEASING on nobody can reach it but its own completions, the session and the janitor.
+ * It is freed when it is LOCK_DONE, no request of it is in flight and no answer waits for delivery: a
+ * completion may carry its address. */
+#ifndef LOCK_CLAIM_H
+#define LOCK_CLAIM_H
+
+#include "names.h"
+
+#include <lockstep/mutex.h>
+
+/* ---- types ---- */
+
+enum lock_state {
+    LOCK_CLAIMING = 1, /* create and list */
+    LOCK_PREPARING,    /* create the missing ancestors */
+    LOCK_SEARCHING,    /* sync and list: has our lost create been applied? */
+    LOCK_IDENTIFYING, /* exists and list: is the node that was found this session's, and what is its czxid? */
+    LOCK_LISTING,     /* list, with a sync where the belief needs one */
+    LOCK_ARMING,      /* get with a watch on the nearest predecessor */
+    LOCK_WAITING,     /* the watch stands */
+    LOCK_HELD,        /* granted */
+    LOCK_TOMB,        /* was held and went with its session; its owner has not heard of it by a release */
+    LOCK_RELEASING,   /* the delete of a release is in flight */
+    LOCK_LEFTOVER,    /* ended without the lock: the janitor's */
+    LOCK_DONE,        /* nothing left */
+};
+
+/* Requests in flight, one bit each. */
+enum {
+    LOCK_FIRST = 1,   /* create, sync or exists: the first request of a flight */
+    LOCK_LIST = 2,    /* the list behind it */
+    LOCK_GET = 4,     /* the get that sets the watch */
+    LOCK_DELETE = 8,  /* */
+    LOCK_UNWATCH = 16 /* the removal of the watch */
+};
+
+/* Answers that wait for delivery. */
+enum {
+    LOCK_NOTE_DONE = 1,
+    LOCK_NOTE_FREED = 2,
+    LOCK_NOTE_FOREIGN = 4,
+    LOCK_NOTE_LEFT = 8,
+};
+
+/* A blocking caller, on its stack. */
+struct lock_call {
+    struct ls_waiter waiter;
+    int rc;
+    bool done;
+};
+
+/* The path of a mutex, shared by the mutex and its claims; the last one frees it. */
+struct lock_place {
+    struct ls_session *session;
+    uint32_t users;
+    uint32_t size; /* bytes in path without the final 0 */
+    char path[];
+};
+
+struct lock_claim {
+    struct lock_claim *next;      /* in the session's list */
+    struct lock_claim *note_next; /* in the session's queue of notes */
+    struct lock_place *place;
+    struct ls_mutex *mutex; /* NULL once the mutex is closed */
+    struct lock_call *call; /* the blocking caller that waits for the answer */
+    char *ahead;            /* name of the predecessor, from LOCK_ARMING until its watch is gone */
+    uint64_t owner;
+    int64_t czxid;       /* of our node, once known */
+    uint8_t attempt[16]; /* in the node's name; new for each acquire and each session */
+    struct ls_timer deadline;
+    int32_t sequence; /* of our node, if named */
+    int32_t rc;       /* the answer */
+    int32_t zk_rc;    /* ZooKeeper's code behind it; while preparing the first refusal of an ancestor */
+    int32_t first_rc; /* how the first request of the flight ended */
+    uint32_t depth;
+    uint16_t watch_id;     /* the watcher's context: lowest number that no other claim of the session has */
+    uint8_t state;         /* enum lock_state */
+    uint8_t in_flight;     /* requests, LOCK_FIRST ... */
+    uint8_t ancestors;     /* creates of ancestors in flight */
+    uint8_t notes;         /* LOCK_NOTE_... */
+    uint8_t named : 1;     /* our node exists as far as we know, and this is its sequence */
+    uint8_t maybe : 1;     /* a create was sent and its outcome is unknown */
+    uint8_t watching : 1;  /* our watch stands on `ahead` */
+    uint8_t searching : 1; /* the flight is a sync and a list after it: its list can prove absence */
+    uint8_t retry : 1;     /* waits for the retry timer */
+    uint8_t try_only : 1;  /* do not wait */
+    uint8_t told : 1;      /* the owner has its grant */
+    uint8_t dirty : 1;     /* ended, and could not be finished at once */
+};
+
+/* What a code from ZooKeeper means for what we asked. */
+enum lock_verdict {
+    LOCK_OK,      /* done */
+    LOCK_UNKNOWN, /* done or not: -4, -7, -116, -2 (F9, F79) */
+    LOCK_DYING,   /* not done, and the session is about to be told dead: -112, -9 (F16, F30) */
+    LOCK_AGAIN,   /* not done, may work later */
+    LOCK_ABSENT,  /* -101 */
+    LOCK_REFUSED, /* anything else */
+};
+
+/* ---- session.c ---- */
+
+/* The verdict of a code, and whether the link is up so that requests may be sent. */
+enum lock_verdict lock_session_verdict(int zk_rc);
+bool lock_session_ready(const struct ls_session *session);
+
+/* Accounts for a write or sync that was sent, and for its answer: they carry the belief (D12). */
+void lock_session_sent(struct ls_session *session);
+void lock_session_answered(struct ls_session *session, int zk_rc);
+
+/* The margin in ms; whether the belief is good enough; whether it should be renewed soon. */
+bool lock_session_believed(const struct ls_session *session);
+bool lock_session_stale(const struct ls_session *session);
+
+/* A lock was granted: keeps the session fresh if asked to. */
+void lock_session_granted(struct ls_session *session);
+
+/* Starts the retry timer if it is not running. False when the policy is exhausted or no timer can be had;
+ * *err says which. */
+bool lock_session_retry(struct ls_session *session, int *err);
+
+/* Counts what is left over. True if nothing is. */
+bool lock_session_leftover(struct ls_session *session, int change);
+
+/* The session that a watcher's handle belongs to, or NULL. */
+struct ls_session *lock_session_of(zhandle_t *zh);
+
+/* ---- queue.c: what users are told ---- */
+
+struct ls_ref lock_queue_ref(const void *constant);
+const void *lock_queue_deref(struct ls_ref ref);
+
+void lock_queue_event(struct ls_session *session, enum ls_session_event event);
+void lock_queue_note(struct lock_claim *claim, uint8_t note);
+void lock_queue_drop(struct lock_claim *claim); /* forgets all notes of a claim */
+
+/* Calls callbacks until nothing is queued, dropping the mutex around each; does nothing if a thread is
+ * already at it. Claims may be freed meanwhile. */
+void lock_queue_deliver(struct ls_session *session);
+
+/* Sleeps until no thread calls callbacks or opens a handle; wakes such sleepers. */
+void lock_queue_wait_quiet(struct ls_session *session);
+void lock_queue_wake(struct ls_session *session);
+
+/* ---- requests.c: sending ---- */
+
+/* Each sends one request and marks it in claim->in_flight; returns ZooKeeper's immediate code. */
+int lock_request_create(struct lock_claim *claim, string_stat_completion_t completion);
+int lock_request_list(struct lock_claim *claim, strings_completion_t completion);
+int lock_request_sync(struct lock_claim *claim, string_completion_t completion);
+int lock_request_exists(struct lock_claim *claim, stat_completion_t completion);
+int lock_request_get(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion);
+int lock_request_delete(struct lock_claim *claim, void_completion_t completion);
+int lock_request_unwatch(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion);
+
+/* Creates one ancestor, the first `size` bytes of the place's path; counts it in claim->ancestors. */
+int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completion_t completion);
+
+/* Writes place/<our name>. False if it does not fit. */
+bool lock_request_path(const struct lock_claim *claim, char *out, size_t size);
+
+/* True if `path` is our predecessor's. */
+bool lock_request_is_ahead(const struct lock_claim *claim, const char *path);
+
+/* ---- mutex.c ---- */
+
+/* Does what the claim's state asks for, as far as possible now. Any call may free the claim. */
+void lock_mutex_go(struct lock_claim *claim);
+
+/* The session died, or failed for good: the claim queues again, ends, or becomes a tomb. */
+void lock_mutex_session_lost(struct lock_claim *claim);
+
+/* Ends a pending claim without the lock: answers its owner, leaves the rest to the janitor. */
+void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc);
+
+/* Asks again by the retry timer; fails the claim when the policy is exhausted. */
+void lock_mutex_retry(struct lock_claim *claim, int zk_rc);
+
+/* True between the acquire and its outcome. */
+bool lock_mutex_pending(const struct lock_claim *claim);
+
+/* The two asynchronous calls, with the mutex held and with an optional blocking caller. */
+int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call);
+int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call);
+
+/* Completions and the watcher that the janitor shares. */
+void lock_mutex_on_sync(int rc, const char *value, const void *data);
+void lock_mutex_on_list(int rc, const struct String_vector *list, const void *data);
+void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
+
+/* A completion starts and ends with these. */
+struct lock_claim *lock_mutex_enter(const void *data);
+void lock_mutex_leave(struct ls_session *session);
+
+/* ---- parents.c ---- */
+
+void lock_parents_go(struct lock_claim *claim);
+
+/* ---- janitor.c ---- */
+
+/* Removes what an ended claim left: its watch, its node. Finishes it if nothing is left. */
+void lock_janitor_go(struct lock_claim *claim);
+
+/* A search flight of an ended claim has ended. */
+void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
+                           const struct String_vector *list);
+
+/* Frees a finished claim when nothing refers to it any more. */
+void lock_janitor_reap(struct lock_claim *claim);
+
+/* ---- participants.c ---- */
+
+/* The handle is closed: surveys that were never answered end now. */
+void lock_participants_drained(struct ls_session *session);
+
+/* The mutex is closed: its surveys end without a callback. */
+void lock_participants_close(struct ls_mutex *mutex);
+
+/* Takes one finished survey and calls its callback with the mutex dropped. False if there is none. */
+bool lock_participants_deliver(struct ls_session *session);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The janitor: removes what an attempt leaves behind when it ends, whatever it ended by.
+ *
+ * What is known about the attempt's node decides:
+ *
+ *   named     the node exists under a known name   -> delete it
+ *   maybe     a create was sent, its outcome is unknown -> sync and list in one flight, then delete or
+ * believe the absence neither   nothing to do
+ *
+ * and besides, if the watch on the predecessor stands, it is removed. A lost answer is asked for again
+ * after the next CONNECTED; the death of the session ends all of it. The owner has its answer already and
+ * may ask for the lock anew meanwhile: that is another claim with another attempt id. */
+#include "claim.h"
+
+static struct lock_claim **find_link(struct lock_claim *claim)
+{
+    struct lock_claim **link = &claim->place->session->claims;
+    while (*link != claim)
+        link = &(*link)->next;
+    return link;
+}
+
+static void release_place(struct ls_env *env, struct lock_place *place)
+{
+    if (!--place->users)
+        ls_env_free(env, place);
+}
+
+void lock_janitor_reap(struct lock_claim *claim)
+{
+    struct ls_env *env = claim->place->session->env;
+    if (claim->state != LOCK_DONE || claim->in_flight || claim->ancestors || claim->notes)
+        return;
+    struct lock_claim **link = find_link(claim);
+    *link = claim->next;
+    ls_env_timer_stop(env, &claim->deadline);
+    ls_env_free(env, claim->ahead);
+    release_place(env, claim->place);
+    ls_env_free(env, claim);
+}
+
+static void answer_release(struct lock_claim *claim, int rc, int zk_rc)
+{
+    claim->rc = rc;
+    claim->zk_rc = zk_rc;
+    if (claim->call) {
+        claim->call->rc = rc;
+        claim->call->done = true;
+        ls_env_wake(claim->place->session->env, &claim->call->waiter);
+        claim->call = NULL;
+        return;
+    }
+    lock_queue_note(claim, LOCK_NOTE_FREED);
+}
+
+/* Answers a release early; what is left over is the janitor's from here on. */
+static void take_over(struct lock_claim *claim, int rc, int zk_rc)
+{
+    answer_release(claim, rc, zk_rc);
+    claim->state = LOCK_LEFTOVER;
+    (void)lock_session_leftover(claim->place->session, 1);
+}
+
+static void finish(struct lock_claim *claim)
+{
+    bool releasing = claim->state == LOCK_RELEASING;
+    claim->state = LOCK_DONE;
+    if (releasing)
+        answer_release(claim, LS_OK, 0);
+    else if (lock_session_leftover(claim->place->session, -1) && claim->dirty)
+        lock_queue_event(claim->place->session, LS_SESSION_IDLE);
+    lock_janitor_reap(claim);
+}
+
+/* ---- deletion ---- */
+
+static void forget_node(struct lock_claim *claim)
+{
+    claim->named = 0;
+    claim->maybe = 0;
+}
+
+/* The server will not remove the node for us: say so, and leave it to the session's end. */
+static void give_up(struct lock_claim *claim, int zk_rc)
+{
+    forget_node(claim);
+    if (claim->state == LOCK_RELEASING)
+        take_over(claim, zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK, zk_rc);
+    lock_queue_note(claim, LOCK_NOTE_LEFT);
+}
+
+static void deleted(struct lock_claim *claim, int zk_rc)
+{
+    enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    if (verdict == LOCK_OK || verdict == LOCK_ABSENT) {
+        forget_node(claim); /* -101 after a lost first answer is a success (F82) */
+        return;
+    }
+    if (verdict == LOCK_REFUSED) {
+        give_up(claim, zk_rc);
+        return;
+    }
+    if (claim->state == LOCK_RELEASING)
+        take_over(claim, LS_EUNSURE, zk_rc);
+    if (verdict == LOCK_AGAIN || lock_session_ready(claim->place->session))
+        lock_mutex_retry(claim, zk_rc);
+}
+
+static void on_deleted(int rc, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = claim->place->session;
+    claim->in_flight &= (uint8_t)~LOCK_DELETE;
+    lock_session_answered(session, rc);
+    if (claim->named)
+        deleted(claim, rc);
+    lock_mutex_go(claim);
+    lock_mutex_leave(session);
+}
+
+/* ---- the watch ---- */
+
+static void on_unwatched(int rc, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = claim->place->session;
+    enum lock_verdict verdict = lock_session_verdict(rc);
+    claim->in_flight &= (uint8_t)~LOCK_UNWATCH;
+    if (verdict == LOCK_AGAIN)
+        lock_mutex_retry(claim, rc);
+    else if (verdict != LOCK_UNKNOWN && verdict != LOCK_DYING)
+        claim->watching = 0;
+    lock_mutex_go(claim);
+    lock_mutex_leave(session);
+}
+
+/* ---- going ---- */
+
+static void refused_at_once(struct lock_claim *claim, int zk_rc)
+{
+    enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    if (verdict == LOCK_OK || verdict == LOCK_DYING)
+        return; /* of a dying session's end the next event tells */
+    lock_mutex_retry(claim, zk_rc);
+}
+
+static void remove_watch(struct lock_claim *claim)
+{
+    int rc = lock_request_unwatch(claim, lock_mutex_on_event, on_unwatched);
+    if (rc == ZNOWATCHER)
+        claim->watching = 0; /* it has fired, its event is on the way */
+    else
+        refused_at_once(claim, rc);
+}
+
+static void remove_node(struct lock_claim *claim)
+{
+    if (claim->named) {
+        refused_at_once(claim, lock_request_delete(claim, on_deleted));
+        return;
+    }
+    claim->searching = 1;
+    int rc = lock_request_sync(claim, lock_mutex_on_sync);
+    if (rc == ZOK)
+        rc = lock_request_list(claim, lock_mutex_on_list);
+    refused_at_once(claim, rc);
+}
+
+void lock_janitor_go(struct lock_claim *claim)
+{
+    struct ls_session *session = claim->place->session;
+    if (!lock_session_ready(session) && claim->state == LOCK_RELEASING && (claim->named || claim->maybe))
+        take_over(claim, LS_EUNSURE, 0);
+    if (!claim->retry && lock_session_ready(session)) {
+        if (claim->watching)
+            remove_watch(claim);
+        if (claim->named || claim->maybe)
+            remove_node(claim);
+    }
+    if (claim->in_flight || claim->watching || claim->named || claim->maybe)
+        claim->dirty = 1;
+    else
+        finish(claim);
+}
+
+void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
+                           const struct String_vector *list)
+{
+    char prefix[LOCK_PREFIX_SIZE + 1];
+    struct lock_view view;
+    enum lock_verdict verdict = lock_session_verdict(list_rc);
+    if (sync_rc != ZOK) {
+        if (lock_session_ready(claim->place->session))
+            lock_mutex_retry(claim, sync_rc);
+        return;
+    }
+    if (verdict == LOCK_ABSENT) {
+        forget_node(claim);
+    } else if (verdict == LOCK_OK) {
+        lock_names_prefix(prefix, claim->attempt);
+        lock_names_view(list, prefix, &view);
+        claim->maybe = 0;
+        claim->named = view.own;
+        claim->sequence = view.sequence;
+    } else if (verdict == LOCK_REFUSED) {
+        give_up(claim, list_rc);
+    } else if (lock_session_ready(claim->place->session)) {
+        lock_mutex_retry(claim, list_rc);
+    }
+}

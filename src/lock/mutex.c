@@ -1,0 +1,822 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Reentrant mutex.
+ *
+ *   (no claim) --> CLAIMING <--> PREPARING
+ *                  |   ^  |
+ *                  |   |  '-------------> SEARCHING --> IDENTIFYING
+ *                  |   '-------------------' |  ^           |   |
+ *                  |                         |  '-----------'   |
+ *                  +--> LISTING <-----------------------------> +
+ *                  |    |   ^  ^
+ *                  |    v   |  '-------.
+ *                  +-> ARMING ---> WAITING
+ *                  |
+ *                  '--> HELD ---> RELEASING ---> (no claim)
+ *                         |
+ *                         '--> TOMB ---> (no claim)          every pending state --> LEFTOVER ---> (no claim)
+ *
+ *   CLAIMING    -> HELD, ARMING   claimed: create and list travelled in one flight; we are first, or not
+ *   CLAIMING    -> PREPARING      claimed: the parent is missing; parents.c creates it and comes back
+ *   CLAIMING    -> SEARCHING      claimed: the create's outcome is unknown, or its node is gone from the list
+ *   SEARCHING   -> CLAIMING       searched: after a sync, no node of the parent carries our attempt id
+ *   SEARCHING   -> IDENTIFYING    searched: one does
+ *   IDENTIFYING -> HELD, ARMING   identified: it belongs to this session, its czxid came with the same read
+ *   IDENTIFYING -> SEARCHING      identified: gone again
+ *   IDENTIFYING -> CLAIMING       identified: another session's (F81); with a new attempt id
+ *   LISTING     -> HELD, ARMING   listed
+ *   LISTING     -> SEARCHING      listed: our node is not there
+ *   ARMING      -> WAITING        on_watched: the watch stands on the nearest predecessor
+ *   ARMING      -> LISTING        on_watched: it is gone, and the get has left no watch (F66)
+ *   WAITING     -> LISTING        lock_mutex_on_event: a wake-up is a hint, not a grant
+ *   HELD        -> RELEASING      lock_mutex_release: the last level; janitor.c deletes the node and answers
+ *   HELD        -> TOMB           lock_mutex_session_lost
+ *   pending     -> LEFTOVER       lock_mutex_fail: deadline, cancel, error; janitor.c removes node and watch
+ *   pending     -> CLAIMING       lock_mutex_session_lost: anew, with a new attempt id
+ *
+ * CLAIMING .. IDENTIFYING: we do not know of a live node of ours, or not its czxid. LISTING .. WAITING: we
+ * do. WAITING: exactly one watch stands. HELD: our node was first in a list that was made when it existed,
+ * no watch stands, depth >= 1. A state whose requests were lost is entered again at the next CONNECTED:
+ * lock_mutex_go() sends what it needs.
+ *
+ * The first flight, create's outcome x list's outcome:
+ *
+ *   create \ list     answered                 lost (-4 -7 -116)   no node (-101)     no permission, other
+ *   ok                HELD, ARMING or EBUSY;   LISTING             SEARCHING (the     ENOAUTH, EZK; the
+ *                     own node absent:                             parent was         janitor deletes
+ *                     SEARCHING                                    deleted, F53)
+ *   ok, suffix at     ESEQUENCE; the janitor deletes the node (F49)
+ *   its end
+ *   lost              SEARCHING: absence is concluded only from a sync and a list after the next CONNECTED
+ *   no node (-101)    PREPARING; after a refused ancestor ENOAUTH or EZK
+ *   exists (-110)     SEARCHING: only an earlier try of ours can have our attempt id
+ *   no permission     ENOAUTH
+ *   other refusal     EZK (bad path: EINVAL)
+ *   session dying     CLAIMING; the session's end is about to be told
+ *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else EZK
+ *   list refused      as if the list were lost, after the create's answer
+ *   at once
+ *   cancelled         the owner has its answer already; the flight is awaited, then the janitor deletes by
+ *   between           name, or searches if the create's outcome is unknown */
+#include "claim.h"
+
+#include <string.h>
+
+static struct ls_session *session_of(const struct lock_claim *claim)
+{
+    return claim->place->session;
+}
+
+bool lock_mutex_pending(const struct lock_claim *claim)
+{
+    return claim->state < LOCK_HELD;
+}
+
+/* ---- completions: how each begins and ends ---- */
+
+struct lock_claim *lock_mutex_enter(const void *data)
+{
+    struct lock_claim *claim = (struct lock_claim *)(uintptr_t)data;
+    /* A claim with a request in flight stays, and so does its session. */
+    struct ls_env *env = session_of(claim)->env;
+    ls_env_callback_enter(env);
+    ls_env_lock(env);
+    return claim;
+}
+
+void lock_mutex_leave(struct ls_session *session)
+{
+    struct ls_env *env = session->env;
+    lock_queue_deliver(session);
+    ls_env_unlock(env);
+    ls_env_callback_leave(env);
+}
+
+static bool session_is_over(const struct lock_claim *claim)
+{
+    return !session_of(claim)->id;
+}
+
+/* ---- outcomes ---- */
+
+static void answer(struct lock_claim *claim, int rc, int zk_rc)
+{
+    ls_env_timer_stop(session_of(claim)->env, &claim->deadline);
+    claim->rc = rc;
+    claim->zk_rc = zk_rc;
+    if (claim->call) {
+        claim->call->rc = rc;
+        claim->call->done = true;
+        claim->told = 1;
+        ls_env_wake(session_of(claim)->env, &claim->call->waiter);
+        claim->call = NULL;
+        return;
+    }
+    lock_queue_note(claim, LOCK_NOTE_DONE);
+}
+
+void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc)
+{
+    claim->state = LOCK_LEFTOVER;
+    claim->retry = 0;
+    claim->dirty = claim->in_flight || claim->ancestors;
+    (void)lock_session_leftover(session_of(claim), 1);
+    answer(claim, rc, zk_rc);
+    lock_mutex_go(claim);
+}
+
+static void fail_by_server(struct lock_claim *claim, int zk_rc)
+{
+    int rc = zk_rc == ZNOAUTH ? LS_ENOAUTH : zk_rc == ZBADARGUMENTS ? LS_EINVAL : LS_EZK;
+    lock_mutex_fail(claim, rc, zk_rc);
+}
+
+void lock_mutex_retry(struct lock_claim *claim, int zk_rc)
+{
+    int err;
+    claim->retry = 1;
+    /* What the janitor has to do it does at the latest when the next connection comes. */
+    if (!lock_session_retry(session_of(claim), &err) && lock_mutex_pending(claim))
+        lock_mutex_fail(claim, err, zk_rc);
+}
+
+static void drop_ahead(struct lock_claim *claim)
+{
+    ls_env_free(session_of(claim)->env, claim->ahead);
+    claim->ahead = NULL;
+}
+
+static void enter(struct lock_claim *claim, enum lock_state state)
+{
+    claim->state = (uint8_t)state;
+    lock_mutex_go(claim);
+}
+
+static void grant(struct lock_claim *claim)
+{
+    claim->state = LOCK_HELD;
+    claim->depth = 1;
+    lock_session_granted(session_of(claim));
+    answer(claim, LS_OK, 0);
+}
+
+/* ---- rank: first, or behind whom? ---- */
+
+static void wait_behind(struct lock_claim *claim, const char *ahead)
+{
+    size_t size = strlen(ahead) + 1;
+    if (claim->try_only) {
+        lock_mutex_fail(claim, LS_EBUSY, 0);
+        return;
+    }
+    drop_ahead(claim);
+    claim->state = LOCK_LISTING;
+    claim->ahead = ls_env_alloc(session_of(claim)->env, size);
+    if (!claim->ahead) {
+        lock_mutex_retry(claim, 0);
+        return;
+    }
+    memcpy(claim->ahead, ahead, size);
+    enter(claim, LOCK_ARMING);
+}
+
+static void warn_foreign(struct lock_claim *claim)
+{
+    uint32_t bit = 1u << LS_WARN_FOREIGN_CHILD;
+    if (!claim->mutex || claim->mutex->warned & bit)
+        return;
+    claim->mutex->warned |= bit;
+    lock_queue_note(claim, LOCK_NOTE_FOREIGN);
+}
+
+/* Our node is named. A wrapped or exhausted counter gives no order that all clients agree on (F49). */
+static void rank(struct lock_claim *claim, const struct String_vector *list)
+{
+    char prefix[LOCK_PREFIX_SIZE + 1];
+    struct lock_view view;
+    lock_names_prefix(prefix, claim->attempt);
+    lock_names_view(list, prefix, &view);
+    if (view.foreign)
+        warn_foreign(claim);
+    if (!view.own)
+        enter(claim, LOCK_SEARCHING);
+    else if (claim->sequence < 0 || claim->sequence == INT32_MAX || view.negative ||
+             (view.ahead && view.last))
+        lock_mutex_fail(claim, LS_ESEQUENCE, 0);
+    else if (view.ahead)
+        wait_behind(claim, view.ahead);
+    else
+        grant(claim);
+}
+
+/* A list in a flight whose first request went well. */
+static void rank_by_list(struct lock_claim *claim, int list_rc, const struct String_vector *list)
+{
+    switch (lock_session_verdict(list_rc)) {
+    case LOCK_OK:
+        rank(claim, list);
+        break;
+    case LOCK_ABSENT:
+        enter(claim, LOCK_SEARCHING);
+        break;
+    case LOCK_REFUSED:
+        fail_by_server(claim, list_rc);
+        break;
+    case LOCK_AGAIN:
+        claim->state = LOCK_LISTING;
+        lock_mutex_retry(claim, list_rc);
+        break;
+    case LOCK_UNKNOWN:
+    case LOCK_DYING:
+        claim->state = LOCK_LISTING;
+        break;
+    }
+}
+
+/* ---- the end of a flight, one function per state ---- */
+
+static void parent_missing(struct lock_claim *claim, int zk_rc)
+{
+    if (claim->zk_rc)
+        fail_by_server(claim, claim->zk_rc == ZNONODE ? zk_rc : claim->zk_rc);
+    else
+        enter(claim, LOCK_PREPARING);
+}
+
+static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const struct String_vector *list)
+{
+    switch (lock_session_verdict(create_rc)) {
+    case LOCK_OK:
+        /* A name without a sequence is not what a server gives: believe only what can be listed. */
+        if (!claim->named)
+            enter(claim, LOCK_SEARCHING);
+        else if (claim->sequence < 0 || claim->sequence == INT32_MAX)
+            lock_mutex_fail(claim, LS_ESEQUENCE, 0);
+        else
+            rank_by_list(claim, list_rc, list);
+        break;
+    case LOCK_UNKNOWN:
+        enter(claim, LOCK_SEARCHING);
+        break;
+    case LOCK_DYING:
+        break;
+    case LOCK_AGAIN:
+        lock_mutex_retry(claim, create_rc);
+        break;
+    case LOCK_ABSENT:
+        parent_missing(claim, create_rc);
+        break;
+    case LOCK_REFUSED:
+        if (create_rc == ZNODEEXISTS)
+            enter(claim, LOCK_SEARCHING);
+        else
+            fail_by_server(claim, create_rc);
+        break;
+    }
+}
+
+/* Absent for certain: the sync and the list after it were both answered. */
+static void not_there(struct lock_claim *claim)
+{
+    claim->named = 0;
+    claim->maybe = 0;
+    claim->czxid = 0;
+    claim->sequence = 0;
+    enter(claim, LOCK_CLAIMING);
+}
+
+static void there(struct lock_claim *claim, const struct String_vector *list)
+{
+    char prefix[LOCK_PREFIX_SIZE + 1];
+    struct lock_view view;
+    lock_names_prefix(prefix, claim->attempt);
+    lock_names_view(list, prefix, &view);
+    if (!view.own) {
+        not_there(claim);
+        return;
+    }
+    claim->named = 1;
+    claim->maybe = 0;
+    claim->sequence = view.sequence;
+    if (view.sequence < 0 || view.sequence == INT32_MAX)
+        lock_mutex_fail(claim, LS_ESEQUENCE, 0);
+    else
+        enter(claim, LOCK_IDENTIFYING);
+}
+
+static void again_if_needed(struct lock_claim *claim, int zk_rc)
+{
+    enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    /* After a loss without a session event there may be no CONNECTED to wait for. */
+    bool silent = verdict == LOCK_UNKNOWN && lock_session_ready(session_of(claim));
+    if (verdict == LOCK_REFUSED)
+        fail_by_server(claim, zk_rc);
+    else if (verdict == LOCK_AGAIN || silent)
+        lock_mutex_retry(claim, zk_rc);
+}
+
+static void searched(struct lock_claim *claim, int sync_rc, int list_rc, const struct String_vector *list)
+{
+    if (sync_rc != ZOK)
+        again_if_needed(claim, sync_rc);
+    else if (list_rc == ZOK)
+        there(claim, list);
+    else if (list_rc == ZNONODE)
+        not_there(claim);
+    else
+        again_if_needed(claim, list_rc);
+}
+
+static void take_new_attempt(struct lock_claim *claim)
+{
+    claim->named = 0;
+    claim->maybe = 0;
+    claim->czxid = 0;
+    claim->sequence = 0;
+    ls_env_unique_id(session_of(claim)->env, claim->attempt);
+}
+
+/* claim->czxid is set by on_exists if, and only if, the node belongs to this session. */
+static void identified(struct lock_claim *claim, int exists_rc, int list_rc, const struct String_vector *list)
+{
+    if (exists_rc == ZNONODE) {
+        enter(claim, LOCK_SEARCHING);
+    } else if (exists_rc != ZOK) {
+        again_if_needed(claim, exists_rc);
+    } else if (!claim->czxid) {
+        take_new_attempt(claim);
+        enter(claim, LOCK_CLAIMING);
+    } else {
+        rank_by_list(claim, list_rc, list);
+    }
+}
+
+static void settle(struct lock_claim *claim, int list_rc, const struct String_vector *list)
+{
+    int first_rc = claim->first_rc;
+    bool searching = claim->searching;
+    claim->searching = 0;
+    claim->first_rc = 0;
+    if (session_is_over(claim)) {
+        lock_mutex_go(claim);
+        return;
+    }
+    switch (claim->state) {
+    case LOCK_CLAIMING:
+        claimed(claim, first_rc, list_rc, list);
+        break;
+    case LOCK_SEARCHING:
+        searched(claim, first_rc, list_rc, list);
+        break;
+    case LOCK_IDENTIFYING:
+        identified(claim, first_rc, list_rc, list);
+        break;
+    case LOCK_LISTING:
+        rank_by_list(claim, list_rc, list);
+        break;
+    default: /* it ended while the flight was under way */
+        if (searching)
+            lock_janitor_searched(claim, first_rc, list_rc, list);
+        lock_mutex_go(claim);
+        break;
+    }
+}
+
+/* ---- completions ---- */
+
+/* The first request of a flight is answered; if no list could be sent behind it the flight is over. */
+static void first_done(struct lock_claim *claim, int rc)
+{
+    claim->in_flight &= (uint8_t)~LOCK_FIRST;
+    claim->first_rc = rc;
+    if (!(claim->in_flight & LOCK_LIST))
+        settle(claim, ZCONNECTIONLOSS, NULL);
+}
+
+/* What the answer to a create says about our node, whether anybody still waits for it or not. */
+static void note_creation(struct lock_claim *claim, int rc, const char *path, const struct Stat *stat)
+{
+    enum lock_verdict verdict = lock_session_verdict(rc);
+    if (session_is_over(claim))
+        return;
+    claim->named = verdict == LOCK_OK && path && stat && lock_names_parse(path, &claim->sequence);
+    claim->maybe = verdict == LOCK_UNKNOWN || rc == ZNODEEXISTS || (verdict == LOCK_OK && !claim->named);
+    claim->czxid = claim->named ? stat->czxid : 0;
+    if (claim->named)
+        claim->zk_rc = 0; /* the ancestors are there: what was refused before says nothing any more */
+}
+
+static void on_created(int rc, const char *path, const struct Stat *stat, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    lock_session_answered(session, rc);
+    note_creation(claim, rc, path, stat);
+    first_done(claim, rc);
+    lock_mutex_leave(session);
+}
+
+void lock_mutex_on_sync(int rc, const char *value, const void *data)
+{
+    (void)value;
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    lock_session_answered(session, rc);
+    first_done(claim, rc);
+    lock_mutex_leave(session);
+}
+
+static void on_exists(int rc, const struct Stat *stat, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    if (rc == ZOK && !session_is_over(claim))
+        claim->czxid = stat->ephemeralOwner == session->id ? stat->czxid : 0;
+    first_done(claim, rc);
+    lock_mutex_leave(session);
+}
+
+void lock_mutex_on_list(int rc, const struct String_vector *list, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    claim->in_flight &= (uint8_t)~LOCK_LIST;
+    /* Answers come in the order of requests (F36), so that of the first is known. */
+    if (!(claim->in_flight & LOCK_FIRST))
+        settle(claim, rc, list);
+    lock_mutex_leave(session);
+}
+
+static void watched(struct lock_claim *claim, int rc)
+{
+    switch (lock_session_verdict(rc)) {
+    case LOCK_OK:
+        claim->state = LOCK_WAITING;
+        break;
+    case LOCK_ABSENT:
+        drop_ahead(claim);
+        enter(claim, LOCK_LISTING);
+        break;
+    case LOCK_UNKNOWN:
+    case LOCK_DYING:
+    case LOCK_AGAIN:
+    case LOCK_REFUSED:
+        again_if_needed(claim, rc);
+        break;
+    }
+}
+
+static void on_watched(int rc, const char *value, int value_size, const struct Stat *stat, const void *data)
+{
+    (void)value;
+    (void)value_size;
+    (void)stat;
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    claim->in_flight &= (uint8_t)~LOCK_GET;
+    if (!session_is_over(claim) && rc == ZOK)
+        claim->watching = 1;
+    if (!session_is_over(claim) && claim->state == LOCK_ARMING)
+        watched(claim, rc);
+    else
+        lock_mutex_go(claim);
+    lock_mutex_leave(session);
+}
+
+/* ---- the watch ---- */
+
+static struct lock_claim *find_watcher(const struct ls_session *session, void *context)
+{
+    uint16_t id = (uint16_t)(uintptr_t)context;
+    struct lock_claim *claim = session->claims;
+    while (claim && claim->watch_id != id)
+        claim = claim->next;
+    return claim;
+}
+
+/* Every event that is not about our predecessor is passed over: session events reach all watchers and leave
+ * the watch standing (F4), and a late one may find the number in other hands. CHANGED wakes too: after a
+ * reconnect it may stand for a node that was deleted and made again (F73). */
+void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    (void)state;
+    struct ls_session *session = lock_session_of(zh);
+    if (type == ZOO_SESSION_EVENT)
+        return;
+    ls_env_callback_enter(session->env);
+    ls_env_lock(session->env);
+    struct lock_claim *claim = find_watcher(session, context);
+    if (claim && claim->watching && session->id && lock_request_is_ahead(claim, path)) {
+        claim->watching = 0;
+        if (claim->state == LOCK_WAITING) {
+            drop_ahead(claim);
+            claim->state = LOCK_LISTING;
+        }
+        lock_mutex_go(claim);
+    }
+    lock_mutex_leave(session);
+}
+
+/* ---- going ---- */
+
+/* Sends the list behind a first request that the client has taken. A list that it refuses counts as lost. */
+static void send_list(struct lock_claim *claim)
+{
+    (void)lock_request_list(claim, lock_mutex_on_list);
+}
+
+/* The client refused the first request: nothing is in flight. */
+static void refused_at_once(struct lock_claim *claim, int zk_rc)
+{
+    enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    claim->searching = 0;
+    if (verdict == LOCK_AGAIN || verdict == LOCK_UNKNOWN)
+        lock_mutex_retry(claim, zk_rc);
+    else if (verdict != LOCK_DYING)
+        fail_by_server(claim, zk_rc);
+}
+
+static void send_flight(struct lock_claim *claim)
+{
+    int rc;
+    claim->searching = claim->state == LOCK_SEARCHING;
+    if (claim->state == LOCK_CLAIMING)
+        rc = lock_request_create(claim, on_created);
+    else if (claim->state == LOCK_IDENTIFYING)
+        rc = lock_request_exists(claim, on_exists);
+    else
+        rc = lock_request_sync(claim, lock_mutex_on_sync);
+    if (rc != ZOK) {
+        refused_at_once(claim, rc);
+        return;
+    }
+    claim->maybe |= claim->state == LOCK_CLAIMING;
+    send_list(claim);
+}
+
+/* After a long wait the belief at the moment of the grant needs a sync; it costs no round trip of its own. */
+static void send_relist(struct lock_claim *claim)
+{
+    if (lock_session_stale(session_of(claim))) {
+        send_flight(claim);
+        return;
+    }
+    int rc = lock_request_list(claim, lock_mutex_on_list);
+    if (rc != ZOK)
+        refused_at_once(claim, rc);
+}
+
+static void send_get(struct lock_claim *claim)
+{
+    int rc = lock_request_get(claim, lock_mutex_on_event, on_watched);
+    if (rc != ZOK)
+        refused_at_once(claim, rc);
+}
+
+void lock_mutex_go(struct lock_claim *claim)
+{
+    if (claim->in_flight || claim->ancestors)
+        return;
+    if (claim->state == LOCK_RELEASING || claim->state == LOCK_LEFTOVER) {
+        lock_janitor_go(claim);
+        return;
+    }
+    if (claim->state == LOCK_DONE) {
+        lock_janitor_reap(claim);
+        return;
+    }
+    if (claim->retry || !lock_session_ready(session_of(claim)))
+        return;
+    switch (claim->state) {
+    case LOCK_CLAIMING:
+    case LOCK_SEARCHING:
+    case LOCK_IDENTIFYING:
+        send_flight(claim);
+        break;
+    case LOCK_PREPARING:
+        lock_parents_go(claim);
+        break;
+    case LOCK_LISTING:
+        send_relist(claim);
+        break;
+    case LOCK_ARMING:
+        send_get(claim);
+        break;
+    default: /* WAITING, HELD and TOMB need nothing */
+        break;
+    }
+}
+
+/* ---- the session is lost ---- */
+
+static void bury(struct lock_claim *claim)
+{
+    if (claim->told) {
+        claim->state = LOCK_TOMB;
+        return;
+    }
+    /* Its owner has not heard of the grant yet, and now never will. */
+    claim->state = LOCK_LEFTOVER;
+    claim->rc = LS_ELOST;
+    (void)lock_session_leftover(session_of(claim), 1);
+    lock_mutex_go(claim);
+}
+
+void lock_mutex_session_lost(struct lock_claim *claim)
+{
+    drop_ahead(claim);
+    claim->named = 0;
+    claim->maybe = 0;
+    claim->watching = 0;
+    claim->searching = 0;
+    claim->retry = 0;
+    if (claim->state == LOCK_HELD) {
+        bury(claim);
+    } else if (!lock_mutex_pending(claim)) {
+        lock_mutex_go(claim);
+    } else if (claim->try_only) {
+        lock_mutex_fail(claim, LS_EBUSY, 0);
+    } else {
+        claim->state = LOCK_CLAIMING;
+        claim->zk_rc = 0;
+        take_new_attempt(claim);
+    }
+}
+
+/* ---- acquire ---- */
+
+static struct lock_claim *find(const struct ls_mutex *mutex, uint64_t owner)
+{
+    struct lock_claim *claim = mutex->session->claims;
+    while (claim && !(claim->mutex == mutex && claim->owner == owner && claim->state <= LOCK_TOMB))
+        claim = claim->next;
+    return claim;
+}
+
+static void on_deadline(void *context)
+{
+    struct lock_claim *claim = context;
+    struct ls_session *session = session_of(claim);
+    if (lock_mutex_pending(claim))
+        lock_mutex_fail(claim, LS_ETIMEDOUT, 0);
+    lock_queue_deliver(session);
+}
+
+static uint16_t lowest_free_watch_id(const struct ls_session *session)
+{
+    uint32_t id = 1;
+    const struct lock_claim *claim = session->claims;
+    while (claim && id <= UINT16_MAX) {
+        if (claim->watch_id == id) {
+            id++;
+            claim = session->claims; /* the list is short, and in no order of ids */
+        } else {
+            claim = claim->next;
+        }
+    }
+    return id <= UINT16_MAX ? (uint16_t)id : 0;
+}
+
+static void append(struct ls_session *session, struct lock_claim *claim)
+{
+    struct lock_claim **link = &session->claims;
+    while (*link)
+        link = &(*link)->next;
+    *link = claim;
+}
+
+/* NULL: out of memory, or out of ids. */
+static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
+{
+    struct ls_session *session = mutex->session;
+    uint16_t watch_id = lowest_free_watch_id(session);
+    struct lock_claim *claim = watch_id ? ls_env_alloc(session->env, sizeof *claim) : NULL;
+    if (!claim)
+        return NULL;
+    if (timeout_ms > 0 && ls_env_timer_start(session->env, &claim->deadline, "deadline-timer",
+                                             (uint32_t)timeout_ms, on_deadline, claim)) {
+        ls_env_free(session->env, claim);
+        return NULL;
+    }
+    claim->place = mutex->place;
+    claim->place->users++;
+    claim->mutex = mutex;
+    claim->owner = owner;
+    claim->watch_id = watch_id;
+    claim->try_only = timeout_ms == 0;
+    claim->state = LOCK_CLAIMING;
+    ls_env_unique_id(session->env, claim->attempt);
+    append(session, claim);
+    return claim;
+}
+
+static void drop_tomb(struct lock_claim *claim)
+{
+    claim->state = LOCK_DONE;
+    lock_janitor_reap(claim);
+}
+
+static int reenter(struct lock_claim *claim)
+{
+    if (claim->state != LOCK_HELD || !claim->told)
+        return LS_EALREADY;
+    if (claim->depth == UINT32_MAX)
+        return LS_EOVERFLOW;
+    claim->depth++;
+    return 1;
+}
+
+int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call)
+{
+    struct ls_session *session = mutex->session;
+    if (!session || session->state == LS_STATE_CLOSED || session->state == LS_STATE_NEW)
+        return LS_ECLOSED;
+    if (session->state == LS_STATE_FAILED)
+        return session->failure;
+    if (!owner)
+        return LS_EINVAL;
+    struct lock_claim *claim = find(mutex, owner);
+    if (claim && claim->state != LOCK_TOMB)
+        return reenter(claim);
+    if (claim)
+        drop_tomb(claim);
+    if (timeout_ms == 0 && !lock_session_ready(session))
+        return LS_EBUSY;
+    claim = new_claim(mutex, owner, timeout_ms);
+    if (!claim)
+        return LS_ENOMEM;
+    claim->call = call;
+    lock_mutex_go(claim);
+    return LS_OK;
+}
+
+/* ---- release ---- */
+
+static int release_tomb(struct lock_claim *claim)
+{
+    if (!--claim->depth)
+        drop_tomb(claim);
+    return LS_ELOST;
+}
+
+int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
+{
+    if (!mutex->session)
+        return LS_ECLOSED;
+    struct lock_claim *claim = find(mutex, owner);
+    if (!claim || lock_mutex_pending(claim) || !claim->told)
+        return LS_ENOTOWNER;
+    if (claim->state == LOCK_TOMB)
+        return release_tomb(claim);
+    if (--claim->depth) {
+        if (call)
+            call->done = true;
+        return LS_OK;
+    }
+    claim->call = call;
+    claim->state = LOCK_RELEASING;
+    lock_mutex_go(claim);
+    return LS_OK;
+}
+
+/* ---- public: asynchronous core ---- */
+
+int ls_mutex_acquire_start(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
+{
+    struct ls_session *session = mutex->session;
+    if (!session)
+        return LS_ECLOSED;
+    ls_env_lock(session->env);
+    int rc = lock_mutex_acquire(mutex, owner, timeout_ms, NULL);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return rc;
+}
+
+int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner)
+{
+    struct ls_session *session = mutex->session;
+    if (!session)
+        return LS_ECLOSED;
+    ls_env_lock(session->env);
+    struct lock_claim *claim = find(mutex, owner);
+    bool pending = claim && lock_mutex_pending(claim);
+    if (pending)
+        lock_mutex_fail(claim, LS_ECANCELED, 0);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return pending ? LS_OK : LS_ENOENT;
+}
+
+int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner)
+{
+    struct ls_session *session = mutex->session;
+    if (!session)
+        return LS_ECLOSED;
+    ls_env_lock(session->env);
+    int rc = lock_mutex_release(mutex, owner, NULL);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return rc;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The mutex as an object: its life, and questions that ask no server. */
+#include "claim.h"
+
+#include <string.h>
+
+/* ---- life ---- */
+
+static bool is_dots(const char *segment, size_t size)
+{
+    return (size == 1 && segment[0] == '.') || (size == 2 && segment[0] == '.' && segment[1] == '.');
+}
+
+/* What the client or the server would refuse (F55), and a bound of our own. */
+static bool path_is_valid(const char *path)
+{
+    size_t size = strnlen(path, LS_MUTEX_PATH_SIZE_MAX + 1);
+    if (path[0] != '/' || size > LS_MUTEX_PATH_SIZE_MAX)
+        return false;
+    if (size == 1)
+        return true;
+    for (const char *at = path; *at;) {
+        const char *segment = at + 1;
+        size_t segment_size = strcspn(segment, "/");
+        if (!segment_size || is_dots(segment, segment_size))
+            return false;
+        at = segment + segment_size;
+    }
+    for (const char *at = path; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            return false;
+    return true;
+}
+
+int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
+                  const struct ls_mutex_options *options)
+{
+    if (!mutex || !session || !path || !path_is_valid(path))
+        return LS_EINVAL;
+    memset(mutex, 0, sizeof *mutex);
+    size_t size = strlen(path);
+    ls_env_lock(session->env);
+    struct lock_place *place = ls_env_alloc(session->env, sizeof *place + size + 1);
+    ls_env_unlock(session->env);
+    if (!place)
+        return LS_ENOMEM;
+    place->session = session;
+    place->users = 1;
+    place->size = (uint32_t)size;
+    memcpy(place->path, path, size + 1);
+    mutex->session = session;
+    mutex->place = place;
+    mutex->options = lock_queue_ref(options);
+    return LS_OK;
+}
+
+int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size)
+{
+    if (!mutex->session || size < 0)
+        return LS_EINVAL;
+    ls_env_lock(mutex->session->env);
+    mutex->contents = contents;
+    mutex->contents_size = contents ? size : 0;
+    ls_env_unlock(mutex->session->env);
+    return LS_OK;
+}
+
+static void end_claim(struct lock_claim *claim)
+{
+    if (lock_mutex_pending(claim)) {
+        lock_mutex_fail(claim, LS_ECLOSED, 0);
+    } else if (claim->state == LOCK_HELD) {
+        claim->state = LOCK_LEFTOVER;
+        claim->rc = LS_ECLOSED; /* for an owner that has not heard of its grant yet */
+        (void)lock_session_leftover(claim->place->session, 1);
+        lock_mutex_go(claim);
+    } else if (claim->state == LOCK_TOMB) {
+        claim->state = LOCK_DONE;
+        lock_janitor_reap(claim);
+    }
+}
+
+static void end_claims(struct ls_mutex *mutex)
+{
+    struct lock_claim *next;
+    for (struct lock_claim *claim = mutex->session->claims; claim; claim = next) {
+        next = claim->next;
+        if (claim->mutex == mutex)
+            end_claim(claim);
+    }
+}
+
+/* What is left of its claims does without the mutex. */
+static void detach_claims(struct ls_mutex *mutex)
+{
+    struct lock_claim *next;
+    for (struct lock_claim *claim = mutex->session->claims; claim; claim = next) {
+        next = claim->next;
+        if (claim->mutex != mutex)
+            continue;
+        lock_queue_drop(claim);
+        claim->mutex = NULL;
+        lock_janitor_reap(claim);
+    }
+}
+
+int ls_mutex_close(struct ls_mutex *mutex)
+{
+    struct ls_session *session = mutex->session;
+    if (!session)
+        return LS_OK;
+    if (ls_env_in_callback(session->env))
+        return LS_EDEADLK;
+    ls_env_lock(session->env);
+    end_claims(mutex);
+    lock_queue_deliver(session);
+    lock_queue_wait_quiet(session);
+    detach_claims(mutex);
+    lock_participants_close(mutex);
+    if (!--mutex->place->users)
+        ls_env_free(session->env, mutex->place);
+    memset(mutex, 0, sizeof *mutex);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return LS_OK;
+}
+
+/* ---- questions ---- */
+
+/* A grant counts from the moment at which its owner is told. */
+static bool is_held(const struct lock_claim *claim, const struct ls_mutex *mutex)
+{
+    return claim->mutex == mutex && claim->state == LOCK_HELD && claim->told;
+}
+
+static const struct lock_claim *holder(const struct ls_mutex *mutex, uint64_t owner)
+{
+    const struct lock_claim *claim = mutex->session->claims;
+    while (claim && !(is_held(claim, mutex) && claim->owner == owner))
+        claim = claim->next;
+    return claim;
+}
+
+static bool is_tomb(const struct ls_mutex *mutex, uint64_t owner)
+{
+    const struct lock_claim *claim = mutex->session->claims;
+    while (claim && !(claim->mutex == mutex && claim->owner == owner && claim->state == LOCK_TOMB))
+        claim = claim->next;
+    return claim;
+}
+
+enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner)
+{
+    struct ls_session *session = mutex->session;
+    enum ls_belief belief = LS_NOT_HELD;
+    if (!session)
+        return belief;
+    ls_env_lock(session->env);
+    if (holder(mutex, owner))
+        belief = lock_session_believed(session) ? LS_HELD : LS_UNKNOWN;
+    ls_env_unlock(session->env);
+    return belief;
+}
+
+uint32_t ls_mutex_depth(const struct ls_mutex *mutex, uint64_t owner)
+{
+    if (!mutex->session)
+        return 0;
+    ls_env_lock(mutex->session->env);
+    const struct lock_claim *claim = holder(mutex, owner);
+    uint32_t depth = claim ? claim->depth : 0;
+    ls_env_unlock(mutex->session->env);
+    return depth;
+}
+
+bool ls_mutex_held_by(const struct ls_mutex *mutex, uint64_t owner)
+{
+    return ls_mutex_depth(mutex, owner) > 0;
+}
+
+bool ls_mutex_held_here(const struct ls_mutex *mutex)
+{
+    bool held = false;
+    if (!mutex->session)
+        return false;
+    ls_env_lock(mutex->session->env);
+    for (const struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
+        held = held || is_held(claim, mutex);
+    ls_env_unlock(mutex->session->env);
+    return held;
+}
+
+int64_t ls_mutex_token(const struct ls_mutex *mutex, uint64_t owner)
+{
+    if (!mutex->session)
+        return 0;
+    ls_env_lock(mutex->session->env);
+    const struct lock_claim *claim = holder(mutex, owner);
+    int64_t token = claim ? claim->czxid : 0;
+    ls_env_unlock(mutex->session->env);
+    return token;
+}
+
+int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size)
+{
+    int rc = LS_ENOTOWNER;
+    if (!mutex->session)
+        return LS_ENOTOWNER;
+    ls_env_lock(mutex->session->env);
+    const struct lock_claim *claim = holder(mutex, owner);
+    if (claim)
+        rc = lock_request_path(claim, path, size) ? LS_OK : LS_EOVERFLOW;
+    else if (is_tomb(mutex, owner))
+        rc = LS_ELOST;
+    ls_env_unlock(mutex->session->env);
+    if (rc == LS_OK)
+        zoo_check_op_init(op, path, -1);
+    return rc;
+}

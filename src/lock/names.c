@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char marker[] = "lock-";
+static const char key_last[] = "2147483647";
+
+void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t at = 0;
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            out[at++] = '-';
+        out[at++] = hex[id[i] >> 4];
+        out[at++] = hex[id[i] & 15];
+    }
+}
+
+void lock_names_prefix(char out[LOCK_PREFIX_SIZE + 1], const uint8_t id[16])
+{
+    memcpy(out, "_c_", 3);
+    lock_names_uuid(out + 3, id);
+    memcpy(out + 3 + LOCK_UUID_SIZE, "-lock-", 7);
+}
+
+size_t lock_names_sequence(char out[12], int32_t sequence)
+{
+    uint32_t rest = sequence < 0 ? 0u - (uint32_t)sequence : (uint32_t)sequence;
+    char digits[LOCK_KEY_SIZE];
+    for (int i = LOCK_KEY_SIZE - 1; i >= 0; i--) {
+        digits[i] = (char)('0' + rest % 10);
+        rest /= 10;
+    }
+    size_t at = 0;
+    if (sequence < 0)
+        out[at++] = '-';
+    /* The sign counts as one of the ten columns, so that only a number of ten digits is longer. */
+    size_t skip = sequence < 0 && digits[0] == '0' ? 1 : 0;
+    memcpy(out + at, digits + skip, LOCK_KEY_SIZE - skip);
+    at += LOCK_KEY_SIZE - skip;
+    out[at] = 0;
+    return at;
+}
+
+static const char *key_of(const char *name)
+{
+    const char *key = name;
+    for (const char *at = strstr(name, marker); at; at = strstr(at + 1, marker))
+        key = at + sizeof marker - 1;
+    return key;
+}
+
+static size_t count_digits(const char *text)
+{
+    size_t count = 0;
+    while (text[count] >= '0' && text[count] <= '9')
+        count++;
+    return count;
+}
+
+enum lock_key lock_names_key(const char *name, const char **key)
+{
+    *key = key_of(name);
+    size_t digits = count_digits(*key);
+    if (digits == LOCK_KEY_SIZE && !(*key)[digits])
+        return LOCK_KEY_CONTENDER;
+    if ((*key)[0] == '-') {
+        digits = count_digits(*key + 1);
+        if ((digits == LOCK_KEY_SIZE || digits == LOCK_KEY_SIZE - 1) && !(*key)[digits + 1])
+            return LOCK_KEY_NEGATIVE;
+    }
+    return (unsigned char)(*key)[0] > '9' ? LOCK_KEY_AFTER : LOCK_KEY_BEFORE;
+}
+
+bool lock_names_parse(const char *path, int32_t *sequence)
+{
+    const char *slash = strrchr(path, '/');
+    const char *key;
+    enum lock_key kind = lock_names_key(slash ? slash + 1 : path, &key);
+    if (kind != LOCK_KEY_CONTENDER && kind != LOCK_KEY_NEGATIVE)
+        return false;
+    int64_t number = 0;
+    for (const char *at = kind == LOCK_KEY_NEGATIVE ? key + 1 : key; *at; at++)
+        number = number * 10 + (*at - '0');
+    if (kind == LOCK_KEY_NEGATIVE)
+        number = -number;
+    if (number > INT32_MAX || number < INT32_MIN)
+        return false;
+    *sequence = (int32_t)number;
+    return true;
+}
+
+static int compare_contenders(const char *key_a, const char *a, const char *key_b, const char *b)
+{
+    int order = memcmp(key_a, key_b, LOCK_KEY_SIZE);
+    return order ? order : strcmp(a, b);
+}
+
+static const char *find_own(const struct String_vector *list, const char *prefix)
+{
+    for (int i = 0; i < list->count; i++)
+        if (!strncmp(list->data[i], prefix, LOCK_PREFIX_SIZE))
+            return list->data[i];
+    return NULL;
+}
+
+void lock_names_view(const struct String_vector *list, const char *prefix, struct lock_view *view)
+{
+    memset(view, 0, sizeof *view);
+    const char *own = find_own(list, prefix);
+    const char *own_key = NULL;
+    const char *ahead_key = NULL;
+    view->own = own && lock_names_parse(own, &view->sequence);
+    bool ranked = view->own && lock_names_key(own, &own_key) == LOCK_KEY_CONTENDER;
+    for (int i = 0; i < list->count; i++) {
+        const char *name = list->data[i];
+        const char *key;
+        if (name == own)
+            continue;
+        switch (lock_names_key(name, &key)) {
+        case LOCK_KEY_NEGATIVE:
+            view->negative = true;
+            break;
+        case LOCK_KEY_BEFORE:
+            view->foreign = true;
+            break;
+        case LOCK_KEY_AFTER:
+            break;
+        case LOCK_KEY_CONTENDER:
+            view->last = view->last || !memcmp(key, key_last, LOCK_KEY_SIZE);
+            if (!ranked || compare_contenders(key, name, own_key, own) > 0)
+                break;
+            if (!view->ahead || compare_contenders(key, name, ahead_key, view->ahead) > 0) {
+                view->ahead = name;
+                ahead_key = key;
+            }
+            break;
+        }
+    }
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const char *name_a = *(char *const *)a;
+    const char *name_b = *(char *const *)b;
+    return compare_contenders(key_of(name_a), name_a, key_of(name_b), name_b);
+}
+
+int lock_names_sort(struct String_vector *list)
+{
+    int count = 0;
+    for (int i = 0; i < list->count; i++) {
+        const char *key;
+        char *name = list->data[i];
+        if (lock_names_key(name, &key) != LOCK_KEY_CONTENDER)
+            continue;
+        list->data[i] = list->data[count];
+        list->data[count++] = name;
+    }
+    if (count > 1)
+        qsort(list->data, (size_t)count, sizeof list->data[0], compare_names);
+    return count;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. */
+#ifndef LOCK_NAMES_H
+#define LOCK_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zookeeper/zookeeper.h>
+
+enum {
+    LOCK_UUID_SIZE = 36,
+    LOCK_PREFIX_SIZE = 3 + LOCK_UUID_SIZE + 6, /* up to and with "-lock-" */
+    LOCK_KEY_SIZE = 10,
+    LOCK_NAME_SIZE_MAX = LOCK_PREFIX_SIZE + 12, /* with a sign and the final 0 */
+};
+
+/* What a child of the lock's parent is to a contender. Its key is the text after the last "lock-", or the
+ * whole name. */
+enum lock_key {
+    LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
+    LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
+    LOCK_KEY_BEFORE,    /* foreign, and Curator would take it for a predecessor and wait for ever */
+    LOCK_KEY_AFTER,     /* foreign, and sorted after all contenders */
+};
+
+/* Writes id as 8-4-4-4-12 lower-case hexadecimal digits, without a final 0. */
+void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16]);
+
+/* Writes the name up to the sequence, with a final 0; the sequence of the name is what the server appends. */
+void lock_names_prefix(char out[LOCK_PREFIX_SIZE + 1], const uint8_t id[16]);
+
+/* Writes a sequence as the server does (%010d), with a final 0. Returns the number of characters. */
+size_t lock_names_sequence(char out[12], int32_t sequence);
+
+/* Classifies a child and sets *key to its key. */
+enum lock_key lock_names_key(const char *name, const char **key);
+
+/* Reads the sequence from the end of a created path. False if there is none that fits 32 bits. */
+bool lock_names_parse(const char *path, int32_t *sequence);
+
+/* A child list as one contender sees it. */
+struct lock_view {
+    bool own;          /* our node is there */
+    bool negative;     /* there is a wrapped sequence */
+    bool last;         /* another contender has the largest sequence, 2147483647 */
+    bool foreign;      /* there is a child that Curator would wait for */
+    int32_t sequence;  /* of our node, if own */
+    const char *ahead; /* the nearest contender before us, NULL if we are first; points into the list */
+};
+
+/* Looks through a list for the node with our prefix. Order among contenders is by key; between equal keys,
+ * which only an exhausted counter makes (F49), by the whole name. The list's own order has no meaning
+ * (F57). */
+void lock_names_view(const struct String_vector *list, const char *prefix, struct lock_view *view);
+
+/* Sorts the contenders of a list to its front, in order of the queue; returns their number. */
+int lock_names_sort(struct String_vector *list);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Creates the missing ancestors of a contender node, all in one flight, the topmost first.
+ *
+ * They are containers, as Curator makes them, so that the server sweeps them when they are empty (F53); a
+ * server that has none gets persistent nodes. An ancestor that exists is as good as one that was created.
+ * Refusals are remembered in zk_rc and matter only if the next create of the contender finds its parent
+ * missing again: a permission that is missing high up is no harm when the node is there (F51). */
+#include "claim.h"
+
+#include <string.h>
+
+/* With a chroot, "/" is a node that may be missing too (F58). */
+static bool has_chroot(const struct lock_claim *claim)
+{
+    return strchr(claim->place->session->hosts, '/');
+}
+
+static int count_ancestors(const struct lock_claim *claim)
+{
+    int count = has_chroot(claim);
+    for (const char *at = claim->place->path; *at && claim->place->size > 1; at++)
+        count += *at == '/';
+    return count;
+}
+
+static bool lacks_containers(const struct lock_claim *claim, int rc)
+{
+    return (rc == ZUNIMPLEMENTED || rc == ZBADARGUMENTS) && !claim->place->session->no_containers;
+}
+
+/* Keeps in first_rc what asks for another flight, in zk_rc what forbids one. */
+static void note(struct lock_claim *claim, int rc, bool topmost)
+{
+    switch (lock_session_verdict(rc)) {
+    case LOCK_OK:
+        break;
+    case LOCK_UNKNOWN:
+    case LOCK_DYING:
+    case LOCK_AGAIN:
+        claim->first_rc = rc;
+        break;
+    case LOCK_ABSENT: /* one above was swept just now, or refused; but what should be above the topmost? */
+        if (topmost)
+            claim->zk_rc = rc;
+        break;
+    case LOCK_REFUSED:
+        if (lacks_containers(claim, rc))
+            claim->first_rc = rc;
+        else if (rc != ZNODEEXISTS && !claim->zk_rc)
+            claim->zk_rc = rc;
+        break;
+    }
+}
+
+static void prepared(struct lock_claim *claim)
+{
+    struct ls_session *session = claim->place->session;
+    int rc = claim->first_rc;
+    claim->first_rc = 0;
+    if (claim->state != LOCK_PREPARING || !session->id) {
+        lock_mutex_go(claim);
+        return;
+    }
+    claim->state = LOCK_CLAIMING;
+    if (lacks_containers(claim, rc)) {
+        session->no_containers = 1;
+        claim->zk_rc = 0;
+    } else if (lock_session_verdict(rc) == LOCK_AGAIN) {
+        claim->zk_rc = 0;
+        lock_mutex_retry(claim, rc);
+        return;
+    }
+    lock_mutex_go(claim);
+}
+
+static void on_ancestor(int rc, const char *value, const void *data)
+{
+    (void)value;
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = claim->place->session;
+    bool topmost =
+        claim->ancestors == count_ancestors(claim); /* answers come in the order of requests (F36) */
+    lock_session_answered(session, rc);
+    claim->ancestors--;
+    note(claim, rc, topmost);
+    if (!claim->ancestors)
+        prepared(claim);
+    lock_mutex_leave(session);
+}
+
+static int send_all(struct lock_claim *claim)
+{
+    const struct lock_place *place = claim->place;
+    int rc = has_chroot(claim) ? lock_request_ancestor(claim, 1, on_ancestor) : ZOK;
+    for (size_t size = 1; size <= place->size && place->size > 1 && rc == ZOK; size++)
+        if (size == place->size || place->path[size] == '/')
+            rc = lock_request_ancestor(claim, size, on_ancestor);
+    return rc;
+}
+
+void lock_parents_go(struct lock_claim *claim)
+{
+    claim->zk_rc = 0;
+    claim->first_rc = 0;
+    if (count_ancestors(claim) > UINT8_MAX) {
+        lock_mutex_fail(claim, LS_EINVAL, 0);
+        return;
+    }
+    int rc = send_all(claim);
+    if (claim->ancestors)
+        return; /* one that was not sent is found missing again */
+    if (rc == ZOK)
+        lock_mutex_fail(claim, LS_EZK, ZNONODE); /* the root itself is missing */
+    else if (lock_session_verdict(rc) == LOCK_REFUSED)
+        lock_mutex_fail(claim, LS_EINVAL, rc);
+    else if (lock_session_verdict(rc) != LOCK_DYING)
+        lock_mutex_retry(claim, rc);
+}

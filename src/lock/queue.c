@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What users are told, in which order, and by which thread.
+ *
+ * Nothing is allocated here: session events are four bits each in one word, answers are bits of their
+ * claim, and the claims form the queue. So telling cannot fail. */
+#include "claim.h"
+
+struct lock_drain {
+    struct lock_drain *next;
+    struct ls_waiter waiter;
+};
+
+/* ---- references that do not depend on the load address ---- */
+
+static const char anchor = 0;
+
+struct ls_ref lock_queue_ref(const void *constant)
+{
+    struct ls_ref ref = {constant ? (intptr_t)((uintptr_t)constant - (uintptr_t)&anchor) : 0};
+    return ref;
+}
+
+const void *lock_queue_deref(struct ls_ref ref)
+{
+    return ref.distance ? (const void *)((uintptr_t)&anchor + (uintptr_t)ref.distance) : NULL;
+}
+
+/* ---- session events ---- */
+
+enum { EVENT_BITS = 4, EVENTS_MAX = 8 };
+
+static int count_events(const struct ls_session *session)
+{
+    int count = 0;
+    for (uint32_t events = session->events; events; events >>= EVENT_BITS)
+        count++;
+    return count;
+}
+
+static uint32_t last_event(const struct ls_session *session, int count)
+{
+    return count ? session->events >> ((count - 1) * EVENT_BITS) & 15u : 0;
+}
+
+static void drop_last_event(struct ls_session *session, int count)
+{
+    session->events &= ~(15u << ((count - 1) * EVENT_BITS));
+}
+
+/* A change and its undoing, both untold, are no news. This bounds the queue: with every such pair gone at
+ * most SUSPENDED LOST CONNECTED SUSPENDED remain, and a read-only spell. */
+static bool cancels(uint32_t last, enum ls_session_event event)
+{
+    return (last == LS_SESSION_SUSPENDED && event == LS_SESSION_RECONNECTED) ||
+           (last == LS_SESSION_RECONNECTED && event == LS_SESSION_SUSPENDED) ||
+           (last == LS_SESSION_READ_ONLY && event == LS_SESSION_READ_ONLY) ||
+           (last == LS_SESSION_CONNECTED && event == LS_SESSION_LOST);
+}
+
+void lock_queue_event(struct ls_session *session, enum ls_session_event event)
+{
+    if (event == LS_SESSION_IDLE) {
+        session->idle_note = session->state != LS_STATE_CLOSED; /* a closed session's work ends with it */
+        return;
+    }
+    int count = count_events(session);
+    uint32_t last = last_event(session, count);
+    if (event == LS_SESSION_LOST && session->told_id != session->id) {
+        /* This session has not been told of: nor need its end, and what happened within it. */
+        while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED)) {
+            drop_last_event(session, count--);
+            last = last_event(session, count);
+        }
+    }
+    if (cancels(last, event)) {
+        drop_last_event(session, count);
+        return;
+    }
+    if (count < EVENTS_MAX)
+        session->events |= (uint32_t)event << (count * EVENT_BITS);
+}
+
+static void tell_listeners(struct ls_session *session, enum ls_session_event event, int64_t id)
+{
+    session->cursor = session->listeners;
+    while (session->cursor) {
+        struct ls_session_listener *listener = session->cursor;
+        const struct ls_session_ops *ops = lock_queue_deref(listener->ops);
+        session->cursor = listener->next;
+        ls_env_unlock(session->env);
+        if (ops->on_event)
+            ops->on_event(session, listener, event, id);
+        ls_env_lock(session->env);
+    }
+}
+
+static void deliver_event(struct ls_session *session)
+{
+    enum ls_session_event event = (enum ls_session_event)(session->events & 15u);
+    session->events >>= EVENT_BITS;
+    if (event == LS_SESSION_CONNECTED)
+        session->told_id = session->id;
+    int64_t id = session->told_id;
+    if (event == LS_SESSION_LOST)
+        session->told_id = 0;
+    tell_listeners(session, event, id);
+}
+
+/* ---- answers of claims ---- */
+
+void lock_queue_note(struct lock_claim *claim, uint8_t note)
+{
+    struct lock_claim **link = &claim->place->session->notes;
+    if (!claim->mutex)
+        return;
+    if (!claim->notes) {
+        while (*link)
+            link = &(*link)->note_next;
+        *link = claim;
+        claim->note_next = NULL;
+    }
+    claim->notes |= note;
+}
+
+void lock_queue_drop(struct lock_claim *claim)
+{
+    struct lock_claim **link = &claim->place->session->notes;
+    if (!claim->notes)
+        return;
+    while (*link != claim)
+        link = &(*link)->note_next;
+    *link = claim->note_next;
+    claim->note_next = NULL;
+    claim->notes = 0;
+}
+
+static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, uint64_t owner, uint8_t notes,
+                       const struct ls_outcome *outcome)
+{
+    if (notes & LOCK_NOTE_FOREIGN && ops->on_warning)
+        ops->on_warning(mutex, owner, LS_WARN_FOREIGN_CHILD);
+    if (notes & LOCK_NOTE_DONE && ops->on_done)
+        ops->on_done(mutex, owner, outcome);
+    if (notes & LOCK_NOTE_LEFT && ops->on_warning)
+        ops->on_warning(mutex, owner, LS_WARN_LEFT_BEHIND);
+    if (notes & LOCK_NOTE_FREED && ops->on_freed)
+        ops->on_freed(mutex, owner, outcome->rc);
+}
+
+static void deliver_note(struct ls_session *session)
+{
+    struct lock_claim *claim = session->notes;
+    struct ls_mutex *mutex = claim->mutex;
+    const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
+    uint64_t owner = claim->owner;
+    uint8_t notes = claim->notes;
+    struct ls_outcome outcome = {.rc = claim->rc, .zk_rc = claim->rc ? claim->zk_rc : 0};
+    if (notes & LOCK_NOTE_DONE && !claim->rc) {
+        outcome.depth = claim->depth;
+        outcome.token = claim->czxid;
+        claim->told = 1;
+    }
+    lock_queue_drop(claim);
+    lock_janitor_reap(claim);
+    if (!options || !options->ops)
+        return;
+    ls_env_unlock(session->env);
+    tell_owner(options->ops, mutex, owner, notes, &outcome);
+    ls_env_lock(session->env);
+}
+
+/* ---- delivery ---- */
+
+/* One thing: session events first, because an answer may rest on them and never the other way round. */
+static bool deliver_one(struct ls_session *session)
+{
+    if (session->events) {
+        deliver_event(session);
+        return true;
+    }
+    if (session->notes) {
+        deliver_note(session);
+        return true;
+    }
+    if (lock_participants_deliver(session))
+        return true;
+    if (session->idle_note) {
+        session->idle_note = 0;
+        tell_listeners(session, LS_SESSION_IDLE, session->id);
+        return true;
+    }
+    return false;
+}
+
+static bool anything(const struct ls_session *session)
+{
+    return session->events || session->notes || session->surveys || session->idle_note;
+}
+
+void lock_queue_deliver(struct ls_session *session)
+{
+    struct ls_env *env = session->env;
+    if (session->delivering || !anything(session))
+        return;
+    /* A blocking call from a callback would wait for an answer that this very thread has to deliver. */
+    bool bracket = !ls_env_in_callback(env);
+    if (bracket)
+        ls_env_callback_enter(env);
+    session->delivering = 1;
+    session->busy++;
+    while (deliver_one(session)) {
+    }
+    session->busy--;
+    session->delivering = 0;
+    if (bracket)
+        ls_env_callback_leave(env);
+    lock_queue_wake(session);
+}
+
+void lock_queue_wake(struct ls_session *session)
+{
+    for (struct lock_drain *drain = session->drains; drain; drain = drain->next)
+        ls_env_wake(session->env, &drain->waiter);
+}
+
+void lock_queue_wait_quiet(struct ls_session *session)
+{
+    if (!session->busy)
+        return;
+    struct lock_drain drain = {.next = session->drains};
+    ls_env_waiter_init(session->env, &drain.waiter);
+    session->drains = &drain;
+    while (session->busy)
+        ls_env_wait(session->env, &drain.waiter);
+    struct lock_drain **link = &session->drains;
+    while (*link != &drain)
+        link = &(*link)->next;
+    *link = drain.next;
+    ls_env_waiter_close(session->env, &drain.waiter);
+}

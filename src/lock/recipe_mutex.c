@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The mutex as a recipe: what a driver sees of it. Owners 0 .. 255 of the driver are owners 1 .. 256 of the
+ * mutex. */
+#include "recipe_mutex.h"
+
+#include <lockstep/mutex.h>
+#include <lockstep/recipe.h>
+#include <string.h>
+
+struct state {
+    struct ls_session session; /* first: callbacks find the state by it */
+    struct ls_session_listener listener;
+    const struct ls_recipe_config *config;
+    struct ls_mutex *mutexes; /* config->lock_count of them */
+    int32_t opened;           /* that many are initialised */
+    int32_t stopped;
+};
+
+static void report(struct state *state, const struct ls_report *what)
+{
+    if (!state->stopped)
+        ls_report(state->session.env, what);
+}
+
+/* ---- callbacks ---- */
+
+static struct state *state_of(const struct ls_mutex *mutex)
+{
+    return (struct state *)(void *)mutex->session;
+}
+
+static int index_of(const struct ls_mutex *mutex)
+{
+    return (int)(mutex - state_of(mutex)->mutexes);
+}
+
+static void on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
+{
+    struct ls_report what = {.kind = outcome->rc ? LS_REPORT_FAILED : LS_REPORT_GRANTED};
+    what.lock = index_of(mutex);
+    what.owner = (int)owner - 1;
+    what.rc = outcome->rc;
+    what.depth = (int)outcome->depth;
+    what.token = outcome->token;
+    what.session = ls_session_id(mutex->session);
+    report(state_of(mutex), &what);
+}
+
+static void on_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
+{
+    struct ls_report what = {.kind = LS_REPORT_FREED};
+    what.lock = index_of(mutex);
+    what.owner = (int)owner - 1;
+    what.rc = rc;
+    what.session = ls_session_id(mutex->session);
+    report(state_of(mutex), &what);
+}
+
+static void on_warning(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning)
+{
+    struct ls_report what = {.kind = LS_REPORT_WARNING};
+    what.lock = index_of(mutex);
+    what.owner = (int)owner - 1;
+    what.rc = (int)warning;
+    report(state_of(mutex), &what);
+}
+
+static enum ls_report_kind kind_of(enum ls_session_event event)
+{
+    switch (event) {
+    case LS_SESSION_CONNECTED:
+        return LS_REPORT_CONNECTED;
+    case LS_SESSION_SUSPENDED:
+        return LS_REPORT_SUSPENDED;
+    case LS_SESSION_RECONNECTED:
+        return LS_REPORT_RECONNECTED;
+    case LS_SESSION_READ_ONLY:
+        return LS_REPORT_READ_ONLY;
+    case LS_SESSION_IDLE:
+        return LS_REPORT_IDLE;
+    case LS_SESSION_LOST:
+    case LS_SESSION_AUTH_FAILED:
+    case LS_SESSION_GAVE_UP:
+    default:
+        return LS_REPORT_LOST;
+    }
+}
+
+static void on_event(struct ls_session *session, struct ls_session_listener *listener,
+                     enum ls_session_event event, int64_t session_id)
+{
+    (void)listener;
+    struct ls_report what = {.kind = kind_of(event), .session = session_id};
+    if (event == LS_SESSION_AUTH_FAILED)
+        what.rc = LS_EAUTHFAILED;
+    else if (event == LS_SESSION_GAVE_UP)
+        what.rc = LS_EGAVEUP;
+    report((struct state *)(void *)session, &what);
+}
+
+static const struct ls_mutex_ops mutex_ops = {
+    .on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
+static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
+static const struct ls_session_ops session_ops = {.on_event = on_event};
+
+/* ---- the recipe ---- */
+
+static void close_mutexes(struct state *state)
+{
+    while (state->opened)
+        ls_mutex_close(&state->mutexes[--state->opened]);
+    ls_env_lock(state->session.env);
+    ls_env_free(state->session.env, state->mutexes);
+    ls_env_unlock(state->session.env);
+    state->mutexes = NULL;
+}
+
+static int open_mutexes(struct state *state)
+{
+    const struct ls_recipe_config *config = state->config;
+    ls_env_lock(state->session.env);
+    state->mutexes = ls_env_alloc(state->session.env, (size_t)config->lock_count * sizeof *state->mutexes);
+    ls_env_unlock(state->session.env);
+    if (!state->mutexes)
+        return LS_ENOMEM;
+    for (; state->opened < config->lock_count; state->opened++) {
+        struct ls_mutex *mutex = &state->mutexes[state->opened];
+        int err = ls_mutex_init(mutex, &state->session, config->lock_paths[state->opened], &mutex_options);
+        if (err)
+            return err;
+        ls_mutex_set_contents(mutex, config->contents, config->contents ? config->contents_size : 0);
+    }
+    return LS_OK;
+}
+
+static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    struct state *state = memory;
+    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms, NULL);
+    if (err)
+        return err;
+    state->config = config;
+    ls_session_listener_init(&state->listener, &session_ops);
+    ls_session_listener_add(&state->session, &state->listener);
+    err = open_mutexes(state);
+    if (!err)
+        err = ls_session_start(&state->session);
+    if (err)
+        close_mutexes(state);
+    return err;
+}
+
+static void stop(void *memory)
+{
+    struct state *state = memory;
+    ls_session_close(&state->session);
+    state->stopped = 1;
+    close_mutexes(state);
+}
+
+static struct ls_mutex *mutex_at(struct state *state, int lock)
+{
+    return lock >= 0 && lock < state->opened ? &state->mutexes[lock] : NULL;
+}
+
+static int acquire(void *memory, int lock, int owner, int timeout_ms)
+{
+    struct state *state = memory;
+    struct ls_mutex *mutex = mutex_at(state, lock);
+    if (!mutex)
+        return LS_EINVAL;
+    uint64_t id = (uint64_t)owner + 1;
+    int rc = ls_mutex_acquire_start(mutex, id, timeout_ms);
+    if (rc != 1)
+        return rc;
+    struct ls_outcome again = {.depth = ls_mutex_depth(mutex, id), .token = ls_mutex_token(mutex, id)};
+    on_done(mutex, id, &again);
+    return LS_OK;
+}
+
+static int cancel(void *memory, int lock, int owner)
+{
+    struct ls_mutex *mutex = mutex_at(memory, lock);
+    return mutex ? ls_mutex_cancel(mutex, (uint64_t)owner + 1) : LS_EINVAL;
+}
+
+static int release(void *memory, int lock, int owner)
+{
+    struct ls_mutex *mutex = mutex_at(memory, lock);
+    return mutex ? ls_mutex_release_start(mutex, (uint64_t)owner + 1) : LS_EINVAL;
+}
+
+static enum ls_belief query(const void *memory, int lock, int owner)
+{
+    const struct state *state = memory;
+    if (lock < 0 || lock >= state->opened)
+        return LS_NOT_HELD;
+    return ls_mutex_query(&state->mutexes[lock], (uint64_t)owner + 1);
+}
+
+static bool idle(const void *memory)
+{
+    const struct state *state = memory;
+    return ls_session_idle(&state->session);
+}
+
+const struct ls_recipe ls_recipe_mutex = {
+    .name = "mutex",
+    .summary = "reentrant mutex with protected creation, janitor and fencing token",
+    .breaks = NULL,
+    .state_size = sizeof(struct state),
+    .start = start,
+    .stop = stop,
+    .acquire = acquire,
+    .cancel = cancel,
+    .release = release,
+    .query = query,
+    .idle = idle,
+};

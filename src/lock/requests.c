@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Requests: paths are built here, on the stack, and the client copies them. */
+#include "claim.h"
+
+#include <string.h>
+
+enum { PATH_SIZE = LS_MUTEX_PATH_SIZE_MAX + LOCK_NAME_SIZE_MAX + 8 };
+
+_Static_assert(PATH_SIZE >= LS_MUTEX_PATH_SIZE_MAX + 1 + LOCK_PREFIX_SIZE + 12, "a contender's path fits");
+
+static zhandle_t *handle(const struct lock_claim *claim)
+{
+    return claim->place->session->zh;
+}
+
+static const struct ACL_vector *acl(const struct lock_claim *claim)
+{
+    const struct ls_mutex_options *options = claim->mutex ? lock_queue_deref(claim->mutex->options) : NULL;
+    return options && options->acl ? options->acl : &ZOO_OPEN_ACL_UNSAFE;
+}
+
+/* Writes "<place>/" and returns its size; the root's own path is already that. */
+static size_t put_place(const struct lock_place *place, char *out)
+{
+    size_t size = place->size;
+    memcpy(out, place->path, size);
+    if (size > 1)
+        out[size++] = '/';
+    return size;
+}
+
+static void put_prefix(const struct lock_claim *claim, char out[PATH_SIZE])
+{
+    lock_names_prefix(out + put_place(claim->place, out), claim->attempt);
+}
+
+static void put_own(const struct lock_claim *claim, char out[PATH_SIZE])
+{
+    size_t size = put_place(claim->place, out);
+    lock_names_prefix(out + size, claim->attempt);
+    lock_names_sequence(out + size + LOCK_PREFIX_SIZE, claim->sequence);
+}
+
+bool lock_request_path(const struct lock_claim *claim, char *out, size_t size)
+{
+    char path[PATH_SIZE];
+    put_own(claim, path);
+    size_t need = strlen(path) + 1;
+    if (size < need)
+        return false;
+    memcpy(out, path, need);
+    return true;
+}
+
+bool lock_request_is_ahead(const struct lock_claim *claim, const char *path)
+{
+    char place[LS_MUTEX_PATH_SIZE_MAX + 2];
+    if (!claim->ahead)
+        return false;
+    size_t size = put_place(claim->place, place);
+    return !strncmp(path, place, size) && !strcmp(path + size, claim->ahead);
+}
+
+static int mark(struct lock_claim *claim, uint8_t bit, int rc)
+{
+    if (rc == ZOK)
+        claim->in_flight |= bit;
+    return rc;
+}
+
+static int mark_write(struct lock_claim *claim, uint8_t bit, int rc)
+{
+    if (rc == ZOK)
+        lock_session_sent(claim->place->session);
+    return mark(claim, bit, rc);
+}
+
+int lock_request_create(struct lock_claim *claim, string_stat_completion_t completion)
+{
+    char path[PATH_SIZE];
+    const struct ls_mutex *mutex = claim->mutex;
+    put_prefix(claim, path);
+    return mark_write(claim, LOCK_FIRST,
+                      zoo_acreate2(handle(claim), path, mutex->contents,
+                                   mutex->contents ? mutex->contents_size : -1, acl(claim),
+                                   ZOO_EPHEMERAL_SEQUENTIAL, completion, claim));
+}
+
+int lock_request_list(struct lock_claim *claim, strings_completion_t completion)
+{
+    return mark(claim, LOCK_LIST, zoo_aget_children(handle(claim), claim->place->path, 0, completion, claim));
+}
+
+int lock_request_sync(struct lock_claim *claim, string_completion_t completion)
+{
+    return mark_write(claim, LOCK_FIRST, zoo_async(handle(claim), claim->place->path, completion, claim));
+}
+
+int lock_request_exists(struct lock_claim *claim, stat_completion_t completion)
+{
+    char path[PATH_SIZE];
+    put_own(claim, path);
+    return mark(claim, LOCK_FIRST, zoo_aexists(handle(claim), path, 0, completion, claim));
+}
+
+static void *watch_context(const struct lock_claim *claim)
+{
+    return (void *)(uintptr_t)claim->watch_id;
+}
+
+/* The predecessor's path may be longer than ours: its name is somebody else's. The claim keeps it as one
+ * piece. */
+static char *ahead_path(const struct lock_claim *claim)
+{
+    size_t name_size = strlen(claim->ahead) + 1;
+    char *path = ls_env_alloc(claim->place->session->env, claim->place->size + 1 + name_size);
+    if (path)
+        memcpy(path + put_place(claim->place, path), claim->ahead, name_size);
+    return path;
+}
+
+int lock_request_get(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion)
+{
+    char *path = ahead_path(claim);
+    if (!path)
+        return ZMARSHALLINGERROR;
+    int rc = zoo_awget(handle(claim), path, watcher, watch_context(claim), completion, claim);
+    ls_env_free(claim->place->session->env, path);
+    return mark(claim, LOCK_GET, rc);
+}
+
+int lock_request_delete(struct lock_claim *claim, void_completion_t completion)
+{
+    char path[PATH_SIZE];
+    put_own(claim, path);
+    return mark_write(claim, LOCK_DELETE, zoo_adelete(handle(claim), path, -1, completion, claim));
+}
+
+/* zookeeper.h declares the completion of a removal as a pointer to a function pointer, but the client takes
+ * the pointer itself for the function. */
+static void_completion_t *as_slot(void_completion_t completion)
+{
+    union {
+        void_completion_t function;
+        void_completion_t *slot;
+    } cast = {.function = completion};
+    return cast.slot;
+}
+
+/* True if another claim of the session has, or is about to have, a watch on the same node. */
+static bool is_shared(const struct lock_claim *claim, const char *path)
+{
+    for (const struct lock_claim *other = claim->place->session->claims; other; other = other->next)
+        if (other != claim && lock_request_is_ahead(other, path))
+            return true;
+    return false;
+}
+
+/* Removing one pair of function and context only asks the server whether there is a watch, and leaves it
+ * there; removing all of a path removes it. The path is a contender's, which nobody but a mutex's claims
+ * watches on this handle. */
+int lock_request_unwatch(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion)
+{
+    int rc;
+    char *path = ahead_path(claim);
+    if (!path)
+        return ZMARSHALLINGERROR;
+    if (is_shared(claim, path))
+        rc = zoo_aremove_watches(handle(claim), path, ZWATCHTYPE_DATA, watcher, watch_context(claim), 0,
+                                 as_slot(completion), claim);
+    else
+        rc = zoo_aremove_all_watches(handle(claim), path, ZWATCHTYPE_DATA, 0, as_slot(completion), claim);
+    ls_env_free(claim->place->session->env, path);
+    return mark(claim, LOCK_UNWATCH, rc);
+}
+
+int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completion_t completion)
+{
+    struct ls_session *session = claim->place->session;
+    char path[PATH_SIZE];
+    memcpy(path, claim->place->path, size);
+    path[size] = 0;
+    int rc = zoo_acreate(session->zh, path, "", 0, acl(claim),
+                         session->no_containers ? ZOO_PERSISTENT : ZOO_CONTAINER, completion, claim);
+    if (rc == ZOK) {
+        claim->ancestors++;
+        lock_session_sent(session);
+    }
+    return rc;
+}

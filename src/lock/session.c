@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The session: one handle after the other, and what is known about the present one.
+ *
+ *   NEW --start--> CONNECTING --> CONNECTED <--> SUSPENDED
+ *                      ^  ^           |  ^          |  ^
+ *                      |  |           |  '-> READ_ONLY-'        (with a server that is cut off from its
+ * quorum) |  '-- LOST <--'-------------' |       | (reopen) FAILED                             CLOSED from
+ * everywhere
+ *
+ *   any open   -> CONNECTED   on_connected: a handshake ended, with the session id that we had or the first
+ * one CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2) any open   -> LOST lose:
+ * expired, or the server handed out another session without a word (Z44) LOST       -> CONNECTING  reopen:
+ * the old handle is closed, then a new one is opened any open   -> FAILED      fail: credentials refused, or
+ * no handle can be had and the policy is exhausted
+ *
+ * CONNECTED is the only state in which requests are sent. The client would queue them in the others, and
+ * each of them would make it try to connect at once (F11, F12).
+ *
+ * In LOST the handle is dead or about to be closed: its late completions are only counted. Every claim has
+ * been reset by then, and the next handle is opened when the old one is closed, so no completion can meet
+ * the wrong session. */
+#include "claim.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct ls_session_options *options_of(const struct ls_session *session)
+{
+    static const struct ls_session_options none = {.retry = NULL};
+    const struct ls_session_options *options = lock_queue_deref(session->options);
+    return options ? options : &none;
+}
+
+static bool is_open(const struct ls_session *session)
+{
+    return session->state >= LS_STATE_CONNECTING && session->state <= LS_STATE_SUSPENDED;
+}
+
+/* ---- verdicts ---- */
+
+enum lock_verdict lock_session_verdict(int zk_rc)
+{
+    switch (zk_rc) {
+    case ZOK:
+        return LOCK_OK;
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT:
+    case ZCLOSING:
+    case ZRUNTIMEINCONSISTENCY:
+        return LOCK_UNKNOWN;
+    case ZSESSIONEXPIRED:
+    case ZINVALIDSTATE:
+        return LOCK_DYING;
+    case ZMARSHALLINGERROR:
+    case ZSYSTEMERROR:
+    case ZSESSIONMOVED:
+    case ZNOTREADONLY:
+    case -127: /* ZTHROTTLEDOP, which older headers lack */
+        return LOCK_AGAIN;
+    case ZNONODE:
+        return LOCK_ABSENT;
+    default:
+        return LOCK_REFUSED;
+    }
+}
+
+bool lock_session_ready(const struct ls_session *session)
+{
+    return session->state == LS_STATE_CONNECTED && session->zh;
+}
+
+/* ---- belief: how long ago was the last moment at which the session certainly lived? ----
+ *
+ * The send of a write or sync that was answered is such a moment. One send at a time is stamped; its answer
+ * is the `measured`th from now, because answers come in the order of requests (F36, F40). */
+
+static int64_t age_ms(const struct ls_session *session)
+{
+    return session->confirmed ? ls_env_elapsed_ms(session->env, &session->stamps[session->slot]) : INT64_MAX;
+}
+
+void lock_session_sent(struct ls_session *session)
+{
+    session->unanswered++;
+    if (session->measured)
+        return;
+    /* Nothing could be newer. In an untimed world it stays so, and the measuring adds no states there. */
+    if (!session->unproven && !age_ms(session))
+        return;
+    ls_env_stamp(session->env, &session->stamps[!session->slot]);
+    session->measured = session->unanswered;
+}
+
+/* True if the server has answered, whatever it said about the node. */
+static bool is_answer(int zk_rc)
+{
+    return zk_rc == ZOK || zk_rc == ZNONODE || zk_rc == ZNODEEXISTS;
+}
+
+void lock_session_answered(struct ls_session *session, int zk_rc)
+{
+    if (session->unanswered)
+        session->unanswered--;
+    if (zk_rc == ZOK)
+        session->retries = 0;
+    if (!is_open(session) || !session->measured)
+        return;
+    if (!is_answer(zk_rc)) {
+        session->measured = 0;
+        return;
+    }
+    if (--session->measured)
+        return;
+    if (age_ms(session))
+        session->slot = !session->slot;
+    session->confirmed = 1;
+    session->unproven = 0;
+}
+
+static int64_t margin_ms(const struct ls_session *session)
+{
+    uint32_t percent = options_of(session)->margin_percent;
+    return (int64_t)session->timeout_ms * (percent ? percent : 50) / 100;
+}
+
+bool lock_session_believed(const struct ls_session *session)
+{
+    return session->state == LS_STATE_CONNECTED && !session->unproven && age_ms(session) < margin_ms(session);
+}
+
+bool lock_session_stale(const struct ls_session *session)
+{
+    return session->unproven || age_ms(session) >= margin_ms(session) / 2;
+}
+
+static void on_proof(int rc, const char *value, const void *data)
+{
+    (void)value;
+    struct ls_session *session = (struct ls_session *)(uintptr_t)data;
+    ls_env_callback_enter(session->env);
+    ls_env_lock(session->env);
+    session->proving = 0;
+    lock_session_answered(session, rc);
+    lock_mutex_leave(session);
+}
+
+/* Asks for a sign of life while somebody holds a lock. */
+static void prove(struct ls_session *session)
+{
+    if (session->proving || !lock_session_ready(session))
+        return;
+    if (zoo_async(session->zh, "/", on_proof, session) != ZOK)
+        return;
+    session->proving = 1;
+    lock_session_sent(session);
+}
+
+static bool any_holder(const struct ls_session *session)
+{
+    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
+        if (claim->state == LOCK_HELD)
+            return true;
+    return false;
+}
+
+static void on_fresh_timer(void *context)
+{
+    struct ls_session *session = context;
+    if (!is_open(session) || !any_holder(session))
+        return;
+    prove(session);
+    lock_session_granted(session);
+}
+
+void lock_session_granted(struct ls_session *session)
+{
+    if (!options_of(session)->keep_fresh || session->fresh_timer.armed)
+        return;
+    uint32_t period_ms = session->timeout_ms >= 6 ? (uint32_t)session->timeout_ms / 6 : 1;
+    /* Without memory for the timer the belief runs out early, which is safe. */
+    (void)ls_env_timer_start(session->env, &session->fresh_timer, "fresh-timer", period_ms, on_fresh_timer,
+                             session);
+}
+
+/* ---- all claims ---- */
+
+/* Each step may free its claim, but no other one. */
+static void for_each_claim(struct ls_session *session, void (*step)(struct lock_claim *claim))
+{
+    struct lock_claim *next;
+    for (struct lock_claim *claim = session->claims; claim; claim = next) {
+        next = claim->next;
+        step(claim);
+    }
+}
+
+static void fail_if_pending(struct lock_claim *claim)
+{
+    if (lock_mutex_pending(claim))
+        lock_mutex_fail(claim, claim->place->session->failure, 0);
+}
+
+static void forget_requests(struct lock_claim *claim)
+{
+    claim->in_flight = 0;
+    claim->ancestors = 0;
+    lock_mutex_go(claim);
+}
+
+/* The handle is closed: what it has not answered until now it never will (F21). */
+static void drained(struct ls_session *session)
+{
+    session->unanswered = 0;
+    session->measured = 0;
+    session->proving = 0;
+    for_each_claim(session, forget_requests);
+    lock_participants_drained(session);
+}
+
+bool lock_session_leftover(struct ls_session *session, int change)
+{
+    session->leftovers = (uint16_t)(session->leftovers + change);
+    return !session->leftovers;
+}
+
+/* ---- the end of a session ---- */
+
+static void forget_session(struct ls_session *session)
+{
+    session->id = 0;
+    session->slot = 0;
+    session->confirmed = 0;
+    session->unproven = 0;
+    session->measured = 0;
+    ls_env_timer_stop(session->env, &session->retry_timer);
+    ls_env_timer_stop(session->env, &session->fresh_timer);
+}
+
+static void fail(struct ls_session *session, int err, enum ls_session_event event)
+{
+    session->state = LS_STATE_FAILED;
+    session->failure = (int8_t)err;
+    forget_session(session);
+    lock_queue_event(session, event);
+    for_each_claim(session, fail_if_pending);
+    for_each_claim(session, lock_mutex_session_lost);
+}
+
+static void on_reopen_timer(void *context);
+
+static void lose(struct ls_session *session)
+{
+    session->state = LS_STATE_LOST;
+    if (session->id)
+        lock_queue_event(session, LS_SESSION_LOST);
+    forget_session(session);
+    for_each_claim(session, lock_mutex_session_lost);
+    if (ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
+        fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
+}
+
+/* ---- events of the client ---- */
+
+static void fail_if_trying(struct lock_claim *claim)
+{
+    if (claim->try_only && lock_mutex_pending(claim))
+        lock_mutex_fail(claim, LS_EBUSY, 0);
+}
+
+/* A new connection is reason enough to try again what a back-off delays. */
+static void go_anew(struct lock_claim *claim)
+{
+    claim->retry = 0;
+    lock_mutex_go(claim);
+}
+
+static void on_connected(struct ls_session *session, zhandle_t *zh)
+{
+    int64_t id = zoo_client_id(zh)->client_id;
+    if (session->id && session->id != id) {
+        lose(session);
+        return;
+    }
+    if (session->state == LS_STATE_CONNECTED)
+        return;
+    bool first = !session->id;
+    session->state = LS_STATE_CONNECTED;
+    session->id = id;
+    session->timeout_ms = zoo_recv_timeout(zh);
+    session->retries = 0;
+    lock_queue_event(session, first ? LS_SESSION_CONNECTED : LS_SESSION_RECONNECTED);
+    if (session->unproven && any_holder(session))
+        prove(session);
+    for_each_claim(session, go_anew);
+}
+
+static void on_suspended(struct ls_session *session)
+{
+    if (session->state != LS_STATE_CONNECTED && session->state != LS_STATE_READ_ONLY)
+        return;
+    session->state = LS_STATE_SUSPENDED;
+    session->unproven = 1;
+    session->measured = 0;
+    if (session->id)
+        lock_queue_event(session, LS_SESSION_SUSPENDED);
+    for_each_claim(session, fail_if_trying);
+}
+
+static void on_read_only(struct ls_session *session)
+{
+    session->state = LS_STATE_READ_ONLY;
+    session->unproven = 1;
+    lock_queue_event(session, LS_SESSION_READ_ONLY);
+}
+
+static void on_session_event(struct ls_session *session, zhandle_t *zh, int state)
+{
+    if (!is_open(session))
+        return;       /* a late event of a handle that is given up */
+    session->zh = zh; /* the event may come before zookeeper_init() has returned the handle (F19) */
+    if (state == ZOO_CONNECTED_STATE)
+        on_connected(session, zh);
+    else if (state == ZOO_CONNECTING_STATE)
+        on_suspended(session);
+    else if (state == ZOO_EXPIRED_SESSION_STATE)
+        lose(session);
+    else if (state == ZOO_AUTH_FAILED_STATE)
+        fail(session, LS_EAUTHFAILED, LS_SESSION_AUTH_FAILED);
+    else if (state == ZOO_READONLY_STATE)
+        on_read_only(session);
+}
+
+struct ls_session *lock_session_of(zhandle_t *zh)
+{
+    return (struct ls_session *)(uintptr_t)zoo_get_context(zh);
+}
+
+static void on_default_watch(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    (void)path;
+    (void)context;
+    struct ls_session *session = lock_session_of(zh);
+    ls_env_callback_enter(session->env);
+    ls_env_lock(session->env);
+    if (type == ZOO_SESSION_EVENT)
+        on_session_event(session, zh, state);
+    lock_mutex_leave(session);
+}
+
+/* ---- handles ---- */
+
+/* Both calls drop the mutex: init may call the watcher from inside, close waits for the completion thread. */
+
+static int open_handle(struct ls_session *session)
+{
+    int flags = ZOO_NO_LOG_CLIENTENV | (options_of(session)->read_only ? ZOO_READONLY : 0);
+    session->state = LS_STATE_CONNECTING;
+    session->opening = 1;
+    session->busy++;
+    ls_env_unlock(session->env);
+    errno = 0;
+    zhandle_t *zh =
+        zookeeper_init(session->hosts, on_default_watch, session->timeout_ms, NULL, session, flags);
+    int error = errno;
+    ls_env_lock(session->env);
+    session->busy--;
+    session->opening = 0;
+    lock_queue_wake(session);
+    if (!zh) {
+        session->state = session->state == LS_STATE_CLOSED ? LS_STATE_CLOSED : LS_STATE_LOST;
+        return error == EINVAL ? LS_EINVAL : error == ENOMEM ? LS_ENOMEM : LS_EZK;
+    }
+    if (!session->zh)
+        session->zh = zh; /* only to close it: until the first event nothing is asked of it */
+    return LS_OK;
+}
+
+static void close_handle(struct ls_session *session)
+{
+    zhandle_t *zh = session->zh;
+    session->zh = NULL;
+    if (zh) {
+        session->opening = 1;
+        session->busy++;
+        ls_env_unlock(session->env);
+        zookeeper_close(zh);
+        ls_env_lock(session->env);
+        session->busy--;
+        session->opening = 0;
+        lock_queue_wake(session);
+    }
+    drained(session);
+}
+
+static void open_again(struct ls_session *session)
+{
+    int err = open_handle(session);
+    if (session->state == LS_STATE_CLOSED)
+        return;
+    if (err && !lock_session_retry(session, &err))
+        fail(session, err, LS_SESSION_GAVE_UP);
+    /* The first events may have come, and ended the session, while the handle was being opened. */
+    if (!err && session->state == LS_STATE_LOST && !session->reopen_timer.armed &&
+        ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
+        fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
+}
+
+static void on_reopen_timer(void *context)
+{
+    struct ls_session *session = context;
+    if (session->state != LS_STATE_LOST || session->opening)
+        return; /* while a handle is being opened its opener looks after it */
+    close_handle(session);
+    if (session->state == LS_STATE_LOST)
+        open_again(session);
+    lock_queue_deliver(session);
+}
+
+/* ---- retries ---- */
+
+static void go_again(struct lock_claim *claim)
+{
+    if (claim->retry)
+        go_anew(claim);
+}
+
+static void on_retry_timer(void *context)
+{
+    struct ls_session *session = context;
+    if (session->state == LS_STATE_LOST && !session->opening)
+        open_again(session);
+    else if (is_open(session))
+        for_each_claim(session, go_again);
+    lock_queue_deliver(session);
+}
+
+static void count_retry(struct ls_session *session, const struct ls_retry_policy *policy)
+{
+    if (!session->retries)
+        ls_env_stamp(session->env, &session->failing);
+    /* Beyond the longest delay the number only matters to a policy that counts. */
+    uint32_t bound = policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : 16;
+    if (session->retries < bound)
+        session->retries++;
+}
+
+bool lock_session_retry(struct ls_session *session, int *err)
+{
+    const struct ls_retry_policy *policy = options_of(session)->retry;
+    uint32_t random = 0;
+    if (session->retry_timer.armed)
+        return true;
+    if (policy && policy->jitter_percent)
+        ls_env_random(session->env, &random, sizeof random);
+    int64_t elapsed_ms = session->retries ? ls_env_elapsed_ms(session->env, &session->failing) : 0;
+    int64_t delay_ms = ls_retry_delay_ms(policy, session->retries, elapsed_ms, random);
+    *err = LS_EGAVEUP;
+    if (delay_ms < 0)
+        return false;
+    count_retry(session, policy);
+    *err = LS_ENOMEM;
+    return !ls_env_timer_start(session->env, &session->retry_timer, "retry-timer", (uint32_t)delay_ms,
+                               on_retry_timer, session);
+}
+
+/* ---- public ---- */
+
+int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
+                    const struct ls_session_options *options)
+{
+    if (!session || !env || !hosts || timeout_ms <= 0 || (options && options->margin_percent > 100))
+        return LS_EINVAL;
+    memset(session, 0, sizeof *session);
+    session->env = env;
+    session->hosts = hosts;
+    session->timeout_ms = timeout_ms;
+    session->options = lock_queue_ref(options);
+    return LS_OK;
+}
+
+int ls_session_start(struct ls_session *session)
+{
+    if (ls_env_in_callback(session->env))
+        return LS_EDEADLK;
+    ls_env_lock(session->env);
+    int err = session->state == LS_STATE_NEW ? open_handle(session) : LS_EINVAL;
+    if (err && session->state == LS_STATE_LOST)
+        session->state = LS_STATE_NEW;
+    if (!err && session->state == LS_STATE_LOST)
+        err = ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer,
+                                 session);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return err;
+}
+
+int ls_session_close(struct ls_session *session)
+{
+    if (ls_env_in_callback(session->env))
+        return LS_EDEADLK;
+    ls_env_lock(session->env);
+    if (session->state != LS_STATE_CLOSED) {
+        session->state = LS_STATE_CLOSED;
+        session->failure = LS_ECLOSED;
+        ls_env_timer_stop(session->env, &session->reopen_timer);
+        forget_session(session);
+        for_each_claim(session, fail_if_pending);
+        for_each_claim(session, lock_mutex_session_lost);
+        lock_queue_deliver(session);
+        lock_queue_wait_quiet(session);
+        close_handle(session);
+        session->events = 0;
+        session->idle_note = 0;
+        lock_queue_deliver(session);
+        session->listeners = NULL;
+    }
+    lock_queue_wait_quiet(session);
+    ls_env_unlock(session->env);
+    return LS_OK;
+}
+
+void ls_session_listener_init(struct ls_session_listener *listener, const struct ls_session_ops *ops)
+{
+    listener->next = NULL;
+    listener->ops = lock_queue_ref(ops);
+}
+
+void ls_session_listener_add(struct ls_session *session, struct ls_session_listener *listener)
+{
+    ls_env_lock(session->env);
+    struct ls_session_listener **link = &session->listeners;
+    while (*link)
+        link = &(*link)->next;
+    *link = listener;
+    listener->next = NULL;
+    ls_env_unlock(session->env);
+}
+
+void ls_session_listener_remove(struct ls_session *session, struct ls_session_listener *listener)
+{
+    ls_env_lock(session->env);
+    struct ls_session_listener **link = &session->listeners;
+    while (*link && *link != listener)
+        link = &(*link)->next;
+    if (*link) {
+        *link = listener->next;
+        if (session->cursor == listener)
+            session->cursor = listener->next;
+    }
+    if (!ls_env_in_callback(session->env))
+        lock_queue_wait_quiet(session);
+    ls_env_unlock(session->env);
+}
+
+enum ls_session_state ls_session_state(const struct ls_session *session)
+{
+    ls_env_lock(session->env);
+    enum ls_session_state state = (enum ls_session_state)session->state;
+    ls_env_unlock(session->env);
+    return state;
+}
+
+int64_t ls_session_id(const struct ls_session *session)
+{
+    ls_env_lock(session->env);
+    int64_t id = session->id;
+    ls_env_unlock(session->env);
+    return id;
+}
+
+int ls_session_timeout_ms(const struct ls_session *session)
+{
+    ls_env_lock(session->env);
+    int timeout_ms = session->timeout_ms;
+    ls_env_unlock(session->env);
+    return timeout_ms;
+}
+
+bool ls_session_idle(const struct ls_session *session)
+{
+    ls_env_lock(session->env);
+    bool idle = !session->leftovers;
+    ls_env_unlock(session->env);
+    return idle;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The environment of applications. One mutex, one thread that runs the timers, a list of armed timers by
+ * due time. */
+#include <lockstep/env_pthread.h>
+#include <lockstep/error.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+struct armed {
+    struct armed *next; /* due at the same time or later */
+    int64_t due_ns;
+    uint32_t id; /* what struct ls_timer holds */
+    ls_timer_fn fn;
+    void *ctx;
+    struct ls_timer *timer;
+};
+
+struct ls_env {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* the earliest timer, or the wish to stop; measures the monotonic clock */
+    pthread_t thread;
+    struct armed *armed;
+    uint32_t last_id;
+    bool stopping;
+};
+
+_Static_assert(sizeof(pthread_cond_t) <= sizeof(struct ls_waiter), "a waiter holds a condition variable");
+
+/* ---- the mutex ---- */
+
+void ls_env_lock(struct ls_env *env)
+{
+    if (pthread_mutex_lock(&env->mutex))
+        abort();
+}
+
+void ls_env_unlock(struct ls_env *env)
+{
+    if (pthread_mutex_unlock(&env->mutex))
+        abort();
+}
+
+static pthread_cond_t *condition(struct ls_waiter *waiter)
+{
+    return (pthread_cond_t *)(void *)waiter->space;
+}
+
+void ls_env_waiter_init(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    if (pthread_cond_init(condition(waiter), NULL))
+        abort();
+}
+
+void ls_env_waiter_close(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    pthread_cond_destroy(condition(waiter));
+}
+
+void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+{
+    pthread_cond_wait(condition(waiter), &env->mutex);
+}
+
+void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    pthread_cond_broadcast(condition(waiter));
+}
+
+/* ---- threads ---- */
+
+/* A callback of one environment may well block on another one, so each thread remembers which it is in.
+ * More than a few at once are not told apart: then every environment counts as entered, which refuses and
+ * never hangs. */
+enum { NESTED_MAX = 8 };
+
+static _Thread_local struct {
+    struct ls_env *inside[NESTED_MAX];
+    int depth;
+} callbacks;
+
+void ls_env_callback_enter(struct ls_env *env)
+{
+    if (callbacks.depth < NESTED_MAX)
+        callbacks.inside[callbacks.depth] = env;
+    callbacks.depth++;
+}
+
+void ls_env_callback_leave(struct ls_env *env)
+{
+    (void)env;
+    if (--callbacks.depth < 0)
+        abort();
+}
+
+bool ls_env_in_callback(struct ls_env *env)
+{
+    if (callbacks.depth > NESTED_MAX)
+        return true;
+    for (int i = 0; i < callbacks.depth; i++)
+        if (callbacks.inside[i] == env)
+            return true;
+    return false;
+}
+
+uint64_t ls_env_self(struct ls_env *env)
+{
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t self;
+    (void)env;
+    if (!self)
+        self = atomic_fetch_add(&last, 1) + 1;
+    return self;
+}
+
+/* ---- time ---- */
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now))
+        abort();
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void ls_env_stamp(struct ls_env *env, struct ls_stamp *stamp)
+{
+    (void)env;
+    int64_t now = now_ns();
+    stamp->opaque = now > 0 ? (uint64_t)now : 1;
+}
+
+int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
+{
+    (void)env;
+    if (!stamp->opaque)
+        return INT64_MAX;
+    int64_t elapsed_ns = now_ns() - (int64_t)stamp->opaque;
+    return elapsed_ns > 0 ? (elapsed_ns + 999999) / 1000000 : 0;
+}
+
+static struct armed **find_armed(struct ls_env *env, uint32_t id)
+{
+    struct armed **link = &env->armed;
+    while (*link && (*link)->id != id)
+        link = &(*link)->next;
+    return link;
+}
+
+void ls_env_timer_stop(struct ls_env *env, struct ls_timer *timer)
+{
+    if (!timer->armed)
+        return;
+    struct armed **link = find_armed(env, timer->armed);
+    struct armed *armed = *link;
+    timer->armed = 0;
+    if (armed) {
+        *link = armed->next;
+        free(armed);
+    }
+}
+
+/* An id that no armed timer has, never 0. */
+static uint32_t fresh_id(struct ls_env *env)
+{
+    do {
+        env->last_id++;
+    } while (!env->last_id || *find_armed(env, env->last_id));
+    return env->last_id;
+}
+
+int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                       ls_timer_fn fn, void *ctx)
+{
+    (void)name;
+    ls_env_timer_stop(env, timer);
+    struct armed *armed = calloc(1, sizeof *armed);
+    if (!armed)
+        return LS_ENOMEM;
+    armed->due_ns = now_ns() + (int64_t)delay_ms * 1000000;
+    armed->id = fresh_id(env);
+    armed->fn = fn;
+    armed->ctx = ctx;
+    armed->timer = timer;
+    timer->armed = armed->id;
+    struct armed **link = &env->armed;
+    while (*link && (*link)->due_ns <= armed->due_ns)
+        link = &(*link)->next;
+    armed->next = *link;
+    *link = armed;
+    pthread_cond_signal(&env->changed);
+    return 0;
+}
+
+/* Runs the earliest timer if it is due, otherwise sleeps until it is or something changes. */
+static void run_one(struct ls_env *env)
+{
+    struct armed *armed = env->armed;
+    if (!armed) {
+        pthread_cond_wait(&env->changed, &env->mutex);
+        return;
+    }
+    if (armed->due_ns > now_ns()) {
+        struct timespec due = {.tv_sec = armed->due_ns / 1000000000, .tv_nsec = armed->due_ns % 1000000000};
+        pthread_cond_timedwait(&env->changed, &env->mutex, &due);
+        return;
+    }
+    struct armed copy = *armed;
+    env->armed = armed->next;
+    armed->timer->armed = 0;
+    free(armed);
+    copy.fn(copy.ctx);
+}
+
+static void *run_timers(void *context)
+{
+    struct ls_env *env = context;
+    ls_env_lock(env);
+    while (!env->stopping)
+        run_one(env);
+    ls_env_unlock(env);
+    return NULL;
+}
+
+/* ---- bytes ---- */
+
+void ls_env_random(struct ls_env *env, void *bytes, size_t size)
+{
+    (void)env;
+    unsigned char *at = bytes;
+    while (size) {
+        ssize_t got = getrandom(at, size, 0);
+        if (got < 0 && errno != EINTR)
+            abort();
+        if (got < 0)
+            continue;
+        at += got;
+        size -= (size_t)got;
+    }
+}
+
+void ls_env_unique_id(struct ls_env *env, uint8_t id[16])
+{
+    ls_env_random(env, id, 16);
+    id[6] = (uint8_t)((id[6] & 0x0f) | 0x40);
+    id[8] = (uint8_t)((id[8] & 0x3f) | 0x80);
+}
+
+void *ls_env_alloc(struct ls_env *env, size_t size)
+{
+    (void)env;
+    return calloc(1, size);
+}
+
+void ls_env_free(struct ls_env *env, void *memory)
+{
+    (void)env;
+    free(memory);
+}
+
+/* ---- life ---- */
+
+static int init_condition(pthread_cond_t *cond)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes))
+        return -1;
+    int rc = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (!rc)
+        rc = pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return rc;
+}
+
+int ls_env_pthread_open(struct ls_env **env)
+{
+    struct ls_env *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return LS_ENOMEM;
+    if (pthread_mutex_init(&opened->mutex, NULL))
+        goto free_memory;
+    if (init_condition(&opened->changed))
+        goto destroy_mutex;
+    if (pthread_create(&opened->thread, NULL, run_timers, opened))
+        goto destroy_condition;
+    *env = opened;
+    return LS_OK;
+destroy_condition:
+    pthread_cond_destroy(&opened->changed);
+destroy_mutex:
+    pthread_mutex_destroy(&opened->mutex);
+free_memory:
+    free(opened);
+    return LS_ENOMEM;
+}
+
+void ls_env_pthread_close(struct ls_env *env)
+{
+    ls_env_lock(env);
+    env->stopping = true;
+    pthread_cond_signal(&env->changed);
+    ls_env_unlock(env);
+    pthread_join(env->thread, NULL);
+    while (env->armed) {
+        struct armed *armed = env->armed;
+        env->armed = armed->next;
+        free(armed);
+    }
+    pthread_cond_destroy(&env->changed);
+    pthread_mutex_destroy(&env->mutex);
+    free(env);
+}

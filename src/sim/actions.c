@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What can happen next: the ensemble's steps, timers, program steps, and faults as far as budgets allow, in this order;
+ * within each by process and slot. This order is canonical: it breaks ties wherever somebody takes "the first". */
+#include "base/assert.h"
+#include "sim/world.h"
+
+#include <string.h>
+
+/* ---- the ensemble's steps as actions ---- */
+
+static const uint8_t kind_of_step[] = {[FAKEZK_APPLY] = ACTION_APPLY,     [FAKEZK_COMMIT] = ACTION_COMMIT,
+                                       [FAKEZK_CATCH_UP] = ACTION_CATCH_UP, [FAKEZK_DELIVER] = ACTION_DELIVER,
+                                       [FAKEZK_CONNECT] = ACTION_CONNECT, [FAKEZK_BURY] = ACTION_BURY,
+                                       [FAKEZK_HANG_UP] = ACTION_HANG_UP, [FAKEZK_GIVE_UP] = ACTION_GIVE_UP,
+                                       [FAKEZK_EXPIRE] = ACTION_EXPIRE};
+
+void action_of_step(const struct fakezk_step *step, struct action *out)
+{
+    *out = (struct action){.kind = kind_of_step[step->kind],
+                           .process = step->client,
+                           .a = step->handle,
+                           .b = step->server,
+                           .c = step->session,
+                           .d = step->refused};
+}
+
+bool step_of_action(const struct action *action, struct fakezk_step *out)
+{
+    for (uint8_t kind = FAKEZK_APPLY; kind <= FAKEZK_EXPIRE; kind++) {
+        if (kind_of_step[kind] == action->kind) {
+            *out = (struct fakezk_step){.kind = kind,
+                                        .client = action->process,
+                                        .handle = action->a,
+                                        .server = action->b,
+                                        .session = action->c,
+                                        .refused = action->d != 0};
+            return fakezk_can_step(out);
+        }
+    }
+    return false;
+}
+
+/* ---- the list ---- */
+
+struct list {
+    struct action *out;
+    int count;
+};
+
+static void add(struct list *list, struct action action)
+{
+    if (list->count == WORLD_ACTIONS_MAX) {
+        world_note_trouble("limit: more than %d actions are enabled at once", WORLD_ACTIONS_MAX);
+        return;
+    }
+    list->out[list->count++] = action;
+}
+
+static void add_timers(struct list *list, int p)
+{
+    if (!process_running(p)) {
+        return;
+    }
+    struct pack pack = process_pack(p);
+    uint8_t index = 0;
+    for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec), index++) {
+        if (timer_is_due((struct timer *)rec)) {
+            add(list, (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = index});
+        }
+    }
+}
+
+static int left(enum world_fault fault)
+{
+    const struct world_state *state = the_state();
+    return state->budget_total > 0 ? state->budget[fault] : 0;
+}
+
+static int linked_handle(int p)
+{
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        if ((fakezk_handles(p) >> h & 1) != 0 && fakezk_connected(p, h)) {
+            return h;
+        }
+    }
+    return -1;
+}
+
+static void add_cuts(struct list *list, int p)
+{
+    int handle = linked_handle(p);
+    if (handle < 0) {
+        return;
+    }
+    int keep_max = fakezk_unreceived_messages(p, handle);
+    int apply_max = fakezk_unread_requests(p, handle);
+    for (int keep = 0; keep <= keep_max; keep++) {
+        for (int apply = 0; apply <= apply_max; apply++) {
+            struct action cut = {.kind = ACTION_CUT,
+                                 .process = (uint8_t)p,
+                                 .a = (uint8_t)keep,
+                                 .b = (uint8_t)apply,
+                                 .c = the_world.options.loss_rc};
+            if (left(WORLD_FAULT_LOSS) > 0) {
+                add(list, cut);
+            }
+            if (left(WORLD_FAULT_LATE) > 0 && fakezk_can_cut(p, handle, keep, apply, true)) {
+                cut.d = 1;
+                add(list, cut);
+            }
+        }
+    }
+}
+
+static void add_expiry(struct list *list, int p)
+{
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        int32_t session = fakezk_session(p, h);
+        if (session != 0 && fakezk_session_live(session)) {
+            add(list, (struct action){.kind = ACTION_EXPIRE, .process = (uint8_t)p, .c = session});
+            return;
+        }
+    }
+}
+
+static void add_cancels(struct list *list, int p)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct slot *)rec)->pending) {
+            add(list, (struct action){
+                          .kind = ACTION_CANCEL, .process = (uint8_t)p, .a = (uint8_t)rec->word, .b = rec->tag});
+        }
+    }
+}
+
+static void add_process_faults(struct list *list, int p)
+{
+    uint8_t who = (uint8_t)p;
+    bool started = process_at(p)->started;
+    if (process_at(p)->crashed) {
+        add(list, (struct action){.kind = ACTION_RESTART, .process = who});
+    }
+    if (process_at(p)->paused) {
+        add(list, (struct action){.kind = ACTION_RESUME, .process = who});
+    }
+    add_cuts(list, p);
+    if (left(WORLD_FAULT_EXPIRE) > 0) {
+        add_expiry(list, p);
+    }
+    if (started && left(WORLD_FAULT_PAUSE) > 0 && !process_at(p)->paused) {
+        add(list, (struct action){.kind = ACTION_PAUSE, .process = who});
+    }
+    if (started && left(WORLD_FAULT_CRASH) > 0) {
+        add(list, (struct action){.kind = ACTION_CRASH, .process = who});
+    }
+    if (started && left(WORLD_FAULT_REFUSE) > 0 && fakezk_can_refuse(p, 0)) {
+        add(list, (struct action){.kind = ACTION_REFUSE, .process = who});
+    }
+    if (process_running(p) && left(WORLD_FAULT_CANCEL) > 0) {
+        add_cancels(list, p);
+    }
+    if (process_running(p) && left(WORLD_FAULT_ALLOC) > 0 && process_at(p)->fail_in == 0) {
+        add(list, (struct action){.kind = ACTION_FAIL_ALLOC, .process = who, .c = 1});
+    }
+}
+
+static void add_common_faults(struct list *list)
+{
+    for (int s = 0; s < the_world.options.servers; s++) {
+        if (fakezk_is_frozen(s)) {
+            add(list, (struct action){.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
+        } else if (s > 0 && left(WORLD_FAULT_LAG) > 0) {
+            add(list, (struct action){.kind = ACTION_FREEZE, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
+        }
+        if (left(WORLD_FAULT_SERVER) > 0) {
+            add(list, (struct action){.kind = ACTION_RESTART_SERVER, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
+        }
+    }
+    for (int lock = 0; lock < the_world.options.locks; lock++) {
+        if (left(WORLD_FAULT_SWEEP) > 0 && fakezk_can_sweep(the_world.lock_path[lock])) {
+            add(list, (struct action){.kind = ACTION_SWEEP, .process = EVENT_PROCESS_NONE, .b = (uint8_t)lock});
+        }
+    }
+}
+
+static void add_advance(struct list *list)
+{
+    struct action advance = {.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
+    if (the_world.options.timed && world_enabled(&the_world, &advance)) {
+        add(list, advance);
+    }
+}
+
+int world_actions(struct world *world, struct action *out)
+{
+    struct list list = {out, 0};
+    struct fakezk_step steps[STEPS_MAX];
+    int count = fakezk_steps(steps, STEPS_MAX);
+    for (int i = 0; i < count; i++) {
+        struct action action;
+        action_of_step(&steps[i], &action);
+        add(&list, action);
+    }
+    for (int p = 0; p < world->options.processes; p++) {
+        add_timers(&list, p);
+    }
+    add_advance(&list);
+    for (int p = 0; p < world->options.processes; p++) {
+        struct action op;
+        if (process_next_op(p, &op) && world_enabled(world, &op)) {
+            add(&list, op);
+        }
+    }
+    for (int p = 0; p < world->options.processes; p++) {
+        add_process_faults(&list, p);
+    }
+    add_common_faults(&list);
+    return list.count;
+}
+
+/* ---- faults and their budgets ---- */
+
+static const struct {
+    uint8_t action;
+    int8_t fault; /* enum world_fault, -1 = no budget of its own */
+} faults[] = {{ACTION_CUT, WORLD_FAULT_LOSS},         {ACTION_REFUSE, WORLD_FAULT_REFUSE},
+              {ACTION_PARTITION, -1},                 {ACTION_HEAL, -1},
+              {ACTION_EXPIRE, WORLD_FAULT_EXPIRE},    {ACTION_PAUSE, WORLD_FAULT_PAUSE},
+              {ACTION_RESUME, -1},                    {ACTION_CRASH, WORLD_FAULT_CRASH},
+              {ACTION_RESTART, -1},                   {ACTION_FAIL_ALLOC, WORLD_FAULT_ALLOC},
+              {ACTION_FREEZE, WORLD_FAULT_LAG},       {ACTION_THAW, -1},
+              {ACTION_LAG, WORLD_FAULT_LAG},          {ACTION_RESTART_SERVER, WORLD_FAULT_SERVER},
+              {ACTION_SWEEP, WORLD_FAULT_SWEEP},      {ACTION_CANCEL, WORLD_FAULT_CANCEL}};
+
+static int fault_of(const struct action *action)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].action == action->kind) {
+            return action->kind == ACTION_CUT && action->d != 0 ? WORLD_FAULT_LATE : faults[i].fault;
+        }
+    }
+    return -1;
+}
+
+bool world_is_fault(const struct action *action)
+{
+    return fault_of(action) >= 0;
+}
+
+const char *world_fault_name(enum world_fault fault)
+{
+    static const char *const names[] = {"loss", "expire", "pause", "crash", "refuse", "lag",
+                                        "late", "cancel", "alloc", "sweep", "server"};
+    _Static_assert(sizeof names / sizeof *names == WORLD_FAULTS, "one name per fault");
+    LS_ASSERT(fault < WORLD_FAULTS);
+    return names[fault];
+}
+
+/* An expiry that was due anyway costs nothing. */
+void action_pay(const struct action *action, bool due)
+{
+    int fault = fault_of(action);
+    if (fault < 0 || due) {
+        return;
+    }
+    const struct world_state *state = the_state();
+    if (state->budget[fault] == 0) {
+        return; /* a script's fault */
+    }
+    struct world_state *paid = state_mark();
+    paid->budget[fault]--;
+    if (paid->budget_total != 255) {
+        paid->budget_total--;
+    }
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Doing one action. */
+#include "base/assert.h"
+#include "sim/world.h"
+
+#include <lockstep/error.h>
+
+static int linked_handle(int p)
+{
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        if ((fakezk_handles(p) >> h & 1) != 0 && fakezk_connected(p, h)) {
+            return h;
+        }
+    }
+    return -1;
+}
+
+/* ---- time ---- */
+
+static int32_t next_moment(int32_t *limit)
+{
+    int32_t next = fakezk_next_ms(limit);
+    int32_t now = fakezk_now_ms();
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if (!process_running(p)) {
+            continue;
+        }
+        struct pack pack = process_pack(p);
+        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
+            int32_t due = ((struct timer *)rec)->due_ms;
+            due = due > now ? due : now;
+            *limit = due < *limit ? due : *limit;
+            next = due > now && due < next ? due : next;
+        }
+    }
+    return next;
+}
+
+static bool advance_target(const struct action *action, int32_t *to)
+{
+    int32_t limit;
+    int32_t now = fakezk_now_ms();
+    int32_t next = next_moment(&limit);
+    *to = action->c > 0 ? now + action->c : next;
+    return the_world.options.timed && *to != INT32_MAX && *to > now && *to <= limit;
+}
+
+/* ---- what is enabled ---- */
+
+static bool verb_enabled(const struct action *action)
+{
+    int p = action->process;
+    if (p >= the_world.options.processes || action->b >= the_world.options.locks) {
+        return false;
+    }
+    const struct slot *slot = process_slot(p, action->b, action->a);
+    switch (action->kind) {
+    case ACTION_ACQUIRE:
+        return process_running(p) && (slot == NULL || !slot->pending);
+    case ACTION_CANCEL:
+        return process_running(p) && slot != NULL && slot->pending;
+    case ACTION_WRITE:
+        return process_running(p) && slot != NULL && slot->depth > 0 && !slot->lost;
+    case ACTION_RELEASE:
+    case ACTION_STOP:
+        return process_running(p);
+    default: /* START */
+        return !process_at(p)->started && !process_at(p)->crashed;
+    }
+}
+
+static bool fault_on_process(const struct action *action)
+{
+    int p = action->process;
+    if (p >= the_world.options.processes) {
+        return false;
+    }
+    bool started = process_at(p)->started;
+    int handle = linked_handle(p);
+    switch (action->kind) {
+    case ACTION_CUT:
+        return handle >= 0 && fakezk_can_cut(p, handle, action->a, action->b, action->d != 0);
+    case ACTION_REFUSE:
+        return fakezk_can_refuse(p, 0);
+    case ACTION_PARTITION:
+        return !fakezk_is_partitioned(p);
+    case ACTION_HEAL:
+        return fakezk_is_partitioned(p);
+    case ACTION_EXPIRE:
+        return fakezk_session_live(action->c);
+    case ACTION_PAUSE:
+        return started && !fakezk_is_paused(p);
+    case ACTION_RESUME:
+        return fakezk_is_paused(p);
+    case ACTION_CRASH:
+        return started;
+    case ACTION_RESTART:
+        return process_at(p)->crashed;
+    default: /* FAIL_ALLOC */
+        return started && action->c > 0 && action->c < 256;
+    }
+}
+
+static bool fault_on_server(const struct action *action)
+{
+    int s = action->b;
+    if (action->kind == ACTION_SWEEP) {
+        return s < the_world.options.locks && fakezk_can_sweep(the_world.lock_path[s]);
+    }
+    if (action->kind == ACTION_FOREIGN || action->kind == ACTION_REMOVE) {
+        return s < the_world.texts && fakezk_exists(the_world.text[s]) == (action->kind == ACTION_REMOVE);
+    }
+    if (s >= the_world.options.servers) {
+        return false;
+    }
+    switch (action->kind) {
+    case ACTION_FREEZE:
+        return s > 0 && !fakezk_is_frozen(s);
+    case ACTION_THAW:
+        return fakezk_is_frozen(s) || fakezk_is_lagging(s);
+    case ACTION_LAG:
+        return s > 0 && !fakezk_is_lagging(s);
+    default: /* RESTART_SERVER */
+        return true;
+    }
+}
+
+bool world_enabled(struct world *world, const struct action *action)
+{
+    (void)world;
+    struct fakezk_step step;
+    int32_t to;
+    if (action->kind == ACTION_ADVANCE) {
+        return advance_target(action, &to);
+    }
+    if (action->kind == ACTION_FIRE) {
+        int p = action->process;
+        return p < the_world.options.processes && process_running(p) && action->a < timer_count(p) &&
+               timer_is_due(timer_at(p, action->a));
+    }
+    if (action->kind < ACTION_FIRE) {
+        return step_of_action(action, &step);
+    }
+    if (action->kind <= ACTION_START) {
+        return verb_enabled(action);
+    }
+    if (action->kind <= ACTION_FAIL_ALLOC) {
+        return fault_on_process(action);
+    }
+    return action->kind < ACTION_KINDS && fault_on_server(action);
+}
+
+/* ---- doing it ---- */
+
+static void announce_fault(const struct action *action)
+{
+    struct event event = observe_process(EVENT_FAULT, action->process);
+    event.code = action->kind;
+    observe(&event);
+}
+
+static void do_verb(const struct action *action)
+{
+    int p = action->process;
+    switch (action->kind) {
+    case ACTION_ACQUIRE:
+        process_acquire(p, action->b, action->a, action->c);
+        break;
+    case ACTION_RELEASE:
+        process_release(p, action->b, action->a);
+        break;
+    case ACTION_CANCEL:
+        process_cancel(p, action->b, action->a);
+        break;
+    case ACTION_WRITE:
+        process_write(p, action->b, action->a);
+        break;
+    case ACTION_STOP:
+        process_stop(p);
+        break;
+    default:
+        process_start(p);
+        break;
+    }
+}
+
+static void tell(int kind, int p)
+{
+    struct event event = observe_process(kind, p);
+    observe(&event);
+}
+
+static void do_process_fault(const struct action *action)
+{
+    int p = action->process;
+    int rc = action->c != 0 ? action->c : the_world.options.loss_rc;
+    switch (action->kind) {
+    case ACTION_CUT:
+        fakezk_cut(p, linked_handle(p), action->a, action->b, rc, action->d != 0);
+        break;
+    case ACTION_REFUSE:
+        fakezk_refuse(p, 0);
+        break;
+    case ACTION_PARTITION:
+    case ACTION_HEAL:
+        fakezk_partition(p, action->kind == ACTION_PARTITION);
+        break;
+    case ACTION_EXPIRE:
+        fakezk_expire(action->c);
+        break;
+    case ACTION_PAUSE:
+        fakezk_pause(p, true);
+        process_mark(p)->paused = 1;
+        tell(EVENT_PAUSED, p);
+        break;
+    case ACTION_RESUME:
+        fakezk_pause(p, false);
+        process_mark(p)->paused = 0;
+        tell(EVENT_RESUMED, p);
+        break;
+    case ACTION_CRASH:
+        process_crash(p);
+        break;
+    case ACTION_RESTART:
+        process_mark(p)->crashed = 0;
+        tell(EVENT_RESTARTED, p);
+        process_start(p);
+        break;
+    default:
+        process_mark(p)->fail_in = (uint8_t)action->c;
+        break;
+    }
+}
+
+static void do_common_fault(const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_FREEZE:
+        fakezk_freeze(action->b, true);
+        break;
+    case ACTION_THAW:
+        fakezk_freeze(action->b, false);
+        fakezk_lag(action->b, false);
+        break;
+    case ACTION_LAG:
+        fakezk_lag(action->b, true);
+        break;
+    case ACTION_RESTART_SERVER:
+        fakezk_restart_server(action->b);
+        break;
+    case ACTION_SWEEP:
+        fakezk_sweep(the_world.lock_path[action->b]);
+        break;
+    case ACTION_FOREIGN:
+        fakezk_operator_create(the_world.text[action->b], action->c, false);
+        break;
+    default:
+        fakezk_operator_remove(the_world.text[action->b]);
+        break;
+    }
+}
+
+static void do_system(const struct action *action)
+{
+    struct fakezk_step step;
+    if (action->kind == ACTION_FIRE) {
+        process_fire(action->process, action->a);
+    } else if (action->kind == ACTION_ADVANCE) {
+        int32_t to;
+        advance_target(action, &to);
+        fakezk_advance(to);
+    } else if (step_of_action(action, &step)) {
+        process_run_step(&step);
+    }
+}
+
+static bool is_due(const struct action *action)
+{
+    struct fakezk_step step;
+    return action->kind == ACTION_EXPIRE && step_of_action(action, &step);
+}
+
+int world_apply(struct world *world, const struct action *action)
+{
+    if (!world_enabled(world, action)) {
+        return LS_EINVAL;
+    }
+    struct action next;
+    bool programmed = action->kind > ACTION_ADVANCE && action->kind <= ACTION_START &&
+                      process_next_op(action->process, &next) && next.kind == action->kind && next.a == action->a &&
+                      next.b == action->b;
+    bool due = is_due(action);
+    world->steps++;
+    if (programmed) {
+        process_mark(action->process)->pc++;
+    }
+    if (action->kind <= ACTION_ADVANCE) {
+        do_system(action);
+    } else if (action->kind <= ACTION_START) {
+        action_pay(action, false);
+        do_verb(action);
+    } else {
+        action_pay(action, due);
+        if (!due) {
+            announce_fault(action);
+        }
+        if (action->kind <= ACTION_FAIL_ALLOC) {
+            do_process_fault(action);
+        } else {
+            do_common_fault(action);
+        }
+    }
+    for (int p = 0; world->programmed && p < world->options.processes; p++) {
+        process_skip_ops(p);
+    }
+    process_ask_beliefs();
+    return 0;
+}

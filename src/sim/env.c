@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The environment inside a world: one thread at a time, a virtual clock, memory in the arena (include/lockstep/env.h). */
+#include "base/assert.h"
+#include "base/hash.h"
+#include "sim/world.h"
+
+#include <lockstep/error.h>
+#include <string.h>
+
+/* ---- the mutex: nobody can hold it when a process is entered ---- */
+
+void ls_env_lock(struct ls_env *env)
+{
+    (void)env;
+    if (the_world.locked != 0) {
+        world_note_trouble("a process takes the mutex of its environment twice");
+    }
+    the_world.locked = 1;
+}
+
+void ls_env_unlock(struct ls_env *env)
+{
+    (void)env;
+    if (the_world.locked == 0) {
+        world_note_trouble("a process drops the mutex of its environment without holding it");
+    }
+    the_world.locked = 0;
+}
+
+void ls_env_waiter_init(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    memset(waiter, 0, sizeof *waiter);
+}
+
+void ls_env_waiter_close(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    memset(waiter, 0, sizeof *waiter);
+}
+
+/* Threads of a process are not simulated: whoever sleeps would sleep for ever. */
+void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    (void)waiter;
+    world_note_trouble("unsupported call: ls_env_wait (a blocking call inside a world)");
+}
+
+void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    (void)waiter;
+}
+
+/* ---- threads ---- */
+
+void ls_env_callback_enter(struct ls_env *env)
+{
+    (void)env;
+    the_world.in_callback++;
+}
+
+void ls_env_callback_leave(struct ls_env *env)
+{
+    (void)env;
+    the_world.in_callback--;
+}
+
+bool ls_env_in_callback(struct ls_env *env)
+{
+    (void)env;
+    return the_world.in_callback > 0;
+}
+
+uint64_t ls_env_self(struct ls_env *env)
+{
+    (void)env;
+    return 1;
+}
+
+/* ---- stamps ---- */
+
+void ls_env_stamp(struct ls_env *env, struct ls_stamp *stamp)
+{
+    (void)env;
+    stamp->opaque = the_world.options.timed ? (uint64_t)fakezk_now_ms() + 1 : 1;
+}
+
+int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
+{
+    (void)env;
+    if (stamp->opaque == 0) {
+        return INT64_MAX;
+    }
+    return the_world.options.timed ? (int64_t)fakezk_now_ms() + 1 - (int64_t)stamp->opaque : 0;
+}
+
+/* ---- timers ---- */
+
+const char *timer_name(const struct timer *timer)
+{
+    return code_unpack(timer->name);
+}
+
+int timer_count(int p)
+{
+    struct pack pack = process_pack(p);
+    return pack_count(&pack, LIST_TIMER);
+}
+
+struct timer *timer_at(int p, int index)
+{
+    struct pack pack = process_pack(p);
+    struct rec *rec = pack_first(&pack, LIST_TIMER);
+    while (index-- > 0 && rec != NULL) {
+        rec = pack_next(&pack, rec);
+    }
+    return (struct timer *)rec;
+}
+
+bool timer_is_due(const struct timer *timer)
+{
+    return !the_world.options.timed || timer->due_ms <= fakezk_now_ms();
+}
+
+bool timers_of_work(int p)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (rec->tag == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Deadlines of callers and upkeep that goes on for ever are not work: a world is at rest while they run. */
+static bool is_background(const char *name)
+{
+    return strncmp(name, "deadline", 8) == 0 || strncmp(name, "fresh", 5) == 0;
+}
+
+static struct rec *behind(const struct pack *pack, const char *name, const struct ls_timer *timer)
+{
+    for (struct rec *rec = pack_first(pack, LIST_TIMER); rec != NULL; rec = pack_next(pack, rec)) {
+        const struct timer *other = (struct timer *)rec;
+        int order = strcmp(timer_name(other), name);
+        if (order > 0 || (order == 0 && other->timer > timer)) {
+            return rec;
+        }
+    }
+    return NULL;
+}
+
+int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms, ls_timer_fn fn,
+                       void *ctx)
+{
+    ls_env_timer_stop(env, timer);
+    struct pack pack = process_pack(env->process);
+    struct timer *armed = (struct timer *)pack_insert(&pack, LIST_TIMER, behind(&pack, name, timer), sizeof *armed);
+    if (armed == NULL) {
+        world_note_trouble("limit: a process has too many timers");
+        return LS_ENOMEM;
+    }
+    armed->rec.tag = is_background(name);
+    armed->name = code_pack(name);
+    armed->fn = code_pack_fn((code_fn)fn);
+    armed->due_ms = the_world.options.timed ? fakezk_now_ms() + (int32_t)delay_ms : 0;
+    armed->timer = timer;
+    armed->ctx = ctx;
+    timer->armed = 1;
+    return 0;
+}
+
+void ls_env_timer_stop(struct ls_env *env, struct ls_timer *timer)
+{
+    if (timer->armed == 0) {
+        return;
+    }
+    timer->armed = 0;
+    struct pack pack = process_pack(env->process);
+    for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct timer *)rec)->timer == timer) {
+            pack_remove(&pack, rec);
+            return;
+        }
+    }
+}
+
+/* ---- bytes ---- */
+
+void ls_env_random(struct ls_env *env, void *bytes, size_t size)
+{
+    unsigned char *to = bytes;
+    for (size_t i = 0; i < size; i++) {
+        to[i] = (unsigned char)hash_mix(the_world.options.seed * 131u + env->process * 17u + i);
+    }
+}
+
+/* (process, counter) in the shape of a version 4 UUID. */
+void ls_env_unique_id(struct ls_env *env, uint8_t id[16])
+{
+    uint32_t number = ++process_mark(env->process)->ids;
+    memset(id, 0, 16);
+    id[3] = (uint8_t)(env->process + 1);
+    id[6] = 0x40;
+    id[8] = 0x80;
+    for (int i = 0; i < 4; i++) {
+        id[15 - i] = (uint8_t)(number >> (8 * i));
+    }
+}
+
+void *ls_env_alloc(struct ls_env *env, size_t size)
+{
+    struct process *process = process_at(env->process);
+    if (process->fail_in > 0 && --process_mark(env->process)->fail_in == 0) {
+        return NULL;
+    }
+    return heap_alloc(env->process, size);
+}
+
+void ls_env_free(struct ls_env *env, void *memory)
+{
+    if (memory != NULL) {
+        heap_free(env->process, memory);
+    }
+}

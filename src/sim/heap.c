@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The heap of one process: first fit from the lowest address, freed memory zeroed and merged, so that the image depends
+ * on what is allocated and little on how it came about. */
+#include "base/assert.h"
+#include "sim/world.h"
+
+#include <string.h>
+
+struct chunk {
+    uint32_t size; /* with this head; a multiple of 8 */
+    uint32_t used;
+};
+
+struct heap {
+    struct arena_block head;
+    uint32_t start; /* where chunks begin, behind the recipe's state */
+    uint32_t reserved;
+};
+
+static struct heap *heap_at(int p)
+{
+    return arena_at(&the_world.arena, the_world.heap_block[p]);
+}
+
+void *process_state(int p)
+{
+    return heap_at(p) + 1;
+}
+
+void heap_clear(int p, size_t state_size)
+{
+    arena_mark(&the_world.arena, the_world.heap_block[p]);
+    arena_resize(&the_world.arena, the_world.heap_block[p], sizeof(struct heap));
+    bool fits = arena_resize(&the_world.arena, the_world.heap_block[p], sizeof(struct heap) + state_size);
+    if (!fits) {
+        world_note_trouble("limit: the state of a recipe has %zu bytes", state_size);
+        return;
+    }
+    heap_at(p)->start = heap_at(p)->head.used;
+}
+
+static struct chunk *chunk_at(struct heap *heap, uint32_t offset)
+{
+    return (struct chunk *)((unsigned char *)heap + offset);
+}
+
+void *heap_alloc(int p, size_t size)
+{
+    struct heap *heap = heap_at(p);
+    uint32_t need = (uint32_t)((size + 7) & ~(size_t)7) + (uint32_t)sizeof(struct chunk);
+    arena_mark(&the_world.arena, the_world.heap_block[p]);
+    for (uint32_t at = heap->start; at < heap->head.used; at += chunk_at(heap, at)->size) {
+        struct chunk *chunk = chunk_at(heap, at);
+        if (chunk->used || chunk->size < need) {
+            continue;
+        }
+        if (chunk->size > need) {
+            chunk_at(heap, at + need)->size = chunk->size - need;
+        }
+        chunk->size = need;
+        chunk->used = 1;
+        return chunk + 1;
+    }
+    uint32_t at = heap->head.used;
+    if (!arena_resize(&the_world.arena, the_world.heap_block[p], at + need)) {
+        world_note_trouble("limit: the heap of a process is full");
+        return NULL;
+    }
+    chunk_at(heap, at)->size = need;
+    chunk_at(heap, at)->used = 1;
+    return chunk_at(heap, at) + 1;
+}
+
+/* Joins neighbours that are free; gives the end back. */
+static void merge(int p)
+{
+    struct heap *heap = heap_at(p);
+    uint32_t at = heap->start;
+    while (at < heap->head.used) {
+        struct chunk *chunk = chunk_at(heap, at);
+        uint32_t next = at + chunk->size;
+        if (chunk->used) {
+            at = next;
+        } else if (next == heap->head.used) {
+            arena_resize(&the_world.arena, the_world.heap_block[p], at);
+            return;
+        } else if (!chunk_at(heap, next)->used) {
+            uint32_t more = chunk_at(heap, next)->size;
+            memset(chunk_at(heap, next), 0, sizeof(struct chunk));
+            chunk->size += more;
+        } else {
+            at = next;
+        }
+    }
+}
+
+void heap_free(int p, void *memory)
+{
+    struct heap *heap = heap_at(p);
+    struct chunk *chunk = (struct chunk *)memory - 1;
+    unsigned char *low = (unsigned char *)heap + heap->start;
+    unsigned char *high = (unsigned char *)heap + heap->head.used;
+    bool inside = (unsigned char *)memory > low && (unsigned char *)memory < high;
+    if (!inside || !chunk->used) {
+        world_note_trouble("a process frees memory that it does not own");
+        return;
+    }
+    arena_mark(&the_world.arena, the_world.heap_block[p]);
+    chunk->used = 0;
+    memset(memory, 0, chunk->size - sizeof *chunk);
+    merge(p);
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Labels and back: a label names roles and is the truth in a trace (D4). */
+#include "base/assert.h"
+#include "sim/world.h"
+
+#include <lockstep/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const verbs[] = {[ACTION_APPLY] = "apply",
+                                    [ACTION_COMMIT] = "commit-late",
+                                    [ACTION_CATCH_UP] = "catch-up",
+                                    [ACTION_DELIVER] = "deliver",
+                                    [ACTION_CONNECT] = "connect",
+                                    [ACTION_BURY] = "bury",
+                                    [ACTION_HANG_UP] = "hang-up",
+                                    [ACTION_GIVE_UP] = "give-up",
+                                    [ACTION_FIRE] = "fire",
+                                    [ACTION_ADVANCE] = "advance",
+                                    [ACTION_ACQUIRE] = "acquire",
+                                    [ACTION_RELEASE] = "release",
+                                    [ACTION_CANCEL] = "cancel",
+                                    [ACTION_WRITE] = "write",
+                                    [ACTION_STOP] = "stop",
+                                    [ACTION_START] = "start",
+                                    [ACTION_CUT] = "cut",
+                                    [ACTION_REFUSE] = "refuse",
+                                    [ACTION_PARTITION] = "partition",
+                                    [ACTION_HEAL] = "heal",
+                                    [ACTION_EXPIRE] = "expire",
+                                    [ACTION_PAUSE] = "pause",
+                                    [ACTION_RESUME] = "resume",
+                                    [ACTION_CRASH] = "crash",
+                                    [ACTION_RESTART] = "restart",
+                                    [ACTION_FAIL_ALLOC] = "fail-alloc",
+                                    [ACTION_FREEZE] = "freeze",
+                                    [ACTION_THAW] = "thaw",
+                                    [ACTION_LAG] = "lag",
+                                    [ACTION_RESTART_SERVER] = "restart-server",
+                                    [ACTION_SWEEP] = "sweep",
+                                    [ACTION_FOREIGN] = "create",
+                                    [ACTION_REMOVE] = "remove"};
+_Static_assert(sizeof verbs / sizeof *verbs == ACTION_KINDS, "one verb per action");
+
+static const char *process_name(int p)
+{
+    return the_world.options.name[p];
+}
+
+static const char *lock_name(int lock)
+{
+    return strrchr(the_world.options.lock_path[lock], '/') + 1;
+}
+
+/* ---- writing ---- */
+
+/* Which of its client's sessions this is: 0 for the first. */
+static int session_index(const struct action *action, bool closing)
+{
+    int32_t sessions[16];
+    int count = fakezk_sessions(action->process, closing, sessions, 16);
+    for (int i = 0; i < count; i++) {
+        if (sessions[i] == action->c) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static void nth(char *label, int index)
+{
+    size_t size = strlen(label);
+    if (index > 0) {
+        snprintf(label + size, WORLD_LABEL_MAX - size, "/%d", index + 1);
+    }
+}
+
+static int timers_of_same_name(const struct action *action)
+{
+    const char *name = timer_name(timer_at(action->process, action->a));
+    int before = 0;
+    for (int i = 0; i < action->a; i++) {
+        before += strcmp(timer_name(timer_at(action->process, i)), name) == 0;
+    }
+    return before;
+}
+
+static void label_step(const struct action *action, char *label)
+{
+    struct fakezk_step step;
+    char what[FAKEZK_PATH_MAX];
+    int32_t owner;
+    const char *verb = verbs[action->kind];
+    if (!step_of_action(action, &step)) {
+        snprintf(label, WORLD_LABEL_MAX, "%s (not enabled)", verb);
+        return;
+    }
+    fakezk_describe_step(&step, what, sizeof what, &owner);
+    if (action->kind == ACTION_CATCH_UP) {
+        snprintf(label, WORLD_LABEL_MAX, "%s s%d %.80s", verb, action->b + 1, what);
+    } else if (action->kind == ACTION_APPLY) {
+        snprintf(label, WORLD_LABEL_MAX, "%s s%d %s %.80s", verb, action->b + 1, process_name(action->process), what);
+    } else if (action->kind == ACTION_CONNECT) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s s%d", verb, process_name(action->process), action->b + 1);
+    } else if (owner > 0) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s %.80s(node of %s)", verb, process_name(action->process), what,
+                 process_name(owner - 1));
+    } else {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s%s%.80s", verb, process_name(action->process), what[0] != 0 ? " " : "",
+                 what);
+    }
+    nth(label, action->kind == ACTION_BURY ? session_index(action, true) : action->a);
+}
+
+static void label_client(const struct action *action, char *label)
+{
+    bool is_try = action->kind == ACTION_ACQUIRE && action->c == 0;
+    bool about_lock = action->kind < ACTION_STOP && the_world.options.locks > 1;
+    int size = snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", process_name(action->process),
+                        is_try ? "try" : verbs[action->kind], about_lock ? " " : "",
+                        about_lock ? lock_name(action->b) : "");
+    if (action->kind < ACTION_STOP && action->a > 0) {
+        size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " owner=%d", action->a);
+    }
+    if (action->kind == ACTION_ACQUIRE && action->c > 0) {
+        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " timeout=%dms", action->c);
+    }
+}
+
+static void label_fault(const struct action *action, char *label)
+{
+    const char *verb = verbs[action->kind];
+    switch (action->kind) {
+    case ACTION_CUT:
+        snprintf(label, WORLD_LABEL_MAX, "cut %s keep=%d apply=%d rc=%d%s", process_name(action->process), action->a,
+                 action->b, action->c != 0 ? action->c : the_world.options.loss_rc, action->d != 0 ? " late" : "");
+        break;
+    case ACTION_FAIL_ALLOC:
+        snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->c);
+        break;
+    case ACTION_FREEZE:
+    case ACTION_THAW:
+    case ACTION_LAG:
+    case ACTION_RESTART_SERVER:
+        snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->b + 1);
+        break;
+    case ACTION_SWEEP:
+        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->b));
+        break;
+    case ACTION_FOREIGN:
+        snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->b]);
+        if (action->c != 0) {
+            size_t size = strlen(label);
+            snprintf(label + size, WORLD_LABEL_MAX - size, " perms=%d", action->c);
+        }
+        break;
+    case ACTION_REMOVE:
+        snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->b]);
+        break;
+    default:
+        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
+        nth(label, action->kind == ACTION_EXPIRE ? session_index(action, false) : 0);
+        break;
+    }
+}
+
+void world_label(struct world *world, const struct action *action, char label[WORLD_LABEL_MAX])
+{
+    (void)world;
+    if (action->kind == ACTION_FIRE) {
+        snprintf(label, WORLD_LABEL_MAX, "fire %s %.80s", process_name(action->process),
+                 timer_name(timer_at(action->process, action->a)));
+        nth(label, timers_of_same_name(action));
+    } else if (action->kind == ACTION_ADVANCE) {
+        snprintf(label, WORLD_LABEL_MAX, action->c > 0 ? "advance %dms" : "advance", action->c);
+    } else if (action->kind < ACTION_FIRE) {
+        label_step(action, label);
+    } else if (action->kind <= ACTION_START) {
+        label_client(action, label);
+    } else {
+        label_fault(action, label);
+    }
+}
+
+/* ---- reading ---- */
+
+#define WORDS_MAX 8
+
+struct words {
+    char text[WORLD_LABEL_MAX];
+    char *word[WORDS_MAX];
+    int count;
+};
+
+static int fail(const char **why, int rc, const char *format, const char *what)
+{
+    snprintf(the_world.why, sizeof the_world.why, format, what);
+    *why = the_world.why;
+    return rc;
+}
+
+static bool split(const char *label, struct words *words)
+{
+    if (strlen(label) >= sizeof words->text) {
+        return false;
+    }
+    strcpy(words->text, label);
+    words->count = 0;
+    char *save = NULL;
+    for (char *w = strtok_r(words->text, " ", &save); w != NULL; w = strtok_r(NULL, " ", &save)) {
+        if (words->count == WORDS_MAX) {
+            return false;
+        }
+        words->word[words->count++] = w;
+    }
+    return words->count > 0;
+}
+
+static int find_process(const char *name)
+{
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if (strcmp(process_name(p), name) == 0) {
+            return p;
+        }
+    }
+    return -1;
+}
+
+static int find_lock(const char *name)
+{
+    for (int lock = 0; lock < the_world.options.locks; lock++) {
+        if (strcmp(lock_name(lock), name) == 0) {
+            return lock;
+        }
+    }
+    return -1;
+}
+
+static bool option(const char *word, const char *name, int32_t *value)
+{
+    size_t size = strlen(name);
+    if (strncmp(word, name, size) != 0 || word[size] != '=') {
+        return false;
+    }
+    char *end;
+    long number = strtol(word + size + 1, &end, 10);
+    if (end == word + size + 1 || number > INT32_MAX || number < INT32_MIN) {
+        return false;
+    }
+    if (strcmp(end, "s") == 0) {
+        number *= 1000;
+    } else if (*end != 0 && strcmp(end, "ms") != 0) {
+        return false;
+    }
+    *value = (int32_t)number;
+    return true;
+}
+
+static int parse_client(const struct words *words, int p, struct action *action, const char **why)
+{
+    const char *verb = words->count > 1 ? words->word[1] : "";
+    bool is_try = strcmp(verb, "try") == 0;
+    int kind = is_try ? ACTION_ACQUIRE : 0;
+    for (int k = ACTION_ACQUIRE; kind == 0 && k <= ACTION_START; k++) {
+        kind = strcmp(verbs[k], verb) == 0 ? k : 0;
+    }
+    if (kind == 0) {
+        return fail(why, LS_EINVAL, "expected a client verb, found \"%.60s\"", verb);
+    }
+    *action = (struct action){.kind = (uint8_t)kind, .process = (uint8_t)p};
+    action->c = kind == ACTION_ACQUIRE && !is_try ? -1 : 0;
+    for (int i = 2; i < words->count; i++) {
+        int32_t value;
+        int lock = find_lock(words->word[i]);
+        if (lock >= 0) {
+            action->b = (uint8_t)lock;
+        } else if (option(words->word[i], "owner", &value) && value >= 0 && value < 256) {
+            action->a = (uint8_t)value;
+        } else if (kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) {
+            action->c = value;
+        } else {
+            return fail(why, LS_EINVAL, "expected a lock, owner=N or timeout=T, found \"%.60s\"", words->word[i]);
+        }
+    }
+    return 0;
+}
+
+static int parse_cut(const struct words *words, struct action *action, const char **why)
+{
+    for (int i = 2; i < words->count; i++) {
+        int32_t value;
+        const char *word = words->word[i];
+        if (option(word, "keep", &value) && value >= 0 && value < 256) {
+            action->a = (uint8_t)value;
+        } else if (option(word, "apply", &value) && value >= 0 && value < 256) {
+            action->b = (uint8_t)value;
+        } else if (option(word, "rc", &value) && (value == -4 || value == -7)) {
+            action->c = value;
+        } else if (strcmp(word, "late") == 0) {
+            action->d = 1;
+        } else {
+            return fail(why, LS_EINVAL, "expected keep=K, apply=J, rc=-4, rc=-7 or late, found \"%.60s\"", word);
+        }
+    }
+    action->c = action->c != 0 ? action->c : the_world.options.loss_rc;
+    return 0;
+}
+
+static int parse_expire(const char *name, struct action *action, const char **why)
+{
+    char process[WORLD_NAME_MAX + 8];
+    snprintf(process, sizeof process, "%s", name);
+    char *slash = strchr(process, '/');
+    int index = 0;
+    if (slash != NULL) {
+        index = atoi(slash + 1) - 1;
+        *slash = 0;
+    }
+    int p = find_process(process);
+    if (p < 0) {
+        return fail(why, LS_EINVAL, "expected a process, found \"%.60s\"", name);
+    }
+    int32_t sessions[16];
+    int count = fakezk_sessions(p, false, sessions, 16);
+    if (index < 0 || index >= count) {
+        return fail(why, LS_ENOENT, "%.60s has no such live session", name);
+    }
+    action->process = (uint8_t)p;
+    action->c = sessions[index];
+    return 0;
+}
+
+static int parse_server(const char *word, struct action *action, const char **why)
+{
+    int s = word[0] == 's' ? atoi(word + 1) : 0;
+    if (s < 1 || s > the_world.options.servers) {
+        return fail(why, LS_EINVAL, "expected a server s1 .. sN, found \"%.60s\"", word);
+    }
+    action->process = EVENT_PROCESS_NONE;
+    action->b = (uint8_t)(s - 1);
+    return 0;
+}
+
+static int parse_path(struct world *world, const struct words *words, struct action *action, const char **why)
+{
+    const char *path = words->word[1];
+    int slot = path[0] == '/' ? world_text(world, path) : LS_EINVAL;
+    if (slot < 0) {
+        return fail(why, LS_EINVAL, "expected an absolute path, found \"%.60s\"", path);
+    }
+    action->process = EVENT_PROCESS_NONE;
+    action->b = (uint8_t)slot;
+    int32_t value;
+    if (words->count > 2) {
+        if (action->kind != ACTION_FOREIGN || !option(words->word[2], "perms", &value) || value < 1 || value > 31) {
+            return fail(why, LS_EINVAL, "expected perms=1 .. 31, found \"%.60s\"", words->word[2]);
+        }
+        action->c = value;
+    }
+    return 0;
+}
+
+static int parse_on_process(const struct words *words, struct action *action, const char **why)
+{
+    int p = find_process(words->word[1]);
+    if (p < 0) {
+        return fail(why, LS_EINVAL, "expected a process, found \"%.60s\"", words->word[1]);
+    }
+    action->process = (uint8_t)p;
+    if (action->kind == ACTION_CUT) {
+        return parse_cut(words, action, why);
+    }
+    if (action->kind == ACTION_FAIL_ALLOC) {
+        action->c = 1;
+        int32_t value;
+        if (words->count > 2) {
+            if (!option(words->word[2], "n", &value) || value < 1 || value > 255) {
+                return fail(why, LS_EINVAL, "expected n=1 .. 255, found \"%.60s\"", words->word[2]);
+            }
+            action->c = value;
+        }
+    } else if (words->count > 2) {
+        return fail(why, LS_EINVAL, "expected the end of the line, found \"%.60s\"", words->word[2]);
+    }
+    return 0;
+}
+
+static int parse_fault(struct world *world, const struct words *words, int kind, struct action *action,
+                       const char **why)
+{
+    *action = (struct action){.kind = (uint8_t)kind};
+    if (words->count < 2) {
+        return fail(why, LS_EINVAL, "expected whom after \"%.60s\", found the end of the line", words->word[0]);
+    }
+    switch (kind) {
+    case ACTION_EXPIRE:
+        return parse_expire(words->word[1], action, why);
+    case ACTION_FREEZE:
+    case ACTION_THAW:
+    case ACTION_LAG:
+    case ACTION_RESTART_SERVER:
+        return parse_server(words->word[1], action, why);
+    case ACTION_SWEEP: {
+        int lock = find_lock(words->word[1]);
+        action->process = EVENT_PROCESS_NONE;
+        action->b = (uint8_t)lock;
+        return lock >= 0 ? 0 : fail(why, LS_EINVAL, "expected a lock, found \"%.60s\"", words->word[1]);
+    }
+    case ACTION_FOREIGN:
+    case ACTION_REMOVE:
+        return parse_path(world, words, action, why);
+    default:
+        return parse_on_process(words, action, why);
+    }
+}
+
+static int find_system(struct world *world, const char *label, int kind, struct action *action, const char **why)
+{
+    struct action actions[WORLD_ACTIONS_MAX];
+    int count = world_actions(world, actions);
+    for (int i = 0; i < count; i++) {
+        char other[WORLD_LABEL_MAX];
+        if (actions[i].kind == kind) {
+            world_label(world, &actions[i], other);
+            if (strcmp(other, label) == 0) {
+                *action = actions[i];
+                return 0;
+            }
+        }
+    }
+    return fail(why, LS_ENOENT, "\"%.100s\" cannot happen now", label);
+}
+
+static int find_advance(const struct words *words, struct action *action, const char **why)
+{
+    *action = (struct action){.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
+    if (words->count > 1) {
+        char text[WORLD_LABEL_MAX + 8];
+        int32_t value;
+        snprintf(text, sizeof text, "by=%s", words->word[1]);
+        if (!option(text, "by", &value) || value < 1) {
+            return fail(why, LS_EINVAL, "expected a duration, found \"%.60s\"", words->word[1]);
+        }
+        action->c = value;
+    }
+    return 0;
+}
+
+int world_find(struct world *world, const char *label, struct action *action, const char **why)
+{
+    struct words words;
+    *why = "";
+    if (!split(label, &words)) {
+        return fail(why, LS_EINVAL, "expected a label, found \"%.60s\"", label);
+    }
+    int rc = LS_EINVAL;
+    int p = find_process(words.word[0]);
+    int kind = -1;
+    for (int k = 0; k < ACTION_KINDS; k++) {
+        bool stands_alone = k <= ACTION_ADVANCE || k > ACTION_START;
+        if (stands_alone && strcmp(verbs[k], words.word[0]) == 0) {
+            kind = k;
+        }
+    }
+    if (kind < 0 && p < 0) {
+        return fail(why, LS_EINVAL, "expected a process or a verb, found \"%.60s\"", words.word[0]);
+    }
+    if (kind < 0 || (p >= 0 && words.count > 1 && find_process(words.word[1]) < 0 && kind <= ACTION_START)) {
+        rc = parse_client(&words, p, action, why);
+    } else if (kind == ACTION_ADVANCE) {
+        rc = find_advance(&words, action, why);
+    } else if (kind < ACTION_ADVANCE) {
+        return find_system(world, label, kind, action, why);
+    } else {
+        rc = parse_fault(world, &words, kind, action, why);
+    }
+    if (rc == 0 && !world_enabled(world, action)) {
+        return fail(why, LS_ENOENT, "\"%.100s\" cannot happen now", label);
+    }
+    return rc;
+}
+
+int world_text(struct world *world, const char *path)
+{
+    for (int i = 0; i < world->texts; i++) {
+        if (strcmp(world->text[i], path) == 0) {
+            return i;
+        }
+    }
+    size_t size = strlen(path) + 1;
+    char *copy = world->texts < TEXTS_MAX && size < FAKEZK_PATH_MAX ? arena_constant(&world->arena, size) : NULL;
+    if (copy == NULL) {
+        return LS_ENOMEM;
+    }
+    memcpy(copy, path, size);
+    world->text[world->texts] = copy;
+    return world->texts++;
+}

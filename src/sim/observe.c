@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* From what the fake says to semantic events: paths become locks, clients become processes (D5). */
+#include "sim/world.h"
+
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+void observe(const struct event *event)
+{
+    if (the_world.observer != NULL) {
+        the_world.observer(the_world.observer_ctx, event);
+    }
+}
+
+struct event observe_process(int kind, int p)
+{
+    struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)p, .lock = EVENT_LOCK_NONE};
+    event.now_ms = the_world.options.timed ? fakezk_now_ms() : 0;
+    return event;
+}
+
+int lock_of_path(const char *path, bool *is_directory)
+{
+    *is_directory = false;
+    for (int lock = 0; lock < the_world.options.locks; lock++) {
+        size_t size = strlen(the_world.lock_path[lock]);
+        if (strncmp(path, the_world.lock_path[lock], size) != 0) {
+            continue;
+        }
+        if (path[size] == 0) {
+            *is_directory = true;
+            return lock;
+        }
+        if (path[size] == '/' && strchr(path + size + 1, '/') == NULL) {
+            return lock;
+        }
+    }
+    return -1;
+}
+
+static struct event about_path(int kind, const struct fakezk_event *from, bool *is_directory)
+{
+    struct event event = observe_process(kind, from->client);
+    int lock = lock_of_path(from->path, is_directory);
+    event.lock = lock >= 0 ? (uint8_t)lock : EVENT_LOCK_NONE;
+    event.zxid = from->zxid;
+    event.cause = from->cause;
+    event.session = from->session;
+    event.path = from->path;
+    return event;
+}
+
+static void node_event(int kind, const struct fakezk_event *from)
+{
+    bool is_directory;
+    struct event event = about_path(kind, from, &is_directory);
+    event.code = from->ephemeral && event.lock != EVENT_LOCK_NONE && !is_directory;
+    observe(&event);
+}
+
+static void watch_event(int kind, const struct fakezk_event *from)
+{
+    bool is_directory;
+    struct event event = about_path(kind, from, &is_directory);
+    bool child_table = from->code == 2;
+    if (event.lock == EVENT_LOCK_NONE) {
+        return;
+    }
+    if (child_table && is_directory) {
+        event.code = EVENT_WATCH_PARENT;
+    } else if (child_table || is_directory || from->zxid == 0) {
+        event.code = EVENT_WATCH_OTHER;
+    } else {
+        event.code = from->owner == from->client + 1 ? EVENT_WATCH_OWN : EVENT_WATCH_PREDECESSOR;
+    }
+    observe(&event);
+}
+
+static void woken_event(const struct fakezk_event *from)
+{
+    bool is_directory;
+    struct event event = about_path(EVENT_WOKEN, from, &is_directory);
+    event.code = from->code;
+    if (event.lock != EVENT_LOCK_NONE) {
+        observe(&event);
+    }
+}
+
+static int request_kind(const char *op)
+{
+    static const struct {
+        const char *op;
+        uint8_t kind;
+    } kinds[] = {{"create", EVENT_REQUEST_CREATE},  {"delete", EVENT_REQUEST_DELETE}, {"exists", EVENT_REQUEST_EXISTS},
+                 {"get", EVENT_REQUEST_GET},        {"set", EVENT_REQUEST_SET},       {"list", EVENT_REQUEST_CHILDREN},
+                 {"sync", EVENT_REQUEST_SYNC},      {"multi", EVENT_REQUEST_MULTI},   {"unwatch", EVENT_REQUEST_UNWATCH}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].op, op) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return EVENT_REQUEST_OTHER;
+}
+
+static void session_event(const struct fakezk_event *from)
+{
+    int kind = EVENT_AUTH_FAILED;
+    if (from->code == ZOO_CONNECTED_STATE) {
+        kind = EVENT_LINK_UP;
+    } else if (from->code == ZOO_CONNECTING_STATE) {
+        kind = EVENT_LINK_DOWN;
+    } else if (from->code == ZOO_EXPIRED_SESSION_STATE) {
+        kind = EVENT_EXPIRED;
+    }
+    struct event event = observe_process(kind, from->client);
+    event.session = from->session;
+    observe(&event);
+}
+
+static void plain(int kind, const struct fakezk_event *from)
+{
+    struct event event = observe_process(kind, from->client);
+    event.session = from->session;
+    observe(&event);
+}
+
+void observe_fakezk(void *ctx, const struct fakezk_event *from)
+{
+    (void)ctx;
+    bool is_directory;
+    struct event event;
+    switch ((enum fakezk_event_kind)from->kind) {
+    case FAKEZK_NODE_CREATED:
+        node_event(EVENT_NODE_CREATED, from);
+        break;
+    case FAKEZK_NODE_DELETED:
+        node_event(EVENT_NODE_DELETED, from);
+        break;
+    case FAKEZK_SESSION_OPENED:
+        plain(EVENT_SESSION_OPENED, from);
+        break;
+    case FAKEZK_SESSION_CLOSING:
+        plain(EVENT_SESSION_CLOSING, from);
+        break;
+    case FAKEZK_SESSION_CLOSED:
+        plain(EVENT_SESSION_CLOSED, from);
+        break;
+    case FAKEZK_REQUESTED:
+        event = about_path(EVENT_REQUEST, from, &is_directory);
+        event.code = request_kind(fakezk_op_name(from->code));
+        observe(&event);
+        break;
+    case FAKEZK_WATCH_SET:
+        watch_event(EVENT_WATCH_SET, from);
+        break;
+    case FAKEZK_WATCH_GONE:
+        watch_event(EVENT_WATCH_GONE, from);
+        break;
+    case FAKEZK_WOKEN:
+        woken_event(from);
+        break;
+    case FAKEZK_SESSION_EVENT:
+        session_event(from);
+        break;
+    case FAKEZK_EFFECT:
+        event = about_path(EVENT_EFFECT, from, &is_directory);
+        event.code = from->code;
+        event.cause = from->zxid;
+        observe(&event);
+        break;
+    }
+}

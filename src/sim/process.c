@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Processes: entering a recipe, and what it says back. Every entry is bracketed, so that calls of zookeeper.h and of
+ * the environment know whose they are (D3b). */
+#include "base/assert.h"
+#include "sim/world.h"
+
+#include <lockstep/error.h>
+#include <string.h>
+
+static const struct ls_recipe *recipe(void)
+{
+    return the_world.options.recipe;
+}
+
+static void enter(int p)
+{
+    process_mark(p);
+    arena_mark(&the_world.arena, the_world.heap_block[p]);
+    fakezk_enter(p);
+}
+
+static void leave(void)
+{
+    if (the_world.locked != 0 || the_world.in_callback != 0) {
+        world_note_trouble("a process was left with its mutex held or inside a callback");
+        the_world.locked = 0;
+        the_world.in_callback = 0;
+    }
+    fakezk_leave();
+}
+
+/* ---- slots: who asked for what ---- */
+
+struct slot *process_slot(int p, int lock, int owner)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (rec->tag == lock && rec->word == (uint32_t)owner) {
+            return (struct slot *)rec;
+        }
+    }
+    return NULL;
+}
+
+static struct slot *make_slot(int p, int lock, int owner)
+{
+    struct slot *slot = process_slot(p, lock, owner);
+    if (slot != NULL) {
+        return slot;
+    }
+    struct pack pack = process_pack(p);
+    struct rec *before = pack_first(&pack, LIST_SLOT);
+    while (before != NULL && (before->tag < lock || (before->tag == lock && before->word < (uint32_t)owner))) {
+        before = pack_next(&pack, before);
+    }
+    slot = (struct slot *)pack_insert(&pack, LIST_SLOT, before, sizeof *slot);
+    if (slot == NULL) {
+        world_note_trouble("limit: a process asks for too many locks at once");
+        return NULL;
+    }
+    slot->rec.tag = (uint8_t)lock;
+    slot->rec.word = (uint32_t)owner;
+    return slot;
+}
+
+static void drop_idle_slots(int p)
+{
+    struct pack pack = process_pack(p);
+    struct rec *rec = pack_first(&pack, LIST_SLOT);
+    while (rec != NULL) {
+        struct slot *slot = (struct slot *)rec;
+        if (slot->depth == 0 && !slot->pending && slot->belief == LS_NOT_HELD) {
+            pack_remove(&pack, rec);
+            rec = pack_first(&pack, LIST_SLOT);
+        } else {
+            rec = pack_next(&pack, rec);
+        }
+    }
+}
+
+static struct event slot_event(int kind, int p, int lock, int owner)
+{
+    struct event event = observe_process(kind, p);
+    event.lock = (uint8_t)lock;
+    event.owner = (uint8_t)owner;
+    return event;
+}
+
+/* ---- life ---- */
+
+void process_start(int p)
+{
+    struct process *process = process_mark(p);
+    heap_clear(p, recipe()->state_size);
+    process->started = 1;
+    enter(p);
+    int rc = recipe()->start(process_state(p), the_world.env[p], the_world.config);
+    leave();
+    if (rc < 0) {
+        world_note_trouble("the recipe does not start: %s", ls_strerror(rc));
+    }
+}
+
+/* Forgets what the process knew; its number of attempt ids goes on, so that they stay unique. */
+static void wipe(int p)
+{
+    struct process *process = process_mark(p);
+    struct pack pack = process_pack(p);
+    pack_clear(&pack, LIST_TIMER);
+    pack_clear(&pack, LIST_SLOT);
+    heap_clear(p, 0);
+    process->started = 0;
+    process->paused = 0;
+    process->fail_in = 0;
+}
+
+static void end_beliefs(int p)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct slot *slot = (struct slot *)rec;
+        if (slot->belief == LS_HELD) {
+            struct event event = slot_event(EVENT_DOUBTS, p, slot->rec.tag, (int)slot->rec.word);
+            observe(&event);
+        }
+    }
+}
+
+void process_stop(int p)
+{
+    enter(p);
+    recipe()->stop(process_state(p));
+    leave();
+    end_beliefs(p);
+    wipe(p);
+}
+
+void process_crash(int p)
+{
+    end_beliefs(p);
+    fakezk_crash(p);
+    wipe(p);
+    process_mark(p)->crashed = 1;
+    process_mark(p)->pc = 0;
+    struct event event = observe_process(EVENT_CRASHED, p);
+    observe(&event);
+}
+
+/* ---- client verbs ---- */
+
+void process_acquire(int p, int lock, int owner, int timeout_ms)
+{
+    struct slot *slot = make_slot(p, lock, owner);
+    if (slot == NULL) {
+        return;
+    }
+    process_mark(p);
+    slot->pending = 1;
+    struct event asked = slot_event(EVENT_ASKED, p, lock, owner);
+    asked.code = timeout_ms;
+    observe(&asked);
+    enter(p);
+    int rc = recipe()->acquire(process_state(p), lock, owner, timeout_ms);
+    leave();
+    slot = process_slot(p, lock, owner);
+    if (rc < 0 && slot != NULL && slot->pending) {
+        slot->pending = 0;
+        struct event failed = slot_event(EVENT_FAILED, p, lock, owner);
+        failed.code = rc;
+        observe(&failed);
+    }
+}
+
+void process_cancel(int p, int lock, int owner)
+{
+    struct event canceled = slot_event(EVENT_CANCELED, p, lock, owner);
+    observe(&canceled);
+    enter(p);
+    int rc = recipe()->cancel(process_state(p), lock, owner);
+    leave();
+    if (rc < 0) {
+        struct event refused = slot_event(EVENT_REFUSED, p, lock, owner);
+        refused.code = rc;
+        observe(&refused);
+    }
+}
+
+void process_release(int p, int lock, int owner)
+{
+    the_world.releasing = true;
+    enter(p);
+    int rc = recipe()->release(process_state(p), lock, owner);
+    leave();
+    the_world.releasing = false;
+    process_mark(p);
+    struct slot *slot = process_slot(p, lock, owner);
+    struct event event = slot_event(rc < 0 ? EVENT_REFUSED : EVENT_RELEASED, p, lock, owner);
+    if (rc < 0) {
+        event.code = rc;
+        if (slot != NULL && slot->lost) {
+            slot->depth = 0;
+            slot->lost = 0;
+        }
+    } else if (slot != NULL && slot->depth > 0) {
+        event.code = --slot->depth;
+    }
+    observe(&event);
+    if (the_world.freed_waits) {
+        the_world.freed_waits = false;
+        observe(&the_world.freed);
+    }
+}
+
+/* The resource compares the token with the newest that it has taken. */
+void process_write(int p, int lock, int owner)
+{
+    const struct slot *slot = process_slot(p, lock, owner);
+    int32_t token = (int32_t)(slot->token & 0x7fffffff);
+    struct world_state *state = state_mark();
+    struct event event = slot_event(EVENT_EFFECT, p, lock, owner);
+    event.zxid = token;
+    event.code = token >= state->newest[lock];
+    if (event.code == 1) {
+        state->newest[lock] = token;
+    }
+    observe(&event);
+}
+
+/* ---- the world's side: callbacks and timers ---- */
+
+void process_run_step(const struct fakezk_step *step)
+{
+    int p = step->client;
+    bool runs = step->kind == FAKEZK_DELIVER && p != (int)FAKEZK_NONE;
+    if (runs) {
+        enter(p);
+    }
+    fakezk_step(step);
+    if (runs) {
+        leave();
+    }
+}
+
+void process_fire(int p, int index)
+{
+    struct pack pack = process_pack(p);
+    struct timer fired = *timer_at(p, index);
+    process_mark(p);
+    pack_remove(&pack, &timer_at(p, index)->rec);
+    enter(p);
+    fired.timer->armed = 0;
+    ls_timer_fn fn = (ls_timer_fn)code_unpack_fn(fired.fn);
+    the_world.locked = 1;
+    fn(fired.ctx);
+    if (the_world.locked != 1) {
+        world_note_trouble("a timer's function returned without the mutex");
+    }
+    the_world.locked = 0;
+    leave();
+}
+
+/* ---- reports ---- */
+
+static void report_grant(int p, const struct ls_report *report)
+{
+    struct slot *slot = make_slot(p, report->lock, report->owner);
+    if (slot == NULL) {
+        return;
+    }
+    process_mark(p);
+    slot->pending = 0;
+    slot->lost = 0;
+    slot->depth = report->depth > 0 ? report->depth : 1;
+    slot->token = report->token;
+    struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
+    event.code = slot->depth;
+    event.zxid = report->token >= FAKEZK_EPOCH ? report->token - FAKEZK_EPOCH : report->token;
+    for (int h = FAKEZK_HANDLES_MAX - 1; h >= 0; h--) {
+        event.session = fakezk_session(p, h) != 0 ? fakezk_session(p, h) : event.session;
+    }
+    observe(&event);
+}
+
+static void report_failure(int p, const struct ls_report *report)
+{
+    struct slot *slot = process_slot(p, report->lock, report->owner);
+    if (slot != NULL) {
+        process_mark(p);
+        slot->pending = 0;
+    }
+    struct event event = slot_event(EVENT_FAILED, p, report->lock, report->owner);
+    event.code = report->rc;
+    observe(&event);
+}
+
+static void report_freed(int p, const struct ls_report *report)
+{
+    struct event event = slot_event(EVENT_FREED, p, report->lock, report->owner);
+    event.code = report->rc;
+    if (the_world.releasing) {
+        the_world.freed = event;
+        the_world.freed_waits = true;
+    } else {
+        observe(&event);
+    }
+}
+
+static void mark_lost(int p)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct slot *slot = (struct slot *)rec;
+        slot->lost = slot->depth > 0;
+    }
+}
+
+static void report_session(int p, const struct ls_report *report)
+{
+    static const uint8_t kinds[] = {[LS_REPORT_CONNECTED] = EVENT_CONNECTED,
+                                    [LS_REPORT_SUSPENDED] = EVENT_SUSPENDED,
+                                    [LS_REPORT_RECONNECTED] = EVENT_RECONNECTED,
+                                    [LS_REPORT_LOST] = EVENT_LOST,
+                                    [LS_REPORT_READ_ONLY] = EVENT_READ_ONLY};
+    if (report->kind == LS_REPORT_LOST) {
+        mark_lost(p);
+    }
+    struct event event = observe_process(kinds[report->kind], p);
+    event.session = report->session & 0x7fffffff;
+    observe(&event);
+}
+
+void ls_report(struct ls_env *env, const struct ls_report *report)
+{
+    int p = env->process;
+    struct event event;
+    if (the_world.locked != 0) {
+        world_note_trouble("a recipe reports with the mutex of its environment held");
+    }
+    switch (report->kind) {
+    case LS_REPORT_GRANTED:
+        report_grant(p, report);
+        break;
+    case LS_REPORT_FAILED:
+        report_failure(p, report);
+        break;
+    case LS_REPORT_FREED:
+        report_freed(p, report);
+        break;
+    case LS_REPORT_WARNING:
+        event = observe_process(EVENT_WARNED, p);
+        event.lock = (uint8_t)report->lock;
+        event.code = report->rc;
+        observe(&event);
+        break;
+    case LS_REPORT_IDLE:
+        event = observe_process(EVENT_IDLE, p);
+        observe(&event);
+        break;
+    default:
+        report_session(p, report);
+        break;
+    }
+}
+
+/* ---- belief ---- */
+
+static void ask_slot(int p, struct slot *slot)
+{
+    enum ls_belief belief = recipe()->query(process_state(p), slot->rec.tag, (int)slot->rec.word);
+    if (belief == (enum ls_belief)slot->belief) {
+        return;
+    }
+    bool announce = belief == LS_HELD || slot->belief == LS_HELD;
+    process_mark(p);
+    slot->belief = (uint8_t)belief;
+    if (announce) {
+        struct event event =
+            slot_event(belief == LS_HELD ? EVENT_BELIEVES : EVENT_DOUBTS, p, slot->rec.tag, (int)slot->rec.word);
+        event.code = (int32_t)belief;
+        observe(&event);
+    }
+}
+
+/* A paused process is asked too: what it would answer on resuming counts (D5). */
+void process_ask_beliefs(void)
+{
+    for (int p = 0; p < the_world.options.processes; p++) {
+        struct pack pack = process_pack(p);
+        if (!process_at(p)->started || pack_first(&pack, LIST_SLOT) == NULL) {
+            continue;
+        }
+        for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+            ask_slot(p, (struct slot *)rec);
+        }
+        drop_idle_slots(p);
+    }
+}
+
+/* ---- programs ---- */
+
+static const struct world_program *program(int p)
+{
+    return &the_world.options.program[p];
+}
+
+static bool any_pending(int p)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct slot *)rec)->pending) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool process_next_op(int p, struct action *op)
+{
+    const struct process *process = process_at(p);
+    if (process->pc >= program(p)->count || process->paused || any_pending(p)) {
+        return false;
+    }
+    *op = program(p)->ops[process->pc];
+    op->process = (uint8_t)p;
+    return process->started || op->kind == ACTION_START;
+}
+
+/* Steps that have lost their meaning, because the acquire before them failed, are passed over at once. */
+void process_skip_ops(int p)
+{
+    int count = program(p)->count;
+    if (count == 0 || any_pending(p)) {
+        return;
+    }
+    for (int turns = 0; turns <= count; turns++) {
+        const struct process *process = process_at(p);
+        if (process->pc >= count) {
+            if (!program(p)->endless) {
+                return;
+            }
+            process_mark(p)->pc = 0;
+        }
+        const struct action *op = &program(p)->ops[process->pc];
+        if (op->kind != ACTION_RELEASE && op->kind != ACTION_WRITE) {
+            return;
+        }
+        const struct slot *slot = process_slot(p, op->b, op->a);
+        if (slot != NULL && slot->depth > 0 && !(op->kind == ACTION_WRITE && slot->lost)) {
+            return;
+        }
+        process_mark(p)->pc++;
+    }
+}

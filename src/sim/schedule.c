@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The default schedule: what a well-behaved system does next when a script does not say. */
+#include "base/assert.h"
+#include "sim/world.h"
+
+#include <lockstep/error.h>
+
+/* A refused request, a lagging follower, a late commit and a missing answer are for scripts and searches to choose. In
+ * timed worlds what has become due is no choice. */
+static bool well_behaved(const struct fakezk_step *step)
+{
+    switch ((enum fakezk_step_kind)step->kind) {
+    case FAKEZK_APPLY:
+        return !step->refused;
+    case FAKEZK_CATCH_UP:
+        return !step->lagging;
+    case FAKEZK_COMMIT:
+        return false;
+    case FAKEZK_EXPIRE:
+    case FAKEZK_GIVE_UP:
+        return the_world.options.timed;
+    default:
+        return true;
+    }
+}
+
+static bool due_timer(struct action *out)
+{
+    bool timed = the_world.options.timed;
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if (!process_running(p)) {
+            continue;
+        }
+        struct pack pack = process_pack(p);
+        uint8_t index = 0;
+        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec), index++) {
+            if (timed ? timer_is_due((struct timer *)rec) : rec->tag == 0) {
+                *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = index};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool work_ahead(void)
+{
+    if (fakezk_busy()) {
+        return true;
+    }
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if (process_running(p) && timers_of_work(p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is possible at this very moment; COMMIT comes after everything else. */
+static bool immediate(struct action *out)
+{
+    struct fakezk_step steps[STEPS_MAX];
+    int count = fakezk_steps(steps, STEPS_MAX);
+    for (int i = 0; i < count; i++) {
+        if (well_behaved(&steps[i])) {
+            action_of_step(&steps[i], out);
+            return true;
+        }
+    }
+    if (due_timer(out)) {
+        return true;
+    }
+    for (int i = 0; i < count; i++) {
+        if (steps[i].kind == FAKEZK_COMMIT) {
+            action_of_step(&steps[i], out);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool world_default_action(struct world *world, struct action *out)
+{
+    if (immediate(out)) {
+        return true;
+    }
+    *out = (struct action){.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
+    return world->options.timed && work_ahead() && world_enabled(world, out);
+}
+
+static void take(struct world *world, const struct action *action, world_step_fn step, void *ctx)
+{
+    if (step != NULL) {
+        step(ctx, action);
+    }
+    int rc = world_apply(world, action);
+    LS_ASSERT(rc == 0);
+}
+
+int world_settle(struct world *world, int limit, world_step_fn step, void *ctx)
+{
+    struct action action;
+    int count = 0;
+    while (world_default_action(world, &action)) {
+        if (count++ == limit || world_trouble(world) != NULL) {
+            return LS_EOVERFLOW;
+        }
+        take(world, &action, step, ctx);
+    }
+    return count;
+}
+
+/* ---- passing time ---- */
+
+static int pass_timed(struct world *world, int ms, int limit, world_step_fn step, void *ctx)
+{
+    int32_t end = fakezk_now_ms() + ms;
+    for (int count = 0;; count++) {
+        struct action action;
+        if (count == limit || world_trouble(world) != NULL) {
+            return LS_EOVERFLOW;
+        }
+        if (!immediate(&action)) {
+            int32_t now = fakezk_now_ms();
+            if (now >= end) {
+                return count;
+            }
+            action = (struct action){.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
+            struct action rest = action;
+            rest.c = end - now;
+            if (world_enabled(world, &rest)) {
+                action = rest; /* nothing can become due before the end, or exactly at it */
+            } else if (!world_enabled(world, &action)) {
+                return LS_EOVERFLOW;
+            }
+        }
+        take(world, &action, step, ctx);
+    }
+}
+
+/* Untimed: one after the other, mute links are given up, sessions that nobody refreshes end, armed timers fire. */
+static bool overdue(struct world *world, int round, struct action *out)
+{
+    struct action actions[WORLD_ACTIONS_MAX];
+    int count = world_actions(world, actions);
+    for (int i = 0; i < count; i++) {
+        if (actions[i].kind == ACTION_GIVE_UP) {
+            *out = actions[i];
+            return true;
+        }
+    }
+    for (int p = 0; p < world->options.processes; p++) {
+        int32_t sessions[16];
+        bool mute = fakezk_is_partitioned(p) || process_at(p)->paused || !process_at(p)->started;
+        if (mute && fakezk_sessions(p, false, sessions, 16) > 0) {
+            *out = (struct action){.kind = ACTION_EXPIRE, .process = (uint8_t)p, .c = sessions[0]};
+            return true;
+        }
+    }
+    for (int p = 0; p < world->options.processes && round < 16; p++) {
+        if (process_running(p) && timer_count(p) > round / 8) {
+            *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = 0};
+            return round < timer_count(p);
+        }
+    }
+    return false;
+}
+
+static int pass_untimed(struct world *world, int limit, world_step_fn step, void *ctx)
+{
+    int count = world_settle(world, limit, step, ctx);
+    struct action action;
+    for (int round = 0; count >= 0 && round < 32 && overdue(world, round, &action); round++) {
+        take(world, &action, step, ctx);
+        int more = world_settle(world, limit, step, ctx);
+        count = more < 0 ? more : count + more + 1;
+    }
+    return count;
+}
+
+int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, void *ctx)
+{
+    return world->options.timed ? pass_timed(world, ms, limit, step, ctx) : pass_untimed(world, limit, step, ctx);
+}
+
+/* ---- healing ---- */
+
+static int take_if(struct world *world, struct action action, world_step_fn step, void *ctx)
+{
+    if (!world_enabled(world, &action)) {
+        return 0;
+    }
+    take(world, &action, step, ctx);
+    return 1;
+}
+
+int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
+{
+    int count = 0;
+    for (int s = 0; s < world->options.servers; s++) {
+        struct action thaw = {.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s};
+        count += take_if(world, thaw, step, ctx);
+    }
+    for (int p = 0; p < world->options.processes; p++) {
+        uint8_t who = (uint8_t)p;
+        count += take_if(world, (struct action){.kind = ACTION_HEAL, .process = who}, step, ctx);
+        count += take_if(world, (struct action){.kind = ACTION_RESUME, .process = who}, step, ctx);
+        if (revive) {
+            count += take_if(world, (struct action){.kind = ACTION_RESTART, .process = who}, step, ctx);
+        }
+        int32_t sessions[16];
+        int open_handles = fakezk_handles(p);
+        int live = fakezk_sessions(p, false, sessions, 16);
+        for (int i = 0; i < live; i++) {
+            bool owned = false;
+            for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+                owned |= (open_handles >> h & 1) != 0 && fakezk_session(p, h) == sessions[i];
+            }
+            if (!owned) {
+                struct action expire = {.kind = ACTION_EXPIRE, .process = who, .c = sessions[i]};
+                count += take_if(world, expire, step, ctx);
+            }
+        }
+    }
+    return count;
+}
+
+/* ---- rest ---- */
+
+static bool process_at_rest(int p)
+{
+    const struct process *process = process_at(p);
+    if (process_at(p)->paused || fakezk_is_partitioned(p)) {
+        return false;
+    }
+    if (!process->started) {
+        return true;
+    }
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        if ((fakezk_handles(p) >> h & 1) != 0 && !fakezk_connected(p, h)) {
+            return false;
+        }
+    }
+    const struct ls_recipe *recipe = the_world.options.recipe;
+    return fakezk_handles(p) != 0 && !timers_of_work(p) && (recipe->idle == NULL || recipe->idle(process_state(p)));
+}
+
+bool world_at_rest(struct world *world)
+{
+    if (!fakezk_quiet() || fakezk_orphans()) {
+        return false;
+    }
+    for (int s = 0; s < world->options.servers; s++) {
+        if (fakezk_is_frozen(s)) {
+            return false;
+        }
+    }
+    for (int p = 0; p < world->options.processes; p++) {
+        if (!process_at_rest(p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool world_rest(struct world *world)
+{
+    if (!world_at_rest(world)) {
+        return false;
+    }
+    struct event event = observe_process(EVENT_REST, (int)EVENT_PROCESS_NONE);
+    observe(&event);
+    return true;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "sim/world.h"
+
+#include "base/assert.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_BYTES (4u << 20)
+#define PROCESS_BYTES 2048
+#define HEAP_BYTES 32768
+#define CLIENT_BYTES 32768
+#define HOSTS "127.0.0.1:2181"
+
+struct world the_world;
+
+void world_note_trouble(const char *format, ...)
+{
+    if (the_world.trouble[0] != 0) {
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(the_world.trouble, sizeof the_world.trouble, format, args);
+    va_end(args);
+}
+
+const char *world_trouble(const struct world *world)
+{
+    if (world->trouble[0] != 0) {
+        return world->trouble;
+    }
+    return fakezk_trouble();
+}
+
+void world_options_default(struct world_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->processes = 1;
+    options->locks = 1;
+    options->lock_path[0] = "/locks/x";
+    options->servers = 1;
+    options->latency_min_ms = 10;
+    options->latency_max_ms = 10;
+    options->tick_ms = 200;
+    options->session_timeout_ms = 4000;
+    options->loss_rc = -4;
+    options->budget_total = 255;
+}
+
+/* ---- layout ---- */
+
+static char *constant_text(const char *a, const char *b)
+{
+    size_t size = strlen(a) + strlen(b) + 1;
+    char *text = arena_constant(&the_world.arena, size);
+    LS_ASSERT(text != NULL);
+    snprintf(text, size, "%s%s", a, b);
+    return text;
+}
+
+static void lay_config(const struct world_options *options)
+{
+    const char *chroot = options->chroot != NULL ? options->chroot : "";
+    const char **paths = arena_constant(&the_world.arena, sizeof(char *) * WORLD_LOCKS_MAX);
+    struct ls_recipe_config *config = arena_constant(&the_world.arena, sizeof *config);
+    LS_ASSERT(paths != NULL && config != NULL);
+    for (int i = 0; i < options->locks; i++) {
+        paths[i] = constant_text(options->lock_path[i], "");
+        the_world.lock_path[i] = constant_text(chroot, options->lock_path[i]);
+    }
+    config->hosts = constant_text(HOSTS, chroot);
+    config->lock_paths = paths;
+    config->lock_count = options->locks;
+    config->session_timeout_ms = options->session_timeout_ms;
+    config->contents = options->contents != NULL ? constant_text(options->contents, "") : NULL;
+    config->contents_size = options->contents != NULL ? (int)strlen(options->contents) : 0;
+    the_world.config = config;
+    for (int p = 0; p < options->processes; p++) {
+        the_world.env[p] = arena_constant(&the_world.arena, sizeof(struct ls_env));
+        LS_ASSERT(the_world.env[p] != NULL);
+        the_world.env[p]->process = (uint8_t)p;
+    }
+}
+
+static void lay_blocks(const struct world_options *options)
+{
+    struct arena *arena = &the_world.arena;
+    the_world.state_block = arena_add(arena, sizeof(struct world_state), sizeof(struct world_state));
+    the_world.judge_block = arena_add(arena, sizeof(struct arena_block) + options->judge_bytes + 8,
+                                      sizeof(struct arena_block) + options->judge_bytes);
+    for (int p = 0; p < options->processes; p++) {
+        the_world.process_block[p] = arena_add(arena, PROCESS_BYTES, sizeof(struct process));
+        the_world.heap_block[p] = arena_add(arena, HEAP_BYTES, 16);
+        heap_clear(p, 0);
+    }
+}
+
+static void lay_fakezk(const struct world_options *options)
+{
+    struct fakezk_options fake = {.clients = options->processes,
+                                  .servers = options->servers,
+                                  .timed = options->timed,
+                                  .latency_min_ms = options->timed ? options->latency_min_ms : 0,
+                                  .latency_max_ms = options->timed ? options->latency_max_ms : 0,
+                                  .tick_ms = options->tick_ms,
+                                  .seed = options->seed,
+                                  .defects = options->defects,
+                                  .no_containers = options->no_containers,
+                                  .callbacks_in_init = options->callbacks_in_init,
+                                  .client_bytes_max = CLIENT_BYTES};
+    fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);
+}
+
+static void settle_log(void)
+{
+    for (int s = 1; s < the_world.options.servers; s++) {
+        struct fakezk_step steps[STEPS_MAX];
+        while (fakezk_steps(steps, STEPS_MAX) > 0) {
+            fakezk_step(&steps[0]);
+        }
+    }
+}
+
+static void prepare_directories(const struct world_options *options)
+{
+    for (int lock = 0; lock < options->locks; lock++) {
+        if (!options->used_directory && options->sequence_preset == 0) {
+            continue;
+        }
+        fakezk_operator_create(the_world.lock_path[lock], 0, !options->no_containers);
+        settle_log();
+        int32_t next = options->sequence_preset != 0 ? options->sequence_preset : 7;
+        fakezk_operator_preset(the_world.lock_path[lock], next);
+    }
+    if (options->chroot != NULL && !fakezk_exists(options->chroot)) {
+        fakezk_operator_create(options->chroot, 0, false);
+        settle_log();
+    }
+}
+
+static void lay_out(const struct world_options *options)
+{
+    the_world.options = *options;
+    the_world.steps = 0;
+    the_world.texts = 0;
+    the_world.trouble[0] = 0;
+    the_world.locked = the_world.in_callback = 0;
+    the_world.releasing = the_world.freed_waits = the_world.programmed = false;
+    for (int p = 0; p < options->processes; p++) {
+        the_world.programmed |= options->program[p].count > 0;
+    }
+    lay_config(options);
+    lay_blocks(options);
+    lay_fakezk(options);
+    struct world_state *state = state_mark();
+    memcpy(state->budget, options->budget, sizeof state->budget);
+    state->budget_total = options->budget_total;
+}
+
+/* ---- life ---- */
+
+struct world *world_open(const struct world_options *options, world_observer observer, void *ctx)
+{
+    LS_ASSERT(the_world.arena.base == NULL);
+    if (arena_open(&the_world.arena, ARENA_BYTES) != 0) {
+        return NULL;
+    }
+    the_world.observer = observer;
+    the_world.observer_ctx = ctx;
+    lay_out(options);
+    return &the_world;
+}
+
+void world_reset(struct world *world, const struct world_options *options)
+{
+    arena_clear(&world->arena);
+    lay_out(options);
+}
+
+void world_close(struct world *world)
+{
+    arena_close(&world->arena);
+    memset(world, 0, sizeof *world);
+}
+
+void world_set_observer(struct world *world, world_observer observer, void *ctx)
+{
+    world->observer = observer;
+    world->observer_ctx = ctx;
+}
+
+void world_begin(struct world *world)
+{
+    prepare_directories(&world->options);
+    for (int p = 0; p < world->options.processes; p++) {
+        if (world->options.autostart[p]) {
+            process_start(p);
+        }
+    }
+}
+
+/* ---- the value ---- */
+
+struct world_image *world_save(struct world *world)
+{
+    return (struct world_image *)arena_save(&world->arena);
+}
+
+void world_restore(struct world *world, const struct world_image *image)
+{
+    arena_restore(&world->arena, (const struct arena_image *)image);
+}
+
+bool world_image_equal(const struct world_image *a, const struct world_image *b)
+{
+    return arena_image_equal((const struct arena_image *)a, (const struct arena_image *)b);
+}
+
+size_t world_image_bytes(const struct world_image *image)
+{
+    return arena_image_bytes((const struct arena_image *)image);
+}
+
+void world_image_free(struct world_image *image)
+{
+    free(image);
+}
+
+struct world_fingerprint world_fingerprint(struct world *world)
+{
+    struct world_fingerprint fingerprint;
+    arena_fingerprint(&world->arena, &fingerprint.low, &fingerprint.high);
+    return fingerprint;
+}
+
+/* ---- questions ---- */
+
+const struct world_options *world_get_options(const struct world *world)
+{
+    return &world->options;
+}
+
+int64_t world_now_ms(const struct world *world)
+{
+    return world->options.timed ? fakezk_now_ms() : 0;
+}
+
+uint64_t world_steps(const struct world *world)
+{
+    return world->steps;
+}
+
+void *world_judges(struct world *world)
+{
+    return (unsigned char *)arena_at(&world->arena, world->judge_block) + sizeof(struct arena_block);
+}
+
+void world_judges_changed(struct world *world)
+{
+    arena_mark(&world->arena, world->judge_block);
+}
+
+enum ls_belief world_belief(struct world *world, int process, int lock, int owner)
+{
+    if (!process_at(process)->started) {
+        return LS_NOT_HELD;
+    }
+    return world->options.recipe->query(process_state(process), lock, owner);
+}
+
+void world_describe(struct world *world, char *text, size_t size)
+{
+    fakezk_dump(text, size);
+    size_t used = strlen(text);
+    for (int p = 0; p < world->options.processes && used < size; p++) {
+        struct pack pack = process_pack(p);
+        const struct process *process = process_at(p);
+        used += (size_t)snprintf(text + used, size - used, "process %s:%s%s\n", world->options.name[p],
+                                 process->started ? " started" : "", process->crashed ? " crashed" : "");
+        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL && used < size; rec = pack_next(&pack, rec)) {
+            used += (size_t)snprintf(text + used, size - used, "  timer %s\n", timer_name((struct timer *)rec));
+        }
+    }
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The inside of a world: what lies in which block. Only src/sim includes this. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "base/arena.h"
+#include "base/code.h"
+#include "base/pack.h"
+#include "trace/event.h"
+
+#include <lockstep/fakezk.h>
+#include <lockstep/sim.h>
+
+#define STEPS_MAX 512
+
+/* What a recipe holds in its hand: which process it is. Lies in the constant region. */
+struct ls_env {
+    uint8_t process;
+};
+
+/* The block of the world as a whole. */
+struct world_state {
+    struct arena_block head;
+    uint8_t budget[WORLD_FAULTS]; /* left */
+    uint8_t budget_total;         /* left; 255 = no limit */
+    int32_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
+};
+
+/* ---- process blocks: lists behind struct process ---- */
+
+enum { LIST_SLOT, LIST_TIMER };
+
+struct process {
+    struct arena_block head;
+    uint8_t started;
+    uint8_t crashed;
+    uint8_t pc;      /* next step of the program */
+    uint8_t fail_in; /* the n-th next allocation fails; 0 = none */
+    uint32_t ids;    /* attempt ids handed out */
+    uint8_t paused;  /* as the fake knows it; kept here because it is asked so often */
+    uint8_t reserved[7];
+    struct pack_table table;
+};
+
+/* One per (lock, owner) that asked for a lock and has not come to rest, in that order. */
+struct slot {
+    struct rec rec; /* tag = lock, word = owner */
+    int32_t depth;
+    uint8_t pending; /* an acquire is not answered yet */
+    uint8_t lost;    /* the session died since the grant, and the process was told */
+    uint8_t belief;  /* enum ls_belief as last announced */
+    uint8_t reserved;
+    int64_t token;
+};
+
+/* An armed timer; sorted by name, then by address. */
+struct timer {
+    struct rec rec; /* tag = 1 if it is a deadline or upkeep, not work */
+    code_ref name;
+    code_ref fn;
+    int32_t due_ms;
+    uint32_t reserved;
+    struct ls_timer *timer;
+    void *ctx;
+};
+
+/* ---- what does not change during a run ---- */
+
+#define TEXTS_MAX 64
+
+struct world {
+    struct arena arena;
+    struct world_options options;
+    world_observer observer;
+    void *observer_ctx;
+    struct ls_env *env[WORLD_PROCESSES_MAX];
+    const struct ls_recipe_config *config;
+    const char *lock_path[WORLD_LOCKS_MAX]; /* whole paths, chroot included */
+    int state_block;
+    int judge_block;
+    int process_block[WORLD_PROCESSES_MAX];
+    int heap_block[WORLD_PROCESSES_MAX];
+    uint64_t steps;
+    int locked;      /* the environment's mutex of the running process */
+    int in_callback;
+    bool programmed; /* some process has a program */
+    bool releasing;  /* FREED waits until RELEASED has been announced */
+    bool freed_waits;
+    struct event freed;
+    const char *text[TEXTS_MAX];
+    int texts;
+    char why[WORLD_LABEL_MAX];
+    char trouble[256];
+};
+
+extern struct world the_world;
+
+static inline struct world_state *state_mark(void)
+{
+    arena_mark(&the_world.arena, the_world.state_block);
+    return arena_at(&the_world.arena, the_world.state_block);
+}
+
+static inline struct world_state *the_state(void)
+{
+    return arena_at(&the_world.arena, the_world.state_block);
+}
+
+static inline struct process *process_at(int p)
+{
+    return arena_at(&the_world.arena, the_world.process_block[p]);
+}
+
+static inline struct process *process_mark(int p)
+{
+    arena_mark(&the_world.arena, the_world.process_block[p]);
+    return process_at(p);
+}
+
+static inline struct pack process_pack(int p)
+{
+    return (struct pack){&the_world.arena, the_world.process_block[p], sizeof(struct process)};
+}
+
+static inline bool process_running(int p)
+{
+    const struct process *process = process_at(p);
+    return process->started && !process->paused;
+}
+
+void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- process.c: entering recipes ---- */
+
+void process_start(int p);
+void process_stop(int p);
+void process_crash(int p);
+void process_acquire(int p, int lock, int owner, int timeout_ms);
+void process_release(int p, int lock, int owner);
+void process_cancel(int p, int lock, int owner);
+void process_write(int p, int lock, int owner);
+void process_fire(int p, int timer);
+void process_run_step(const struct fakezk_step *step);
+struct slot *process_slot(int p, int lock, int owner);
+/* Puts the recipe's query to everybody and announces changes (D5). */
+void process_ask_beliefs(void);
+/* The next step of a program, if the process is ready for it. */
+bool process_next_op(int p, struct action *op);
+void process_skip_ops(int p);
+void *process_state(int p);
+
+/* ---- heap.c: the memory of one process ---- */
+
+void *heap_alloc(int p, size_t size);
+void heap_free(int p, void *memory);
+void heap_clear(int p, size_t state_size);
+
+/* ---- env.c ---- */
+
+struct timer *timer_at(int p, int index);
+int timer_count(int p);
+const char *timer_name(const struct timer *timer);
+bool timer_is_due(const struct timer *timer);
+bool timers_of_work(int p);
+
+/* ---- observe.c: from what the fake and the recipes say to semantic events ---- */
+
+void observe_fakezk(void *ctx, const struct fakezk_event *event);
+void observe(const struct event *event);
+/* An event of a process, with the clock filled in. */
+struct event observe_process(int kind, int p);
+int lock_of_path(const char *path, bool *is_directory);
+
+/* ---- steps: actions.c, apply.c, schedule.c ---- */
+
+void action_of_step(const struct fakezk_step *step, struct action *out);
+/* The step that an action stands for; false if it cannot happen now. */
+bool step_of_action(const struct action *action, struct fakezk_step *out);
+/* Takes a fault out of its budget; one that was due anyway costs nothing. */
+void action_pay(const struct action *action, bool due);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Semantic events: the only thing that judges see (D5). A world, or the runner on a real server, emits them in the
+ * order in which they happened; within one step in the order of their causes. */
+#ifndef TRACE_EVENT_H
+#define TRACE_EVENT_H
+
+#include <stdint.h>
+
+#define EVENT_PROCESS_NONE 255u /* done by the operator or by nobody in particular */
+#define EVENT_LOCK_NONE 255u    /* not about one lock */
+
+enum event_kind {
+    /* The client's side: what a caller of the recipe asks and is told. */
+    EVENT_ASKED,    /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try) */
+    EVENT_GRANTED,  /* process, lock, owner; zxid = fencing token, session = handle's session, code = depth */
+    EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock */
+    EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up (FAILED follows) */
+    EVENT_RELEASED, /* process, lock, owner; code = depth left, 0 = given back: the caller stops using it now */
+    EVENT_REFUSED,  /* process, lock, owner; code = rc: a release was refused */
+    EVENT_FREED,    /* process, lock, owner; code = rc: the release is complete */
+    EVENT_WARNED,   /* process, lock; code = warning */
+    EVENT_IDLE,     /* process: nothing left to do in the background */
+
+    /* The session as the recipe tells it to its listeners. */
+    EVENT_CONNECTED,   /* process, session */
+    EVENT_SUSPENDED,   /* process, session */
+    EVENT_RECONNECTED, /* process, session */
+    EVENT_LOST,        /* process, session */
+    EVENT_READ_ONLY,   /* process, session */
+
+    /* The session as the client library tells it to the recipe (delivered session events). */
+    EVENT_LINK_UP,      /* process, session: CONNECTED was delivered */
+    EVENT_LINK_DOWN,    /* process, session: CONNECTING was delivered */
+    EVENT_EXPIRED,      /* process, session: EXPIRED was delivered */
+    EVENT_AUTH_FAILED,  /* process, session */
+
+    /* Belief: the answer of the recipe's query, on a change (D5). */
+    EVENT_BELIEVES, /* process, lock, owner: the answer became "held" */
+    EVENT_DOUBTS,   /* process, lock, owner; code = enum ls_belief: it became something else */
+
+    /* The coordinator: the committed log and its sessions. */
+    EVENT_NODE_CREATED,    /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
+                              code = 1 if it is a contender: an ephemeral child of the lock's directory */
+    EVENT_NODE_DELETED,    /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion */
+    EVENT_SESSION_OPENED,  /* process, session: committed */
+    EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand */
+    EVENT_SESSION_CLOSED,  /* process, session: its nodes are gone from the committed log */
+
+    /* Requests and watches. */
+    EVENT_REQUEST,       /* process, lock; code = enum event_request: a request was issued */
+    EVENT_WATCH_SET,     /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
+    EVENT_WATCH_GONE,    /* the same: it fired, was removed, or its handle is gone */
+    EVENT_WOKEN,         /* process, lock; zxid = czxid of the node, cause = zxid of its deletion (0 = told at
+                            reconnect), code = ZooKeeper's event type: a node event was delivered to a watcher */
+    EVENT_EFFECT,        /* process, lock; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
+                            cause = czxid of the contender node when the resource is guarded by a multi, else 0 */
+
+    /* What happens to processes and links. */
+    EVENT_CRASHED,   /* process */
+    EVENT_RESTARTED, /* process */
+    EVENT_PAUSED,    /* process */
+    EVENT_RESUMED,   /* process */
+    EVENT_FAULT,     /* process or none; code = fault kind: any fault, before its consequences */
+
+    /* The run. */
+    EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no janitor work, no fault pending */
+    EVENT_KINDS
+};
+
+enum event_request {
+    EVENT_REQUEST_CREATE,
+    EVENT_REQUEST_DELETE,
+    EVENT_REQUEST_EXISTS,
+    EVENT_REQUEST_GET,
+    EVENT_REQUEST_SET,
+    EVENT_REQUEST_CHILDREN,
+    EVENT_REQUEST_SYNC,
+    EVENT_REQUEST_MULTI,
+    EVENT_REQUEST_UNWATCH,
+    EVENT_REQUEST_OTHER,
+};
+
+enum event_watch {
+    EVENT_WATCH_OWN,         /* on a contender node of the same process */
+    EVENT_WATCH_PREDECESSOR, /* on a contender node of another */
+    EVENT_WATCH_PARENT,      /* on the child list of the lock's directory */
+    EVENT_WATCH_OTHER,       /* on anything else below or at the lock's directory, also on absent nodes */
+};
+
+struct event {
+    uint8_t kind;     /* enum event_kind */
+    uint8_t process;  /* index, or EVENT_PROCESS_NONE */
+    uint8_t lock;     /* index, or EVENT_LOCK_NONE */
+    uint8_t owner;    /* thread of the process */
+    int32_t code;     /* see kind */
+    int64_t zxid;     /* see kind */
+    int64_t cause;    /* see kind */
+    int64_t session;  /* see kind; 0 = none */
+    int64_t now_ms;   /* virtual (or real, since the start) milliseconds; 0 in untimed runs */
+    const char *path; /* node path for printing, NULL if none; lives for the call only */
+};
+
+/* "granted", "node-created"…: stable, for traces and JSON. */
+const char *event_name(enum event_kind kind);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The world as a value (D3): copied, restored and repeated it is the same; the order of independent steps leaves no
+ * trace; nothing is written without a mark; labels name actions one to one (D4). */
+#include "base/rng.h"
+#include "sim/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct ls_recipe ls_recipe_mutex;
+
+#define SEEDS 60
+#define STEPS 50
+
+static void options_for(struct world_options *options, uint64_t seed, int processes)
+{
+    world_options_default(options);
+    options->recipe = &ls_recipe_mutex;
+    options->processes = processes;
+    options->seed = seed;
+    options->servers = 1 + (int)(seed % 3);
+    options->timed = seed % 5 == 0;
+    for (int p = 0; p < processes; p++) {
+        options->name[p][0] = (char)('a' + p);
+        options->autostart[p] = true;
+        options->program[p].ops[0] = (struct action){.kind = ACTION_ACQUIRE, .c = -1};
+        options->program[p].ops[1] = (struct action){.kind = ACTION_RELEASE};
+        options->program[p].count = 2;
+        options->program[p].endless = true;
+    }
+    for (int f = 0; f < WORLD_FAULTS; f++) {
+        options->budget[f] = f == WORLD_FAULT_ALLOC ? 0 : 2;
+    }
+    options->budget_total = 6;
+}
+
+static int take_random(struct world *world, struct rng *rng, int steps, struct action *taken)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    for (int i = 0; i < steps; i++) {
+        int count = world_actions(world, actions);
+        if (count == 0) {
+            return i;
+        }
+        struct action action = actions[rng_below(rng, (uint32_t)count)];
+        assert_int_equal(world_apply(world, &action), 0);
+        if (taken != NULL) {
+            taken[i] = action;
+        }
+    }
+    return steps;
+}
+
+static struct world *open_world(uint64_t seed, int processes)
+{
+    struct world_options options;
+    options_for(&options, seed, processes);
+    struct world *world = world_open(&options, NULL, NULL);
+    assert_non_null(world);
+    world_begin(world);
+    return world;
+}
+
+static void test_a_restored_world_repeats_itself(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world *world = open_world(seed, 3);
+        struct rng rng;
+        struct action taken[STEPS];
+        rng_seed(&rng, seed);
+        take_random(world, &rng, 40, NULL);
+        struct world_image *before = world_save(world);
+        int count = take_random(world, &rng, STEPS, taken);
+        struct world_image *after = world_save(world);
+        struct world_fingerprint first = world_fingerprint(world);
+        world_restore(world, before);
+        for (int i = 0; i < count; i++) {
+            assert_int_equal(world_apply(world, &taken[i]), 0);
+        }
+        struct world_image *again = world_save(world);
+        struct world_fingerprint second = world_fingerprint(world);
+        assert_true(world_image_equal(after, again));
+        assert_int_equal(first.low, second.low);
+        assert_int_equal(first.high, second.high);
+        assert_null(world_trouble(world));
+        world_image_free(before);
+        world_image_free(after);
+        world_image_free(again);
+        world_close(world);
+    }
+}
+
+/* Callbacks of two processes touch different blocks, whatever order they run in. */
+static void swap_deliveries(struct world *world, const struct action *x, const struct action *y)
+{
+    struct world_image *before = world_save(world);
+    assert_int_equal(world_apply(world, x), 0);
+    assert_int_equal(world_apply(world, y), 0);
+    struct world_image *one = world_save(world);
+    world_restore(world, before);
+    assert_int_equal(world_apply(world, y), 0);
+    assert_int_equal(world_apply(world, x), 0);
+    struct world_image *other = world_save(world);
+    assert_true(world_image_equal(one, other));
+    world_restore(world, before);
+    world_image_free(before);
+    world_image_free(one);
+    world_image_free(other);
+}
+
+static bool independent(const struct action *x, const struct action *y)
+{
+    bool timer_or_delivery = (x->kind == ACTION_DELIVER || x->kind == ACTION_FIRE) &&
+                             (y->kind == ACTION_DELIVER || y->kind == ACTION_FIRE);
+    return timer_or_delivery && x->process != y->process;
+}
+
+static void test_the_order_of_independent_steps_leaves_no_trace(void **state)
+{
+    (void)state;
+    int swapped = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world *world = open_world(seed, 3);
+        struct rng rng;
+        rng_seed(&rng, seed);
+        for (int i = 0; i < 200; i++) {
+            struct action actions[WORLD_ACTIONS_MAX];
+            int count = world_actions(world, actions);
+            for (int x = 0; x < count; x++) {
+                for (int y = x + 1; y < count; y++) {
+                    if (independent(&actions[x], &actions[y])) {
+                        swap_deliveries(world, &actions[x], &actions[y]);
+                        swapped++;
+                    }
+                }
+            }
+            if (take_random(world, &rng, 1, NULL) == 0) {
+                break;
+            }
+        }
+        world_close(world);
+    }
+    assert_true(swapped > 500);
+}
+
+static void test_nothing_is_written_without_a_mark(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world *world = open_world(seed, 3);
+        struct rng rng;
+        rng_seed(&rng, seed);
+        for (int i = 0; i < 150; i++) {
+            struct arena_image *before = arena_save(&the_world.arena);
+            world_fingerprint(world);
+            int taken = take_random(world, &rng, 1, NULL);
+            assert_int_equal(arena_unmarked_write(&the_world.arena, before), -1);
+            free(before);
+            if (taken == 0) {
+                break;
+            }
+        }
+        world_close(world);
+    }
+}
+
+static void test_labels_and_actions_are_one_to_one(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world *world = open_world(seed, 3);
+        struct rng rng;
+        rng_seed(&rng, seed);
+        for (int i = 0; i < 60; i++) {
+            static struct action actions[WORLD_ACTIONS_MAX];
+            static char labels[WORLD_ACTIONS_MAX][WORLD_LABEL_MAX];
+            int count = world_actions(world, actions);
+            for (int x = 0; x < count; x++) {
+                struct action found;
+                const char *why;
+                world_label(world, &actions[x], labels[x]);
+                if (world_find(world, labels[x], &found, &why) != 0) {
+                    fail_msg("%s: %s", labels[x], why);
+                }
+                assert_memory_equal(&found, &actions[x], sizeof found);
+                for (int y = 0; y < x; y++) {
+                    assert_string_not_equal(labels[x], labels[y]);
+                }
+            }
+            if (take_random(world, &rng, 1, NULL) == 0) {
+                break;
+            }
+        }
+        world_close(world);
+    }
+}
+
+static void test_a_reset_world_is_a_new_world(void **state)
+{
+    (void)state;
+    struct world *world = open_world(7, 3);
+    struct world_image *fresh = world_save(world);
+    struct rng rng;
+    rng_seed(&rng, 1);
+    take_random(world, &rng, 300, NULL);
+    struct world_options options;
+    options_for(&options, 7, 3);
+    world_reset(world, &options);
+    world_begin(world);
+    struct world_image *again = world_save(world);
+    assert_true(world_image_equal(fresh, again));
+    world_image_free(fresh);
+    world_image_free(again);
+    world_close(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_restored_world_repeats_itself),
+        cmocka_unit_test(test_the_order_of_independent_steps_leaves_no_trace),
+        cmocka_unit_test(test_nothing_is_written_without_a_mark),
+        cmocka_unit_test(test_labels_and_actions_are_one_to_one),
+        cmocka_unit_test(test_a_reset_world_is_a_new_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
