@@ -31,7 +31,7 @@ endfunction()
 
 function(lockstep_includes target)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-    target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE})
+    target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE} ${CJSON_INCLUDE} ${LIBXML2_INCLUDE_DIRS})
 endfunction()
 
 # The objects of those of the layers that exist.
@@ -54,7 +54,7 @@ function(lockstep_program name)
     endif()
     lockstep_objects(objects ${program_LAYERS})
     add_executable(${name} ${objects})
-    target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    target_link_libraries(${name} PRIVATE ${CJSON} LibXml2::LibXml2 Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
 # lockstep_library(TARGET STATIC|SHARED NAME name LAYERS layer... [LINK library...])
@@ -79,7 +79,7 @@ function(lockstep_harness_program prefix source folder)
     lockstep_objects(objects ${HARNESS})
     lockstep_single_program(${prefix} ${source} ${folder})
     target_sources(${single_target} PRIVATE ${objects})
-    target_link_libraries(${single_target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    target_link_libraries(${single_target} PRIVATE ${CJSON} LibXml2::LibXml2 Threads::Threads ${CMAKE_DL_LIBS})
     set(single_target ${single_target} PARENT_SCOPE)
 endfunction()
 

@@ -30,6 +30,7 @@ struct arena;
 #define FAKEZK_DEFECT_SILENT_SESSION 0x04u /* a dead session is replaced at reconnect without a word */
 #define FAKEZK_DEFECT_DROP_AT_CLOSE 0x08u  /* completions are not called at close (F21) */
 #define FAKEZK_DEFECT_MISSED_WATCH 0x10u   /* DELETED is not sent */
+#define FAKEZK_DEFECT_CURSOR 0x20u         /* after a failed attempt half of an even server list is tried (F91) */
 
 struct fakezk_options {
     int clients;              /* processes, 1 .. FAKEZK_CLIENTS_MAX */
@@ -185,6 +186,7 @@ int32_t fakezk_next_ms(int32_t *limit);
 
 int fakezk_handles(int client);                  /* bit mask of open slots */
 bool fakezk_connected(int client, int handle);   /* link up */
+int fakezk_linked(int client);                   /* the first slot whose link is up, or -1 */
 bool fakezk_terminal(int client, int handle);    /* expired or auth failed */
 int fakezk_outstanding(int client, int handle);  /* requests not answered */
 int fakezk_queued(int client, int handle);       /* messages not delivered */

@@ -233,7 +233,8 @@ const struct world_options *world_get_options(const struct world *world);
 int64_t world_now_ms(const struct world *world);
 uint64_t world_steps(const struct world *world); /* actions applied since open or reset */
 void *world_judges(struct world *world);         /* the judge block; zeroed at open and reset */
-void world_judges_changed(struct world *world);  /* call after writing to it */
+/* To be called after writing to it: how many bytes at its front are in use; what lies behind them is zero. */
+void world_judges_changed(struct world *world, size_t live_bytes);
 enum ls_belief world_belief(struct world *world, int process, int lock, int owner);
 
 /* A text that describes the first limit or unsupported call that the run met; NULL if none. */

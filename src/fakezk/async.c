@@ -39,8 +39,7 @@ static bool valid_dots(const char *path, size_t at, size_t size, bool sequence)
     return true;
 }
 
-/* F55, the client's part. */
-static bool valid_path(const char *path, bool sequence)
+bool path_valid(const char *path, bool sequence)
 {
     size_t size = path != NULL ? strlen(path) : 0;
     if (size == 0 || path[0] != '/') {
@@ -95,6 +94,16 @@ static int perms_of(const struct ACL_vector *acl)
 
 /* ---- queueing ---- */
 
+/* The bytes that the server's check of a path is about. */
+static bool odd(const char *path)
+{
+    unsigned found = 0;
+    for (; *path != 0; path++) {
+        found |= (unsigned char)*path == 0x1f || (unsigned char)*path >= 0x7f;
+    }
+    return found != 0;
+}
+
 static void pack_request(struct zk_request *request, const struct ask *ask, const char *path)
 {
     request->version = ask->version;
@@ -109,6 +118,7 @@ static void pack_request(struct zk_request *request, const struct ask *ask, cons
     request->out = ask->out;
     request->out_size = ask->out_size;
     memcpy(request->bytes, path, request->path_size);
+    request->odd_path = odd(path);
     if (ask->value_size > 0) {
         memcpy(request->bytes + request->path_size + 1, ask->value, (size_t)ask->value_size);
     }
@@ -129,18 +139,24 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const char *path)
 {
     struct pack pack = client_pack(zh->client);
     size_t value = ask->value_size > 0 ? (size_t)ask->value_size : 0;
-    struct zk_request *request = (struct zk_request *)pack_append(&pack, LIST_REQUEST + zh->slot,
-                                                                  sizeof *request + strlen(path) + 1 + value);
+    struct zk_request *request = NULL;
+    size_t size = sizeof *request + strlen(path) + 1 + value;
+    if (size <= REQUEST_BYTES_MAX) {
+        request = (struct zk_request *)pack_append(&pack, LIST_REQUEST + zh->slot, size);
+    }
     if (request == NULL) {
         fakezk_note_trouble("limit: the requests of a client do not fit");
         return ZSYSTEMERROR;
     }
     request->rec.tag = (uint8_t)ask->op;
     pack_request(request, ask, path);
+    int32_t soonest = the_log()->now_ms + 4 * fakezk.options.latency_min_ms;
     if (zh->link) {
         request->rec.word = 1;
         set_window(&pack, zh->slot, request);
         zh->sent_ms = the_log()->now_ms;
+    } else if (fakezk.options.timed && zh->connect_ms > soonest) {
+        zh->connect_ms = soonest; /* F12 */
     }
     struct fakezk_event event = {
         .kind = FAKEZK_REQUESTED, .client = zh->client, .code = ask->op, .session = zh->session, .path = path};
@@ -153,7 +169,7 @@ static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
     struct _zhandle *zh = handle_check(handle, call);
     char path[FAKEZK_PATH_MAX];
     bool sequence = (ask->op == OP_CREATE || ask->op == OP_CREATE2) && (ask->mode & ZOO_SEQUENCE) != 0;
-    if (zh == NULL || !full_path(zh, ask->path, path) || !valid_path(path, sequence)) {
+    if (zh == NULL || !full_path(zh, ask->path, path) || !path_valid(path, sequence)) {
         return ZBADARGUMENTS;
     }
     if (zh->state < 0) {
@@ -167,6 +183,12 @@ static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
 
 /* ---- writes ---- */
 
+/* What no server knows stays unknown. */
+static int mode_byte(int mode)
+{
+    return mode < 0 || mode > 255 ? 255 : mode;
+}
+
 static int create(zhandle_t *zh, const char *call, int op, const char *path, const char *value, int valuelen,
                   const struct ACL_vector *acl, int mode, code_fn completion, const void *data)
 {
@@ -177,7 +199,7 @@ static int create(zhandle_t *zh, const char *call, int op, const char *path, con
                       .path = path,
                       .value = value,
                       .value_size = value != NULL ? valuelen : -1,
-                      .mode = mode < 0 || mode > 255 ? 255 : mode,
+                      .mode = mode_byte(mode),
                       .perms = perms_of(acl),
                       .completion = completion,
                       .data = data};
@@ -338,7 +360,7 @@ static int unwatch(zhandle_t *handle, const char *call, const char *path, int ty
 {
     struct _zhandle *zh = handle_check(handle, call);
     char whole[FAKEZK_PATH_MAX];
-    if (zh == NULL || !full_path(zh, path, whole) || !valid_path(whole, false)) {
+    if (zh == NULL || !full_path(zh, path, whole) || !path_valid(whole, false)) {
         return ZBADARGUMENTS;
     }
     if (!local && zh->state < 0) {
@@ -378,7 +400,7 @@ int zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType wtyp
 
 /* ---- multi ---- */
 
-#define MULTI_BYTES 16384
+#define MULTI_BYTES (REQUEST_BYTES_MAX - 256)
 
 static bool sub_ask(const zoo_op_t *op, struct ask *ask)
 {
@@ -390,7 +412,7 @@ static bool sub_ask(const zoo_op_t *op, struct ask *ask)
         ask->path = op->create_op.path;
         ask->value = op->create_op.data;
         ask->value_size = op->create_op.data != NULL ? op->create_op.datalen : -1;
-        ask->mode = op->create_op.flags;
+        ask->mode = mode_byte(op->create_op.flags);
         ask->perms = perms_of(op->create_op.acl);
         ask->out = op->create_op.buf;
         ask->out_size = op->create_op.buflen;
@@ -423,7 +445,7 @@ static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigne
 {
     char path[FAKEZK_PATH_MAX];
     bool sequence = ask->op == OP_CREATE && (ask->mode & ZOO_SEQUENCE) != 0;
-    if (!full_path(zh, ask->path, path) || !valid_path(path, sequence)) {
+    if (!full_path(zh, ask->path, path) || !path_valid(path, sequence)) {
         *rc = ZMARSHALLINGERROR; /* F16: any error inside becomes -5 */
         return 0;
     }
@@ -442,6 +464,19 @@ static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigne
     return size;
 }
 
+/* The results point to the caller's buffers from the call on. */
+static void point_results(const zoo_op_t *ops, zoo_op_result_t *results, int count)
+{
+    for (int i = 0; results != NULL && i < count; i++) {
+        if (ops[i].type == ZOO_CREATE_OP) {
+            results[i].value = ops[i].create_op.buf;
+            results[i].valuelen = ops[i].create_op.buflen;
+        } else if (ops[i].type == ZOO_SETDATA_OP) {
+            results[i].stat = ops[i].set_op.stat;
+        }
+    }
+}
+
 int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_t *results,
                void_completion_t completion, const void *data)
 {
@@ -452,6 +487,10 @@ int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_
     }
     if (zh->state < 0) {
         return ZMARSHALLINGERROR;
+    }
+    if (count > MULTI_MAX) {
+        fakezk_note_trouble("limit: a multi of more than %d operations", MULTI_MAX);
+        return ZSYSTEMERROR;
     }
     size_t size = 0;
     for (int i = 0; i < count; i++) {
@@ -466,6 +505,7 @@ int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_
         }
         size += used;
     }
+    point_results(ops, results, count);
     /* The path of a multi is seven bytes with its zero, so that what follows is aligned. */
     struct ask ask = {.op = OP_MULTI,
                       .path = "/multi-",

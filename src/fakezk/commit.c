@@ -17,7 +17,7 @@
 
 static _Alignas(8) unsigned char batch[BATCH_BYTES];
 static size_t batch_used;
-static _Alignas(8) unsigned char undo[1 << 16];
+static _Alignas(8) unsigned char undo[UINT16_MAX + 1 + sizeof(struct zk_server)];
 static _Alignas(8) unsigned char reply_space[1 << 15];
 
 /* ---- the batch ---- */
@@ -77,6 +77,24 @@ static const char *request_data(const struct zk_request *request)
     return request->bytes + request->path_size + 1;
 }
 
+/* F55, the server's part: control characters, surrogates and private use are refused once the text is UTF-16. */
+static bool path_refused(const struct zk_request *request)
+{
+    const unsigned char *at = (const unsigned char *)request->bytes;
+    for (; request->odd_path && *at != 0; at++) {
+        if (*at == 0x1f || *at == 0x7f || *at >= 0xf0 || (*at == 0xc2 && at[1] <= 0x9f)) {
+            return true;
+        }
+        if (*at >= 0xe0 && at[1] != 0 && at[2] != 0) {
+            unsigned unit = (*at & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
+            if ((unit > 0xd800 && unit < 0xf8ff) || (unit > 0xfff0 && unit < 0xffff)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static int check_create(const struct zk_request *request, const char *parent_path, bool is_root)
 {
     if (request->mode > (uint8_t)ZOO_CONTAINER) {
@@ -95,7 +113,10 @@ static int check_create(const struct zk_request *request, const char *parent_pat
     if (parent == NULL) {
         return ZNONODE;
     }
-    return (parent->perms & ZOO_PERM_CREATE) != 0 ? ZOK : ZNOAUTH;
+    if ((parent->perms & ZOO_PERM_CREATE) == 0) {
+        return ZNOAUTH;
+    }
+    return path_refused(request) ? ZBADARGUMENTS : ZOK;
 }
 
 static int node_kind_of(int mode)
@@ -191,6 +212,9 @@ static int op_delete(const struct zk_request *request, int32_t zxid)
 static int op_set(const struct zk_request *request, int32_t zxid, struct result *result)
 {
     const struct zk_node *node = tree_find(0, request->bytes);
+    if (path_refused(request)) {
+        return ZBADARGUMENTS;
+    }
     if (node == NULL) {
         return ZNONODE;
     }
@@ -216,6 +240,9 @@ static int op_set(const struct zk_request *request, int32_t zxid, struct result 
 static int op_set_acl(const struct zk_request *request, int32_t zxid)
 {
     const struct zk_node *node = tree_find(0, request->bytes);
+    if (path_refused(request)) {
+        return ZBADARGUMENTS;
+    }
     if (request->perms == 0) {
         return ZINVALIDACL;
     }
@@ -241,8 +268,14 @@ static int op_set_acl(const struct zk_request *request, int32_t zxid)
 static int op_check(const struct zk_request *request)
 {
     const struct zk_node *node = tree_find(0, request->bytes);
+    if (path_refused(request)) {
+        return ZBADARGUMENTS;
+    }
     if (node == NULL) {
         return ZNONODE;
+    }
+    if ((node->perms & ZOO_PERM_READ) == 0) {
+        return ZNOAUTH;
     }
     if (request->version != -1 && request->version != node->stat.version) {
         return ZBADVERSION;
@@ -359,8 +392,6 @@ static int multi_results(struct zk_message *reply, const struct zk_request *mult
     reply->rec.size = (uint16_t)size;
     return rc;
 }
-
-#define MULTI_MAX 16
 
 static int op_multi(int client, const struct zk_request *multi, int32_t session, int32_t zxid, struct zk_message *reply)
 {
@@ -542,6 +573,8 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
 
 /* ---- sessions ---- */
 
+/* F88: a session that the leader has marked closing may still have its nodes; in the leader that is a moment, without
+ * a clock a moment may be long. */
 int32_t commit_open_session(int client, int32_t timeout_ms)
 {
     commit_late_all();
@@ -611,6 +644,7 @@ void commit_close_session(int32_t number)
     pack_remove(&pack, &session_find(number)->rec);
     publish(client);
     forward_all(client, 0, 0, NULL);
+    server_end_session(0, number);
     struct fakezk_event event = {.kind = FAKEZK_SESSION_CLOSED, .client = (uint8_t)client, .session = number};
     fakezk_emit(&event);
 }
@@ -639,7 +673,7 @@ void commit_park(int client, int32_t session, const struct zk_request *request)
 
 void commit_late_first(void)
 {
-    static _Alignas(8) unsigned char copy[1 << 14];
+    static _Alignas(8) unsigned char copy[REQUEST_BYTES_MAX];
     struct pack pack = log_pack();
     struct zk_request *late = (struct zk_request *)pack_first(&pack, LIST_LATE);
     LS_ASSERT(late != NULL && late->rec.size <= sizeof copy);
@@ -703,14 +737,17 @@ void commit_catch_up(int server)
     for (size_t at = 0; at < size; at += ((struct zk_txn *)(step + at))->rec.size) {
         apply_txn(server, (struct zk_txn *)(step + at));
         fire(server, (struct zk_txn *)(step + at));
+        if (((struct zk_txn *)(step + at))->rec.tag == TXN_CLOSE) {
+            server_end_session(server, ((struct zk_txn *)(step + at))->session);
+        }
     }
 }
 
 /* ---- the operator ---- */
 
+/* The caller has flushed the late writes before it looked at the tree. */
 void commit_operator_create(const char *path, int perms, int node_kind)
 {
-    commit_late_all();
     begin_batch();
     char parent_path[FAKEZK_PATH_MAX];
     tree_parent(path, parent_path);
@@ -728,7 +765,6 @@ void commit_operator_create(const char *path, int perms, int node_kind)
 
 void commit_operator_delete(const char *path)
 {
-    commit_late_all();
     const struct zk_node *node = tree_find(0, path);
     begin_batch();
     struct zk_txn *txn = batch_add(TXN_DELETE, the_log()->zxid, path, NULL, -1);

@@ -100,10 +100,21 @@ static struct String_vector string_vector(const struct zk_message *m, char **dat
 
 /* ---- replies, one kind of completion each ---- */
 
+/* What there is no value for shows none; the caller's buffer stays as it is. */
+static void hide_result(zoo_op_result_t *to, int op)
+{
+    if (op == OP_CREATE) {
+        to->value = NULL;
+    } else if (op == OP_SET) {
+        to->stat = NULL;
+    }
+}
+
 static void fill_result(const struct _zhandle *zh, const struct zk_result *from, zoo_op_result_t *to)
 {
     to->err = from->err;
     if (from->err != ZOK) {
+        hide_result(to, from->op);
         return;
     }
     if (from->op == OP_CREATE && from->out != NULL && from->path_size > 0) {
@@ -288,6 +299,6 @@ void deliver_next(int client, int slot)
     client_mark(client);
     zh->busy = was_busy;
     if (zh->closing == 2 && !zh->busy) {
-        handle_finish_close(client, slot);
+        handle_drain(client, slot);
     }
 }

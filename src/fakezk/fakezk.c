@@ -56,6 +56,7 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
 {
     LS_ASSERT(options->clients >= 1 && options->clients <= FAKEZK_CLIENTS_MAX);
     LS_ASSERT(options->servers >= 1 && options->servers <= FAKEZK_SERVERS_MAX);
+    LS_ASSERT(!options->timed || options->tick_ms > 0);
     memset(&fakezk, 0, sizeof fakezk);
     fakezk.arena = arena;
     fakezk.options = *options;
@@ -102,9 +103,24 @@ static bool plain_path(const char *path)
            path[strlen(path) - 1] != '/';
 }
 
+/* Ephemerals have no children (F52). */
+static bool below_ephemeral(const char *path)
+{
+    char part[FAKEZK_PATH_MAX];
+    while (tree_parent(path, part)) {
+        const struct zk_node *node = tree_find(0, part);
+        if (node != NULL) {
+            return node->rec.tag == NODE_EPHEMERAL;
+        }
+        path = part;
+    }
+    return false;
+}
+
 bool fakezk_operator_create(const char *path, int perms, bool container)
 {
-    if (!plain_path(path) || tree_find(0, path) != NULL) {
+    commit_late_all();
+    if (!plain_path(path) || tree_find(0, path) != NULL || below_ephemeral(path)) {
         return false;
     }
     char part[FAKEZK_PATH_MAX];
@@ -134,6 +150,7 @@ static void remove_below(const char *path)
 
 bool fakezk_operator_remove(const char *path)
 {
+    commit_late_all();
     if (!plain_path(path) || tree_find(0, path) == NULL) {
         return false;
     }
@@ -167,6 +184,7 @@ bool fakezk_can_sweep(const char *path)
 
 bool fakezk_sweep(const char *path)
 {
+    commit_late_all();
     if (!fakezk_can_sweep(path)) {
         return false;
     }

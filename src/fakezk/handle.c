@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,10 +29,16 @@ struct _zhandle *handle_check(zhandle_t *zh, const char *call)
 
 /* ---- open ---- */
 
-static uint8_t intern_chroot(const char *host)
+/* Where the chroot begins in a connect string, or NULL. */
+static const char *chroot_of(const char *host)
 {
     const char *slash = strchr(host, '/');
-    if (slash == NULL || slash[1] == 0) {
+    return slash != NULL && slash[1] != 0 ? slash : NULL;
+}
+
+static uint8_t intern_chroot(const char *slash)
+{
+    if (slash == NULL) {
         return 0;
     }
     for (int i = 1; i < fakezk.chroots; i++) {
@@ -66,7 +73,7 @@ static void open_slot(int client, int slot, const char *host, watcher_fn fn, int
     zh->slot = (uint8_t)slot;
     zh->state = ZOO_NOTCONNECTED_STATE;
     zh->timeout_ms = timeout_ms;
-    zh->chroot = intern_chroot(host);
+    zh->chroot = intern_chroot(chroot_of(host));
     zh->watcher = code_pack_fn((code_fn)fn);
     zh->context = context;
     zh->next_server = (uint8_t)(client % fakezk.options.servers);
@@ -75,7 +82,8 @@ static void open_slot(int client, int slot, const char *host, watcher_fn fn, int
         zh->id = *id;
         zh->session = (int32_t)(id->client_id & 0x7fffffff);
         bool known = memcmp(id->passwd, "lockstep-passwd", sizeof id->passwd) == 0;
-        if (!known || fakezk_session_id(zh->session) != id->client_id) {
+        zh->stranger = !known; /* the server looks at the password after it has closed the older link (F32) */
+        if (fakezk_session_id(zh->session) != id->client_id) {
             zh->session = INT32_MAX; /* no such session: the handshake will say expired (F18) */
         }
     }
@@ -88,6 +96,10 @@ zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, con
     int client = fakezk.entered;
     if (client < 0) {
         fakezk_note_trouble("zookeeper_init: called while no process runs");
+        return NULL;
+    }
+    if (host == NULL || (chroot_of(host) != NULL && !path_valid(chroot_of(host), false))) {
+        errno = EINVAL;
         return NULL;
     }
     int slot = free_slot(client);
@@ -126,65 +138,23 @@ void handle_finish_close(int client, int slot)
     memset(&client_mark(client)->handle[slot], 0, sizeof(struct _zhandle));
 }
 
-/* F20: requests still queued are flushed and executed, then the session is closed. F22: without a link, nothing is
- * sent and the session lives on. */
-static void tell_server(int client, int slot)
-{
-    struct _zhandle *zh = handle_at(client, slot);
-    if (!zh->link || client_at(client)->partitioned || server_at(zh->server)->frozen ||
-        !fakezk_session_live(zh->session)) {
-        return;
-    }
-    struct pack pack = client_pack(client);
-    struct zk_request *head;
-    while ((head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot)) != NULL && head->forwarded == 0) {
-        bool refused;
-        head->rec.word = 1;
-        head->lo_ms = 0;
-        if (!server_can_apply(client, slot, &refused)) {
-            break;
-        }
-        server_apply(client, slot, refused);
-    }
-    int32_t session = zh->session;
-    if (fakezk_expire(session)) {
-        commit_close_session(session);
-    }
-}
-
-/* Every completion still owed is called: what had arrived as it is, the rest with ZCLOSING. */
-static void call_rest(int client, int slot)
+/* Every completion still owed is called. */
+void handle_drain(int client, int slot)
 {
     struct pack pack = client_pack(client);
-    while (pack_first(&pack, LIST_MESSAGE + slot) != NULL) {
+    client_mark(client)->handle[slot].closing = 1;
+    bool call = (fakezk.options.defects & FAKEZK_DEFECT_DROP_AT_CLOSE) == 0;
+    while (call && pack_first(&pack, LIST_MESSAGE + slot) != NULL) {
         deliver_next(client, slot);
     }
+    handle_finish_close(client, slot);
 }
 
-static void mark_unreceived(int client, int slot)
+/* F22: without a link nothing is sent, and the session lives on. */
+static bool reaches_leader(const struct _zhandle *zh)
 {
-    struct pack pack = client_pack(client);
-    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
-        struct zk_message *m = (struct zk_message *)rec;
-        if (m->rec.word == 0 && m->rec.tag == MESSAGE_REPLY) {
-            m->rc = ZCLOSING;
-            m->table = WATCH_NONE;
-        }
-    }
-}
-
-static void drop_unreceived_events(int client, int slot)
-{
-    struct pack pack = client_pack(client);
-    struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
-    while (rec != NULL) {
-        if (rec->word == 0 && rec->tag == MESSAGE_NODE) {
-            pack_remove(&pack, rec);
-            rec = pack_first(&pack, LIST_MESSAGE + slot);
-        } else {
-            rec = pack_next(&pack, rec);
-        }
-    }
+    return zh->link && !client_at(zh->client)->partitioned && !server_at(zh->server)->frozen &&
+           fakezk_session_live(zh->session);
 }
 
 int zookeeper_close(zhandle_t *handle)
@@ -195,23 +165,11 @@ int zookeeper_close(zhandle_t *handle)
     }
     int client = zh->client;
     int slot = zh->slot;
-    drop_unreceived_events(client, slot);
-    mark_unreceived(client, slot);
-    tell_server(client, slot);
-    drop_unreceived_events(client, slot);
-    mark_unreceived(client, slot);
-    client_mark(client);
-    zh->closing = 1;
-    session_settle_pings(client);
-    zh->link = 0;
-    link_fail_requests(client, slot, ZCLOSING);
-    if ((fakezk.options.defects & FAKEZK_DEFECT_DROP_AT_CLOSE) == 0) {
-        call_rest(client, slot);
-    }
+    link_close(client, slot, reaches_leader(zh));
     if (zh->busy) {
-        zh->closing = 2; /* destroyed when the running callback returns (F23) */
+        zh->closing = 2; /* the rest is called when the running callback has returned (F23, F36) */
     } else {
-        handle_finish_close(client, slot);
+        handle_drain(client, slot);
     }
     return ZOK;
 }

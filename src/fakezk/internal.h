@@ -119,8 +119,9 @@ struct _zhandle {
     int32_t last_zxid;   /* of the last reply received (F44) */
     int32_t timeout_ms;  /* requested, then negotiated */
     uint8_t chroot;      /* number of the chroot text; 0 = none */
-    uint8_t dropped;     /* the link broke since the last session event */
-    uint16_t reserved;
+    uint8_t stranger;    /* came with the id of a session and a wrong password */
+    uint8_t halved;      /* F91: only every other server is tried */
+    uint8_t reserved;
     code_ref watcher;
     const void *context;
     clientid_t id;
@@ -174,9 +175,13 @@ struct zk_request {
     const void *data;      /* of the completion */
     void *out;             /* MULTI: results; sub-requests: buffer or Stat */
     int32_t out_size;      /* MULTI: count; sub-requests: buffer size */
-    uint32_t reserved;
+    uint32_t odd_path;     /* holds a byte that a server may object to (F55) */
     char bytes[];          /* path, zero, data */
 };
+
+/* A request record of more bytes is a limit reached, and so is a multi of more operations. */
+#define REQUEST_BYTES_MAX 16384
+#define MULTI_MAX 16
 
 enum message_kind { MESSAGE_REPLY, MESSAGE_SESSION, MESSAGE_NODE };
 
@@ -345,6 +350,8 @@ void commit_catch_up(int server);
 
 void server_apply(int client, int slot, bool refused);
 bool server_can_apply(int client, int slot, bool *refused);
+/* The same when the request has arrived. */
+bool server_will_apply(int client, int slot, bool *refused);
 bool op_is_write(int op);
 void server_send(int client, int slot, const struct zk_message *message);
 bool server_knows_session(int server, int32_t session);
@@ -353,6 +360,8 @@ void server_fire(int server, int type, const char *path, int32_t czxid, int32_t 
 void server_watch_add(int server, int client, int slot, int table, const char *path);
 void server_watch_drop(int client, int slot);
 bool server_watch_remove(int server, int client, int slot, int table, const char *path);
+/* The server has applied the end of a session: its connections there hear nothing more (F30, F74). */
+void server_end_session(int server, int32_t session);
 
 /* ---- session.c ---- */
 
@@ -367,10 +376,17 @@ void session_settle_pings(int client);
 
 void link_connect(int client, int slot, int server);
 bool link_can_connect(int client, int slot, int server);
+/* The same when the time for the next attempt has come. */
+bool link_will_connect(int client, int slot, int server);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
+/* Ends a link for zookeeper_close: all that is unanswered gets ZCLOSING; with `flush` the server still reads what was
+ * issued, and the session is closed behind it (F20). */
+void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
+/* The client hears nothing although it waits: it will give up (F7). */
+bool link_mute(int client, int slot);
 void link_receive(int client, int slot, struct zk_message *message);
 void link_window(int32_t *lo_ms, int32_t *hi_ms);
 
@@ -405,6 +421,14 @@ void deliver_session_event(int client, int slot, int state);
 /* ---- handle.c ---- */
 
 struct _zhandle *handle_check(zhandle_t *zh, const char *call);
+/* Destroys a handle without a word. */
 void handle_finish_close(int client, int slot);
+/* Calls what is still owed, then destroys the handle (F20, F23). */
+void handle_drain(int client, int slot);
+
+/* ---- async.c ---- */
+
+/* F55, the client's part. */
+bool path_valid(const char *path, bool sequence);
 
 #endif

@@ -80,6 +80,7 @@ void link_fail_requests(int client, int slot, int rc)
     }
 }
 
+/* What is unanswered after all, in order of issue. */
 struct lost_reply {
     uint8_t op;
     code_ref completion;
@@ -88,24 +89,33 @@ struct lost_reply {
     int32_t out_size;
 };
 
-#define LOST_MAX 256
+#define LOST_MAX 512
+
+static struct lost_reply lost[LOST_MAX];
+static int lost_count;
+
+static void lose(struct lost_reply reply)
+{
+    if (lost_count == LOST_MAX) {
+        fakezk_note_trouble("limit: more than %d answers are lost at once", LOST_MAX);
+        return;
+    }
+    lost[lost_count++] = reply;
+}
 
 /* Takes out what the client has not received; the requests whose replies are among it are unanswered after all. */
-static int take_lost(int client, int slot, struct lost_reply *lost)
+static void take_lost(int client, int slot)
 {
-    int count = 0;
     struct pack pack = client_pack(client);
     struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
     while (rec != NULL) {
-        struct zk_message *message = (struct zk_message *)rec;
-        if (message->rec.word != 0) {
+        const struct zk_message *m = (struct zk_message *)rec;
+        if (m->rec.word != 0) {
             rec = pack_next(&pack, rec);
             continue;
         }
-        if (message->rec.tag == MESSAGE_REPLY) {
-            LS_ASSERT(count < LOST_MAX);
-            lost[count++] = (struct lost_reply){message->op, message->completion, message->data, message->out,
-                                                message->out_size};
+        if (m->rec.tag == MESSAGE_REPLY) {
+            lose((struct lost_reply){m->op, m->completion, m->data, m->out, m->out_size});
         }
         bool last = pack_next(&pack, rec) == NULL;
         pack_remove(&pack, rec);
@@ -114,7 +124,15 @@ static int take_lost(int client, int slot, struct lost_reply *lost)
         }
         /* The next record moved to where this one was. */
     }
-    return count;
+}
+
+static void fail_lost(int client, int slot, int rc)
+{
+    for (int i = 0; i < lost_count; i++) {
+        queue_failure(client, slot, lost[i].op, lost[i].completion, lost[i].data, lost[i].out, lost[i].out_size, rc);
+    }
+    lost_count = 0;
+    link_fail_requests(client, slot, rc);
 }
 
 static void receive_all(int client, int slot, int keep)
@@ -160,22 +178,18 @@ static void unlink_handle(int client, int slot)
 }
 
 /* The order that the application sees: what was received, the session event, the failed completions (F10, F43). */
-static void drop(int client, int slot, int rc, int keep)
+static void lose_link(int client, int slot, int rc)
 {
-    static struct lost_reply lost[LOST_MAX];
-    receive_all(client, slot, keep);
-    int count = take_lost(client, slot, lost);
     unlink_handle(client, slot);
     deliver_session_event(client, slot, ZOO_CONNECTING_STATE);
-    for (int i = 0; i < count; i++) {
-        queue_failure(client, slot, lost[i].op, lost[i].completion, lost[i].data, lost[i].out, lost[i].out_size, rc);
-    }
-    link_fail_requests(client, slot, rc);
+    fail_lost(client, slot, rc);
 }
 
 void link_drop(int client, int slot, int rc, bool keep_all)
 {
-    drop(client, slot, rc, keep_all ? INT32_MAX : 0);
+    receive_all(client, slot, keep_all ? INT32_MAX : 0);
+    take_lost(client, slot);
+    lose_link(client, slot, rc);
 }
 
 /* ---- cut ---- */
@@ -215,7 +229,7 @@ static const struct zk_request *request_number(int client, int slot, int n)
 bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
 {
     const struct _zhandle *zh = handle_at(client, handle);
-    if (!zh->open || !zh->link || keep > fakezk_unreceived_messages(client, handle) ||
+    if (!zh->open || !zh->link || keep < 0 || apply < 0 || keep > fakezk_unreceived_messages(client, handle) ||
         apply > fakezk_unread_requests(client, handle)) {
         return false;
     }
@@ -226,22 +240,42 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
     return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
 }
 
-/* Reads one more request as if the reply could still be sent; a request that waits for the follower is read past. */
-static void read_ahead(int client, int slot, bool late)
+/* The server reads one more request, though the client will not receive the answer. False if nobody reads it. */
+static bool read_ahead(int client, int slot, bool late)
 {
     struct pack pack = client_pack(client);
-    struct _zhandle *zh = handle_at(client, slot);
-    struct zk_request *head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
+    const struct _zhandle *zh = handle_at(client, slot);
+    const struct zk_request *head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
     const struct zk_session *session = session_find(zh->session);
     if (late) {
         commit_park(client, zh->session, head);
-        return;
+        return true;
     }
     bool leader = op_is_write(head->rec.tag) || head->rec.tag == OP_SYNC;
     if (session == NULL || session->rec.tag != SESSION_LIVE || (leader && server_at(zh->server)->frozen)) {
-        return;
+        return false;
     }
     server_apply(client, slot, false);
+    return true;
+}
+
+/* Lets the server read up to `apply` requests; everything answered or forwarded is lost, in order of issue. */
+static void read_on(int client, int slot, int apply, bool late)
+{
+    struct pack pack = client_pack(client);
+    take_lost(client, slot);
+    for (int i = 1; i <= apply; i++) {
+        /* What waits for the follower is set aside, so that the next is the head. */
+        struct zk_request *head;
+        while ((head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot)) != NULL && head->forwarded != 0) {
+            lose((struct lost_reply){head->rec.tag, head->completion, head->data, head->out, head->out_size});
+            pack_remove(&pack, &head->rec);
+        }
+        if (head == NULL || !read_ahead(client, slot, late && i == apply)) {
+            break;
+        }
+        take_lost(client, slot);
+    }
 }
 
 bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late)
@@ -250,30 +284,22 @@ bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late)
         return false;
     }
     receive_all(client, handle, keep);
-    static struct lost_reply lost[LOST_MAX];
-    int count = 0;
-    struct pack pack = client_pack(client);
-    for (int i = 1; i <= apply; i++) {
-        /* What is already read or answered cannot be received any more: set it aside, so that the next is the head. */
-        struct zk_request *head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + handle);
-        while (head != NULL && head->forwarded != 0) {
-            lost[count++] = (struct lost_reply){head->rec.tag, head->completion, head->data, head->out, head->out_size};
-            pack_remove(&pack, &head->rec);
-            head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + handle);
-        }
-        if (head == NULL) {
-            break;
-        }
-        read_ahead(client, handle, late && i == apply);
-    }
-    count += take_lost(client, handle, lost + count);
-    unlink_handle(client, handle);
-    deliver_session_event(client, handle, ZOO_CONNECTING_STATE);
-    for (int i = 0; i < count; i++) {
-        queue_failure(client, handle, lost[i].op, lost[i].completion, lost[i].data, lost[i].out, lost[i].out_size, rc);
-    }
-    link_fail_requests(client, handle, rc);
+    read_on(client, handle, apply, late);
+    lose_link(client, handle, rc);
     return true;
+}
+
+void link_close(int client, int slot, bool flush)
+{
+    read_on(client, slot, flush ? INT32_MAX : 0, false);
+    session_settle_pings(client);
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    zh->link = 0;
+    server_watch_drop(client, slot);
+    if (flush && fakezk_expire(zh->session)) {
+        commit_close_session(zh->session);
+    }
+    fail_lost(client, slot, ZCLOSING);
 }
 
 /* ---- failed attempts ---- */
@@ -284,46 +310,95 @@ bool fakezk_can_refuse(int client, int handle)
     return zh->open && !zh->link && zh->state >= 0;
 }
 
+/* The cursor goes on to the next address; with ZOOKEEPER-2466 it moves twice, and half of an even list is never tried
+ * again (F91). */
+static void fail_attempt(int client, int slot, int rc)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    bool twice = (fakezk.options.defects & FAKEZK_DEFECT_CURSOR) != 0;
+    zh->halved = twice && fakezk.options.servers % 2 == 0;
+    zh->state = 0;
+    zh->next_server = (uint8_t)((zh->next_server + (twice ? 2 : 1)) % fakezk.options.servers);
+    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
+    link_fail_requests(client, slot, rc);
+}
+
 bool fakezk_refuse(int client, int handle)
 {
     if (!fakezk_can_refuse(client, handle)) {
         return false;
     }
-    struct _zhandle *zh = &client_mark(client)->handle[handle];
-    zh->state = 0;
-    zh->next_server = (uint8_t)((zh->next_server + 1) % fakezk.options.servers);
-    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
-    link_fail_requests(client, handle, ZCONNECTIONLOSS);
+    fail_attempt(client, handle, ZCONNECTIONLOSS);
     return true;
 }
 
-/* F7: two thirds of the timeout without a byte end a link, and an attempt to make one. */
+static const struct zk_request *head_request(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    return (const struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
+}
+
+/* A link is mute without a network, or when its server cannot answer what is asked: the pings stop then (F6, F94). An
+ * attempt is mute without a network, or when no server can confirm the session (F34). */
+bool link_mute(int client, int slot)
+{
+    const struct zk_client *c = client_at(client);
+    const struct _zhandle *zh = &c->handle[slot];
+    const struct zk_request *head = head_request(client, slot);
+    if (c->paused || zh->state < 0 || (!zh->link && head == NULL)) {
+        return false;
+    }
+    if (c->partitioned) {
+        return true;
+    }
+    if (zh->link) {
+        return head != NULL && server_at(zh->server)->frozen &&
+               (head->forwarded != 0 || op_is_write(head->rec.tag) || head->rec.tag == OP_SYNC);
+    }
+    for (int s = 0; s < fakezk.options.servers; s++) {
+        if (!server_at(s)->frozen) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* F7: two thirds of the timeout without a byte end a link, and an attempt to make one. The pings of a cut-off follower
+ * are answered until something is asked that it cannot answer. */
 int32_t link_give_up_ms(const struct _zhandle *zh)
 {
     int32_t since = zh->link ? zh->received_ms : zh->connect_ms;
+    const struct zk_request *head = head_request(zh->client, zh->slot);
+    if (zh->link && head != NULL && server_at(zh->server)->frozen) {
+        int32_t asked = head->lo_ms - fakezk.options.latency_min_ms;
+        since = asked > since ? asked : since;
+    }
     return since + zh->timeout_ms * 2 / 3;
 }
 
 void link_give_up(int client, int slot)
 {
-    struct _zhandle *zh = &client_mark(client)->handle[slot];
-    if (zh->link) {
+    if (handle_at(client, slot)->link) {
         link_drop(client, slot, ZOPERATIONTIMEOUT, false);
-        return;
+    } else {
+        fail_attempt(client, slot, ZOPERATIONTIMEOUT);
     }
-    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
-    link_fail_requests(client, slot, ZOPERATIONTIMEOUT);
 }
 
 /* ---- connecting ---- */
 
-bool link_can_connect(int client, int slot, int server)
+bool link_will_connect(int client, int slot, int server)
 {
     const struct zk_client *c = client_at(client);
     const struct _zhandle *zh = &c->handle[slot];
     const struct zk_server *s = server_at(server);
     return zh->open && !zh->closing && !zh->link && zh->state >= 0 && !c->paused && !c->partitioned && !s->frozen &&
-           s->zxid >= zh->last_zxid && (!fakezk.options.timed || zh->connect_ms <= the_log()->now_ms);
+           s->zxid >= zh->last_zxid && (!zh->halved || (server - zh->next_server) % 2 == 0);
+}
+
+bool link_can_connect(int client, int slot, int server)
+{
+    return handle_at(client, slot)->connect_ms <= the_log()->now_ms && link_will_connect(client, slot, server);
 }
 
 static void expire_handle(int client, int slot)
@@ -442,7 +517,6 @@ static void send_queued(int client, int slot)
 
 static int32_t hand_out_session(struct _zhandle *zh, int client)
 {
-    zh->timeout_ms = clamp_timeout(zh->timeout_ms);
     int32_t number = commit_open_session(client, zh->timeout_ms);
     zh->session = number;
     zh->id.client_id = fakezk_session_id(number);
@@ -450,9 +524,37 @@ static int32_t hand_out_session(struct _zhandle *zh, int client)
     return number;
 }
 
+/* The session is new when the server has applied its creation, hence everything before it (F88). */
+static void catch_up_all(int server)
+{
+    struct pack pack = server_pack(server);
+    while (server != 0 && pack_first(&pack, LIST_BACKLOG) != NULL) {
+        commit_catch_up(server);
+    }
+}
+
+/* F18, F28: the session goes on under the timeout that this handle asks for. */
+static void take_over_session(int client, int slot)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    close_older(client, slot, zh->session);
+    struct zk_session *session = session_find(zh->session);
+    if (session->timeout_ms != zh->timeout_ms || session->gone) {
+        log_mark();
+        session->timeout_ms = zh->timeout_ms;
+        session->gone = 0;
+    }
+}
+
 void link_connect(int client, int slot, int server)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    if (zh->stranger) {
+        close_older(client, slot, zh->session); /* F32: the password comes second */
+        expire_handle(client, slot);
+        return;
+    }
+    zh->timeout_ms = clamp_timeout(zh->timeout_ms);
     const struct zk_session *session = zh->session != 0 ? session_find(zh->session) : NULL;
     bool dead = zh->session != 0 && (session == NULL || session->rec.tag != SESSION_LIVE);
     if (dead && (fakezk.options.defects & FAKEZK_DEFECT_SILENT_SESSION) == 0) {
@@ -463,11 +565,13 @@ void link_connect(int client, int slot, int server)
         if (hand_out_session(zh, client) == 0) {
             return;
         }
+        catch_up_all(server);
     } else {
-        close_older(client, slot, zh->session);
+        take_over_session(client, slot);
     }
     int32_t now = the_log()->now_ms;
     zh->server = (uint8_t)server;
+    zh->halved = 0;
     zh->link = 1;
     zh->state = ZOO_CONNECTED_STATE;
     zh->sent_ms = now;
@@ -487,8 +591,10 @@ void fakezk_partition(int client, bool on)
     c->partitioned = on;
     if (!on) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
-            session_touch(c->handle[slot].link ? c->handle[slot].session : 0, the_log()->now_ms);
-            c->handle[slot].received_ms = c->handle[slot].open ? the_log()->now_ms : 0;
+            const struct _zhandle *zh = &c->handle[slot];
+            bool heard = zh->link && !server_at(zh->server)->frozen;
+            session_touch(heard ? zh->session : 0, the_log()->now_ms);
+            c->handle[slot].received_ms = zh->open ? the_log()->now_ms : 0;
         }
     }
 }
@@ -498,10 +604,32 @@ bool fakezk_is_partitioned(int client)
     return client_at(client)->partitioned != 0;
 }
 
+/* F7 on resuming: a ping that is overdue goes out, unless the link has been silent for so long that the client drops it
+ * first; what lies in the socket counts as heard. */
+static void wake_up(int client, int slot)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    int32_t now = the_log()->now_ms;
+    if (!zh->open || !zh->link || !fakezk.options.timed || !server_knows_session(zh->server, zh->session)) {
+        return;
+    }
+    if (now - zh->sent_ms >= zh->timeout_ms / 3) {
+        zh->sent_ms = now;
+    }
+    if (fakezk_unreceived_messages(client, slot) > 0) {
+        zh->received_ms = now;
+    } else if (now - zh->received_ms >= zh->timeout_ms * 2 / 3) {
+        link_drop(client, slot, ZOPERATIONTIMEOUT, false);
+    }
+}
+
 void fakezk_pause(int client, bool on)
 {
     session_settle_pings(client);
     client_mark(client)->paused = on;
+    for (int slot = 0; !on && slot < FAKEZK_HANDLES_MAX; slot++) {
+        wake_up(client, slot);
+    }
 }
 
 bool fakezk_is_paused(int client)
@@ -552,7 +680,7 @@ bool fakezk_is_lagging(int server)
     return server_at(server)->lagging != 0;
 }
 
-/* F97: links break, all session timers start again. */
+/* F97: links break; with the leader goes the tracker of sessions, and all timers start again. */
 void fakezk_restart_server(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {
@@ -564,7 +692,7 @@ void fakezk_restart_server(int server)
         }
     }
     struct pack pack = log_pack();
-    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); server == 0 && rec != NULL; rec = pack_next(&pack, rec)) {
         session_touch((int32_t)rec->word, the_log()->now_ms);
     }
 }

@@ -133,6 +133,18 @@ void server_watch_drop(int client, int slot)
     }
 }
 
+void server_end_session(int server, int32_t session)
+{
+    for (int client = 0; client < fakezk.options.clients; client++) {
+        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+            const struct _zhandle *zh = handle_at(client, slot);
+            if (zh->open && zh->link && zh->server == server && zh->session == session) {
+                server_watch_drop(client, slot);
+            }
+        }
+    }
+}
+
 static bool concerns(int type, int table)
 {
     if (type == ZOO_CHILD_EVENT) {
@@ -407,13 +419,13 @@ static struct zk_request *head_request(int client, int slot)
     return (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
 }
 
-bool server_can_apply(int client, int slot, bool *refused)
+bool server_will_apply(int client, int slot, bool *refused)
 {
     const struct _zhandle *zh = handle_at(client, slot);
     const struct zk_request *request = head_request(client, slot);
     *refused = false;
     if (!zh->link || request == NULL || request->rec.word == 0 || request->forwarded != 0 ||
-        client_at(client)->partitioned || request->lo_ms > the_log()->now_ms) {
+        client_at(client)->partitioned) {
         return false;
     }
     bool leader = needs_leader(request->rec.tag);
@@ -428,9 +440,16 @@ bool server_can_apply(int client, int slot, bool *refused)
     return server_knows_session(zh->server, zh->session);
 }
 
+bool server_can_apply(int client, int slot, bool *refused)
+{
+    const struct zk_request *request = head_request(client, slot);
+    *refused = false;
+    return request != NULL && request->lo_ms <= the_log()->now_ms && server_will_apply(client, slot, refused);
+}
+
 static void refuse(int client, int slot, const struct zk_request *request)
 {
-    struct zk_message *reply = reply_begin(request, the_log()->zxid);
+    struct zk_message *reply = reply_begin(request, server_at(handle_at(client, slot)->server)->zxid);
     reply->rc = ZSESSIONEXPIRED;
     reply->out = request->out;
     reply->out_size = request->out_size;
@@ -445,7 +464,9 @@ void server_apply(int client, int slot, bool refused)
     memcpy(request_space, head, head->rec.size);
     const struct zk_request *request = (struct zk_request *)request_space;
     struct _zhandle *zh = &client_mark(client)->handle[slot];
-    session_touch(zh->session, the_log()->now_ms);
+    if (!server_at(zh->server)->frozen) {
+        session_touch(zh->session, the_log()->now_ms); /* a follower that is cut off cannot pass it on (F35) */
+    }
     if (refused || (needs_leader(request->rec.tag) && closing(zh->session))) {
         refuse(client, slot, request);
         return;

@@ -17,9 +17,9 @@ struct zk_session *session_find(int32_t number)
     return NULL;
 }
 
-static const struct _zhandle *connected_handle(const struct zk_session *session)
+static const struct _zhandle *handle_with(int c, const struct zk_session *session)
 {
-    const struct zk_client *client = client_at(session->client);
+    const struct zk_client *client = client_at(c);
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
         const struct _zhandle *zh = &client->handle[slot];
         if (zh->open && zh->link && zh->session == (int32_t)session->rec.word) {
@@ -29,13 +29,25 @@ static const struct _zhandle *connected_handle(const struct zk_session *session)
     return NULL;
 }
 
+/* Mostly its own client's; ids can be handed to other processes (F18). */
+static const struct _zhandle *connected_handle(const struct zk_session *session)
+{
+    const struct _zhandle *zh = handle_with(session->client, session);
+    for (int c = 0; zh == NULL && c < fakezk.options.clients; c++) {
+        zh = handle_with(c, session);
+    }
+    return zh;
+}
+
 /* A session is fresh while its client runs, its link carries packets and its server reaches the leader: then there is a
  * ping at least every third of the timeout, and pings are not simulated one by one. */
 bool session_healthy(const struct zk_session *session)
 {
-    const struct zk_client *client = client_at(session->client);
     const struct _zhandle *zh = connected_handle(session);
-    return zh != NULL && !session->gone && !client->paused && !client->partitioned && !server_at(zh->server)->frozen;
+    if (zh == NULL || session->gone || server_at(zh->server)->frozen) {
+        return false;
+    }
+    return !client_at(zh->client)->paused && !client_at(zh->client)->partitioned;
 }
 
 /* F27: the deadline is rounded up to the grid of ticks, so that it lies in (T, T + tick]. */

@@ -38,7 +38,8 @@ static bool gives_up(int client, int slot)
 {
     const struct zk_client *c = client_at(client);
     const struct _zhandle *zh = &c->handle[slot];
-    if (!c->partitioned || c->paused || zh->state < 0 || (!zh->link && head_request(client, slot) == NULL)) {
+    bool served = !c->partitioned && zh->link && !server_at(zh->server)->frozen;
+    if (served || !link_mute(client, slot)) {
         return false;
     }
     return !fakezk.options.timed || link_give_up_ms(zh) <= the_log()->now_ms;
@@ -46,7 +47,8 @@ static bool gives_up(int client, int slot)
 
 static bool hung_up(const struct _zhandle *zh)
 {
-    return zh->link && !server_knows_session(zh->server, zh->session) && !client_at(zh->client)->partitioned;
+    const struct zk_client *c = client_at(zh->client);
+    return zh->link && !c->partitioned && !c->paused && !server_knows_session(zh->server, zh->session);
 }
 
 static void handle_steps(struct list *list, int client, int slot)
@@ -178,9 +180,11 @@ bool fakezk_can_step(const struct fakezk_step *step)
         return session != NULL && session->client == step->client && session->rec.tag == SESSION_LIVE &&
                expires_by_itself(session);
     case FAKEZK_CATCH_UP:
+        if (step->server == 0 || step->server >= fakezk.options.servers || server_at(step->server)->frozen) {
+            return false;
+        }
         pack = server_pack(step->server);
-        return step->server > 0 && step->server < fakezk.options.servers && !server_at(step->server)->frozen &&
-               pack_first(&pack, LIST_BACKLOG) != NULL;
+        return pack_first(&pack, LIST_BACKLOG) != NULL;
     case FAKEZK_COMMIT:
         pack = log_pack();
         return pack_first(&pack, LIST_LATE) != NULL;
@@ -342,23 +346,18 @@ static void handle_horizon(struct horizon *h, int client, int slot)
         must(h, message->rec.word != 0 ? h->now : message->hi_ms);
     }
     bool refused;
-    if (request != NULL && open_link && request->rec.word != 0 && request->forwarded == 0) {
+    if (server_will_apply(client, slot, &refused)) {
         may(h, request->lo_ms);
-        if (server_can_apply(client, slot, &refused) && !refused) {
+        if (!refused) {
             must(h, request->hi_ms);
         }
     }
-    if (!zh->link && zh->state >= 0 && !c->paused && !c->partitioned) {
-        may(h, zh->connect_ms);
-        bool possible = false;
-        for (int s = 0; s < fakezk.options.servers; s++) {
-            possible |= link_can_connect(client, slot, s);
-        }
-        if (possible) {
-            must(h, h->now);
+    for (int s = 0; s < fakezk.options.servers; s++) {
+        if (link_will_connect(client, slot, s)) {
+            must(h, zh->connect_ms);
         }
     }
-    if (c->partitioned && !c->paused && zh->state >= 0 && (zh->link || request != NULL)) {
+    if (link_mute(client, slot)) {
         must(h, link_give_up_ms(zh));
     }
     if (hung_up(zh)) {
@@ -409,6 +408,17 @@ int fakezk_handles(int client)
 bool fakezk_connected(int client, int handle)
 {
     return handle_at(client, handle)->link != 0;
+}
+
+int fakezk_linked(int client)
+{
+    const struct zk_client *c = client_at(client);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        if (c->handle[slot].open && c->handle[slot].link) {
+            return slot;
+        }
+    }
+    return -1;
 }
 
 bool fakezk_terminal(int client, int handle)

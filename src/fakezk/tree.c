@@ -96,9 +96,11 @@ static void note_child_created(int server, const struct zk_txn *txn)
     }
     struct zk_node *parent = tree_find(server, parent_path);
     LS_ASSERT(parent != NULL);
+    if (parent->created != txn->counter || txn->counter != INT32_MAX) {
+        parent->stat.pzxid = txn->zxid; /* it freezes with the counter (F49) */
+    }
     parent->created = txn->counter;
     parent->stat.children++;
-    parent->stat.pzxid = txn->zxid;
     parent->had_child = 1;
 }
 

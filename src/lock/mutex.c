@@ -736,16 +736,16 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
         return session->failure;
     if (!owner)
         return LS_EINVAL;
-    struct lock_claim *claim = find(mutex, owner);
-    if (claim && claim->state != LOCK_TOMB)
-        return reenter(claim);
-    if (claim)
-        drop_tomb(claim);
+    struct lock_claim *tomb = find(mutex, owner);
+    if (tomb && tomb->state != LOCK_TOMB)
+        return reenter(tomb);
     if (timeout_ms == 0 && !lock_session_ready(session))
         return LS_EBUSY;
-    claim = new_claim(mutex, owner, timeout_ms);
+    struct lock_claim *claim = new_claim(mutex, owner, timeout_ms);
     if (!claim)
         return LS_ENOMEM;
+    if (tomb)
+        drop_tomb(tomb); /* only now: an acquire that is refused leaves its owner to hear of the loss */
     claim->call = call;
     lock_mutex_go(claim);
     return LS_OK;

@@ -3,7 +3,6 @@
 
 #include "names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char marker[] = "lock-";
@@ -144,11 +143,13 @@ void lock_names_view(const struct String_vector *list, const char *prefix, struc
     }
 }
 
-static int compare_names(const void *a, const void *b)
+/* Insertion, because a library routine may allocate; queues are short. */
+static void insert(char **sorted, int count, char *name)
 {
-    const char *name_a = *(char *const *)a;
-    const char *name_b = *(char *const *)b;
-    return compare_contenders(key_of(name_a), name_a, key_of(name_b), name_b);
+    int at = count;
+    for (; at > 0 && compare_contenders(key_of(sorted[at - 1]), sorted[at - 1], key_of(name), name) > 0; at--)
+        sorted[at] = sorted[at - 1];
+    sorted[at] = name;
 }
 
 int lock_names_sort(struct String_vector *list)
@@ -160,9 +161,7 @@ int lock_names_sort(struct String_vector *list)
         if (lock_names_key(name, &key) != LOCK_KEY_CONTENDER)
             continue;
         list->data[i] = list->data[count];
-        list->data[count++] = name;
+        insert(list->data, count++, name);
     }
-    if (count > 1)
-        qsort(list->data, (size_t)count, sizeof list->data[0], compare_names);
     return count;
 }

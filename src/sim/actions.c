@@ -78,19 +78,11 @@ static int left(enum world_fault fault)
     return state->budget_total > 0 ? state->budget[fault] : 0;
 }
 
-static int linked_handle(int p)
-{
-    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-        if ((fakezk_handles(p) >> h & 1) != 0 && fakezk_connected(p, h)) {
-            return h;
-        }
-    }
-    return -1;
-}
-
 static void add_cuts(struct list *list, int p)
 {
-    int handle = linked_handle(p);
+    int loss = left(WORLD_FAULT_LOSS);
+    int late = left(WORLD_FAULT_LATE);
+    int handle = loss + late > 0 ? fakezk_linked(p) : -1;
     if (handle < 0) {
         return;
     }
@@ -103,10 +95,10 @@ static void add_cuts(struct list *list, int p)
                                  .a = (uint8_t)keep,
                                  .b = (uint8_t)apply,
                                  .c = the_world.options.loss_rc};
-            if (left(WORLD_FAULT_LOSS) > 0) {
+            if (loss > 0) {
                 add(list, cut);
             }
-            if (left(WORLD_FAULT_LATE) > 0 && fakezk_can_cut(p, handle, keep, apply, true)) {
+            if (late > 0 && fakezk_can_cut(p, handle, keep, apply, true)) {
                 cut.d = 1;
                 add(list, cut);
             }
@@ -208,7 +200,7 @@ int world_actions(struct world *world, struct action *out)
         add_timers(&list, p);
     }
     add_advance(&list);
-    for (int p = 0; p < world->options.processes; p++) {
+    for (int p = 0; world->programmed && p < world->options.processes; p++) {
         struct action op;
         if (process_next_op(p, &op) && world_enabled(world, &op)) {
             add(&list, op);

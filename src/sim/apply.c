@@ -7,16 +7,6 @@
 
 #include <lockstep/error.h>
 
-static int linked_handle(int p)
-{
-    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-        if ((fakezk_handles(p) >> h & 1) != 0 && fakezk_connected(p, h)) {
-            return h;
-        }
-    }
-    return -1;
-}
-
 /* ---- time ---- */
 
 static int32_t next_moment(int32_t *limit)
@@ -78,7 +68,7 @@ static bool fault_on_process(const struct action *action)
         return false;
     }
     bool started = process_at(p)->started;
-    int handle = linked_handle(p);
+    int handle = fakezk_linked(p);
     switch (action->kind) {
     case ACTION_CUT:
         return handle >= 0 && fakezk_can_cut(p, handle, action->a, action->b, action->d != 0);
@@ -198,7 +188,7 @@ static void do_process_fault(const struct action *action)
     int rc = action->c != 0 ? action->c : the_world.options.loss_rc;
     switch (action->kind) {
     case ACTION_CUT:
-        fakezk_cut(p, linked_handle(p), action->a, action->b, rc, action->d != 0);
+        fakezk_cut(p, fakezk_linked(p), action->a, action->b, rc, action->d != 0);
         break;
     case ACTION_REFUSE:
         fakezk_refuse(p, 0);
@@ -262,56 +252,84 @@ static void do_common_fault(const struct action *action)
     }
 }
 
-static void do_system(const struct action *action)
+/* A step of the ensemble: looked up once, because this is the path of searches. */
+static bool try_step(const struct action *action)
 {
     struct fakezk_step step;
+    if (!step_of_action(action, &step)) {
+        return false;
+    }
+    process_run_step(&step);
+    return true;
+}
+
+static void do_timed(const struct action *action)
+{
     if (action->kind == ACTION_FIRE) {
         process_fire(action->process, action->a);
-    } else if (action->kind == ACTION_ADVANCE) {
+    } else {
         int32_t to;
         advance_target(action, &to);
         fakezk_advance(to);
-    } else if (step_of_action(action, &step)) {
-        process_run_step(&step);
     }
 }
 
-static bool is_due(const struct action *action)
+/* Whether the process's program stands at this step. */
+static bool is_programmed(const struct action *action)
+{
+    struct action next;
+    return process_next_op(action->process, &next) && next.kind == action->kind && next.a == action->a &&
+           next.b == action->b;
+}
+
+static void do_client(const struct action *action)
+{
+    if (is_programmed(action)) {
+        process_mark(action->process)->pc++;
+    }
+    action_pay(action, false);
+    do_verb(action);
+}
+
+static void do_fault(const struct action *action)
 {
     struct fakezk_step step;
-    return action->kind == ACTION_EXPIRE && step_of_action(action, &step);
+    bool due = action->kind == ACTION_EXPIRE && step_of_action(action, &step);
+    action_pay(action, due);
+    if (!due) {
+        announce_fault(action);
+    }
+    if (action->kind <= ACTION_FAIL_ALLOC) {
+        do_process_fault(action);
+    } else {
+        do_common_fault(action);
+    }
+}
+
+static bool try_action(struct world *world, const struct action *action)
+{
+    if (action->kind < ACTION_FIRE) {
+        return try_step(action);
+    }
+    if (!world_enabled(world, action)) {
+        return false;
+    }
+    if (action->kind <= ACTION_ADVANCE) {
+        do_timed(action);
+    } else if (action->kind <= ACTION_START) {
+        do_client(action);
+    } else {
+        do_fault(action);
+    }
+    return true;
 }
 
 int world_apply(struct world *world, const struct action *action)
 {
-    if (!world_enabled(world, action)) {
+    if (!try_action(world, action)) {
         return LS_EINVAL;
     }
-    struct action next;
-    bool programmed = action->kind > ACTION_ADVANCE && action->kind <= ACTION_START &&
-                      process_next_op(action->process, &next) && next.kind == action->kind && next.a == action->a &&
-                      next.b == action->b;
-    bool due = is_due(action);
     world->steps++;
-    if (programmed) {
-        process_mark(action->process)->pc++;
-    }
-    if (action->kind <= ACTION_ADVANCE) {
-        do_system(action);
-    } else if (action->kind <= ACTION_START) {
-        action_pay(action, false);
-        do_verb(action);
-    } else {
-        action_pay(action, due);
-        if (!due) {
-            announce_fault(action);
-        }
-        if (action->kind <= ACTION_FAIL_ALLOC) {
-            do_process_fault(action);
-        } else {
-            do_common_fault(action);
-        }
-    }
     for (int p = 0; world->programmed && p < world->options.processes; p++) {
         process_skip_ops(p);
     }

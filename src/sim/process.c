@@ -135,6 +135,8 @@ void process_stop(int p)
     leave();
     end_beliefs(p);
     wipe(p);
+    struct event event = observe_process(EVENT_STOPPED, p);
+    observe(&event);
 }
 
 void process_crash(int p)
@@ -178,13 +180,8 @@ void process_cancel(int p, int lock, int owner)
     struct event canceled = slot_event(EVENT_CANCELED, p, lock, owner);
     observe(&canceled);
     enter(p);
-    int rc = recipe()->cancel(process_state(p), lock, owner);
+    recipe()->cancel(process_state(p), lock, owner);
     leave();
-    if (rc < 0) {
-        struct event refused = slot_event(EVENT_REFUSED, p, lock, owner);
-        refused.code = rc;
-        observe(&refused);
-    }
 }
 
 void process_release(int p, int lock, int owner)

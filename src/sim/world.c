@@ -92,7 +92,7 @@ static void lay_blocks(const struct world_options *options)
     struct arena *arena = &the_world.arena;
     the_world.state_block = arena_add(arena, sizeof(struct world_state), sizeof(struct world_state));
     the_world.judge_block = arena_add(arena, sizeof(struct arena_block) + options->judge_bytes + 8,
-                                      sizeof(struct arena_block) + options->judge_bytes);
+                                      sizeof(struct arena_block));
     for (int p = 0; p < options->processes; p++) {
         the_world.process_block[p] = arena_add(arena, PROCESS_BYTES, sizeof(struct process));
         the_world.heap_block[p] = arena_add(arena, HEAP_BYTES, 16);
@@ -260,9 +260,11 @@ void *world_judges(struct world *world)
     return (unsigned char *)arena_at(&world->arena, world->judge_block) + sizeof(struct arena_block);
 }
 
-void world_judges_changed(struct world *world)
+void world_judges_changed(struct world *world, size_t live_bytes)
 {
     arena_mark(&world->arena, world->judge_block);
+    bool fits = arena_resize(&world->arena, world->judge_block, sizeof(struct arena_block) + live_bytes);
+    LS_ASSERT(fits);
 }
 
 enum ls_belief world_belief(struct world *world, int process, int lock, int owner)

@@ -36,6 +36,7 @@ static const char *const NAMES[] = {
     [EVENT_EFFECT] = "effect",
     [EVENT_CRASHED] = "crashed",
     [EVENT_RESTARTED] = "restarted",
+    [EVENT_STOPPED] = "stopped",
     [EVENT_PAUSED] = "paused",
     [EVENT_RESUMED] = "resumed",
     [EVENT_FAULT] = "fault",

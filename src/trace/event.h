@@ -60,9 +60,10 @@ enum event_kind {
     /* What happens to processes and links. */
     EVENT_CRASHED,   /* process */
     EVENT_RESTARTED, /* process */
+    EVENT_STOPPED,   /* process: it closed its session in an orderly way and forgot everything */
     EVENT_PAUSED,    /* process */
     EVENT_RESUMED,   /* process */
-    EVENT_FAULT,     /* process or none; code = fault kind: any fault, before its consequences */
+    EVENT_FAULT,     /* process or none; code = enum action_kind: any fault, before its consequences */
 
     /* The run. */
     EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no janitor work, no fault pending */

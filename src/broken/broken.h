@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Broken recipes: canaries that the judges must catch, each with one defect that a real recipe has had. */
+#ifndef BROKEN_BROKEN_H
+#define BROKEN_BROKEN_H
+
+#include <lockstep/recipe.h>
+
+/* What `breaks` says of a recipe that breaks no property because it never does anything that could be judged:
+ * all its verdicts are `not-judged`, and a file that says `holds` fails with it. */
+#define BROKEN_NOTHING_TO_JUDGE "not-judged"
+
+/* Sorted by the property that they break. `breaks` is never NULL. */
+extern const struct ls_recipe *const broken_recipes[];
+extern const int broken_recipes_count;
+
+/* The recipe that the broken ones are made from, without a defect: a second correct mutex. */
+extern const struct ls_recipe textbook_recipe;
+
+#endif

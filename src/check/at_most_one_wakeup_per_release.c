@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* No herd (D7): deleting one contender's node wakes at most one waiting contender.
+ *
+ * Counted are deliveries of node events with a deletion as their cause to processes that wait for that lock.
+ * The watched node is part of the key, because the end of a session deletes several contenders with one zxid,
+ * and each may wake the one behind it. Session events, CHANGED, and what is told at a reconnect do not count.
+ * A watch on the directory's child list is found here, since one deletion then wakes all who wait.
+ *
+ * It does not see: two waiting owners of one process woken by one deletion; a second wake-up by an older
+ * deletion that is delivered after a wake-up by a newer one on the same lock (one record per lock keeps the
+ * state small, and another schedule shows it); the cost of requests that follow a wake-up (bounded_work). */
+#include <check/properties.h>
+
+static void observe_woken(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    if (event->cause == 0 || event->lock == EVENT_LOCK_NONE)
+        return;
+    if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+        return;
+    note->premises = 1;
+    struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
+    if (woken && woken->a == event->cause && woken->b == event->zxid) {
+        if (woken->process != event->process)
+            check_violate(note, "one deletion (zxid %lld) woke both %s and %s, who wait for %s",
+                          (long long)event->cause, check_process_name(context, woken->process).text, WHO,
+                          WHAT);
+        return;
+    }
+    if (woken && woken->a > event->cause)
+        return;
+    table_drop(table, woken);
+    if (ledger_claims(table, event->lock, -1, CLAIM_WAITING) >
+        ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+        table_put(table, RECORD_WOKEN, event->lock, event->process, 0, event->cause, event->zxid);
+}
+
+/* With nobody else left who waits, nobody else can be woken: the question is answered. */
+static void forget(struct check_table *table, const struct event *event)
+{
+    const struct check_record *claim =
+        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
+    if (!woken)
+        return;
+    int ending = claim && (claim->flags & CLAIM_WAITING) && claim->process != woken->process ? 1 : 0;
+    int others = ledger_claims(table, event->lock, -1, CLAIM_WAITING) -
+                 ledger_claims(table, event->lock, woken->process, CLAIM_WAITING);
+    if (others == ending)
+        table_drop(table, woken);
+}
+
+static void forget_all(struct check_table *table)
+{
+    struct check_record *woken;
+    while ((woken = table_first(table, RECORD_WOKEN)) != NULL)
+        table_drop(table, woken);
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    if (event->kind == EVENT_WOKEN)
+        observe_woken(table, context, event, note);
+    else if (event->kind == EVENT_REST)
+        forget_all(table);
+    else
+        forget(table, event);
+}
+
+const struct property check_at_most_one_wakeup_per_release = {
+    .name = "at_most_one_wakeup_per_release",
+    .sentence = "the deletion of one contender's node wakes at most one waiting contender",
+    .premise = "wake-ups of waiting processes by a deletion",
+    .blind_to = "two waiting owners of one process; wake-ups by older deletions delivered after newer ones",
+    .modes = PROPERTY_ALWAYS,
+    .wants =
+        EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_REST),
+    .needs = CHECK_NEEDS_CLAIMS,
+    .records_per_contender = 1,
+    .observe = observe,
+};

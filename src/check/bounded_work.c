@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A recipe that is given no reason to work does not work for ever.
+ *
+ *   - Between two reasons (asked, answered, cancelled, released, woken, a link or session event, a fault,
+ * rest) a process issues at most WORK_MAX requests. Syncs do not count: a holder may keep itself fresh with
+ * them at a steady pace. In timed runs only the requests of one window count, so that slow polling passes and
+ * a busy loop does not.
+ *   - In one wait, while connected and without a fault, a process creates at most CREATES_MAX contenders for
+ * each owner who waits. Wake-ups are no excuse here: recipes that give up their place at each wake-up wake
+ * each other for ever.
+ *
+ * It does not see: loops that are slower than the window; loops of which each turn is given a new reason by a
+ * fault; what requests cost the server. The bounds are far above what a mutex needs (a handful, and one). */
+#include <check/properties.h>
+
+#define WORK_MAX 64
+#define CREATES_MAX 3
+#define WORK_WINDOW_MS_DEFAULT 4000
+
+static void judge_request(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    if (event->code == EVENT_REQUEST_SYNC || event->process == EVENT_PROCESS_NONE)
+        return;
+    int window_ms = context->work_window_ms > 0 ? context->work_window_ms : WORK_WINDOW_MS_DEFAULT;
+    struct check_record *work = table_get(table, RECORD_WORK, 0, event->process, 0);
+    if (work && context->timed && event->now_ms - work->a > window_ms) {
+        table_drop(table, work);
+        work = NULL;
+    }
+    if (!work)
+        work = table_put(table, RECORD_WORK, 0, event->process, 0, context->timed ? event->now_ms : 0, 0);
+    if (work->flags == WORK_MAX)
+        check_violate(note, "%s issued more than %d requests without being given a reason", WHO, WORK_MAX);
+    else
+        work->flags++;
+}
+
+static void judge_created(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
+    if (event->code != 1 || waiting == 0)
+        return;
+    struct check_record *creates = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
+    if (!creates)
+        creates = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
+    if (creates->flags >= CREATES_MAX * waiting)
+        check_violate(note,
+                      "%s created more than %d contenders for %s in one wait, connected and without a fault",
+                      WHO, CREATES_MAX * waiting, WHAT);
+    else
+        creates->flags++;
+}
+
+static void forget_all(struct check_table *table, enum record_kind kind)
+{
+    struct check_record *record;
+    while ((record = table_first(table, kind)) != NULL)
+        table_drop(table, record);
+}
+
+/* What happens to a process, or to the servers, excuses what it has done so far. */
+static void excuse(struct check_table *table, const struct event *event)
+{
+    if (event->process == EVENT_PROCESS_NONE) {
+        forget_all(table, RECORD_WORK);
+        forget_all(table, RECORD_CREATES);
+    } else {
+        table_drop_process(table, RECORD_WORK, event->process);
+        table_drop_process(table, RECORD_CREATES, event->process);
+    }
+}
+
+static void observe_answer(struct check_table *table, const struct event *event, struct check_note *note)
+{
+    struct check_record *work = table_get(table, RECORD_WORK, 0, event->process, 0);
+    note->premises = work ? 1 : 0;
+    table_drop(table, work);
+    if (event->kind != EVENT_FREED && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) <= 1)
+        table_drop_lock(table, RECORD_CREATES, event->lock, event->process);
+}
+
+static void observe_caller(struct check_table *table, const struct event *event)
+{
+    table_drop_process(table, RECORD_WORK, event->process);
+    if (event->kind == EVENT_ASKED && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 0)
+        table_drop_lock(table, RECORD_CREATES, event->lock, event->process);
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    switch (event->kind) {
+    case EVENT_REQUEST:
+        judge_request(table, context, event, note);
+        break;
+    case EVENT_NODE_CREATED:
+        judge_created(table, context, event, note);
+        break;
+    case EVENT_GRANTED:
+    case EVENT_FAILED:
+    case EVENT_FREED:
+        observe_answer(table, event, note);
+        break;
+    case EVENT_ASKED:
+    case EVENT_CANCELED:
+    case EVENT_RELEASED:
+    case EVENT_WOKEN:
+        observe_caller(table, event);
+        break;
+    case EVENT_REST:
+        forget_all(table, RECORD_WORK);
+        break;
+    default:
+        excuse(table, event);
+        break;
+    }
+}
+
+const struct property check_bounded_work = {
+    .name = "bounded_work",
+    .sentence =
+        "without a reason a process issues a bounded number of requests, and in one wait a few nodes at most",
+    .premise = "answers and completed releases that took requests",
+    .blind_to = "loops slower than the window; syncs; loops that a fault gives a reason at every turn",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_GRANTED) |
+             EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_ASKED) |
+             EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_WOKEN) |
+             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) |
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) |
+             EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_CLAIMS,
+    .records_per_process = 1,
+    .records_per_contender = 1,
+    .observe = observe,
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/properties.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct property *const all[] = {
+    &check_at_most_one_holder,   &check_at_most_one_believer, &check_no_stale_effect,
+    &check_no_lost_wakeup,       &check_no_orphan_node,       &check_at_most_one_wakeup_per_release,
+    &check_no_watch_left_behind, &check_granted_in_order,     &check_release_matches_acquire,
+    &check_every_loss_is_told,   &check_deadline_is_kept,     &check_bounded_work,
+};
+enum { ALL_COUNT = sizeof all / sizeof all[0] };
+_Static_assert(ALL_COUNT <= CHECK_PROPERTIES_MAX, "findings have room for all properties");
+
+/* Which values of a record a renaming has to change. */
+static const struct {
+    uint8_t a, b;
+} values[RECORD_KINDS] = {
+    [RECORD_PROCESS] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE},
+    [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE},
+    [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION},
+    [RECORD_GHOST] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION},
+    [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID},
+    [RECORD_WOKEN] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID},
+    [RECORD_WATCH] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE},
+    [RECORD_PLACE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID},
+    [RECORD_RELEASE] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE},
+    [RECORD_TOLD] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE},
+    [RECORD_DEADLINE] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE},
+    [RECORD_WORK] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE},
+};
+
+const struct property *const *check_all(int *count)
+{
+    *count = ALL_COUNT;
+    return all;
+}
+
+int check_position(const char *name)
+{
+    for (int i = 0; i < ALL_COUNT; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return i;
+    return -1;
+}
+
+const struct property *check_find(const char *name)
+{
+    int position = check_position(name);
+    return position < 0 ? NULL : all[position];
+}
+
+uint32_t check_default_mask(bool timed)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < ALL_COUNT; i++)
+        if (all[i]->modes & (timed ? PROPERTY_TIMED : PROPERTY_UNTIMED))
+            mask |= 1u << i;
+    return mask;
+}
+
+/* Room for what a run can need: two nodes per contender (one may be left over), and a third for what is on
+ * its way out. A run that needs more ends with the outcome `limit`. */
+static uint32_t capacity_of(const struct check_set *set)
+{
+    const struct check_context *context = &set->context;
+    int owners = context->owners > 0 ? context->owners : 2;
+    int per_process = set->needs & CHECK_NEEDS_PROCESSES ? 1 : 0;
+    int per_contender = 0;
+    if (set->needs & CHECK_NEEDS_CLAIMS)
+        per_contender += 1;
+    if (set->needs & CHECK_NEEDS_NODES)
+        per_contender += 3;
+    for (int i = 0; i < ALL_COUNT; i++) {
+        if (set->mask & 1u << i) {
+            per_process += all[i]->records_per_process;
+            per_contender += all[i]->records_per_contender;
+        }
+    }
+    int records = 16 + context->processes * (per_process + context->locks * owners * per_contender);
+    return (uint32_t)records;
+}
+
+void check_set_init(struct check_set *set, uint32_t mask, const struct check_context *context)
+{
+    memset(set, 0, sizeof *set);
+    set->context = *context;
+    set->mask = mask & ((1u << ALL_COUNT) - 1u);
+    for (int i = 0; i < ALL_COUNT; i++) {
+        if ((set->mask & 1u << i) == 0)
+            continue;
+        set->needs |= all[i]->needs;
+        for (int kind = 0; kind < EVENT_KINDS; kind++)
+            if (all[i]->wants & EVENT_BIT(kind))
+                set->wants[kind] |= 1u << i;
+    }
+    set->ledger_wants = ledger_wants(set->needs);
+    set->capacity = capacity_of(set);
+}
+
+size_t check_set_state_size(const struct check_set *set)
+{
+    return sizeof(struct check_table) + set->capacity * sizeof(struct check_record);
+}
+
+size_t check_set_live_bytes(const void *block)
+{
+    const struct check_table *table = block;
+    return sizeof *table + table->used * sizeof table->record[0];
+}
+
+void check_set_visit(void *block, check_visit_fn visit, void *ctx)
+{
+    struct check_table *table = block;
+    for (uint32_t i = 0; i < table->used; i++) {
+        struct check_record *record = &table->record[i];
+        if (values[record->kind].a != CHECK_VALUE_NONE)
+            visit(ctx, (enum check_value)values[record->kind].a, &record->a);
+        if (values[record->kind].b != CHECK_VALUE_NONE)
+            visit(ctx, (enum check_value)values[record->kind].b, &record->b);
+    }
+}
+
+static void keep_finding(struct check_stats *stats, int position, const struct event *event,
+                         const struct check_note *note)
+{
+    struct check_finding *finding = &stats->finding[position];
+    finding->premises += (uint64_t)note->premises;
+    if (!note->violated || finding->violated)
+        return;
+    finding->violated = true;
+    finding->step = stats->step;
+    finding->event_kind = event->kind;
+    finding->process = event->process;
+    finding->now_ms = event->now_ms;
+    snprintf(finding->why, sizeof finding->why, "%s", note->why);
+    stats->violated |= 1u << position;
+}
+
+static void judge(const struct check_set *set, struct check_table *table, struct check_stats *stats,
+                  const struct event *event)
+{
+    for (uint32_t left = set->wants[event->kind]; left; left &= left - 1) {
+        int position = __builtin_ctz(left);
+        struct check_note note;
+        note.premises = 0;
+        note.violated = false;
+        note.why[0] = '\0';
+        all[position]->observe(table, &set->context, event, &note);
+        if (note.premises || note.violated)
+            keep_finding(stats, position, event, &note);
+    }
+}
+
+/* To the judges a process that closed its session and forgot everything is like one that is gone. */
+static struct event as_judged(const struct event *event)
+{
+    struct event copy = *event;
+    copy.kind = event->kind == EVENT_STOPPED ? EVENT_CRASHED : event->kind;
+    return copy;
+}
+
+bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
+                       const struct event *seen)
+{
+    struct check_table *table = block;
+    struct event judged = as_judged(seen);
+    const struct event *event = &judged;
+    bool wanted = (set->ledger_wants & EVENT_BIT(event->kind)) != 0;
+    if (stats->limit || (!wanted && !set->wants[event->kind]))
+        return false;
+    table->capacity = set->capacity;
+    judge(set, table, stats, event);
+    if (wanted)
+        ledger_observe(table, set->needs, event);
+    if (table->full)
+        stats->limit = true;
+    return true;
+}
+
+enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position)
+{
+    if ((set->mask & 1u << position) == 0)
+        return CHECK_NOT_JUDGED;
+    const struct check_finding *finding = &stats->finding[position];
+    if (finding->violated)
+        return CHECK_VIOLATED;
+    return finding->premises ? CHECK_HOLDS : CHECK_NOT_JUDGED;
+}
+
+const char *check_verdict_name(enum check_verdict verdict)
+{
+    static const char *const names[] = {"not-judged", "holds", "violated"};
+    return names[verdict];
+}
+
+/* ---- sentences ---- */
+
+static struct check_name name_of(const char *(*name)(const void *, int), const void *names, const char *what,
+                                 int index)
+{
+    struct check_name result;
+    if (name)
+        snprintf(result.text, sizeof result.text, "%s", name(names, index));
+    else
+        snprintf(result.text, sizeof result.text, "%s %d", what, index);
+    return result;
+}
+
+struct check_name check_process_name(const struct check_context *context, int process)
+{
+    if (process == EVENT_PROCESS_NONE)
+        return (struct check_name){"the operator"};
+    return name_of(context->process_name, context->names, "process", process);
+}
+
+struct check_name check_lock_name(const struct check_context *context, int lock)
+{
+    return name_of(context->lock_name, context->names, "lock", lock);
+}
+
+void check_violate(struct check_note *note, const char *format, ...)
+{
+    if (note->violated)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(note->why, sizeof note->why, format, arguments);
+    va_end(arguments);
+    note->violated = true;
+}

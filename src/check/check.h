@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The judges: small automata over semantic events (D5), one property per file, named as its sentence.
+ *
+ * A set of chosen properties keeps its whole state in one block: a table of records that is sorted and packed
+ * at the front, so that equal futures have equal bytes and only the live bytes need to be hashed. There are
+ * no pointers in it, and all zero is the initial state. What the judges have found (premises met, the first
+ * violation) lies outside the block, in struct check_stats: it is a result, not a state. */
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace/event.h>
+
+#define CHECK_PROPERTIES_MAX 16
+#define CHECK_WHY_MAX 240
+
+/* In which modes a property means something when no file names it (D6, D8). */
+#define PROPERTY_UNTIMED 0x01u
+#define PROPERTY_TIMED 0x02u
+#define PROPERTY_ALWAYS (PROPERTY_UNTIMED | PROPERTY_TIMED)
+
+struct check_table; /* the state block, see check/state.h */
+
+/* What the judges know about the run besides its events. */
+struct check_context {
+    int processes;      /* how many processes there are */
+    int locks;          /* how many locks */
+    int owners;         /* owners per process and lock that ask at once; 0 = 2 */
+    bool timed;         /* event.now_ms means something */
+    int tolerance_ms;   /* how late an answer may be: the quantum, or the scheduling slack of a real run */
+    int work_window_ms; /* timed: bounded_work forgets what is older; 0 = 4000 */
+    /* Names for the sentences; NULL = "process 0", "lock 0". The text must outlive the call only. */
+    const char *(*process_name)(const void *names, int process);
+    const char *(*lock_name)(const void *names, int lock);
+    const void *names;
+};
+
+/* What one judge says about one event. */
+struct check_note {
+    int premises;            /* how often the premise was met by this event */
+    bool violated;           /* `why` says what happened */
+    char why[CHECK_WHY_MAX]; /* one sentence, valid only if violated */
+};
+
+struct property {
+    const char *name;          /* "at_most_one_holder" */
+    const char *sentence;      /* what is promised */
+    const char *premise;       /* what its count counts */
+    const char *blind_to;      /* what it cannot see */
+    unsigned modes;            /* PROPERTY_…: where it is judged without being named */
+    uint64_t wants;            /* bit 1 << kind for each event kind that it looks at */
+    unsigned needs;            /* CHECK_NEEDS_…: what the shared ledger must know, see check/state.h */
+    int records_per_process;   /* records of its own, at most, for one process */
+    int records_per_contender; /* for one process, lock and owner */
+    void (*observe)(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note);
+};
+
+/* All properties, in the order in which they are listed. */
+const struct property *const *check_all(int *count);
+
+/* The property of that name, or NULL. */
+const struct property *check_find(const char *name);
+
+/* Its position in check_all(), or -1. Bit `1 << position` stands for it in masks. */
+int check_position(const char *name);
+
+/* All properties that mean something by default in that mode (bits as in check_position()). */
+uint32_t check_default_mask(bool timed);
+
+/* ---- a set of chosen properties ---- */
+
+struct check_set {
+    struct check_context context;
+    uint32_t mask;               /* the chosen ones */
+    unsigned needs;              /* union of their needs */
+    uint64_t ledger_wants;       /* event kinds that the ledger looks at */
+    uint32_t wants[EVENT_KINDS]; /* for each event kind the chosen properties that look at it */
+    uint32_t capacity;           /* records that the block can hold */
+};
+
+/* What was found about one property. */
+struct check_finding {
+    uint64_t premises; /* how often its premise was met */
+    bool violated;
+    uint64_t step;           /* the first violation: check_stats.step at that time */
+    uint8_t event_kind;      /* the event that showed it */
+    uint8_t process;         /* of that event */
+    int64_t now_ms;          /* of that event */
+    char why[CHECK_WHY_MAX]; /* one sentence */
+};
+
+/* Results of a run. Zero-initialise; the caller sets `step` before each step. */
+struct check_stats {
+    uint64_t step;     /* kept by the caller */
+    uint32_t violated; /* mask of what is violated */
+    bool limit;        /* the block was too small: nothing after that is judged */
+    struct check_finding finding[CHECK_PROPERTIES_MAX]; /* by position */
+};
+
+enum check_verdict {
+    CHECK_NOT_JUDGED, /* the premise was never met, or the property was not chosen */
+    CHECK_HOLDS,
+    CHECK_VIOLATED,
+};
+
+/* Prepares a set; `context` is copied (its names pointer too). The set itself never changes after that. */
+void check_set_init(struct check_set *set, uint32_t mask, const struct check_context *context);
+
+/* Size of the state block. It must be aligned to 8 and zeroed before the first event. */
+size_t check_set_state_size(const struct check_set *set);
+
+/* Shows one event to the judges. Returns true if the block may have changed. Once stats->limit is set it does
+ * nothing. */
+bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
+                       const struct event *event);
+
+/* How many bytes at the front of the block are in use; what lies behind them is zero. A multiple of 8. */
+size_t check_set_live_bytes(const void *block);
+
+/* Values in the block that a renaming of growing numbers must change too (D3c), and times that a driver may
+ * shift. The new values must keep the order within each type. */
+enum check_value {
+    CHECK_VALUE_NONE,
+    CHECK_VALUE_ZXID,
+    CHECK_VALUE_SESSION,
+    CHECK_VALUE_TIME,
+};
+typedef void (*check_visit_fn)(void *ctx, enum check_value type, int64_t *value);
+void check_set_visit(void *block, check_visit_fn visit, void *ctx);
+
+enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
+
+/* "holds", "violated", "not-judged". */
+const char *check_verdict_name(enum check_verdict verdict);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The caller gets its answer at the deadline, also during an outage.
+ *
+ * An acquire with a timeout is answered, granted or failed, not later than asked + timeout + the context's
+ * tolerance (one quantum of virtual time, the scheduling slack of a real run). While a process is paused its
+ * callers are too; they get their answer when it resumes.
+ *
+ * It does not see: untimed runs, where no deadline has a value; acquires without a timeout and try-acquires;
+ * answers that are late when nothing more is observed before the run ends. */
+#include <check/properties.h>
+
+#define DEADLINE_PAUSED 0x01u
+
+static void begin(struct check_table *table, const struct event *event)
+{
+    table_drop(table, table_get(table, RECORD_DEADLINE, event->lock, event->process, event->owner));
+    if (event->code > 0)
+        table_put(table, RECORD_DEADLINE, event->lock, event->process, event->owner,
+                  event->now_ms + event->code, 0);
+}
+
+static bool is_late(const struct check_record *deadline, const struct check_context *context,
+                    const struct event *event)
+{
+    return (deadline->flags & DEADLINE_PAUSED) == 0 && event->now_ms > deadline->a + context->tolerance_ms;
+}
+
+static void judge_answer(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    struct check_record *deadline =
+        table_get(table, RECORD_DEADLINE, event->lock, event->process, event->owner);
+    if (!deadline)
+        return;
+    note->premises = 1;
+    if (is_late(deadline, context, event))
+        check_violate(note, "%s (owner %d) got its answer about %s %lld ms after its deadline", WHO,
+                      event->owner, WHAT, (long long)(event->now_ms - deadline->a));
+    table_drop(table, deadline);
+}
+
+static void judge_others(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    struct check_record *deadline = table_first(table, RECORD_DEADLINE);
+    while (deadline && !is_late(deadline, context, event))
+        deadline = table_next(table, deadline);
+    if (!deadline)
+        return;
+    note->premises++;
+    check_violate(note, "%s (owner %d) has no answer about %s %lld ms after its deadline",
+                  check_process_name(context, deadline->process).text, deadline->owner,
+                  check_lock_name(context, deadline->lock).text, (long long)(event->now_ms - deadline->a));
+    table_drop(table, deadline);
+}
+
+static void observe_pause(struct check_table *table, const struct event *event)
+{
+    struct check_record *deadline;
+    for (deadline = table_first(table, RECORD_DEADLINE); deadline; deadline = table_next(table, deadline)) {
+        if (deadline->process != event->process)
+            continue;
+        deadline->flags = event->kind == EVENT_PAUSED ? DEADLINE_PAUSED : 0;
+        if (event->kind == EVENT_RESUMED && deadline->a < event->now_ms)
+            deadline->a = event->now_ms; /* its key has no second record, so the order stays */
+    }
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    if (!context->timed)
+        return;
+    if (event->kind == EVENT_GRANTED || event->kind == EVENT_FAILED)
+        judge_answer(table, context, event, note);
+    if (event->kind == EVENT_CRASHED)
+        table_drop_process(table, RECORD_DEADLINE, event->process);
+    if (event->kind == EVENT_RESUMED)
+        observe_pause(table, event);
+    judge_others(table, context, event, note);
+    if (event->kind == EVENT_PAUSED)
+        observe_pause(table, event);
+    if (event->kind == EVENT_ASKED)
+        begin(table, event);
+}
+
+const struct property check_deadline_is_kept = {
+    .name = "deadline_is_kept",
+    .sentence = "an acquire with a timeout is answered at its deadline at the latest, also during an outage",
+    .premise = "answers to acquires with a timeout",
+    .blind_to = "untimed runs; acquires without a timeout; time in which the process is paused",
+    .modes = PROPERTY_TIMED,
+    .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
+             EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_LINK_UP) |
+             EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_NODE_CREATED) |
+             EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_PAUSED) |
+             EVENT_BIT(EVENT_RESUMED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_REST),
+    .needs = 0,
+    .records_per_contender = 1,
+    .observe = observe,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Listeners hear of every loss, once and in order.
+ *
+ *   - between two session ids that a process is told of lies exactly one LOST, before the CONNECTED of the
+ * next;
+ *   - once the client library has delivered EXPIRED, or has connected with another session id, LOST follows
+ * before anything else is granted or connected, and by the next rest at the latest;
+ *   - a broken link is told as SUSPENDED before the link comes back, and nothing is told as RECONNECTED that
+ * was lost.
+ *
+ * It does not see: sessions that the recipe never spoke of; losses that no server has told the client of yet
+ * (the C client never expires a session by its own clock: F14). */
+#include <check/properties.h>
+
+#define TOLD_LOST_DUE 0x01u    /* the client library knows of a loss that was not told yet */
+#define TOLD_SUSPEND_DUE 0x02u /* likewise of a broken link */
+#define TOLD_LOST 0x04u        /* the last thing told was a loss */
+
+static struct check_record *told_of(struct check_table *table, int process)
+{
+    struct check_record *told = table_get(table, RECORD_TOLD, 0, process, 0);
+    return told ? told : table_put(table, RECORD_TOLD, 0, process, 0, 0, 0);
+}
+
+static void judge_connected(struct check_record *told, const struct check_context *context,
+                            const struct event *event, struct check_note *note)
+{
+    if (told->a != 0 && told->a != event->session)
+        check_violate(note, "%s was told that session 0x%llx is connected, but never that 0x%llx was lost",
+                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
+    told->a = event->session;
+    told->flags = 0;
+}
+
+static void judge_reconnected(struct check_record *told, const struct check_context *context,
+                              const struct event *event, struct check_note *note)
+{
+    if (told->a == 0 || told->a != event->session)
+        check_violate(note, "%s was told that session 0x%llx is reconnected, but the session it knew was %s",
+                      WHO, (unsigned long long)event->session, told->a == 0 ? "lost" : "another");
+}
+
+static void judge_lost(struct check_record *told, const struct check_context *context,
+                       const struct event *event, struct check_note *note)
+{
+    if (told->a == 0 && (told->flags & TOLD_LOST))
+        check_violate(note, "%s was told twice that its session 0x%llx is lost", WHO,
+                      (unsigned long long)event->session);
+    if (told->a != 0 && event->session != 0 && told->a != event->session)
+        check_violate(note, "%s was told that session 0x%llx is lost, but the session it knew was 0x%llx",
+                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
+    told->a = 0;
+    told->flags = TOLD_LOST;
+}
+
+static void judge_due(const struct check_record *told, const struct check_context *context, const char *when,
+                      struct check_note *note)
+{
+    if (told->flags & TOLD_LOST_DUE)
+        check_violate(note, "%s has not been told of the loss of session 0x%llx %s",
+                      check_process_name(context, told->process).text, (unsigned long long)told->a, when);
+    if (told->flags & TOLD_SUSPEND_DUE)
+        check_violate(note, "%s has not been told that the link of session 0x%llx was down %s",
+                      check_process_name(context, told->process).text, (unsigned long long)told->a, when);
+}
+
+static void observe_link(struct check_record *told, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    if (told->a == 0)
+        return; /* the process has not been told of any session that could be lost */
+    if (event->kind == EVENT_LINK_DOWN) {
+        note->premises = 1;
+        told->flags |= TOLD_SUSPEND_DUE;
+    } else if (event->kind == EVENT_LINK_UP) {
+        judge_due(told, context, "when the link came back", note);
+        if (event->session != told->a) {
+            note->premises = 1;
+            told->flags |= TOLD_LOST_DUE;
+        }
+    } else {
+        note->premises = 1;
+        told->flags = (uint16_t)((told->flags & ~TOLD_SUSPEND_DUE) | TOLD_LOST_DUE);
+    }
+}
+
+static void judge_rest(struct check_table *table, const struct check_context *context,
+                       struct check_note *note)
+{
+    struct check_record *told;
+    for (told = table_first(table, RECORD_TOLD); told; told = table_next(table, told))
+        judge_due(told, context, "at rest", note);
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    if (event->kind == EVENT_REST) {
+        judge_rest(table, context, note);
+        return;
+    }
+    if (event->kind == EVENT_CRASHED) {
+        table_drop_process(table, RECORD_TOLD, event->process);
+        return;
+    }
+    struct check_record *told = told_of(table, event->process);
+    switch (event->kind) {
+    case EVENT_CONNECTED:
+        judge_connected(told, context, event, note);
+        break;
+    case EVENT_RECONNECTED:
+        judge_reconnected(told, context, event, note);
+        break;
+    case EVENT_SUSPENDED:
+        told->flags &= (uint16_t)~TOLD_SUSPEND_DUE;
+        break;
+    case EVENT_LOST:
+        judge_lost(told, context, event, note);
+        break;
+    case EVENT_GRANTED:
+        if (told->flags & TOLD_LOST_DUE)
+            judge_due(told, context, "before the next grant", note);
+        break;
+    default:
+        observe_link(told, context, event, note);
+        break;
+    }
+    if (told->a == 0 && told->flags == 0)
+        table_drop(table, told);
+}
+
+const struct property check_every_loss_is_told = {
+    .name = "every_loss_is_told",
+    .sentence =
+        "each process is told exactly once of the loss of each session, before the next one is connected",
+    .premise = "losses and broken links that the client library delivered",
+    .blind_to = "losses that no server has told the client of; sessions that the recipe never spoke of",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_CONNECTED) | EVENT_BIT(EVENT_RECONNECTED) | EVENT_BIT(EVENT_SUSPENDED) |
+             EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_LINK_UP) |
+             EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
+             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED),
+    .needs = 0,
+    .records_per_process = 1,
+    .observe = observe,
+};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* First come, first served: of contenders that stood and waited at the same time, the one created first is
+ * granted first.
+ *
+ * Each waiting process has a place in the line: the czxid of the first contender that it created since it
+ * asked. It keeps the place when it deletes that node by itself and queues again (the recipe gave its
+ * caller's place away); it loses it without blame when its session ends or the operator removes the node. A
+ * grant passes over an earlier place if that node still stands, or was deleted only after the grantee's was
+ * created: then both stood and waited. That is a violation at once while the node stands, and otherwise when
+ * the one passed over is granted later, or still waits at rest (so that a caller who gives up in between is
+ * not counted as overtaken).
+ *
+ * It does not see: processes with several owners waiting for the same lock (nodes do not say which owner they
+ * belong to); the first acquire after one that ended without the lock, until rest or idle (its left-over node
+ * could be taken for the new one's); order of asking, which no lock promises. */
+#include <check/properties.h>
+
+#define PLACE_DELETING 0x01u  /* its process has sent a delete since */
+#define PLACE_OVERTAKEN 0x02u /* somebody later was granted first */
+#define PLACE_UNCLEAN 0x04u   /* no place: an ended acquire may have left something over */
+
+static struct check_record *place_of(struct check_table *table, int lock, int process)
+{
+    return table_get(table, RECORD_PLACE, lock, process, 0);
+}
+
+static void take_place(struct check_table *table, const struct event *event)
+{
+    if (event->code != 1 || place_of(table, event->lock, event->process))
+        return;
+    if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 1)
+        table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->zxid, 0);
+}
+
+/* The node of a place is gone: given away if its process asked for that, otherwise taken from it. */
+static void leave_place(struct check_table *table, const struct event *event)
+{
+    struct check_record *place = place_of(table, event->lock, event->process);
+    if (!place || (place->flags & PLACE_UNCLEAN))
+        return;
+    bool deleting = (place->flags & PLACE_DELETING) != 0;
+    place->flags &= (uint16_t)~PLACE_DELETING;
+    if (place->a != event->zxid)
+        return;
+    if (deleting)
+        place->b = event->cause;
+    else
+        table_drop(table, place);
+}
+
+static void pass_over(struct check_table *table, const struct check_context *context,
+                      const struct event *event, int64_t czxid, struct check_note *note)
+{
+    struct check_record *place = table_first_lock(table, RECORD_PLACE, event->lock);
+    for (; place; place = table_next_lock(table, place)) {
+        if (place->process == event->process || (place->flags & PLACE_UNCLEAN))
+            continue;
+        note->premises = 1;
+        if (place->a > czxid || (place->b != 0 && czxid > place->b))
+            continue;
+        if (place->b == 0)
+            check_violate(note, "%s was granted %s before %s, whose node is older (czxid %lld, not %lld)",
+                          WHO, WHAT, check_process_name(context, place->process).text, (long long)place->a,
+                          (long long)czxid);
+        place->flags |= PLACE_OVERTAKEN;
+    }
+}
+
+static void judge_overtaken(const struct check_context *context, const struct check_record *place,
+                            struct check_note *note)
+{
+    if (place->flags & PLACE_OVERTAKEN)
+        check_violate(note,
+                      "%s gave its place for %s (czxid %lld) away while it waited, and others passed it",
+                      check_process_name(context, place->process).text,
+                      check_lock_name(context, place->lock).text, (long long)place->a);
+}
+
+static void judge_grant(struct check_table *table, const struct check_context *context,
+                        const struct event *event, struct check_note *note)
+{
+    if (ledger_holds(table, event) && event->code > 1)
+        return;
+    struct check_record *place = place_of(table, event->lock, event->process);
+    bool placed = place && (place->flags & PLACE_UNCLEAN) == 0;
+    const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
+    if (placed)
+        judge_overtaken(context, place, note);
+    if (placed)
+        pass_over(table, context, event, place->a, note);
+    else if (node)
+        pass_over(table, context, event, node->a, note);
+    if (placed)
+        table_drop(table, place);
+}
+
+static void judge_rest(struct check_table *table, const struct check_context *context,
+                       struct check_note *note)
+{
+    struct check_record *place = table_first(table, RECORD_PLACE);
+    while (place) {
+        judge_overtaken(context, place, note);
+        if (place->flags & PLACE_UNCLEAN) {
+            table_drop(table, place);
+            place = table_first(table, RECORD_PLACE);
+        } else {
+            place = table_next(table, place);
+        }
+    }
+}
+
+static void observe_asked(struct check_table *table, const struct event *event)
+{
+    struct check_record *place = place_of(table, event->lock, event->process);
+    if (place && (place->flags & PLACE_UNCLEAN) == 0)
+        table_drop(table, place); /* a second owner waits: whose place it is can no longer be told */
+}
+
+static void observe_failed(struct check_table *table, const struct event *event)
+{
+    table_drop(table, place_of(table, event->lock, event->process));
+    table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
+}
+
+static void observe_request(struct check_table *table, const struct event *event)
+{
+    if (event->lock == EVENT_LOCK_NONE)
+        return;
+    if (event->code != EVENT_REQUEST_DELETE && event->code != EVENT_REQUEST_MULTI)
+        return;
+    struct check_record *place = place_of(table, event->lock, event->process);
+    if (place && (place->flags & PLACE_UNCLEAN) == 0)
+        place->flags |= PLACE_DELETING;
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    switch (event->kind) {
+    case EVENT_ASKED:
+        observe_asked(table, event);
+        break;
+    case EVENT_NODE_CREATED:
+        take_place(table, event);
+        break;
+    case EVENT_NODE_DELETED:
+        leave_place(table, event);
+        break;
+    case EVENT_REQUEST:
+        observe_request(table, event);
+        break;
+    case EVENT_GRANTED:
+        judge_grant(table, context, event, note);
+        break;
+    case EVENT_FAILED:
+        observe_failed(table, event);
+        break;
+    case EVENT_REST:
+        judge_rest(table, context, note);
+        break;
+    default: /* the session ends, the process dies, or nothing is left over */
+        if (event->process != EVENT_PROCESS_NONE)
+            table_drop_process(table, RECORD_PLACE, event->process);
+        break;
+    }
+}
+
+const struct property check_granted_in_order = {
+    .name = "granted_in_order",
+    .sentence = "of contenders that stood and waited at the same time the one created first is granted first",
+    .premise = "grants while others had a place in the line",
+    .blind_to = "processes with several waiting owners; the first acquire after a failed one until rest",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED) |
+             EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
+             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_EXPIRED) |
+             EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_contender = 1,
+    .observe = observe,
+};

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The facts that several judges share: who waits for and holds what, which contender nodes stand, which
+ * process runs with which session. Kept once, so that adding a judge adds only its own question to the state.
+ */
+#include <check/state.h>
+
+#define WANTS_PROCESSES                                                                                      \
+    (EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) |                      \
+     EVENT_BIT(EVENT_AUTH_FAILED) | EVENT_BIT(EVENT_SESSION_CLOSED) | EVENT_BIT(EVENT_CRASHED) |             \
+     EVENT_BIT(EVENT_RESTARTED) | EVENT_BIT(EVENT_PAUSED) | EVENT_BIT(EVENT_RESUMED))
+#define WANTS_CLAIMS                                                                                         \
+    (EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |                           \
+     EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
+     EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_NODE_CREATED))
+#define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
+
+uint64_t ledger_wants(unsigned needs)
+{
+    uint64_t wants = 0;
+    if (needs & CHECK_NEEDS_PROCESSES)
+        wants |= WANTS_PROCESSES;
+    if (needs & CHECK_NEEDS_CLAIMS)
+        wants |= WANTS_CLAIMS;
+    if (needs & CHECK_NEEDS_NODES)
+        wants |= WANTS_NODES;
+    return wants;
+}
+
+static struct check_record *process_record(struct check_table *table, int process)
+{
+    struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);
+    return record ? record : table_put(table, RECORD_PROCESS, 0, process, 0, 0, 0);
+}
+
+/* A process of which nothing is known has no record. */
+static void settle_process(struct check_table *table, struct check_record *record)
+{
+    if (record->a == 0 && record->flags == 0)
+        table_drop(table, record);
+}
+
+static void observe_process(struct check_table *table, const struct event *event)
+{
+    if (event->process == EVENT_PROCESS_NONE)
+        return;
+    struct check_record *record = process_record(table, event->process);
+    switch (event->kind) {
+    case EVENT_LINK_UP:
+        record->flags = PROCESS_UP; /* who is told runs, whatever became of it before */
+        record->a = event->session;
+        break;
+    case EVENT_LINK_DOWN:
+        record->flags &= (uint16_t)~PROCESS_UP;
+        break;
+    case EVENT_EXPIRED:
+    case EVENT_AUTH_FAILED:
+        record->flags &= (uint16_t)~PROCESS_UP;
+        record->a = 0;
+        break;
+    case EVENT_SESSION_CLOSED:
+        if (record->a == event->session) {
+            record->flags &= (uint16_t)~PROCESS_UP;
+            record->a = 0;
+        }
+        break;
+    case EVENT_CRASHED:
+        record->flags = PROCESS_CRASHED;
+        record->a = 0;
+        break;
+    case EVENT_RESTARTED:
+        record->flags = 0;
+        break;
+    case EVENT_PAUSED:
+        record->flags |= PROCESS_PAUSED;
+        break;
+    case EVENT_RESUMED:
+        record->flags &= (uint16_t)~PROCESS_PAUSED;
+        break;
+    default:
+        break;
+    }
+    settle_process(table, record);
+}
+
+static struct check_record *claim_of(struct check_table *table, const struct event *event)
+{
+    return table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+}
+
+static void settle_claim(struct check_table *table, struct check_record *claim)
+{
+    if ((claim->flags & (CLAIM_WAITING | CLAIM_HOLDING | CLAIM_VOID)) == 0)
+        table_drop(table, claim);
+}
+
+static void observe_asked(struct check_table *table, const struct event *event)
+{
+    struct check_record *claim = claim_of(table, event);
+    if (!claim)
+        claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
+    claim->flags = (uint16_t)((claim->flags & ~CLAIM_BEHIND) | CLAIM_WAITING);
+}
+
+static void observe_granted(struct check_table *table, unsigned needs, const struct event *event)
+{
+    struct check_record *node = NULL;
+    if (needs & CHECK_NEEDS_NODES)
+        node = ledger_grant(table, event, RECORD_NONE);
+    int64_t czxid = node ? node->a : event->zxid;
+    struct check_record *claim = claim_of(table, event);
+    if (!claim)
+        claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
+    if ((claim->flags & CLAIM_HOLDING) == 0)
+        claim->a = czxid;
+    claim->flags = CLAIM_HOLDING;
+    claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
+}
+
+static void observe_failed(struct check_table *table, struct check_record *claim)
+{
+    claim->flags &= (uint16_t) ~(CLAIM_WAITING | CLAIM_BEHIND);
+    settle_claim(table, claim);
+}
+
+static void observe_released(struct check_table *table, struct check_record *claim, int32_t depth)
+{
+    claim->depth = (uint16_t)(depth > 0 ? depth : 0);
+    if (claim->depth == 0) {
+        claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
+        claim->a = 0;
+    }
+    settle_claim(table, claim);
+}
+
+/* A refused release ends what was left of a lost hold: the owner has been told. */
+static void observe_refused(struct check_table *table, struct check_record *claim)
+{
+    if ((claim->flags & CLAIM_VOID) == 0)
+        return;
+    claim->flags &= (uint16_t)~CLAIM_VOID;
+    claim->a = 0;
+    claim->depth = 0;
+    settle_claim(table, claim);
+}
+
+static void observe_lost(struct check_table *table, int process)
+{
+    struct check_record *claim;
+    for (claim = table_first(table, RECORD_CLAIM); claim; claim = table_next(table, claim)) {
+        if (claim->process != process || (claim->flags & CLAIM_HOLDING) == 0)
+            continue;
+        claim->flags = (uint16_t)((claim->flags & ~CLAIM_HOLDING) | CLAIM_VOID);
+        claim->a = 0;
+        claim->depth = 0;
+    }
+}
+
+/* A contender that finds others before it has to wait: its claims are marked so. */
+static void mark_behind(struct check_table *table, unsigned needs, const struct event *event)
+{
+    if (event->code != 1 || (needs & CHECK_NEEDS_NODES) == 0 || !ledger_first(table, event->lock))
+        return;
+    struct check_record *claim;
+    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
+         claim = table_next_lock(table, claim))
+        if (claim->process == event->process && (claim->flags & CLAIM_WAITING))
+            claim->flags |= CLAIM_BEHIND;
+}
+
+static void observe_claim(struct check_table *table, unsigned needs, const struct event *event)
+{
+    struct check_record *claim = claim_of(table, event);
+    if (event->kind == EVENT_ASKED)
+        observe_asked(table, event);
+    else if (event->kind == EVENT_GRANTED)
+        observe_granted(table, needs, event);
+    else if (event->kind == EVENT_NODE_CREATED)
+        mark_behind(table, needs, event);
+    else if (event->kind == EVENT_LOST)
+        observe_lost(table, event->process);
+    else if (event->kind == EVENT_CRASHED)
+        table_drop_process(table, RECORD_CLAIM, event->process);
+    else if (!claim)
+        return;
+    else if (event->kind == EVENT_FAILED)
+        observe_failed(table, claim);
+    else if (event->kind == EVENT_RELEASED)
+        observe_released(table, claim, event->code);
+    else if (event->kind == EVENT_REFUSED &&
+             event->code != CODE_NOTHING_PENDING) /* that is a refused cancel */
+        observe_refused(table, claim);
+}
+
+static void observe_node(struct check_table *table, const struct event *event)
+{
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+        return;
+    if (event->kind == EVENT_NODE_CREATED)
+        table_put(table, RECORD_NODE, event->lock, event->process, 0, event->zxid, event->session);
+    else
+        table_drop(table, ledger_node(table, event->lock, event->zxid));
+}
+
+void ledger_observe(struct check_table *table, unsigned needs, const struct event *event)
+{
+    uint64_t bit = EVENT_BIT(event->kind);
+    if ((needs & CHECK_NEEDS_PROCESSES) && (WANTS_PROCESSES & bit))
+        observe_process(table, event);
+    if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CLAIMS & bit))
+        observe_claim(table, needs, event);
+    if ((needs & CHECK_NEEDS_NODES) && (WANTS_NODES & bit))
+        observe_node(table, event);
+}
+
+int ledger_claims(struct check_table *table, int lock, int process, unsigned flags)
+{
+    int count = 0;
+    struct check_record *claim;
+    for (claim = table_first_lock(table, RECORD_CLAIM, lock); claim; claim = table_next_lock(table, claim))
+        if ((process < 0 || claim->process == process) && (claim->flags & flags))
+            count++;
+    return count;
+}
+
+bool ledger_holds(struct check_table *table, const struct event *event)
+{
+    const struct check_record *claim = claim_of(table, event);
+    return claim && (claim->flags & CLAIM_HOLDING);
+}
+
+struct check_record *ledger_first(struct check_table *table, int lock)
+{
+    struct check_record *first = NULL;
+    struct check_record *node;
+    for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node))
+        if (!first || node->a < first->a)
+            first = node;
+    return first;
+}
+
+struct check_record *ledger_node(struct check_table *table, int lock, int64_t czxid)
+{
+    struct check_record *node;
+    for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node))
+        if (node->a == czxid)
+            return node;
+    return NULL;
+}
+
+bool ledger_answerable(struct check_table *table, int process)
+{
+    const struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);
+    return record && record->a != 0 && record->flags == PROCESS_UP;
+}
+
+/* True if another owner of the process holds on this node. */
+static bool taken(struct check_table *table, const struct event *event, int64_t czxid)
+{
+    struct check_record *claim;
+    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
+         claim = table_next_lock(table, claim))
+        if (claim->process == event->process && claim->owner != event->owner &&
+            (claim->flags & CLAIM_HOLDING) && claim->a == czxid)
+            return true;
+    return false;
+}
+
+static struct check_record *oldest_free(struct check_table *table, const struct event *event,
+                                        enum record_kind kind)
+{
+    struct check_record *node = table_get(table, kind, event->lock, event->process, 0);
+    for (; node && node->process == event->process; node = table_next_lock(table, node))
+        if (!taken(table, event, node->a))
+            return node;
+    return NULL;
+}
+
+struct check_record *ledger_grant(struct check_table *table, const struct event *event,
+                                  enum record_kind ghosts)
+{
+    struct check_record *node =
+        table_get_exact(table, RECORD_NODE, event->lock, event->process, 0, event->zxid);
+    if (!node && ghosts != RECORD_NONE)
+        node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->zxid);
+    if (!node)
+        node = oldest_free(table, event, RECORD_NODE);
+    if (!node && ghosts != RECORD_NONE)
+        node = oldest_free(table, event, ghosts);
+    return node;
+}

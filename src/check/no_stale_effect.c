@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Fencing (D6): at a resource that compares tokens, nobody acts under an outlived grant.
+ *
+ *   - each grant has a token of its own, and a grant whose node stands has a newer one than every grant told
+ * before;
+ *   - the resource never takes an older token after a newer one;
+ *   - it never refuses the newest token while its owner holds and its node stands;
+ *   - a write that is guarded by a multi never commits after the deletion of the node that guards it.
+ *
+ * A grant that is told late, when its node is already gone, may carry an older token than one told before:
+ * that is why a token's order is judged only while the node stands.
+ *
+ * It does not see: effects on resources that do not compare tokens; a token that repeats one which is neither
+ * the newest nor that of a present holder; writes of an ex-holder with its own token before the next holder's
+ * first write, which no token can prevent (a guard can). */
+#include <check/properties.h>
+
+static struct check_record *fence_of(struct check_table *table, int lock)
+{
+    struct check_record *fence = table_get(table, RECORD_FENCE, lock, 0, 0);
+    return fence ? fence : table_put(table, RECORD_FENCE, lock, 0, 0, 0, 0);
+}
+
+/* Another claim that holds on the node which this token names. */
+static const struct check_record *holder_of(struct check_table *table, const struct event *event)
+{
+    struct check_record *claim;
+    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
+         claim = table_next_lock(table, claim))
+        if ((claim->flags & CLAIM_HOLDING) && claim->a == event->zxid &&
+            (claim->process != event->process || claim->owner != event->owner))
+            return claim;
+    return NULL;
+}
+
+static void judge_grant(struct check_table *table, const struct check_context *context,
+                        const struct event *event, struct check_note *note)
+{
+    if (event->zxid == 0 || (ledger_holds(table, event) && event->code > 1))
+        return;
+    struct check_record *fence = fence_of(table, event->lock);
+    const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
+    note->premises = 1;
+    if (event->zxid == fence->a || holder_of(table, event))
+        check_violate(note, "%s was granted %s with the fencing token 0x%llx of another grant", WHO, WHAT,
+                      (unsigned long long)event->zxid);
+    else if (node && event->zxid < fence->a)
+        check_violate(note,
+                      "%s was granted %s with a fencing token 0x%llx older than 0x%llx of an earlier grant",
+                      WHO, WHAT, (unsigned long long)event->zxid, (unsigned long long)fence->a);
+    if (event->zxid > fence->a)
+        fence->a = event->zxid;
+}
+
+static void judge_taken(struct check_table *table, const struct check_context *context,
+                        const struct event *event, struct check_note *note)
+{
+    struct check_record *fence = fence_of(table, event->lock);
+    if (event->zxid < fence->b)
+        check_violate(note, "the resource of %s took token 0x%llx from %s after the newer 0x%llx", WHAT,
+                      (unsigned long long)event->zxid, WHO, (unsigned long long)fence->b);
+    else
+        fence->b = event->zxid;
+    if (event->cause != 0 && !ledger_node(table, event->lock, event->cause))
+        check_violate(note, "a guarded write of %s committed after its node (czxid %lld) was deleted", WHO,
+                      (long long)event->cause);
+}
+
+static void judge_refused(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    struct check_record *claim;
+    if (event->zxid != fence_of(table, event->lock)->a)
+        return; /* somebody newer was granted: that is what fencing is for */
+    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
+         claim = table_next_lock(table, claim))
+        if (claim->process == event->process && (claim->flags & CLAIM_HOLDING) &&
+            ledger_node(table, event->lock, claim->a))
+            check_violate(note, "the resource of %s refused %s, who holds it with the newest token 0x%llx",
+                          WHAT, WHO, (unsigned long long)event->zxid);
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    if (event->kind == EVENT_GRANTED) {
+        judge_grant(table, context, event, note);
+        return;
+    }
+    note->premises = 1;
+    if (event->code == 1)
+        judge_taken(table, context, event, note);
+    else
+        judge_refused(table, context, event, note);
+}
+
+const struct property check_no_stale_effect = {
+    .name = "no_stale_effect",
+    .sentence = "a resource that compares fencing tokens is never changed under an outlived grant",
+    .premise = "grants with a token, and writes that reached the resource",
+    .blind_to = "resources that do not compare tokens; writes of an ex-holder before the next holder's first",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_EFFECT),
+    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_contender = 1,
+    .observe = observe,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Watches do not outlive their purpose (D7).
+ *
+ * Judged at rest, for each process that runs and each lock: at most one watch on a predecessor or on the
+ * child list for each owner who waits, at most one on its own node for each who waits or holds (and, while it
+ * waits, one more when the node before it belongs to another owner of the same process), and none on anything
+ * else, absent nodes included. Who has released or ended holds none.
+ *
+ * It does not see: watches that the client library has forgotten but the server has not; how many contexts
+ * share one path, unless the client library keeps them apart; who of several owners of a process a watch
+ * belongs to. Watching the child list while waiting is found by at_most_one_wakeup_per_release. */
+#include <check/properties.h>
+
+static int watches(struct check_table *table, int lock, int process, enum event_watch type)
+{
+    int count = 0;
+    struct check_record *record = table_get(table, RECORD_WATCH, lock, process, (int)type);
+    for (; record && record->process == process && record->owner == type;
+         record = table_next_lock(table, record))
+        count += record->flags;
+    return count;
+}
+
+static void judge_process(struct check_table *table, const struct check_context *context, int lock,
+                          int process, struct check_note *note)
+{
+    int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
+    int holding = ledger_claims(table, lock, process, CLAIM_HOLDING);
+    int forward = watches(table, lock, process, EVENT_WATCH_PREDECESSOR) +
+                  watches(table, lock, process, EVENT_WATCH_PARENT);
+    int own = watches(table, lock, process, EVENT_WATCH_OWN);
+    int other = watches(table, lock, process, EVENT_WATCH_OTHER);
+    if (forward <= waiting && own <= 2 * waiting + holding && other == 0)
+        return;
+    check_violate(
+        note,
+        "at rest %s (%d waiting, %d holding) has watches on %s: %d on predecessors or the child list, "
+        "%d on its own nodes, %d on others or absent ones",
+        check_process_name(context, process).text, waiting, holding, check_lock_name(context, lock).text,
+        forward, own, other);
+}
+
+static void judge_rest(struct check_table *table, const struct check_context *context,
+                       struct check_note *note)
+{
+    struct check_record *watched = table_first(table, RECORD_WATCHED);
+    note->premises = watched ? 1 : 0;
+    table_drop(table, watched);
+    if (!table_first(table, RECORD_WATCH))
+        return;
+    for (int lock = 0; lock < context->locks; lock++)
+        for (int process = 0; process < context->processes; process++)
+            if (ledger_answerable(table, process))
+                judge_process(table, context, lock, process, note);
+}
+
+/* The record of a watch that is gone. What a node was may be unknown once it is deleted, so the kind of watch
+ * decides only among records of one node. */
+static struct check_record *record_of(struct check_table *table, const struct event *event)
+{
+    struct check_record *record =
+        table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid);
+    for (int type = EVENT_WATCH_OWN; !record && type <= EVENT_WATCH_OTHER; type++)
+        record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->zxid);
+    return record;
+}
+
+static void observe_watch(struct check_table *table, const struct event *event)
+{
+    if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
+        return;
+    if (event->kind == EVENT_WATCH_SET) {
+        table_put(table, RECORD_WATCHED, 0, 0, 0, 0, 0);
+        table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0)->flags++;
+        return;
+    }
+    struct check_record *record = record_of(table, event);
+    if (record && --record->flags == 0)
+        table_drop(table, record);
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    if (event->kind == EVENT_REST)
+        judge_rest(table, context, note);
+    else if (event->kind == EVENT_CRASHED)
+        table_drop_process(table, RECORD_WATCH, event->process);
+    else
+        observe_watch(table, event);
+}
+
+const struct property check_no_watch_left_behind = {
+    .name = "no_watch_left_behind",
+    .sentence = "at rest nobody keeps a watch in the lock's directory that its wait or hold does not need",
+    .premise = "times the world came to rest after a watch was set",
+    .blind_to = "watches that only the server still has; whose watch it is among owners of one process",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
+             EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS,
+    .records_per_contender = 3,
+    .observe = observe,
+};

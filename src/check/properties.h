@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The properties, one file each. */
+#ifndef CHECK_PROPERTIES_H
+#define CHECK_PROPERTIES_H
+
+#include <check/state.h>
+
+extern const struct property check_at_most_one_holder;
+extern const struct property check_at_most_one_believer;
+extern const struct property check_no_stale_effect;
+extern const struct property check_no_lost_wakeup;
+extern const struct property check_no_orphan_node;
+extern const struct property check_at_most_one_wakeup_per_release;
+extern const struct property check_no_watch_left_behind;
+extern const struct property check_granted_in_order;
+extern const struct property check_release_matches_acquire;
+extern const struct property check_every_loss_is_told;
+extern const struct property check_deadline_is_kept;
+extern const struct property check_bounded_work;
+
+#endif

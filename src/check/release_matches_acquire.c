@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Acquires and releases are balanced, per owner.
+ *
+ *   - every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper;
+ *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
+ * refused;
+ *   - the last release is reported as complete and its node is gone from the committed log, both by the next
+ * rest; nothing is reported as complete before the last.
+ *
+ * After a loss was told nothing is promised of what was held: a release may then be taken or refused.
+ *
+ * It does not see: how soon the node is deleted after a release; releases that nobody tries. */
+#include <check/properties.h>
+
+#define RELEASE_FREED 0x01u  /* reported as complete */
+#define RELEASE_STANDS 0x02u /* its node stood when it was released and still does */
+
+static const struct check_record *claim_of(struct check_table *table, const struct event *event)
+{
+    return table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+}
+
+static void judge_answer(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    const struct check_record *claim = claim_of(table, event);
+    if (!claim || (claim->flags & CLAIM_WAITING) == 0)
+        check_violate(note, "%s (owner %d) was told that %s is %s without having asked", WHO, event->owner,
+                      WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
+    if (event->kind == EVENT_FAILED)
+        return;
+    int expected = claim && (claim->flags & CLAIM_HOLDING) ? claim->depth + 1 : 1;
+    if (event->code != expected)
+        check_violate(note, "%s (owner %d) was granted %s at depth %d, expected %d", WHO, event->owner, WHAT,
+                      event->code, expected);
+}
+
+static void begin_release(struct check_table *table, const struct event *event, int64_t czxid)
+{
+    bool stands = ledger_node(table, event->lock, czxid) != NULL;
+    struct check_record *release =
+        table_put(table, RECORD_RELEASE, event->lock, event->process, event->owner, czxid, 0);
+    release->flags = stands ? RELEASE_STANDS : 0;
+}
+
+static void judge_released(struct check_table *table, const struct check_context *context,
+                           const struct event *event, struct check_note *note)
+{
+    const struct check_record *claim = claim_of(table, event);
+    note->premises = 1;
+    if (!claim || (claim->flags & (CLAIM_HOLDING | CLAIM_VOID)) == 0) {
+        check_violate(note, "a release of %s by %s (owner %d) was taken, who does not hold it", WHAT, WHO,
+                      event->owner);
+        return;
+    }
+    if ((claim->flags & CLAIM_HOLDING) == 0)
+        return;
+    if (event->code != claim->depth - 1)
+        check_violate(note, "a release of %s by %s (owner %d) left depth %d, expected %d", WHAT, WHO,
+                      event->owner, event->code, claim->depth - 1);
+    if (event->code == 0)
+        begin_release(table, event, claim->a);
+}
+
+static void judge_refused(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    const struct check_record *claim = claim_of(table, event);
+    if (event->code == CODE_NOTHING_PENDING)
+        return; /* a cancel was refused, not a release */
+    note->premises = 1;
+    if (claim && (claim->flags & CLAIM_HOLDING))
+        check_violate(note, "a release of %s by %s (owner %d) was refused (%d), who holds it", WHAT, WHO,
+                      event->owner, event->code);
+}
+
+static void judge_freed(struct check_table *table, const struct check_context *context,
+                        const struct event *event, struct check_note *note)
+{
+    struct check_record *release =
+        table_get(table, RECORD_RELEASE, event->lock, event->process, event->owner);
+    while (release && (release->flags & RELEASE_FREED)) {
+        struct check_record *next = table_next_lock(table, release);
+        release = next && next->process == event->process && next->owner == event->owner ? next : NULL;
+    }
+    if (release) {
+        release->flags |= RELEASE_FREED;
+        if ((release->flags & RELEASE_STANDS) == 0)
+            table_drop(table, release);
+        return;
+    }
+    const struct check_record *claim = claim_of(table, event);
+    if (claim && (claim->flags & CLAIM_HOLDING))
+        check_violate(note, "%s was reported free for %s (owner %d) who still holds it %d deep", WHAT, WHO,
+                      event->owner, claim->depth);
+}
+
+static void observe_deleted(struct check_table *table, const struct event *event)
+{
+    struct check_record *release = table_first_lock(table, RECORD_RELEASE, event->lock);
+    for (; release; release = table_next_lock(table, release)) {
+        if (release->a != event->zxid)
+            continue;
+        release->flags &= (uint16_t)~RELEASE_STANDS;
+        if (release->flags & RELEASE_FREED)
+            table_drop(table, release);
+        return;
+    }
+}
+
+static void judge_rest(struct check_table *table, const struct check_context *context,
+                       struct check_note *note)
+{
+    struct check_record *release;
+    for (release = table_first(table, RECORD_RELEASE); release; release = table_next(table, release)) {
+        if (!ledger_answerable(table, release->process))
+            continue;
+        check_violate(note, "at rest the release of %s by %s (owner %d) is not complete: %s",
+                      check_lock_name(context, release->lock).text,
+                      check_process_name(context, release->process).text, release->owner,
+                      release->flags & RELEASE_STANDS ? "its node still stands" : "it was never reported");
+    }
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    switch (event->kind) {
+    case EVENT_GRANTED:
+    case EVENT_FAILED:
+        judge_answer(table, context, event, note);
+        break;
+    case EVENT_RELEASED:
+        judge_released(table, context, event, note);
+        break;
+    case EVENT_REFUSED:
+        judge_refused(table, context, event, note);
+        break;
+    case EVENT_FREED:
+        judge_freed(table, context, event, note);
+        break;
+    case EVENT_NODE_DELETED:
+        observe_deleted(table, event);
+        break;
+    case EVENT_REST:
+        judge_rest(table, context, note);
+        break;
+    default: /* the session is lost or the process dead: its releases are the server's business */
+        table_drop_process(table, RECORD_RELEASE, event->process);
+        break;
+    }
+}
+
+const struct property check_release_matches_acquire = {
+    .name = "release_matches_acquire",
+    .sentence =
+        "releases count back what acquires counted, for the owner alone, and the last one frees the lock",
+    .premise = "releases that were taken or refused",
+    .blind_to = "how soon a release takes effect; what becomes of a hold after its loss was told",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_RELEASED) |
+             EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_NODE_DELETED) |
+             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_EXPIRED) |
+             EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_contender = 2,
+    .observe = observe,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The state of the judges: one sorted table of records, and the ledger of facts that several judges share.
+ *
+ * Records are ordered by kind, lock, process, owner, a. Each kind belongs to the ledger or to one judge. A
+ * record whose question is answered is dropped at once, so that equal futures give equal bytes. */
+#ifndef CHECK_STATE_H
+#define CHECK_STATE_H
+
+#include <check/check.h>
+
+/* What the ledger must know for a property. */
+#define CHECK_NEEDS_PROCESSES 0x01u
+#define CHECK_NEEDS_CLAIMS 0x02u
+#define CHECK_NEEDS_NODES 0x04u
+
+#define EVENT_BIT(kind) (1ull << (kind))
+_Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
+
+enum record_kind {
+    RECORD_NONE,
+    /* The ledger. */
+    RECORD_PROCESS, /* process; flags PROCESS_…; a = session the client library has, 0 = none */
+    RECORD_CLAIM, /* lock, process, owner; flags CLAIM_…, depth; a = czxid of the node that its grant stands
+                     on */
+    RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
+                   */
+    /* The judges. */
+    RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
+    RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
+    RECORD_FENCE,    /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
+    RECORD_CREATED,  /* no_orphan_node: flag: a contender was created since the last rest */
+    RECORD_WOKEN,    /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
+    RECORD_WATCH,    /* no_watch_left_behind: lock, process, owner = enum event_watch; a = czxid; flags = how
+                        many */
+    RECORD_WATCHED,  /* no_watch_left_behind: flag: a watch was set since the last rest */
+    RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
+    RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
+                     */
+    RECORD_TOLD,    /* every_loss_is_told: process; flags TOLD_…; a = session told to be connected */
+    RECORD_DEADLINE, /* deadline_is_kept: lock, process, owner; a = the moment */
+    RECORD_WORK, /* bounded_work: process; flags = requests since it was last given a reason; a = since when
+                  */
+    RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait */
+    RECORD_KINDS
+};
+
+struct check_record {
+    uint8_t kind;    /* enum record_kind */
+    uint8_t lock;    /* 0 if the kind has none */
+    uint8_t process; /* 0 if the kind has none */
+    uint8_t owner;   /* 0 if the kind has none */
+    uint16_t flags;  /* see kind */
+    uint16_t depth;  /* CLAIM only */
+    int64_t a;       /* see kind; part of the order */
+    int64_t b;       /* see kind */
+};
+
+struct check_table {
+    uint32_t used;     /* records in use */
+    uint32_t capacity; /* set at the first event, constant since */
+    uint32_t full;     /* 1 after a record did not fit */
+    uint32_t reserved; /* 0 */
+    struct check_record record[];
+};
+
+#define PROCESS_UP 0x01u /* the last link event was LINK_UP */
+#define PROCESS_PAUSED 0x02u
+#define PROCESS_CRASHED 0x04u
+
+#define CLAIM_WAITING 0x01u /* asked, not answered */
+#define CLAIM_HOLDING                                                                                        \
+    0x02u                /* granted, not given back, and the process was not told that the session is lost */
+#define CLAIM_VOID 0x04u /* was HOLDING when the loss was told: nothing is promised of it any more */
+#define CLAIM_BEHIND 0x08u /* WAITING: its process had a contender that was not first */
+
+/* LS_ENOENT of the public interface, which judges do not include: in REFUSED it says that a cancel was
+ * refused, not a release. A test compares the two numbers. */
+#define CODE_NOTHING_PENDING (-6)
+
+/* ---- the table ---- */
+
+/* The first record with that kind, lock, process and owner; NULL if there is none. */
+struct check_record *table_get(struct check_table *table, enum record_kind kind, int lock, int process,
+                               int owner);
+
+/* The same, with `a` too. */
+struct check_record *table_get_exact(struct check_table *table, enum record_kind kind, int lock, int process,
+                                     int owner, int64_t a);
+
+/* Inserts a record, or finds the equal one (b is then left alone). Never NULL: when the table is full, `full`
+ * is set and a scratch record is returned. Pointers into the table are invalid after that. */
+struct check_record *table_put(struct check_table *table, enum record_kind kind, int lock, int process,
+                               int owner, int64_t a, int64_t b);
+
+/* Removes a record of the table; the pointer then points to its successor. NULL is ignored. */
+void table_drop(struct check_table *table, struct check_record *record);
+
+/* Removes all records of a kind with that process, or with that lock and process. */
+void table_drop_process(struct check_table *table, enum record_kind kind, int process);
+void table_drop_lock(struct check_table *table, enum record_kind kind, int lock, int process);
+
+/* Iteration: for (r = table_first(t, kind); r; r = table_next(t, r)). table_first_lock() starts at a lock;
+ * table_next_lock() ends with it. */
+struct check_record *table_first(struct check_table *table, enum record_kind kind);
+struct check_record *table_next(struct check_table *table, struct check_record *record);
+struct check_record *table_first_lock(struct check_table *table, enum record_kind kind, int lock);
+struct check_record *table_next_lock(struct check_table *table, struct check_record *record);
+
+/* ---- the ledger ---- */
+
+/* Judges see an event BEFORE the ledger does: it still shows how things were. */
+void ledger_observe(struct check_table *table, unsigned needs, const struct event *event);
+uint64_t ledger_wants(unsigned needs);
+
+/* Claims of one process on one lock that have one of these flags; process -1 = of any process. */
+int ledger_claims(struct check_table *table, int lock, int process, unsigned flags);
+
+/* True if the claim was answered already at this level: a grant to it is only one level deeper. */
+bool ledger_holds(struct check_table *table, const struct event *event);
+
+/* The contender node that stands first in a lock's line (lowest czxid), NULL if the line is empty. */
+struct check_record *ledger_first(struct check_table *table, int lock);
+
+/* The contender node with that czxid, whoever created it; NULL if it does not stand. */
+struct check_record *ledger_node(struct check_table *table, int lock, int64_t czxid);
+
+/* True if the process runs, is connected and has a session: what it leaves undone at rest is its own fault.
+ */
+bool ledger_answerable(struct check_table *table, int process);
+
+/* The node that a grant stands on: of the grantee's nodes, or of `ghosts` (a kind, or RECORD_NONE), the one
+ * whose czxid is the token; otherwise the oldest that no other claim of the process stands on. NULL if there
+ * is none. */
+struct check_record *ledger_grant(struct check_table *table, const struct event *event,
+                                  enum record_kind ghosts);
+
+/* ---- sentences ---- */
+
+#define CHECK_NAME_MAX 32
+struct check_name {
+    char text[CHECK_NAME_MAX];
+};
+struct check_name check_process_name(const struct check_context *context, int process);
+struct check_name check_lock_name(const struct check_context *context, int lock);
+
+/* In a function with `context` and `event`: made only when there is something to say. */
+#define WHO check_process_name(context, event->process).text
+#define WHAT check_lock_name(context, event->lock).text
+
+/* Sets note->violated and the sentence; the first violation of an event wins. */
+void check_violate(struct check_note *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

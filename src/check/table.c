@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/state.h>
+#include <string.h>
+
+static uint32_t key_of(enum record_kind kind, int lock, int process, int owner)
+{
+    return (uint32_t)kind << 24 | (uint32_t)(lock & 255) << 16 | (uint32_t)(process & 255) << 8 |
+           (uint32_t)(owner & 255);
+}
+
+/* The same number from a record: its first four bytes, the first of them highest. The table is searched at
+ * every event, so it is one load. */
+static uint32_t key(const struct check_record *record)
+{
+    uint32_t bytes;
+    memcpy(&bytes, record, sizeof bytes);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    bytes = __builtin_bswap32(bytes);
+#endif
+    return bytes;
+}
+_Static_assert(offsetof(struct check_record, kind) == 0 && offsetof(struct check_record, lock) == 1 &&
+                   offsetof(struct check_record, process) == 2 && offsetof(struct check_record, owner) == 3,
+               "the first four bytes of a record are its key");
+
+/* The index of the first record that is not before (wanted, a). */
+static uint32_t lower_bound(const struct check_table *table, uint32_t wanted, int64_t a)
+{
+    uint32_t low = 0, high = table->used;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        uint32_t found = key(&table->record[middle]);
+        if (found < wanted || (found == wanted && table->record[middle].a < a))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct check_record *table_get(struct check_table *table, enum record_kind kind, int lock, int process,
+                               int owner)
+{
+    uint32_t wanted = key_of(kind, lock, process, owner);
+    uint32_t index = lower_bound(table, wanted, INT64_MIN);
+    return index < table->used && key(&table->record[index]) == wanted ? &table->record[index] : NULL;
+}
+
+struct check_record *table_get_exact(struct check_table *table, enum record_kind kind, int lock, int process,
+                                     int owner, int64_t a)
+{
+    uint32_t wanted = key_of(kind, lock, process, owner);
+    uint32_t index = lower_bound(table, wanted, a);
+    if (index == table->used || key(&table->record[index]) != wanted || table->record[index].a != a)
+        return NULL;
+    return &table->record[index];
+}
+
+struct check_record *table_put(struct check_table *table, enum record_kind kind, int lock, int process,
+                               int owner, int64_t a, int64_t b)
+{
+    static _Thread_local struct check_record scratch;
+    struct check_record *record = table_get_exact(table, kind, lock, process, owner, a);
+    if (record)
+        return record;
+    if (table->used == table->capacity) {
+        table->full = 1;
+        memset(&scratch, 0, sizeof scratch);
+        return &scratch;
+    }
+    uint32_t index = lower_bound(table, key_of(kind, lock, process, owner), a);
+    record = &table->record[index];
+    memmove(record + 1, record, (table->used - index) * sizeof *record);
+    memset(record, 0, sizeof *record);
+    record->kind = (uint8_t)kind;
+    record->lock = (uint8_t)lock;
+    record->process = (uint8_t)process;
+    record->owner = (uint8_t)owner;
+    record->a = a;
+    record->b = b;
+    table->used++;
+    return record;
+}
+
+void table_drop(struct check_table *table, struct check_record *record)
+{
+    if (!record || record < table->record || record >= table->record + table->used)
+        return; /* none, or the scratch record of a full table */
+    struct check_record *end = table->record + table->used;
+    memmove(record, record + 1, (size_t)((char *)end - (char *)(record + 1)));
+    memset(end - 1, 0, sizeof *record); /* dead bytes are zero */
+    table->used--;
+}
+
+static void drop_matching(struct check_table *table, enum record_kind kind, int lock, int process)
+{
+    uint32_t index = lower_bound(table, key_of(kind, lock < 0 ? 0 : lock, 0, 0), INT64_MIN);
+    while (index < table->used && table->record[index].kind == kind) {
+        struct check_record *record = &table->record[index];
+        if (record->process == process && (lock < 0 || record->lock == lock))
+            table_drop(table, record);
+        else
+            index++;
+    }
+}
+
+void table_drop_process(struct check_table *table, enum record_kind kind, int process)
+{
+    drop_matching(table, kind, -1, process);
+}
+
+void table_drop_lock(struct check_table *table, enum record_kind kind, int lock, int process)
+{
+    drop_matching(table, kind, lock, process);
+}
+
+struct check_record *table_first(struct check_table *table, enum record_kind kind)
+{
+    uint32_t index = lower_bound(table, key_of(kind, 0, 0, 0), INT64_MIN);
+    return index < table->used && table->record[index].kind == kind ? &table->record[index] : NULL;
+}
+
+struct check_record *table_next(struct check_table *table, struct check_record *record)
+{
+    struct check_record *next = record + 1;
+    return next < table->record + table->used && next->kind == record->kind ? next : NULL;
+}
+
+struct check_record *table_first_lock(struct check_table *table, enum record_kind kind, int lock)
+{
+    uint32_t index = lower_bound(table, key_of(kind, lock, 0, 0), INT64_MIN);
+    if (index == table->used || table->record[index].kind != kind || table->record[index].lock != lock)
+        return NULL;
+    return &table->record[index];
+}
+
+struct check_record *table_next_lock(struct check_table *table, struct check_record *record)
+{
+    struct check_record *next = table_next(table, record);
+    return next && next->lock == record->lock ? next : NULL;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The command line: what its commands share. docs/cli.md is the reference; scripts depend on it. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "scenario/outcome.h"
+
+#include <stdio.h>
+
+/* Exit status, the contract. Of several that apply to one call the order is USAGE, VIOLATED, ENVIRONMENT, LIMIT. */
+enum cli_exit {
+    CLI_OK = 0,          /* all holds */
+    CLI_VIOLATED = 1,    /* a property is violated or a trace differs from what the file expects */
+    CLI_USAGE = 2,       /* usage, or unreadable input */
+    CLI_LIMIT = 3,       /* inconclusive: a limit was reached first */
+    CLI_ENVIRONMENT = 4, /* the environment failed, or a worker died */
+};
+
+struct cli_options {
+    const char *recipe;
+    const struct ls_recipe *found_recipe; /* of that name */
+    const char *out;                      /* folder for traces */
+    const char *filter;                   /* NULL = all */
+    const char *junit;                    /* file; NULL = none */
+    uint64_t seed;
+    uint64_t seeds; /* random schedules of each scenario; 0 = none */
+    bool seed_given;
+    int jobs;
+    bool json;
+    bool quiet;
+    bool rewrite;
+    bool table;
+    bool help;
+    char **path;    /* what is left of the command line */
+    int paths;
+};
+
+/* Options that a command takes, as bits. */
+#define OPTION_RECIPE 0x001u
+#define OPTION_OUT 0x002u
+#define OPTION_FILTER 0x004u
+#define OPTION_JUNIT 0x008u
+#define OPTION_SEED 0x010u
+#define OPTION_SEEDS 0x020u
+#define OPTION_JOBS 0x040u
+#define OPTION_JSON 0x080u
+#define OPTION_QUIET 0x100u
+#define OPTION_REWRITE 0x200u
+#define OPTION_TABLE 0x400u
+
+/* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line on standard
+ * error. */
+int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv);
+
+/* One line on standard error, "lockstep COMMAND: expected X, found 'Y'". Returns CLI_USAGE. */
+int cli_usage_error(const char *command, const char *expected, const char *found);
+
+/* The commands; argv[0] is the command's name. */
+int cli_run(int argc, char **argv);
+int cli_replay(int argc, char **argv);
+int cli_list(int argc, char **argv);
+
+/* A scenario and what came of it. */
+struct cli_job {
+    struct scenario scenario;
+    struct outcome *outcome; /* in memory shared with the worker */
+    double seconds;
+    bool finished;
+};
+
+/* ---- scenarios (collect.c) ---- */
+
+/* Finds and reads all scenarios below the paths, sorted within folders; folders are searched for *.scn. Complaints go to
+ * standard error, one line each. Returns 0 or CLI_USAGE. */
+int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count);
+void cli_free_jobs(struct cli_job *jobs, int count);
+
+/* ---- workers (jobs.c) ---- */
+
+/* Runs all, each in a process of its own, at most options->jobs at once; calls `report` in the order of the list as soon
+ * as that is possible. Stops early when interrupted. Returns the number of finished ones, or -1 with errno set. */
+typedef void (*cli_report_fn)(void *ctx, const struct cli_job *job);
+int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report, void *ctx);
+
+/* True after the user pressed Ctrl-C. */
+bool cli_interrupted(void);
+
+/* ---- reports ---- */
+
+/* Text for people (text.c). */
+void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job);
+
+/* One JSON object on one line (json.c). Returns 0, or -1 if memory is short. */
+int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job);
+
+/* A file for CI servers (junit.c). Returns 0, or -1 if it cannot be written. */
+int cli_write_junit(const struct cli_options *options, const struct cli_job *jobs, int count);
+
+/* The table of lockstep list scenarios --table (table.c). Returns an exit status. */
+int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/cli.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+static bool add_properties(cJSON *object, const struct outcome *outcome)
+{
+    int count;
+    const struct property *const *all = check_all(&count);
+    cJSON *verdicts = cJSON_AddObjectToObject(object, "properties");
+    cJSON *judged = cJSON_AddObjectToObject(object, "judged");
+    for (int i = 0; verdicts && judged && i < count; i++) {
+        if (outcome->mask >> i & 1) {
+            const char *verdict = check_verdict_name(outcome_verdict(outcome, i));
+            if (!cJSON_AddStringToObject(verdicts, all[i]->name, verdict) ||
+                !cJSON_AddNumberToObject(judged, all[i]->name, (double)outcome->stats.finding[i].premises)) {
+                return false;
+            }
+        }
+    }
+    return verdicts && judged;
+}
+
+/* The sentences of what is violated, then whatever else was said. */
+static bool add_message(cJSON *object, const struct outcome *outcome)
+{
+    static char text[OUTCOME_TEXT_MAX + CHECK_PROPERTIES_MAX * (CHECK_WHY_MAX + 2)];
+    text[0] = 0;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        if (outcome->stats.violated >> i & 1) {
+            strcat(text, outcome->stats.finding[i].why);
+            strcat(text, "\n");
+        }
+    }
+    strcat(text, outcome->text);
+    return cJSON_AddStringToObject(object, "message", text) != NULL;
+}
+
+static bool add_trace(cJSON *object, const struct outcome *outcome)
+{
+    char line[OUTCOME_TRACE_MAX + 32];
+    if (!outcome->trace[0]) {
+        return cJSON_AddNullToObject(object, "trace") && cJSON_AddNullToObject(object, "replay");
+    }
+    snprintf(line, sizeof line, "lockstep replay %s", outcome->trace);
+    return cJSON_AddStringToObject(object, "trace", outcome->trace) && cJSON_AddStringToObject(object, "replay", line);
+}
+
+/* A run counts no states: these fields are null outside a search. */
+static bool fill(cJSON *object, const struct cli_options *options, const struct cli_job *job)
+{
+    const struct outcome *outcome = job->outcome;
+    return cJSON_AddStringToObject(object, "scenario", job->scenario.input.name) &&
+           cJSON_AddStringToObject(object, "recipe", options->found_recipe->name) &&
+           cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict)) &&
+           add_properties(object, outcome) && cJSON_AddNullToObject(object, "states") &&
+           cJSON_AddNumberToObject(object, "transitions", (double)outcome->steps) &&
+           cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
+           cJSON_AddNumberToObject(object, "seconds", job->seconds) &&
+           cJSON_AddNullToObject(object, "bytes_per_state") &&
+           cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) && add_trace(object, outcome) &&
+           add_message(object, outcome);
+}
+
+int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job)
+{
+    cJSON *object = cJSON_CreateObject();
+    char *text = object && fill(object, options, job) ? cJSON_PrintUnformatted(object) : NULL;
+    if (text) {
+        fprintf(out, "%s\n", text);
+        fflush(out);
+    }
+    cJSON_free(text);
+    cJSON_Delete(object);
+    return text ? 0 : -1;
+}

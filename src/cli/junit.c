@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/cli.h"
+
+#include <libxml/xmlwriter.h>
+#include <string.h>
+
+static int attribute(xmlTextWriterPtr writer, const char *name, const char *value)
+{
+    return xmlTextWriterWriteAttribute(writer, BAD_CAST name, BAD_CAST value);
+}
+
+/* CI servers show the class as a folder: dots for slashes. */
+static void class_of(const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    snprintf(out, size, "%.*s", (int)(length < size ? length : size - 1), path);
+    for (char *at = out; *at; at++) {
+        *at = *at == '/' ? '.' : *at;
+    }
+    if (!out[0]) {
+        snprintf(out, size, "scenarios");
+    }
+}
+
+static void write_problem(xmlTextWriterPtr writer, const struct outcome *outcome)
+{
+    const char *element = outcome->verdict == VERDICT_LIMIT   ? "skipped"
+                          : outcome->verdict == VERDICT_ERROR ? "error"
+                                                              : "failure";
+    xmlTextWriterStartElement(writer, BAD_CAST element);
+    attribute(writer, "message", verdict_name(outcome->verdict));
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        if (outcome->stats.violated >> i & 1) {
+            xmlTextWriterWriteFormatString(writer, "%s\n", outcome->stats.finding[i].why);
+        }
+    }
+    xmlTextWriterWriteString(writer, BAD_CAST outcome->text);
+    if (outcome->trace[0]) {
+        xmlTextWriterWriteFormatString(writer, "replay: lockstep replay %s\n", outcome->trace);
+    }
+    xmlTextWriterEndElement(writer);
+}
+
+static void write_case(xmlTextWriterPtr writer, const struct cli_job *job)
+{
+    char name[INPUT_NAME_MAX], seconds[32];
+    const char *slash = strrchr(job->scenario.input.name, '/');
+    class_of(job->scenario.input.name, name, sizeof name);
+    snprintf(seconds, sizeof seconds, "%.3f", job->seconds);
+    xmlTextWriterStartElement(writer, BAD_CAST "testcase");
+    attribute(writer, "classname", name);
+    attribute(writer, "name", slash ? slash + 1 : job->scenario.input.name);
+    attribute(writer, "time", seconds);
+    if (job->outcome->verdict != VERDICT_HOLDS) {
+        write_problem(writer, job->outcome);
+    }
+    xmlTextWriterEndElement(writer);
+}
+
+static void write_count(xmlTextWriterPtr writer, const char *name, int count)
+{
+    xmlTextWriterWriteFormatAttribute(writer, BAD_CAST name, "%d", count);
+}
+
+int cli_write_junit(const struct cli_options *options, const struct cli_job *jobs, int count)
+{
+    int verdicts[VERDICT_ERROR + 1] = {0}, finished = 0;
+    xmlTextWriterPtr writer = xmlNewTextWriterFilename(options->junit, 0);
+    if (!writer) {
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        finished += jobs[i].finished;
+        verdicts[jobs[i].outcome->verdict] += jobs[i].finished;
+    }
+    xmlTextWriterSetIndent(writer, 1);
+    xmlTextWriterStartDocument(writer, "1.0", "UTF-8", NULL);
+    xmlTextWriterStartElement(writer, BAD_CAST "testsuite");
+    attribute(writer, "name", "lockstep");
+    write_count(writer, "tests", finished);
+    write_count(writer, "failures", verdicts[VERDICT_VIOLATED] + verdicts[VERDICT_DIFFERS]);
+    write_count(writer, "errors", verdicts[VERDICT_ERROR]);
+    write_count(writer, "skipped", verdicts[VERDICT_LIMIT]);
+    for (int i = 0; i < count; i++) {
+        if (jobs[i].finished) {
+            write_case(writer, &jobs[i]);
+        }
+    }
+    xmlTextWriterEndElement(writer);
+    int result = xmlTextWriterEndDocument(writer);
+    xmlFreeTextWriter(writer);
+    xmlCleanupParser();
+    return result < 0 ? -1 : 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/cli.h"
+
+#include "scenario/recipes.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOBS_MAX 256
+#define SEEDS_MAX 1000000000000ull
+
+static const struct {
+    const char *name;
+    int argument;
+    unsigned bit;
+} OPTIONS[] = {
+    {"help", no_argument, 0},
+    {"recipe", required_argument, OPTION_RECIPE},
+    {"out", required_argument, OPTION_OUT},
+    {"filter", required_argument, OPTION_FILTER},
+    {"junit", required_argument, OPTION_JUNIT},
+    {"seed", required_argument, OPTION_SEED},
+    {"seeds", required_argument, OPTION_SEEDS},
+    {"jobs", required_argument, OPTION_JOBS},
+    {"json", no_argument, OPTION_JSON},
+    {"quiet", no_argument, OPTION_QUIET},
+    {"rewrite", no_argument, OPTION_REWRITE},
+    {"table", no_argument, OPTION_TABLE},
+};
+#define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
+
+int cli_usage_error(const char *command, const char *expected, const char *found)
+{
+    fprintf(stderr, "lockstep %s: expected %s, found '%s'\n", command, expected, found);
+    return CLI_USAGE;
+}
+
+static int read_number(const char *command, const char *name, const char *text, uint64_t min, uint64_t max,
+                       uint64_t *out)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (!end || *end || errno || value < min || value > max) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "a number from %llu to %llu after --%s", (unsigned long long)min,
+                 (unsigned long long)max, name);
+        return cli_usage_error(command, expected, text);
+    }
+    *out = value;
+    return 0;
+}
+
+static int read_argument(struct cli_options *options, const char *command, int index, const char *text)
+{
+    const char *name = OPTIONS[index].name;
+    uint64_t number;
+    if (OPTIONS[index].argument == required_argument && text[0] == 0) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a value after --%s", name);
+        return cli_usage_error(command, expected, "");
+    }
+    switch (OPTIONS[index].bit) {
+    case OPTION_RECIPE:
+        options->recipe = text;
+        break;
+    case OPTION_OUT:
+        options->out = text;
+        break;
+    case OPTION_FILTER:
+        options->filter = text;
+        break;
+    case OPTION_JUNIT:
+        options->junit = text;
+        break;
+    case OPTION_SEED:
+        options->seed_given = true;
+        return read_number(command, name, text, 0, INT64_MAX, &options->seed);
+    case OPTION_SEEDS:
+        return read_number(command, name, text, 1, SEEDS_MAX, &options->seeds);
+    case OPTION_JOBS:
+        if (read_number(command, name, text, 1, JOBS_MAX, &number) != 0) {
+            return CLI_USAGE;
+        }
+        options->jobs = (int)number;
+        break;
+    case OPTION_JSON:
+        options->json = true;
+        break;
+    case OPTION_QUIET:
+        options->quiet = true;
+        break;
+    case OPTION_REWRITE:
+        options->rewrite = true;
+        break;
+    case OPTION_TABLE:
+        options->table = true;
+        break;
+    default:
+        options->help = true;
+        break;
+    }
+    return 0;
+}
+
+static int find_recipe(struct cli_options *options, const char *command)
+{
+    options->found_recipe = recipe_find(options->recipe);
+    return options->found_recipe
+               ? 0
+               : cli_usage_error(command, "a recipe (see lockstep list recipes) after --recipe", options->recipe);
+}
+
+int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv)
+{
+    struct option list[OPTION_COUNT + 1] = {{0}};
+    int used = 0, chosen;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
+    options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {
+            list[used++] = (struct option){OPTIONS[i].name, OPTIONS[i].argument, NULL, 1000 + i};
+        }
+    }
+    opterr = 0;
+    optind = 0; /* starts over, also with glibc's permutation */
+    while ((chosen = getopt_long(argc, argv, ":h", list, NULL)) != -1) {
+        if (chosen == ':') {
+            return cli_usage_error(command, "a value after this option", argv[optind - 1]);
+        }
+        if (chosen == '?') {
+            char expected[64];
+            snprintf(expected, sizeof expected, "an option (see lockstep %s --help)", command);
+            return cli_usage_error(command, expected, argv[optind - 1]);
+        }
+        if (chosen == 'h') {
+            options->help = true;
+        } else if (read_argument(options, command, chosen - 1000, optarg ? optarg : "") != 0) {
+            return CLI_USAGE;
+        }
+    }
+    options->path = argv + optind;
+    options->paths = argc - optind;
+    return options->help ? 0 : find_recipe(options, command);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/cli.h"
+#include "replay/replay.h"
+
+#include <string.h>
+
+static const char HELP[] =
+    "usage: lockstep replay TRACE\n"
+    "\n"
+    "Does the run of a trace again and tells it choice by choice, with what followed from each indented below it. Exit\n"
+    "status 1 if the run violates a property, 0 if not, 2 if the trace cannot be read or no longer fits the program.\n"
+    "\n"
+    "examples:\n"
+    "  lockstep replay build/reports/3f2a90c1.trace\n"
+    "  lockstep replay - <3f2a90c1.trace | tail\n";
+
+int cli_replay(int argc, char **argv)
+{
+    struct cli_options options;
+    struct input_error error;
+    struct trace trace;
+    int status = cli_options(&options, "replay", 0, argc, argv);
+    if (status != 0) {
+        return status;
+    }
+    if (options.help) {
+        fputs(HELP, stdout);
+        return CLI_OK;
+    }
+    if (options.paths != 1) {
+        return cli_usage_error("replay", "one trace", options.paths > 1 ? options.path[1] : "");
+    }
+    if (trace_read(&trace, options.path[0], &error) != 0) {
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_USAGE;
+    }
+    if (strcmp(trace.tool, LOCKSTEP_VERSION) != 0) {
+        fprintf(stderr, "recorded by lockstep %s, replayed by lockstep %s\n", trace.tool, LOCKSTEP_VERSION);
+    }
+    enum replay_result result = replay_trace(&trace, stdout, &error);
+    trace_close(&trace);
+    if (result == REPLAY_UNFIT) {
+        fflush(stdout);
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_USAGE;
+    }
+    return result == REPLAY_VIOLATED ? CLI_VIOLATED : CLI_OK;
+}

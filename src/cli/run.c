@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char HELP[] =
+    "usage: lockstep run [OPTION...] [PATH...]\n"
+    "\n"
+    "Runs scenario files, or all *.scn in folders (default: scenarios); - reads one from standard input. Directed ones are\n"
+    "compared with their expected trace; exploring ones run 1000 random schedules. All are judged by their properties.\n"
+    "The last line is N passed, N failed[, N skipped]; skipped are those that came to no verdict.\n"
+    "\n"
+    "  --recipe NAME   the recipe under test (default: mutex; see lockstep list recipes)\n"
+    "  --seeds N       also N random schedules of each scenario; odd seeds uniform, even ones by priorities (PCT)\n"
+    "  --seed N        the first of those seeds (default 1); also the seed of directed runs\n"
+    "  --filter GLOB   only scenarios whose path or name matches\n"
+    "  --jobs N        that many at once (default: one per core)\n"
+    "  --rewrite       write what was seen into the files as what is expected, unless a property is violated\n"
+    "  --out DIR       folder for traces of failures (default: build/reports)\n"
+    "  --json          one JSON object per scenario on standard output\n"
+    "  --junit FILE    a JUnit report besides\n"
+    "  --quiet         say nothing of what passes\n"
+    "\n"
+    "examples:\n"
+    "  lockstep run\n"
+    "  lockstep run --seeds 1000 scenarios/mutex\n"
+    "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
+    "  lockstep run --rewrite scenarios/mutex/new.scn\n"
+    "  printf 'mutex /locks/x\\nprocess a\\na try\\nsettle\\n----\\n[   40ms] a held     fence=5\\n' | lockstep run -\n";
+
+static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_SEEDS |
+                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE;
+
+struct summary {
+    const struct cli_options *options;
+    int verdicts[VERDICT_ERROR + 1];
+    bool broken; /* a report could not be written */
+};
+
+static void report(void *ctx, const struct cli_job *job)
+{
+    struct summary *summary = ctx;
+    summary->verdicts[job->outcome->verdict]++;
+    if (!summary->options->json) {
+        cli_print_job(stdout, summary->options, job);
+    } else if (cli_print_json(stdout, summary->options, job) != 0) {
+        summary->broken = true;
+    }
+}
+
+static int exit_status(const struct summary *summary)
+{
+    const int *verdicts = summary->verdicts;
+    if (verdicts[VERDICT_VIOLATED] + verdicts[VERDICT_DIFFERS] > 0) {
+        return CLI_VIOLATED;
+    }
+    if (verdicts[VERDICT_ERROR] > 0 || summary->broken) {
+        return CLI_ENVIRONMENT;
+    }
+    return verdicts[VERDICT_LIMIT] > 0 || cli_interrupted() ? CLI_LIMIT : CLI_OK;
+}
+
+/* Nothing but JSON may stand on standard output then. */
+static void closing_line(const struct summary *summary, int missing)
+{
+    const int *verdicts = summary->verdicts;
+    FILE *out = summary->options->json ? stderr : stdout;
+    int failed = verdicts[VERDICT_VIOLATED] + verdicts[VERDICT_DIFFERS] + verdicts[VERDICT_ERROR];
+    int skipped = verdicts[VERDICT_LIMIT] + missing;
+    if (cli_interrupted()) {
+        fputs("interrupted\n", out);
+    }
+    fprintf(out, "%d passed, %d failed", verdicts[VERDICT_HOLDS], failed);
+    if (skipped > 0) {
+        fprintf(out, ", %d skipped", skipped);
+    }
+    fputc('\n', out);
+}
+
+static int run_all(const struct cli_options *options, struct cli_job *jobs, int count)
+{
+    struct summary summary = {.options = options};
+    int finished = cli_run_jobs(options, jobs, count, report, &summary);
+    if (finished < 0) {
+        fprintf(stderr, "lockstep run: no worker can be started: %s\n", strerror(errno));
+        summary.broken = true;
+        finished = 0;
+    }
+    if (options->junit && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
+        fprintf(stderr, "lockstep run: expected a file that can be written after --junit, found '%s'\n", options->junit);
+        summary.broken = true;
+    }
+    closing_line(&summary, count - finished);
+    return exit_status(&summary);
+}
+
+int cli_run(int argc, char **argv)
+{
+    struct cli_options options;
+    struct cli_job *jobs = NULL;
+    int count = 0;
+    int status = cli_options(&options, "run", ALLOWED, argc, argv);
+    if (status != 0) {
+        return status;
+    }
+    if (options.help) {
+        fputs(HELP, stdout);
+        return CLI_OK;
+    }
+    for (int i = 0; i < options.paths; i++) {
+        if (options.rewrite && strcmp(options.path[i], "-") == 0) {
+            return cli_usage_error("run", "a file that can be rewritten with --rewrite", "-");
+        }
+    }
+    status = cli_collect(&options, "run", &jobs, &count);
+    if (status == 0) {
+        status = run_all(&options, jobs, count);
+    }
+    cli_free_jobs(jobs, count);
+    return status;
+}

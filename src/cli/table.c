@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Which fault met a process in which phase: computed by running the directed scenarios, not by reading them. */
+
+#include "cli/cli.h"
+#include "scenario/direct.h"
+
+#include <lockstep/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWNERS 8
+
+enum phase {
+    PHASE_IDLE,
+    PHASE_ACQUIRE, /* asked, and not yet known to be behind somebody */
+    PHASE_WAIT,    /* watches a predecessor */
+    PHASE_HOLD,
+    PHASE_RELEASE, /* given back, the node is not known to be gone */
+    PHASES
+};
+
+static const char *const PHASE_NAMES[PHASES] = {"idle", "acquire", "wait", "hold", "release"};
+
+enum row {
+    ROW_LOSS,
+    ROW_LATE,
+    ROW_REFUSE,
+    ROW_PARTITION,
+    ROW_EXPIRE,
+    ROW_PAUSE,
+    ROW_CRASH,
+    ROW_CANCEL,
+    ROW_TIMEOUT,
+    ROW_ALLOC,
+    ROW_LAG,
+    ROW_SERVER,
+    ROW_SWEEP,
+    ROW_REMOVE,
+    ROWS
+};
+
+static const char *const ROW_NAMES[ROWS] = {"loss",   "late",    "refuse", "partition", "expire", "pause", "crash",
+                                            "cancel", "timeout", "alloc",  "lag",       "server", "sweep", "remove"};
+
+/* Why a cell cannot be filled. */
+static const struct {
+    enum row row;
+    enum phase phase;
+    const char *reason;
+} REASONS[] = {
+    {ROW_CANCEL, PHASE_HOLD, "only a pending acquire can be given up"},
+    {ROW_CANCEL, PHASE_RELEASE, "only a pending acquire can be given up"},
+    {ROW_TIMEOUT, PHASE_HOLD, "only a pending acquire has a deadline"},
+    {ROW_TIMEOUT, PHASE_RELEASE, "only a pending acquire has a deadline"},
+    {ROW_SWEEP, PHASE_WAIT, "the container is not empty while a contender waits"},
+    {ROW_SWEEP, PHASE_HOLD, "the container is not empty while a contender holds"},
+};
+
+struct table {
+    const struct scenario *scenario;
+    enum phase phase[WORLD_PROCESSES_MAX][WORLD_LOCKS_MAX][OWNERS];
+    bool met[ROWS][PHASES];  /* in the present scenario */
+    int count[ROWS][PHASES]; /* scenarios */
+};
+
+/* ---- phases ---- */
+
+static void move_all(struct table *table, int process, int lock, enum phase from, enum phase to)
+{
+    for (int l = 0; l < WORLD_LOCKS_MAX; l++) {
+        for (int owner = 0; owner < OWNERS && (lock < 0 || l == lock); owner++) {
+            if (table->phase[process][l][owner] == from) {
+                table->phase[process][l][owner] = to;
+            }
+        }
+    }
+}
+
+static void on_claim(struct table *table, const struct event *event, enum phase *phase)
+{
+    switch (event->kind) {
+    case EVENT_ASKED:
+        *phase = *phase == PHASE_HOLD ? PHASE_HOLD : PHASE_ACQUIRE;
+        break;
+    case EVENT_GRANTED:
+        *phase = PHASE_HOLD;
+        break;
+    case EVENT_FAILED:
+        table->met[ROW_TIMEOUT][*phase] |= event->code == LS_ETIMEDOUT;
+        *phase = PHASE_IDLE;
+        break;
+    case EVENT_RELEASED:
+        *phase = event->code == 0 ? PHASE_RELEASE : *phase;
+        break;
+    case EVENT_FREED:
+        *phase = *phase == PHASE_RELEASE ? PHASE_IDLE : *phase;
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_event(void *ctx, const struct event *event)
+{
+    struct table *table = ctx;
+    if (event->process >= WORLD_PROCESSES_MAX) {
+        return;
+    }
+    if (event->kind == EVENT_LOST) {
+        move_all(table, event->process, -1, PHASE_HOLD, PHASE_IDLE);
+    } else if (event->kind == EVENT_CRASHED) {
+        memset(table->phase[event->process], 0, sizeof table->phase[event->process]);
+    } else if (event->lock >= WORLD_LOCKS_MAX) {
+        return;
+    } else if (event->kind == EVENT_WATCH_SET && event->code == EVENT_WATCH_PREDECESSOR) {
+        move_all(table, event->process, event->lock, PHASE_ACQUIRE, PHASE_WAIT);
+    } else if (event->owner < OWNERS) {
+        on_claim(table, event, &table->phase[event->process][event->lock][event->owner]);
+    }
+}
+
+/* ---- faults ---- */
+
+static int row_of(const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_CUT:
+        return action->d ? ROW_LATE : ROW_LOSS;
+    case ACTION_REFUSE:
+        return ROW_REFUSE;
+    case ACTION_PARTITION:
+        return ROW_PARTITION;
+    case ACTION_EXPIRE:
+        return ROW_EXPIRE;
+    case ACTION_PAUSE:
+        return ROW_PAUSE;
+    case ACTION_CRASH:
+        return ROW_CRASH;
+    case ACTION_CANCEL:
+        return ROW_CANCEL;
+    case ACTION_FAIL_ALLOC:
+        return ROW_ALLOC;
+    case ACTION_FREEZE:
+    case ACTION_LAG:
+        return ROW_LAG;
+    case ACTION_RESTART_SERVER:
+        return ROW_SERVER;
+    case ACTION_SWEEP:
+        return ROW_SWEEP;
+    case ACTION_REMOVE:
+        return ROW_REMOVE;
+    default:
+        return -1;
+    }
+}
+
+static void meet(struct table *table, int row, int process, int lock)
+{
+    for (int l = 0; l < WORLD_LOCKS_MAX; l++) {
+        for (int owner = 0; owner < OWNERS && (lock < 0 || l == lock); owner++) {
+            table->met[row][table->phase[process][l][owner]] = true;
+        }
+    }
+}
+
+static void on_action(void *ctx, const struct run *run, const struct action *action)
+{
+    struct table *table = ctx;
+    int row = row_of(action);
+    (void)run;
+    if (row < 0) {
+        return;
+    }
+    if (action->kind == ACTION_CANCEL && action->a < OWNERS) {
+        table->met[row][table->phase[action->process][action->b][action->a]] = true;
+        return;
+    }
+    int lock = action->kind == ACTION_SWEEP ? action->b : -1;
+    for (int p = 0; p < table->scenario->options.processes; p++) {
+        if (action->process == p || action->process >= WORLD_PROCESSES_MAX) {
+            meet(table, row, p, lock);
+        }
+    }
+}
+
+/* ---- printing ---- */
+
+static void print(const struct table *table, int scenarios)
+{
+    printf("%-10s", "");
+    for (int phase = PHASE_ACQUIRE; phase < PHASES; phase++) {
+        printf(" %8s", PHASE_NAMES[phase]);
+    }
+    putchar('\n');
+    for (int row = 0; row < ROWS; row++) {
+        printf("%-10s", ROW_NAMES[row]);
+        for (int phase = PHASE_ACQUIRE; phase < PHASES; phase++) {
+            if (table->count[row][phase] > 0) {
+                printf(" %8d", table->count[row][phase]);
+            } else {
+                printf(" %8s", "-");
+            }
+        }
+        putchar('\n');
+    }
+    printf("%d directed scenarios\n", scenarios);
+}
+
+static const char *reason_of(int row, int phase)
+{
+    for (size_t i = 0; i < sizeof REASONS / sizeof REASONS[0]; i++) {
+        if ((int)REASONS[i].row == row && (int)REASONS[i].phase == phase) {
+            return REASONS[i].reason;
+        }
+    }
+    return NULL;
+}
+
+static void print_empty_cells(const struct table *table)
+{
+    for (int row = 0; row < ROWS; row++) {
+        for (int phase = PHASE_ACQUIRE; phase < PHASES; phase++) {
+            if (table->count[row][phase] == 0) {
+                const char *reason = reason_of(row, phase);
+                printf("- %s, %s: %s\n", ROW_NAMES[row], PHASE_NAMES[phase], reason ? reason : "no scenario");
+            }
+        }
+    }
+}
+
+/* ---- the whole ---- */
+
+static void run_one(const struct cli_options *options, struct table *table, const struct scenario *scenario,
+                    struct outcome *outcome)
+{
+    struct run_setup setup = {.scenario = scenario, .recipe = options->found_recipe};
+    struct direct_options direct = {.watch = on_action, .watch_event = on_event, .watch_ctx = table};
+    table->scenario = scenario;
+    memset(table->phase, 0, sizeof table->phase);
+    memset(table->met, 0, sizeof table->met);
+    memset(outcome, 0, sizeof *outcome);
+    direct_run(&setup, &direct, outcome);
+    for (int row = 0; row < ROWS; row++) {
+        for (int phase = 0; phase < PHASES; phase++) {
+            table->count[row][phase] += table->met[row][phase];
+        }
+    }
+}
+
+int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count)
+{
+    struct table *table = calloc(1, sizeof *table);
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    int status = CLI_OK, directed = 0;
+    for (int i = 0; table && outcome && i < count && status == CLI_OK; i++) {
+        if (!jobs[i].scenario.exploring) {
+            run_one(options, table, &jobs[i].scenario, outcome);
+            directed++;
+            if (outcome->verdict == VERDICT_ERROR) {
+                fprintf(stderr, "%s:\n%s", jobs[i].scenario.input.name, outcome->text);
+                status = CLI_ENVIRONMENT;
+            }
+        }
+    }
+    if (!table || !outcome) {
+        fputs("lockstep list: out of memory\n", stderr);
+        status = CLI_ENVIRONMENT;
+    }
+    if (status == CLI_OK) {
+        print(table, directed);
+        print_empty_cells(table);
+    }
+    free(table);
+    free(outcome);
+    return status;
+}

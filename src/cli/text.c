@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define GREEN "\033[32m"
+#define RED "\033[31m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+static bool in_colour(FILE *out)
+{
+    return isatty(fileno(out)) && !getenv("NO_COLOR");
+}
+
+static void head(FILE *out, const struct cli_job *job)
+{
+    static const struct {
+        const char *word;
+        const char *colour;
+    } HEADS[] = {[VERDICT_HOLDS] = {"pass ", GREEN},  [VERDICT_VIOLATED] = {"FAIL ", RED},
+                 [VERDICT_DIFFERS] = {"FAIL ", RED},  [VERDICT_LIMIT] = {"limit", YELLOW},
+                 [VERDICT_ERROR] = {"ERROR", RED}};
+    enum verdict verdict = job->outcome->verdict;
+    bool colour = in_colour(out);
+    fprintf(out, "%s%s%s %s", colour ? HEADS[verdict].colour : "", HEADS[verdict].word, colour ? PLAIN : "",
+            job->scenario.input.name);
+    if (job->outcome->runs > 0) {
+        fprintf(out, "  (%llu random schedules)", (unsigned long long)job->outcome->runs);
+    }
+    fputc('\n', out);
+}
+
+static void say_schedule(FILE *out, const struct outcome *outcome)
+{
+    if (outcome->schedule != SCHEDULE_DIRECTED) {
+        fprintf(out, "  (%s schedule, seed %llu)", schedule_name(outcome->schedule), (unsigned long long)outcome->seed);
+    }
+    fputc('\n', out);
+}
+
+/* The lines that a failure ends with: what, where, and how to see it again. */
+static void say_failure(FILE *out, const struct cli_job *job)
+{
+    const struct outcome *outcome = job->outcome;
+    int count;
+    const struct property *const *all = check_all(&count);
+    for (int i = 0; i < count; i++) {
+        if ((outcome->stats.violated & ~job->scenario.violates) >> i & 1) {
+            const struct check_finding *finding = &outcome->stats.finding[i];
+            fprintf(out, "  %s\n", finding->why);
+            fprintf(out, "FAIL %s  step %llu of %llu", all[i]->name, (unsigned long long)finding->step,
+                    (unsigned long long)outcome->last_steps);
+            say_schedule(out, outcome);
+        }
+    }
+    if (outcome->verdict == VERDICT_DIFFERS) {
+        fprintf(out, "FAIL %s is not what the file expects\n", job->scenario.input.name);
+    }
+    if (outcome->trace[0]) {
+        fprintf(out, "replay: lockstep replay %s\n", outcome->trace);
+    }
+}
+
+void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job)
+{
+    const struct outcome *outcome = job->outcome;
+    if (options->quiet && outcome->verdict == VERDICT_HOLDS) {
+        return;
+    }
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+    head(out, job);
+    fputs(outcome->text, out);
+    if (outcome->verdict != VERDICT_HOLDS) {
+        say_failure(out, job);
+    }
+    fflush(out);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The journal of a real run: one line per thing that a worker or its parent did, in the order in which it was done.
+ *
+ * Every line is one write() to a file that all processes have open for appending, so the order of the lines is the
+ * order of the events, and a process that is killed leaves whole lines only. It is evidence that does not ask the lock:
+ * who was inside between which two lines, and which write was built on which. */
+#ifndef REAL_JOURNAL_H
+#define REAL_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* kind, word in the file */
+#define REAL_KIND_LIST(X)                                                                                    \
+    X(REAL_ENTER, "enter")       /* worker: granted, and its belief was checked */                           \
+    X(REAL_WRITES, "writes")     /* worker: about to write value, built on what basis wrote */               \
+    X(REAL_WROTE, "wrote")       /* worker: the resource has taken the write */                              \
+    X(REAL_REFUSED, "refused")   /* worker: the resource has refused its fencing token */                    \
+    X(REAL_DOUBTED, "doubted")   /* worker: it could not believe any more, and did not write */              \
+    X(REAL_LEAVE, "leave")       /* worker: outside from here on; value is the ms since its last check */    \
+    X(REAL_STARTED, "started")   /* parent: value is the process id */                                       \
+    X(REAL_STOPPED, "stopped")   /* parent: the process stands still */                                      \
+    X(REAL_CONTINUED, "goes-on") /* parent */                                                                \
+    X(REAL_KILLED, "killed")     /* parent: the process is dead and does nothing any more */                 \
+    X(REAL_ENDED, "ended")       /* parent: it ended by itself, value is its status */
+
+#define REAL_KIND_ENUM(name, word) name,
+enum real_kind { REAL_KIND_LIST(REAL_KIND_ENUM) REAL_KINDS };
+#undef REAL_KIND_ENUM
+
+struct real_line {
+    int64_t time_ns;  /* of the monotonic clock, which all processes share */
+    enum real_kind kind;
+    int slot;         /* which worker, from 0 */
+    int incarnation;  /* how often it has been started before */
+    uint64_t id;      /* of the section, unique in a run; 0 = none */
+    uint64_t basis;   /* id of the section whose write was read; 0 = nobody's */
+    int64_t value;    /* see the kinds */
+    int64_t token;    /* the fencing token, 0 = none */
+};
+
+enum { REAL_LINE_SIZE_MAX = 192 };
+
+/* Nanoseconds of the monotonic clock. */
+int64_t real_journal_now_ns(void);
+
+/* Opens the journal of a run's folder, which is made if it is missing. Returns a descriptor for any number of processes,
+ * or -1 with errno. */
+int real_journal_open(const char *dir);
+
+/* Appends one line, with the present time. 0, or -1 with errno. */
+int real_journal_write(int fd, const struct real_line *line);
+
+/* Reads while others write. Zero-initialise but for fd. */
+struct real_reader {
+    int fd;
+    int64_t offset; /* in the file, of the first byte that is not in the buffer */
+    size_t at;      /* in the buffer, of the next line */
+    size_t size;    /* bytes in the buffer */
+    char buffer[8192];
+};
+
+/* Takes the next line. 1: there was one; 0: none now; -1: the file cannot be read, or holds what is no line (errno
+ * EBADMSG). */
+int real_reader_next(struct real_reader *reader, struct real_line *line);
+
+#endif

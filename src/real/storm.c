@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* One worker, as its parent sees it:
+ *
+ *   DOWN --start--> RUNNING <--> STOPPED
+ *     ^                |            |
+ *     '------hit-------'<-----------'        RUNNING --its rounds are done--> DONE
+ *
+ * The parent has no threads, so that it may fork at any time. Time is looked at every few milliseconds. What the workers
+ * do it knows from the journal, which it reads while they write it. */
+#include "real/storm.h"
+
+#include "base/rng.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 3,
+    PROGRESS_MS = 200,
+    CONNECT_MS_MAX = 5000,
+    STANDSTILL_MS_MAX = 90000, /* longer than a worker waits for the lock before it complains itself */
+    STOP_MS_MIN = 10,
+    STOP_PAUSE_MS = 300,       /* mean time between two stops in a strict run */
+};
+
+enum worker_state { DOWN, RUNNING, STOPPED, DONE };
+
+struct storm_worker {
+    pid_t pid;
+    enum worker_state state;
+    int incarnation;
+    bool hit;             /* SIGKILL is on its way */
+    int64_t continue_ms;  /* STOPPED: when it may go on */
+    int64_t patience_ms;  /* STOPPED: go on then in any case */
+    int64_t token;        /* STOPPED: go on only when a larger one was inside; 0 = at once */
+    int64_t spared_until_ms; /* no stop before */
+};
+
+struct storm {
+    const struct real_plan *plan;
+    struct real_result *result;
+    struct real_board *boards; /* one per worker, shared with it */
+    struct storm_worker workers[REAL_WORKERS_MAX];
+    struct real_reader reader;
+    struct rng rng;
+    int journal;
+    int64_t start_ms;
+    int64_t next_stop_ms;
+    int64_t next_kill_ms;
+    int64_t moved_ms; /* when the last section was seen */
+    uint32_t sections;
+    enum real_outcome outcome;
+    bool over;
+};
+
+static int64_t now_ms(void)
+{
+    return real_journal_now_ns() / 1000000;
+}
+
+static void sleep_ms(int ms)
+{
+    struct timespec pause = {.tv_nsec = (long)ms * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static void end(struct storm *storm, enum real_outcome outcome, const char *why)
+{
+    if (storm->over)
+        return;
+    storm->over = true;
+    storm->outcome = outcome;
+    storm->result->why = why;
+}
+
+/* Half to one and a half of the mean. */
+static int around(struct storm *storm, int mean)
+{
+    return mean / 2 + (int)rng_below(&storm->rng, (uint32_t)mean + 1);
+}
+
+static int count_state(const struct storm *storm, enum worker_state state)
+{
+    int count = 0;
+    for (int i = 0; i < storm->plan->processes; i++)
+        count += storm->workers[i].state == state;
+    return count;
+}
+
+static void note(struct storm *storm, int slot, enum real_kind kind, int64_t value)
+{
+    struct real_line line = {.kind = kind, .slot = slot, .incarnation = storm->workers[slot].incarnation};
+    line.value = value;
+    if (real_journal_write(storm->journal, &line))
+        end(storm, REAL_RUN_FAILED, "the journal cannot be written");
+}
+
+/* ---- the journal ---- */
+
+static void read_journal(struct storm *storm)
+{
+    struct real_line line;
+    int rc;
+    while ((rc = real_reader_next(&storm->reader, &line)) > 0)
+        if (real_audit_take(&storm->result->audit, &line))
+            rc = -1;
+    if (rc < 0)
+        end(storm, REAL_RUN_FAILED, "the journal cannot be read");
+    if (storm->sections != storm->result->audit.sections) {
+        storm->sections = storm->result->audit.sections;
+        storm->moved_ms = now_ms();
+    }
+}
+
+/* ---- starting ---- */
+
+static struct real_job job_of(const struct storm *storm, int slot)
+{
+    const struct real_plan *plan = storm->plan;
+    return (struct real_job){.hosts = plan->hosts,
+                             .path = plan->path,
+                             .dir = plan->dir,
+                             .session_timeout_ms = plan->session_timeout_ms,
+                             .mode = plan->mode,
+                             .slot = slot,
+                             .incarnation = storm->workers[slot].incarnation,
+                             .rounds = plan->rounds - (int)storm->result->audit.worker[slot].wrote,
+                             .seed = plan->seed,
+                             .board = &storm->boards[slot]};
+}
+
+/* In the child. An interrupt from the terminal is the parent's to handle; a dead parent ends its children. */
+static void settle_in(pid_t parent)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(REAL_END_FAILED);
+}
+
+/* What the parent has buffered for its output is not the child's to write: hence _exit(). */
+static pid_t fork_job(const struct real_job *job, bool probe)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    settle_in(parent);
+    _exit((int)(probe ? real_worker_probe(job, CONNECT_MS_MAX) : real_worker_run(job)));
+}
+
+/* What a killed worker did last is in the journal by now, so the next one does the rest. */
+static void start(struct storm *storm, int slot)
+{
+    struct storm_worker *worker = &storm->workers[slot];
+    atomic_store(&storm->boards[slot].halt, 0);
+    struct real_job job = job_of(storm, slot);
+    if (job.rounds <= 0) {
+        worker->state = DONE;
+        return;
+    }
+    worker->hit = false;
+    worker->pid = fork_job(&job, false);
+    if (worker->pid < 0) {
+        end(storm, REAL_RUN_FAILED, "a worker cannot be started");
+        return;
+    }
+    worker->state = RUNNING;
+    worker->spared_until_ms = 0;
+    note(storm, slot, REAL_STARTED, worker->pid);
+}
+
+static int wait_for(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+/* Whether there is a server, and what it makes of the session timeout. */
+static void probe(struct storm *storm)
+{
+    struct real_job job = job_of(storm, 0);
+    if (storm->plan->mode == REAL_NO_LOCK)
+        return;
+    pid_t pid = fork_job(&job, true);
+    int status = pid < 0 ? -1 : wait_for(pid);
+    if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != REAL_END_DONE)
+        end(storm, REAL_RUN_NO_SERVER, "no ZooKeeper server answers there");
+    storm->result->session_timeout_ms = atomic_load(&storm->boards[0].timeout_ms);
+}
+
+/* ---- stopping and going on ---- */
+
+/* What is left of the session timeout after the margin: so long may pass between a check and the end of the write. */
+static int slack_ms(const struct storm *storm)
+{
+    return storm->result->session_timeout_ms * (100 - REAL_MARGIN_PERCENT) / 100;
+}
+
+/* Half of the slack at most in a strict run; the other half is the machine's. In a long-stop run certainly beyond the
+ * end of the session: a server whose tick is at most half of the timeout ends it within 1.5 of it (F27). */
+static int stop_length_ms(struct storm *storm)
+{
+    int timeout_ms = storm->result->session_timeout_ms;
+    if (storm->plan->mode == REAL_LONG_STOPS)
+        return timeout_ms * 16 / 10 + (int)rng_below(&storm->rng, (uint32_t)timeout_ms);
+    return STOP_MS_MIN + (int)rng_below(&storm->rng, (uint32_t)slack_ms(storm) / 2);
+}
+
+static void stand_still(struct storm *storm, int slot)
+{
+    struct storm_worker *worker = &storm->workers[slot];
+    int64_t now = now_ms();
+    worker->state = STOPPED;
+    worker->token = 0;
+    worker->continue_ms = now + stop_length_ms(storm);
+    worker->patience_ms = worker->continue_ms + CONNECT_MS_MAX + 5 * storm->result->session_timeout_ms;
+    storm->result->stops++;
+    note(storm, slot, REAL_STOPPED, worker->continue_ms - now);
+}
+
+/* It has stopped itself between its last check and its write: it goes on when somebody else has been inside. */
+static void on_halt(struct storm *storm, int slot)
+{
+    read_journal(storm);
+    stand_still(storm, slot);
+    storm->workers[slot].token = storm->result->audit.worker[slot].token;
+    storm->result->halts++;
+}
+
+/* Somebody could still come in with a larger token. */
+static bool others_go_on(const struct storm *storm)
+{
+    return count_state(storm, RUNNING) + count_state(storm, DOWN) > 0;
+}
+
+static bool may_continue(const struct storm *storm, const struct storm_worker *worker, int64_t now)
+{
+    if (worker->state != STOPPED || now < worker->continue_ms)
+        return false;
+    return now >= worker->patience_ms || !worker->token || storm->result->audit.token_max > worker->token ||
+           !others_go_on(storm);
+}
+
+/* Then it is spared for as long as a section may take, so that stops do not add up. */
+static void go_on(struct storm *storm, int slot)
+{
+    struct storm_worker *worker = &storm->workers[slot];
+    worker->state = RUNNING;
+    worker->spared_until_ms = now_ms() + slack_ms(storm);
+    note(storm, slot, REAL_CONTINUED, 0);
+    kill(worker->pid, SIGCONT);
+}
+
+static void continue_all_due(struct storm *storm)
+{
+    int64_t now = now_ms();
+    for (int i = 0; i < storm->plan->processes; i++)
+        if (may_continue(storm, &storm->workers[i], now))
+            go_on(storm, i);
+}
+
+/* ---- ends of workers ---- */
+
+static void on_exit_status(struct storm *storm, int slot, int status)
+{
+    struct storm_worker *worker = &storm->workers[slot];
+    note(storm, slot, REAL_ENDED, status);
+    worker->state = DONE;
+    if (status == REAL_END_NO_SERVER)
+        end(storm, REAL_RUN_NO_SERVER, "the server has gone away during the run");
+    else if (status != REAL_END_DONE)
+        end(storm, REAL_RUN_FAILED, "a worker failed");
+}
+
+static void on_death(struct storm *storm, int slot)
+{
+    struct storm_worker *worker = &storm->workers[slot];
+    note(storm, slot, REAL_KILLED, 0);
+    worker->state = DOWN;
+    worker->incarnation++;
+    if (!worker->hit)
+        end(storm, REAL_RUN_FAILED, "a worker crashed");
+}
+
+static void reap(struct storm *storm, int slot)
+{
+    struct storm_worker *worker = &storm->workers[slot];
+    int status;
+    if (worker->state == DOWN || worker->state == DONE)
+        return;
+    if (waitpid(worker->pid, &status, WNOHANG | WUNTRACED) != worker->pid)
+        return;
+    if (WIFSTOPPED(status) && worker->state == RUNNING)
+        on_halt(storm, slot);
+    else if (WIFEXITED(status))
+        on_exit_status(storm, slot, WEXITSTATUS(status));
+    else if (WIFSIGNALED(status))
+        on_death(storm, slot);
+}
+
+static void reap_all(struct storm *storm)
+{
+    for (int i = 0; i < storm->plan->processes; i++)
+        reap(storm, i);
+    read_journal(storm);
+    for (int i = 0; i < storm->plan->processes && !storm->over; i++)
+        if (storm->workers[i].state == DOWN)
+            start(storm, i);
+}
+
+/* Ends what still runs, each by its id. SIGKILL also ends what stands still. */
+static void end_all(struct storm *storm)
+{
+    for (int i = 0; i < storm->plan->processes; i++) {
+        struct storm_worker *worker = &storm->workers[i];
+        if (worker->state != RUNNING && worker->state != STOPPED)
+            continue;
+        kill(worker->pid, SIGKILL);
+        wait_for(worker->pid);
+        note(storm, i, REAL_KILLED, 0);
+        worker->state = DOWN;
+    }
+    read_journal(storm);
+}
+
+/* ---- hitting ---- */
+
+static bool may_be_stopped(const struct storm_worker *worker, int64_t now)
+{
+    return worker->state == RUNNING && !worker->hit && now >= worker->spared_until_ms;
+}
+
+static bool may_be_killed(const struct storm_worker *worker, int64_t now)
+{
+    (void)now;
+    return (worker->state == RUNNING || worker->state == STOPPED) && !worker->hit;
+}
+
+/* One of those that fit, or -1. */
+static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *worker, int64_t now))
+{
+    int fitting[REAL_WORKERS_MAX], count = 0;
+    int64_t now = now_ms();
+    for (int i = 0; i < storm->plan->processes; i++)
+        if (fits(&storm->workers[i], now))
+            fitting[count++] = i;
+    return count ? fitting[rng_below(&storm->rng, (uint32_t)count)] : -1;
+}
+
+static void stop_one(struct storm *storm)
+{
+    int slot = pick(storm, may_be_stopped);
+    if (slot < 0)
+        return;
+    kill(storm->workers[slot].pid, SIGSTOP);
+    stand_still(storm, slot);
+}
+
+/* Half of the long stops are asked for at the one point where they hurt; the first one always. */
+static void long_stop_one(struct storm *storm)
+{
+    int limit = storm->plan->processes / 2 > 1 ? storm->plan->processes / 2 : 1;
+    if (count_state(storm, STOPPED) >= limit || count_state(storm, RUNNING) < 2)
+        return;
+    int slot = pick(storm, may_be_stopped);
+    if (slot < 0)
+        return;
+    if (!storm->result->halts || rng_below(&storm->rng, 2))
+        atomic_store(&storm->boards[slot].halt, 1);
+    else
+        stop_one(storm);
+}
+
+static void kill_one(struct storm *storm)
+{
+    int slot = pick(storm, may_be_killed);
+    if (slot < 0)
+        return;
+    storm->workers[slot].hit = true;
+    storm->result->kills++;
+    kill(storm->workers[slot].pid, SIGKILL);
+}
+
+/* In a long-stop run nobody is killed before the fence has been seen at work. */
+static void hit(struct storm *storm)
+{
+    int timeout_ms = storm->result->session_timeout_ms;
+    bool strict = storm->plan->mode == REAL_STRICT;
+    int64_t now = now_ms();
+    if (storm->plan->mode == REAL_NO_LOCK)
+        return;
+    if (now >= storm->next_stop_ms) {
+        storm->next_stop_ms = now + around(storm, strict ? STOP_PAUSE_MS : timeout_ms);
+        if (strict)
+            stop_one(storm);
+        else
+            long_stop_one(storm);
+    }
+    if (now >= storm->next_kill_ms && (strict || storm->result->audit.refused)) {
+        storm->next_kill_ms = now + around(storm, strict ? timeout_ms : 4 * timeout_ms);
+        kill_one(storm);
+    }
+}
+
+/* ---- the run ---- */
+
+static bool open_all(struct storm *storm)
+{
+    size_t size = REAL_WORKERS_MAX * sizeof *storm->boards;
+    void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    storm->boards = shared == MAP_FAILED ? NULL : shared;
+    storm->journal = real_journal_open(storm->plan->dir);
+    storm->reader.fd = storm->journal;
+    return storm->boards && storm->journal >= 0;
+}
+
+static void close_all(struct storm *storm)
+{
+    if (storm->boards)
+        munmap(storm->boards, REAL_WORKERS_MAX * sizeof *storm->boards);
+    if (storm->journal >= 0)
+        close(storm->journal);
+}
+
+static void begin(struct storm *storm)
+{
+    struct real_result *result = storm->result;
+    storm->start_ms = storm->moved_ms = now_ms();
+    storm->next_stop_ms = storm->start_ms + STOP_PAUSE_MS;
+    storm->next_kill_ms = storm->start_ms + around(storm, STOP_PAUSE_MS);
+    result->audit.late_ms = storm->plan->mode == REAL_STRICT ? slack_ms(storm) : 0;
+    for (int i = 0; i < storm->plan->processes; i++)
+        start(storm, i);
+}
+
+static void step(struct storm *storm)
+{
+    sleep_ms(TICK_MS);
+    reap_all(storm);
+    continue_all_due(storm);
+    hit(storm);
+    storm->result->elapsed_ms = now_ms() - storm->start_ms;
+    if (count_state(storm, DONE) == storm->plan->processes)
+        end(storm, REAL_RUN_ENDED, NULL);
+    if (now_ms() - storm->moved_ms > STANDSTILL_MS_MAX + 10 * storm->result->session_timeout_ms)
+        end(storm, REAL_RUN_FAILED, "the run stands still");
+}
+
+static void loop(struct storm *storm, const volatile int *stop, real_progress_fn progress, void *ctx)
+{
+    int64_t shown_ms = 0;
+    while (!storm->over) {
+        step(storm);
+        if (*stop)
+            end(storm, REAL_RUN_INTERRUPTED, "interrupted");
+        if (progress && now_ms() - shown_ms >= PROGRESS_MS) {
+            shown_ms = now_ms();
+            progress(ctx, storm->result);
+        }
+    }
+}
+
+static void audit(struct storm *storm)
+{
+    struct real_resource resource = {.dir = storm->plan->dir, .lock_fd = -1};
+    if (real_resource_read(&resource, 0, &storm->result->counter) == REAL_ACCESS_OK) {
+        real_audit_settle(&storm->result->audit, &storm->result->counter);
+        return;
+    }
+    storm->outcome = REAL_RUN_FAILED;
+    storm->result->why = "the counter cannot be read";
+}
+
+enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result, const volatile int *stop,
+                                 real_progress_fn progress, void *ctx)
+{
+    struct storm *storm = calloc(1, sizeof *storm);
+    memset(result, 0, sizeof *result);
+    real_audit_init(&result->audit);
+    result->why = "out of memory";
+    if (!storm)
+        return REAL_RUN_FAILED;
+    result->why = NULL;
+    storm->plan = plan;
+    storm->result = result;
+    rng_seed(&storm->rng, plan->seed);
+    if (!open_all(storm))
+        end(storm, REAL_RUN_FAILED, "the folder of the run cannot be used");
+    else
+        probe(storm);
+    if (!storm->over) {
+        begin(storm);
+        loop(storm, stop, progress, ctx);
+        end_all(storm);
+        audit(storm);
+    }
+    enum real_outcome outcome = storm->outcome;
+    close_all(storm);
+    free(storm);
+    return outcome;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A worker: one process that takes the lock, reads the counter, dawdles, writes it back, and gives the lock away, round
+ * after round, until it has done its rounds or is killed. */
+#ifndef REAL_WORKER_H
+#define REAL_WORKER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum real_mode {
+    REAL_STRICT,     /* a plain resource; stops are shorter than the margin */
+    REAL_LONG_STOPS, /* a fenced resource; stops are longer than the session timeout */
+    REAL_NO_LOCK,    /* a plain resource, and nobody takes a lock */
+    REAL_MODES
+};
+
+/* How long a worker believes after the last sign of life, in percent of the session timeout: the rest is what its writes
+ * and the stops within them may take. */
+enum { REAL_MARGIN_PERCENT = 50 };
+
+/* How a worker's process ends. */
+enum real_end {
+    REAL_END_DONE = 0,
+    REAL_END_FAILED = 1,    /* it has said why on standard error */
+    REAL_END_NO_SERVER = 4, /* as the exit status of the commands */
+};
+
+/* Memory that the parent shares with a worker. */
+struct real_board {
+    atomic_int halt;       /* parent: stop yourself between your last check and your write */
+    atomic_int timeout_ms; /* worker: the negotiated session timeout, once connected */
+};
+
+struct real_job {
+    const char *hosts;
+    const char *path; /* of the mutex */
+    const char *dir;  /* of the resource and the journal */
+    int session_timeout_ms;
+    enum real_mode mode;
+    int slot;
+    int incarnation;
+    int rounds; /* to do */
+    uint64_t seed;
+    struct real_board *board;
+};
+
+/* Does the job in the calling process, which has no other threads. */
+enum real_end real_worker_run(const struct real_job *job);
+
+/* Connects, notes the session timeout on the board and leaves again. REAL_END_NO_SERVER after `wait_ms`. */
+enum real_end real_worker_probe(const struct real_job *job, int wait_ms);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "replay/replay.h"
+
+#include "scenario/recipes.h"
+
+#include <errno.h>
+#include <lockstep/error.h>
+#include <string.h>
+
+#define INDENT 7
+#define RECIPE_LINE 3
+#define SCHEDULE_LINE 4
+
+struct replay {
+    const struct trace *trace;
+    struct scenario scenario;
+    struct run run;
+    uint32_t told; /* violations that have been printed */
+    FILE *out;
+    struct input_error *error;
+};
+
+/* ---- what the trace stands for ---- */
+
+static int find_setup(struct replay *replay, struct run_setup *setup)
+{
+    const struct trace *trace = replay->trace;
+    int schedule = schedule_find(trace->schedule);
+    *setup = (struct run_setup){.scenario = &replay->scenario, .recipe = recipe_find(trace->recipe)};
+    if (!setup->recipe) {
+        return input_complain(replay->error, trace->input.name, RECIPE_LINE, 8, trace->recipe, strlen(trace->recipe),
+                              "a recipe (see lockstep list recipes)");
+    }
+    if (schedule < 0) {
+        return input_complain(replay->error, trace->input.name, SCHEDULE_LINE, 10, trace->schedule,
+                              strlen(trace->schedule), "directed, uniform or pct");
+    }
+    setup->schedule = (enum schedule)schedule;
+    setup->seed = trace->seed;
+    setup->seeded = trace->seeded;
+    return scenario_read_part(&replay->scenario, trace->input.name, trace->text, trace->text_size,
+                              trace->text_line - 1, 2, replay->error);
+}
+
+/* ---- telling ---- */
+
+static void tell_head(const struct replay *replay)
+{
+    const struct trace *trace = replay->trace;
+    fprintf(replay->out, "scenario %s\n", trace->name);
+    fprintf(replay->out, "recipe   %s\n", trace->recipe);
+    fprintf(replay->out, "schedule %s, seed %llu\n", trace->schedule, (unsigned long long)trace->seed);
+    fprintf(replay->out, "found    %s\n\n", trace->found);
+}
+
+/* What the last choice led to. */
+static void tell_events(struct replay *replay)
+{
+    int count;
+    const struct property *const *all = check_all(&count);
+    fputs(narrator_text(replay->run.narrator), replay->out);
+    narrator_clear(replay->run.narrator);
+    for (int i = 0; i < count; i++) {
+        if ((replay->run.stats.violated & ~replay->told) >> i & 1) {
+            fprintf(replay->out, "%*s! %s: %s\n", INDENT, "", all[i]->name, replay->run.stats.finding[i].why);
+        }
+    }
+    replay->told = replay->run.stats.violated;
+}
+
+static enum replay_result tell_end(struct replay *replay)
+{
+    int count;
+    const struct property *const *all = check_all(&count);
+    const struct check_stats *stats = &replay->run.stats;
+    fputc('\n', replay->out);
+    for (int i = 0; i < count; i++) {
+        if (stats->violated >> i & 1) {
+            fprintf(replay->out, "%s is violated at step %llu of %llu: %s\n", all[i]->name,
+                    (unsigned long long)stats->finding[i].step, (unsigned long long)replay->run.steps,
+                    stats->finding[i].why);
+            fprintf(replay->out, "  promised: %s\n", all[i]->sentence);
+        }
+    }
+    const char *trouble = run_trouble(&replay->run);
+    if (trouble) {
+        fprintf(replay->out, "%s\n", trouble);
+    }
+    if (stats->violated == 0) {
+        fprintf(replay->out, "no property is violated in %llu steps\n", (unsigned long long)replay->run.steps);
+    }
+    return stats->violated != 0 ? REPLAY_VIOLATED : REPLAY_HOLDS;
+}
+
+/* ---- the choices ---- */
+
+/* Says which choice does not fit and what is possible in its place. */
+static enum replay_result drifted(struct replay *replay, int index, const char *why)
+{
+    const struct trace *trace = replay->trace;
+    static struct action enabled[WORLD_ACTIONS_MAX];
+    char expected[640], label[WORLD_LABEL_MAX];
+    int count = world_actions(replay->run.world, enabled);
+    int used = snprintf(expected, sizeof expected, "one of the %d actions that are possible at choice %d%s", count,
+                        index + 1, count > 0 ? " (" : "");
+    int shown = count < 6 ? count : 6;
+    for (int i = 0; i < shown && used < (int)sizeof expected; i++) {
+        world_label(replay->run.world, &enabled[i], label);
+        used += snprintf(expected + used, sizeof expected - (size_t)used, "%s%s%s", label, i + 1 < count ? ", " : "",
+                         i + 1 == shown ? (count > shown ? "...)" : ")") : "");
+    }
+    const char *found = trace->choice[index].label;
+    input_complain(replay->error, trace->input.name, trace->first_choice_line + index, 1, found, strlen(found), "%s",
+                   expected);
+    size_t size = strlen(replay->error->text);
+    snprintf(replay->error->text + size, sizeof replay->error->text - size, ": %s", why);
+    return REPLAY_UNFIT;
+}
+
+static enum replay_result choose(struct replay *replay, int index)
+{
+    const char *label = replay->trace->choice[index].label, *why = "";
+    if (strcmp(label, TRACE_REST) == 0) {
+        fprintf(replay->out, "%5s  %s\n", "-", label); /* no action, so not counted as a step */
+        if (!run_rest(&replay->run)) {
+            return drifted(replay, index, "the world is not at rest");
+        }
+    } else {
+        fprintf(replay->out, "%5llu  %s\n", (unsigned long long)replay->run.steps + 1, label);
+        if (run_apply_label(&replay->run, label, &why) != 0) {
+            return drifted(replay, index, why);
+        }
+    }
+    tell_events(replay);
+    return REPLAY_HOLDS;
+}
+
+static enum replay_result run_choices(struct replay *replay)
+{
+    tell_head(replay);
+    run_begin(&replay->run, replay->run.setup.schedule, replay->run.setup.seed);
+    tell_events(replay);
+    for (int i = 0; i < replay->trace->choices; i++) {
+        if (choose(replay, i) == REPLAY_UNFIT) {
+            return REPLAY_UNFIT;
+        }
+    }
+    return tell_end(replay);
+}
+
+enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error)
+{
+    struct replay replay = {.trace = trace, .out = out, .error = error};
+    struct run_setup setup;
+    enum replay_result result = REPLAY_UNFIT;
+    if (find_setup(&replay, &setup) != 0) {
+        return REPLAY_UNFIT;
+    }
+    if (run_init(&replay.run, &setup) != 0) {
+        input_complain_words(error, trace->input.name, 1, 1, strerror(errno), "room for a world");
+    } else {
+        replay.run.narrator = narrator_open(&replay.scenario, SHOW_ALL, replay.run.set.context.timed, INDENT);
+        if (replay.run.narrator) {
+            result = run_choices(&replay);
+        } else {
+            input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
+        }
+        narrator_close(replay.run.narrator);
+    }
+    run_close(&replay.run);
+    scenario_close(&replay.scenario);
+    return result;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The lines that say what happens. */
+
+#include "scenario/parser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NOBODY 255
+
+static int lock_argument(struct parser *parser, const struct input_word *word, uint8_t *out)
+{
+    int lock = parser_lock(parser, word);
+    if (lock < 0) {
+        return parser_wrong(parser, word, "the name of a lock");
+    }
+    *out = (uint8_t)lock;
+    return 0;
+}
+
+/* owner=N, timeout=2s. Returns 1 if it was one of them. */
+static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
+                         struct action *action)
+{
+    struct input_word key, value;
+    parser_split(word, '=', &key, &value);
+    if (!value.text) {
+        return 0;
+    }
+    if (input_word_is(&key, "owner") && (verb->flags & VERB_OWNER)) {
+        int64_t owner;
+        if (parser_integer(parser, &value, "an owner from 0 to 7", 0, 7, &owner) != 0) {
+            return -1;
+        }
+        action->a = (uint8_t)owner;
+        return 1;
+    }
+    if (input_word_is(&key, "timeout") && (verb->flags & VERB_TIMEOUT)) {
+        int ms;
+        if (parser_duration(parser, &value, &ms) != 0) {
+            return -1;
+        }
+        action->c = ms;
+        return 1;
+    }
+    return parser_wrong(parser, word, verb->flags & VERB_TIMEOUT ? "owner=N or timeout=DURATION"
+                                      : verb->flags & VERB_OWNER ? "owner=N"
+                                                                 : "no option");
+}
+
+int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action, struct input_word *next)
+{
+    struct scenario *scenario = parser->scenario;
+    bool lock_given = false;
+    *action = (struct action){.kind = verb->action, .process = NOBODY, .c = 0};
+    if (verb->action == ACTION_ACQUIRE && (verb->flags & VERB_TIMEOUT)) {
+        action->c = -1;
+    }
+    struct input_word word = input_next_word(&parser->cursor), at = word;
+    while (word.text && verb->argument == ARGUMENT_LOCK) {
+        int option = client_option(parser, verb, &word, action);
+        if (option < 0) {
+            return -1;
+        }
+        if (option == 0) {
+            if (lock_given || parser_lock(parser, &word) < 0) {
+                break;
+            }
+            lock_argument(parser, &word, &action->b);
+            lock_given = true;
+        }
+        word = input_next_word(&parser->cursor);
+    }
+    if (verb->argument == ARGUMENT_LOCK && !lock_given && scenario->options.locks != 1) {
+        return parser_wrong(parser, &at, "the name of a lock (there are several, or none yet)");
+    }
+    *next = word;
+    return 0;
+}
+
+/* ---- faults ---- */
+
+static int cut_option(struct parser *parser, const struct input_word *word, struct scenario_command *command)
+{
+    struct input_word key, value;
+    int64_t number;
+    parser_split(word, '=', &key, &value);
+    if (input_word_is(&key, "keep") && value.text) {
+        if (parser_integer(parser, &value, "a number of replies from 0 to 99", 0, 99, &number) != 0) {
+            return -1;
+        }
+        command->action.a = (uint8_t)number;
+        return 0;
+    }
+    if (input_word_is(&key, "apply") && value.text) {
+        if (parser_integer(parser, &value, "a number of requests from 0 to 99", 0, 99, &number) != 0) {
+            return -1;
+        }
+        command->action.b = (uint8_t)number;
+        return 0;
+    }
+    if (input_word_is(&key, "rc") && value.text) {
+        if (!input_word_is(&value, "-4") && !input_word_is(&value, "-7")) {
+            return parser_wrong(parser, &value, "-4 or -7");
+        }
+        command->action.c = value.text[1] == '4' ? -4 : -7;
+        command->rc_given = true;
+        return 0;
+    }
+    if (input_word_is(word, "late")) {
+        command->action.d = 1;
+        return 0;
+    }
+    return parser_wrong(parser, word, "keep=K, apply=J, rc=-4, rc=-7 or late");
+}
+
+static int fault_options(struct parser *parser, const struct verb *verb, struct scenario_command *command)
+{
+    struct input_word word = input_next_word(&parser->cursor), key, value;
+    for (; word.text; word = input_next_word(&parser->cursor)) {
+        int64_t number;
+        parser_split(&word, '=', &key, &value);
+        if (verb->flags & VERB_CUT) {
+            if (cut_option(parser, &word, command) != 0) {
+                return -1;
+            }
+        } else if ((verb->flags & VERB_COUNT) && input_word_is(&key, "n")) {
+            if (parser_integer(parser, &value, "a number from 1 to 255", 1, 255, &number) != 0) {
+                return -1;
+            }
+            command->action.c = (int32_t)number;
+        } else if ((verb->flags & VERB_PERMS) && input_word_is(&key, "perms")) {
+            if (parser_integer(parser, &value, "permission bits from 1 to 31", 1, 31, &number) != 0) {
+                return -1;
+            }
+            command->action.c = (int32_t)number;
+        } else {
+            return parser_wrong(parser, &word, verb->flags & VERB_COUNT   ? "n=N or the end of the line"
+                                               : verb->flags & VERB_PERMS ? "perms=N or the end of the line"
+                                                                          : "the end of the line");
+        }
+    }
+    if ((verb->flags & VERB_CUT) && !command->rc_given) {
+        command->action.c = parser->scenario->options.loss_rc;
+    }
+    if (command->action.d && command->action.b == 0) {
+        return parser_wrong(parser, &word, "apply=J with late: the last of J requests is the late one");
+    }
+    return 0;
+}
+
+static int process_argument(struct parser *parser, const struct verb *verb, struct scenario_command *command)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    if (verb->action == ACTION_HEAL && input_word_is(&word, "all")) {
+        command->step = STEP_HEAL_ALL;
+        return 0;
+    }
+    int process = parser_process(parser, &word);
+    if (process < 0) {
+        return parser_wrong(parser, &word, "the name of a process");
+    }
+    command->action.process = (uint8_t)process;
+    command->action.c = verb->flags & VERB_COUNT ? 1 : 0;
+    return 0;
+}
+
+static int server_argument(struct parser *parser, struct scenario_command *command)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    int servers = parser->scenario->options.servers;
+    if (!word.text || word.size != 2 || word.text[0] != 's' || word.text[1] < '1' || word.text[1] > '0' + servers) {
+        char expected[48];
+        snprintf(expected, sizeof expected, servers > 1 ? "a server, s1 to s%d" : "the server s%d", servers);
+        return parser_wrong(parser, &word, expected);
+    }
+    command->action.b = (uint8_t)(word.text[1] - '1');
+    return 0;
+}
+
+static int path_argument(struct parser *parser, struct scenario_command *command)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    if (parser_path(parser, &word) != 0) {
+        return -1;
+    }
+    command->text = parser_keep(parser, &word);
+    return command->text ? 0 : -1;
+}
+
+/* ---- running ---- */
+
+static int label_argument(struct parser *parser, struct scenario_command *command)
+{
+    struct input_word word = input_rest_of_line(&parser->cursor);
+    if (!word.text || word.size >= WORLD_LABEL_MAX) {
+        return parser_wrong(parser, &word, "the label of an action (deliver a create-reply)");
+    }
+    command->text = parser_keep(parser, &word);
+    return command->text ? 0 : -1;
+}
+
+static int duration_argument(struct parser *parser, struct scenario_command *command)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    return parser_duration(parser, &word, &command->ms);
+}
+
+static int argument(struct parser *parser, const struct verb *verb, struct scenario_command *command)
+{
+    struct input_word word;
+    switch ((enum verb_argument)verb->argument) {
+    case ARGUMENT_PROCESS:
+        return process_argument(parser, verb, command);
+    case ARGUMENT_SERVER:
+        return server_argument(parser, command);
+    case ARGUMENT_SWEPT:
+        word = input_next_word(&parser->cursor);
+        return lock_argument(parser, &word, &command->action.b);
+    case ARGUMENT_PATH:
+        return path_argument(parser, command);
+    case ARGUMENT_DURATION:
+        return duration_argument(parser, command);
+    case ARGUMENT_LABEL:
+        return label_argument(parser, command);
+    case ARGUMENT_NONE:
+    case ARGUMENT_LOCK:
+        break;
+    }
+    return 0;
+}
+
+static int client_command(struct parser *parser, int process, struct scenario_command *command)
+{
+    struct input_word word = input_next_word(&parser->cursor), next;
+    const struct verb *verb = verb_find(&word, true);
+    if (!verb) {
+        return parser_wrong(parser, &word, "acquire, try, release, cancel, write, stop or start");
+    }
+    if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
+        return -1;
+    }
+    command->action.process = (uint8_t)process;
+    return next.text ? parser_wrong(parser, &next, "the name of a lock, an option or the end of the line") : 0;
+}
+
+int parser_command(struct parser *parser, const struct input_word *first, struct scenario_command *command)
+{
+    int process = parser_process(parser, first);
+    memset(command, 0, sizeof *command);
+    command->line = first->line;
+    command->step = STEP_ACTION;
+    if (process >= 0) {
+        return client_command(parser, process, command);
+    }
+    const struct verb *verb = verb_find(first, false);
+    if (!verb) {
+        return parser_wrong(parser, first, "a command (see lockstep list verbs) or the name of a process");
+    }
+    command->step = verb->step;
+    command->action.kind = verb->action;
+    command->action.process = NOBODY;
+    if (argument(parser, verb, command) != 0) {
+        return -1;
+    }
+    return fault_options(parser, verb, command);
+}

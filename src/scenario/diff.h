@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The difference of two texts, line by line, in the unified form. */
+#ifndef SCENARIO_DIFF_H
+#define SCENARIO_DIFF_H
+
+#include "scenario/outcome.h"
+
+/* Adds the difference of `old` and `found` (terminated texts) to the outcome's text; nothing if they are equal. Of texts
+ * with more than 3,000 differing lines it says only that they differ. */
+void diff_say(struct outcome *outcome, const char *old, const char *found);
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The lines that describe the situation. */
+
+#include "scenario/parser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- world ---- */
+
+struct world_key {
+    const char *name;
+    int (*read)(struct parser *parser, const struct input_word *value);
+};
+
+static int read_int(struct parser *parser, const struct input_word *value, const char *expected, int64_t min,
+                    int64_t max, int *out)
+{
+    int64_t number;
+    if (parser_integer(parser, value, expected, min, max, &number) != 0) {
+        return -1;
+    }
+    *out = (int)number;
+    return 0;
+}
+
+static int read_servers(struct parser *parser, const struct input_word *value)
+{
+    return read_int(parser, value, "a number of servers from 1 to 5", 1, WORLD_SERVERS_MAX,
+                    &parser->scenario->options.servers);
+}
+
+static int read_time(struct parser *parser, const struct input_word *value, int *out_ms)
+{
+    if (parser_duration(parser, value, out_ms) != 0) {
+        return -1;
+    }
+    return *out_ms > 0 ? 0 : parser_wrong(parser, value, "a duration longer than nothing");
+}
+
+/* latency=10ms, or latency=5ms..20ms */
+static int read_latency(struct parser *parser, const struct input_word *value)
+{
+    struct world_options *options = &parser->scenario->options;
+    struct input_word low = *value, high = *value;
+    for (size_t i = 0; value->text && i + 1 < value->size; i++) {
+        if (value->text[i] == '.' && value->text[i + 1] == '.') {
+            low.size = i;
+            high.text += i + 2;
+            high.size -= i + 2;
+            high.column += (int)i + 2;
+            break;
+        }
+    }
+    if (read_time(parser, &low, &options->latency_min_ms) != 0 ||
+        read_time(parser, &high, &options->latency_max_ms) != 0) {
+        return -1;
+    }
+    if (options->latency_min_ms > options->latency_max_ms) {
+        return parser_wrong(parser, value, "the smaller latency before the larger");
+    }
+    return 0;
+}
+
+static int read_session_timeout(struct parser *parser, const struct input_word *value)
+{
+    return read_time(parser, value, &parser->scenario->options.session_timeout_ms);
+}
+
+static int read_tick(struct parser *parser, const struct input_word *value)
+{
+    return read_time(parser, value, &parser->scenario->options.tick_ms);
+}
+
+static int read_seed(struct parser *parser, const struct input_word *value)
+{
+    int64_t seed;
+    if (parser_integer(parser, value, "a number that is not negative", 0, INT64_MAX, &seed) != 0) {
+        return -1;
+    }
+    parser->scenario->options.seed = (uint64_t)seed;
+    return 0;
+}
+
+static int read_rc(struct parser *parser, const struct input_word *value)
+{
+    if (!input_word_is(value, "-4") && !input_word_is(value, "-7")) {
+        return parser_wrong(parser, value, "-4 or -7");
+    }
+    parser->scenario->options.loss_rc = value->text[1] == '4' ? -4 : -7;
+    parser->scenario->rc_given = true;
+    return 0;
+}
+
+static int read_preset(struct parser *parser, const struct input_word *value)
+{
+    int preset;
+    if (read_int(parser, value, "a 32-bit number", INT32_MIN, INT32_MAX, &preset) != 0) {
+        return -1;
+    }
+    parser->scenario->options.sequence_preset = preset;
+    return 0;
+}
+
+static int read_containers(struct parser *parser, const struct input_word *value)
+{
+    if (!input_word_is(value, "yes") && !input_word_is(value, "no")) {
+        return parser_wrong(parser, value, "yes or no");
+    }
+    parser->scenario->options.no_containers = value->text[0] == 'n';
+    return 0;
+}
+
+/* Names with commas between them. */
+static int read_defects(struct parser *parser, const struct input_word *value)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } DEFECTS[] = {
+        {"wrap", WORLD_DEFECT_WRAP},
+        {"immortal", WORLD_DEFECT_IMMORTAL},
+        {"silent-session", WORLD_DEFECT_SILENT_SESSION},
+        {"drop-at-close", WORLD_DEFECT_DROP_AT_CLOSE},
+        {"missed-watch", WORLD_DEFECT_MISSED_WATCH},
+    };
+    struct input_word rest = *value, name;
+    do {
+        unsigned bit = 0;
+        struct input_word here = rest;
+        parser_split(&here, ',', &name, &rest);
+        for (size_t i = 0; i < sizeof DEFECTS / sizeof DEFECTS[0]; i++) {
+            bit |= input_word_is(&name, DEFECTS[i].name) ? DEFECTS[i].bit : 0;
+        }
+        if (bit == 0) {
+            return parser_wrong(parser, &name, "wrap, immortal, silent-session, drop-at-close or missed-watch");
+        }
+        parser->scenario->options.defects |= bit;
+    } while (rest.text);
+    return 0;
+}
+
+static const struct world_key WORLD_KEYS[] = {
+    {"servers", read_servers},
+    {"latency", read_latency},
+    {"session-timeout", read_session_timeout},
+    {"tick", read_tick},
+    {"seed", read_seed},
+    {"rc", read_rc},
+    {"preset", read_preset},
+    {"containers", read_containers},
+    {"defects", read_defects},
+};
+
+static int read_mode(struct parser *parser, const struct input_word *word, bool timed)
+{
+    if (parser->mode_given && parser->scenario->options.timed != timed) {
+        return parser_wrong(parser, word, "one of timed and untimed");
+    }
+    parser->scenario->options.timed = timed;
+    parser->mode_given = true;
+    return 0;
+}
+
+static int read_world_flag(struct parser *parser, const struct input_word *word)
+{
+    struct world_options *options = &parser->scenario->options;
+    if (input_word_is(word, "timed") || input_word_is(word, "untimed")) {
+        return read_mode(parser, word, word->text[0] == 't');
+    }
+    if (input_word_is(word, "used")) {
+        options->used_directory = true;
+        return 0;
+    }
+    if (input_word_is(word, "callbacks-in-init")) {
+        options->callbacks_in_init = true;
+        return 0;
+    }
+    return parser_wrong(parser, word,
+                        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, "
+                        "timed, untimed, used or callbacks-in-init");
+}
+
+static int read_world(struct parser *parser)
+{
+    struct input_word word = input_next_word(&parser->cursor), key, value;
+    for (; word.text; word = input_next_word(&parser->cursor)) {
+        const struct world_key *found = NULL;
+        parser_split(&word, '=', &key, &value);
+        for (size_t i = 0; value.text && i < sizeof WORLD_KEYS / sizeof WORLD_KEYS[0]; i++) {
+            if (input_word_is(&key, WORLD_KEYS[i].name)) {
+                found = &WORLD_KEYS[i];
+            }
+        }
+        if (found ? found->read(parser, &value) != 0 : read_world_flag(parser, &word) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- names ---- */
+
+static int check_name(struct parser *parser, const struct input_word *word)
+{
+    static const char EXPECTED[] = "a new name of 1 to 15 letters, digits, '-' or '_' that is no word of the language";
+    if (!word->text || word->size >= WORLD_NAME_MAX || verb_is_reserved(word) || parser_process(parser, word) >= 0 ||
+        parser_lock(parser, word) >= 0) {
+        return parser_wrong(parser, word, EXPECTED);
+    }
+    for (size_t i = 0; i < word->size; i++) {
+        char c = word->text[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+              (c == '-' && i > 0))) {
+            return parser_wrong(parser, word, EXPECTED);
+        }
+    }
+    return 0;
+}
+
+static int read_mutex(struct parser *parser)
+{
+    struct world_options *options = &parser->scenario->options;
+    struct input_word path = input_next_word(&parser->cursor);
+    if (options->locks == WORLD_LOCKS_MAX) {
+        return parser_wrong(parser, &path, "at most four locks");
+    }
+    if (parser_path(parser, &path) != 0) {
+        return -1;
+    }
+    struct input_word name = path, word = input_next_word(&parser->cursor);
+    for (size_t i = path.size; i > 0 && path.text[i - 1] != '/'; i--) {
+        name.text = path.text + i - 1;
+        name.size = path.size - i + 1;
+        name.column = path.column + (int)i - 1;
+    }
+    if (word.text) {
+        if (!input_word_is(&word, "as")) {
+            return parser_wrong(parser, &word, "'as' or the end of the line");
+        }
+        name = input_next_word(&parser->cursor);
+    }
+    if (check_name(parser, &name) != 0 || parser_end_of_line(parser) != 0) {
+        return -1;
+    }
+    memcpy(parser->scenario->lock_name[options->locks], name.text, name.size);
+    options->lock_path[options->locks] = parser_keep(parser, &path);
+    return options->lock_path[options->locks++] ? 0 : -1;
+}
+
+static int read_chroot(struct parser *parser)
+{
+    struct input_word path = input_next_word(&parser->cursor);
+    if (parser_path(parser, &path) != 0 || parser_end_of_line(parser) != 0) {
+        return -1;
+    }
+    parser->scenario->options.chroot = parser_keep(parser, &path);
+    return parser->scenario->options.chroot ? 0 : -1;
+}
+
+static int read_contents(struct parser *parser)
+{
+    static const char EXPECTED[] = "a text of at most 64 bytes in double quotes";
+    struct input_word text = input_rest_of_line(&parser->cursor);
+    if (!text.text || text.size < 2 || text.size > 66 || text.text[0] != '"' || text.text[text.size - 1] != '"' ||
+        memchr(text.text + 1, '"', text.size - 2)) {
+        return parser_wrong(parser, &text, EXPECTED);
+    }
+    text.text++;
+    text.size -= 2;
+    parser->scenario->options.contents = parser_keep(parser, &text);
+    return parser->scenario->options.contents ? 0 : -1;
+}
+
+/* ---- processes and their programs ---- */
+
+/* Operations up to the end of the line, for processes first … last. */
+static int read_program(struct parser *parser, int first, int last)
+{
+    struct world_program *program = &parser->scenario->options.program[first];
+    struct input_word word = input_next_word(&parser->cursor);
+    while (word.text) {
+        const struct verb *verb = verb_find(&word, true);
+        if (input_word_is(&word, "forever") && program->count > 0) {
+            program->endless = true;
+            if (parser_end_of_line(parser) != 0) {
+                return -1;
+            }
+            break;
+        }
+        if (!verb) {
+            return parser_wrong(parser, &word, program->count > 0 ? "an option, an operation or 'forever'" : "an operation");
+        }
+        if (program->count == WORLD_PROGRAM_MAX) {
+            return parser_wrong(parser, &word, "at most 32 operations");
+        }
+        if (parser_client_verb(parser, verb, &program->ops[program->count++], &word) != 0) {
+            return -1;
+        }
+    }
+    if (program->count == 0) {
+        return parser_wrong(parser, &word, "an operation");
+    }
+    for (int i = first + 1; i <= last; i++) {
+        parser->scenario->options.program[i] = *program;
+    }
+    return 0;
+}
+
+static int add_process(struct parser *parser, const struct input_word *word)
+{
+    struct world_options *options = &parser->scenario->options;
+    if (options->processes == WORLD_PROCESSES_MAX) {
+        return parser_wrong(parser, word, "at most 32 processes");
+    }
+    if (check_name(parser, word) != 0) {
+        return -1;
+    }
+    memcpy(options->name[options->processes], word->text, word->size);
+    options->autostart[options->processes++] = true;
+    return 0;
+}
+
+/* process a b c, process c asleep, process a b: acquire release */
+static int read_process(struct parser *parser)
+{
+    struct world_options *options = &parser->scenario->options;
+    int first = options->processes;
+    bool colon = false, asleep = false;
+    struct input_word word = input_next_word(&parser->cursor);
+    for (; word.text && !colon; word = colon ? word : input_next_word(&parser->cursor)) {
+        colon = word.text[word.size - 1] == ':';
+        word.size -= colon;
+        if (word.size == 0 && options->processes > first) {
+            continue; /* "process a b : acquire" */
+        }
+        if (asleep) {
+            return parser_wrong(parser, &word, "':' or the end of the line");
+        }
+        asleep = input_word_is(&word, "asleep") && options->processes > first;
+        if (!asleep && add_process(parser, &word) != 0) {
+            return -1;
+        }
+    }
+    if (options->processes == first) {
+        return parser_wrong(parser, &word, "the name of a process");
+    }
+    for (int i = first; i < options->processes; i++) {
+        options->autostart[i] = !asleep;
+    }
+    return colon ? read_program(parser, first, options->processes - 1) : 0;
+}
+
+/* ---- explore, show, properties ---- */
+
+static int read_budget(struct parser *parser, const struct input_word *word)
+{
+    struct world_options *options = &parser->scenario->options;
+    struct input_word name, number;
+    int64_t value;
+    parser_split(word, '<', &name, &number);
+    if (!number.text || number.size < 2 || number.text[0] != '=') {
+        return parser_wrong(parser, word, "FAULT<=N");
+    }
+    number.text++;
+    number.size--;
+    number.column++;
+    uint8_t *budget = input_word_is(&name, "total") ? &options->budget_total : NULL;
+    for (int i = 0; i < WORLD_FAULTS; i++) {
+        budget = input_word_is(&name, world_fault_name((enum world_fault)i)) ? &options->budget[i] : budget;
+    }
+    if (!budget) {
+        return parser_wrong(parser, &name, "a fault with a budget (see lockstep list faults) or total");
+    }
+    if (parser_integer(parser, &number, "a number from 0 to 9", 0, 9, &value) != 0) {
+        return -1;
+    }
+    *budget = (uint8_t)value;
+    return 0;
+}
+
+static int read_explore(struct parser *parser)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    parser->explore_given = true;
+    for (; word.text; word = input_next_word(&parser->cursor)) {
+        if (read_budget(parser, &word) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_show(struct parser *parser)
+{
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } GROUPS[] = {
+        {"asks", SHOW_ASKS},         {"belief", SHOW_BELIEF},     {"faults", SHOW_FAULTS},   {"nodes", SHOW_NODES},
+        {"requests", SHOW_REQUESTS}, {"sessions", SHOW_SESSIONS}, {"watches", SHOW_WATCHES}, {"rest", SHOW_REST},
+        {"all", SHOW_ALL},
+    };
+    struct input_word word = input_next_word(&parser->cursor);
+    do {
+        unsigned bits = 0;
+        for (size_t i = 0; i < sizeof GROUPS / sizeof GROUPS[0]; i++) {
+            bits |= input_word_is(&word, GROUPS[i].name) ? GROUPS[i].bits : 0;
+        }
+        if (bits == 0) {
+            return parser_wrong(parser, &word, "asks, belief, faults, nodes, requests, sessions, watches, rest or all");
+        }
+        parser->scenario->show |= bits;
+        word = input_next_word(&parser->cursor);
+    } while (word.text);
+    return 0;
+}
+
+static int read_named_properties(struct parser *parser)
+{
+    return parser_properties(parser, &parser->scenario->properties);
+}
+
+/* ---- all of them ---- */
+
+int parser_header(struct parser *parser, const struct input_word *word)
+{
+    static const struct {
+        const char *name;
+        int (*read)(struct parser *parser);
+    } LINES[] = {
+        {"world", read_world},     {"mutex", read_mutex},     {"chroot", read_chroot}, {"contents", read_contents},
+        {"process", read_process}, {"explore", read_explore}, {"show", read_show},     {"properties", read_named_properties},
+    };
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
+        if (input_word_is(word, LINES[i].name)) {
+            return LINES[i].read(parser) == 0 ? 1 : -1;
+        }
+    }
+    return 0;
+}
+
+int parser_finish_headers(struct parser *parser, const struct input_word *where)
+{
+    struct scenario *scenario = parser->scenario;
+    struct world_options *options = &scenario->options;
+    int programs = 0;
+    for (int i = 0; i < options->processes; i++) {
+        programs += options->program[i].count > 0;
+    }
+    if (options->locks == 0) {
+        return parser_wrong(parser, where, "a line 'mutex PATH' before this");
+    }
+    if (options->processes == 0) {
+        return parser_wrong(parser, where, "a line 'process NAME' before this");
+    }
+    if (parser->explore_given && programs == 0) {
+        return parser_wrong(parser, where, "a process with a program (process a b: acquire release) before this");
+    }
+    scenario->exploring = programs > 0;
+    if (!parser->mode_given) {
+        options->timed = !scenario->exploring;
+    }
+    return 0;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "scenario/narrate.h"
+
+#include "scenario/verbs.h"
+
+#include <lockstep/error.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_BYTES (512u << 10)
+#define NODES 1024 /* contenders that are remembered; a scenario that makes more forgets the oldest */
+
+struct node {
+    int64_t czxid;
+    uint8_t process;
+};
+
+struct narrator {
+    const struct scenario *scenario;
+    unsigned show;
+    bool timed;
+    int indent;
+    int name_width; /* of the longest process name */
+    struct node node[NODES];
+    unsigned nodes; /* created so far */
+    size_t used;
+    char text[TEXT_BYTES];
+};
+
+struct narrator *narrator_open(const struct scenario *scenario, unsigned show, bool timed, int indent)
+{
+    struct narrator *narrator = calloc(1, sizeof *narrator);
+    if (!narrator) {
+        return NULL;
+    }
+    narrator->scenario = scenario;
+    narrator->show = show;
+    narrator->timed = timed;
+    narrator->indent = indent;
+    narrator->name_width = 1;
+    for (int i = 0; i < scenario->options.processes; i++) {
+        int width = (int)strlen(scenario->options.name[i]);
+        narrator->name_width = width > narrator->name_width ? width : narrator->name_width;
+    }
+    return narrator;
+}
+
+void narrator_close(struct narrator *narrator)
+{
+    free(narrator);
+}
+
+const char *narrator_text(const struct narrator *narrator)
+{
+    return narrator->text;
+}
+
+void narrator_clear(struct narrator *narrator)
+{
+    narrator->used = 0;
+    narrator->text[0] = 0;
+}
+
+void narrator_reset(struct narrator *narrator)
+{
+    narrator_clear(narrator);
+    narrator->nodes = 0;
+}
+
+/* ---- names ---- */
+
+const char *narrator_rc_name(int rc)
+{
+    static const struct {
+        int rc;
+        const char *name;
+    } NAMES[] = {
+        {0, "ok"},
+        {LS_ENOMEM, "no-memory"},
+        {LS_EINVAL, "invalid"},
+        {LS_EBUSY, "busy"},
+        {LS_ETIMEDOUT, "timeout"},
+        {LS_ECANCELED, "canceled"},
+        {LS_ENOENT, "nothing-pending"},
+        {LS_ENOTOWNER, "not-owner"},
+        {LS_ELOST, "lost"},
+        {LS_ESEQUENCE, "sequence"},
+        {LS_ENOAUTH, "no-permission"},
+        {LS_EAUTHFAILED, "auth-failed"},
+        {LS_EZK, "zookeeper"},
+        {LS_ECLOSED, "closed"},
+        {LS_EDEADLK, "deadlock"},
+        {LS_EALREADY, "already"},
+        {LS_EUNSURE, "unsure"},
+        {LS_EGAVEUP, "gave-up"},
+        {LS_EOVERFLOW, "overflow"},
+    };
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (NAMES[i].rc == rc) {
+            return NAMES[i].name;
+        }
+    }
+    return "unknown";
+}
+
+static const char *request_name(int code)
+{
+    static const char *const NAMES[] = {
+        [EVENT_REQUEST_CREATE] = "create", [EVENT_REQUEST_DELETE] = "delete",     [EVENT_REQUEST_EXISTS] = "exists",
+        [EVENT_REQUEST_GET] = "get",       [EVENT_REQUEST_SET] = "set",           [EVENT_REQUEST_CHILDREN] = "list",
+        [EVENT_REQUEST_SYNC] = "sync",     [EVENT_REQUEST_MULTI] = "multi",       [EVENT_REQUEST_UNWATCH] = "unwatch",
+        [EVENT_REQUEST_OTHER] = "other",
+    };
+    return code >= 0 && code <= EVENT_REQUEST_OTHER ? NAMES[code] : "other";
+}
+
+static const char *watch_name(int code)
+{
+    static const char *const NAMES[] = {
+        [EVENT_WATCH_OWN] = "own",
+        [EVENT_WATCH_PREDECESSOR] = "predecessor",
+        [EVENT_WATCH_PARENT] = "parent",
+        [EVENT_WATCH_OTHER] = "other",
+    };
+    return code >= 0 && code <= EVENT_WATCH_OTHER ? NAMES[code] : "other";
+}
+
+/* ---- nodes: whose is it ---- */
+
+static void remember_node(struct narrator *narrator, const struct event *event)
+{
+    narrator->node[narrator->nodes++ % NODES] = (struct node){event->zxid, event->process};
+}
+
+static const char *process_name(const struct narrator *narrator, int process)
+{
+    return process < narrator->scenario->options.processes ? narrator->scenario->options.name[process] : "-";
+}
+
+static const char *creator_name(const struct narrator *narrator, int64_t czxid)
+{
+    unsigned kept = narrator->nodes < NODES ? narrator->nodes : NODES;
+    for (unsigned i = 1; i <= kept; i++) {
+        const struct node *node = &narrator->node[(narrator->nodes - i) % NODES];
+        if (node->czxid == czxid) {
+            return process_name(narrator, node->process);
+        }
+    }
+    return "-";
+}
+
+/* ---- lines ---- */
+
+static void append(struct narrator *narrator, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(struct narrator *narrator, const char *format, ...)
+{
+    va_list arguments;
+    size_t left = TEXT_BYTES - narrator->used;
+    va_start(arguments, format);
+    int size = vsnprintf(narrator->text + narrator->used, left, format, arguments);
+    va_end(arguments);
+    if (size > 0) {
+        narrator->used += (size_t)size < left ? (size_t)size : left - 1;
+    }
+}
+
+static void begin_line(struct narrator *narrator, int64_t now_ms, const char *process, const char *verb)
+{
+    append(narrator, "%*s", narrator->indent, "");
+    if (narrator->timed) {
+        append(narrator, "[%5lldms] ", (long long)now_ms);
+    }
+    append(narrator, "%-*s %-8s", narrator->name_width, process, verb);
+}
+
+static void end_line(struct narrator *narrator)
+{
+    while (narrator->used > 0 && narrator->text[narrator->used - 1] == ' ') {
+        narrator->used--;
+    }
+    append(narrator, "\n");
+}
+
+static void begin_event(struct narrator *narrator, const struct event *event, const char *verb)
+{
+    begin_line(narrator, event->now_ms, process_name(narrator, event->process), verb);
+    if (narrator->scenario->options.locks > 1 && event->lock < narrator->scenario->options.locks) {
+        append(narrator, " lock=%s", narrator->scenario->lock_name[event->lock]);
+    }
+    if (event->owner > 0) {
+        append(narrator, " owner=%d", event->owner);
+    }
+}
+
+static void line_plain(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, event_name((enum event_kind)event->kind));
+}
+
+/* ---- one function per kind that says more than its name ---- */
+
+static void line_asked(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, event->code == 0 ? "tries" : "asks");
+    if (event->code > 0) {
+        append(narrator, " timeout=%dms", event->code);
+    }
+}
+
+static void line_granted(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, "held");
+    append(narrator, " fence=%lld", (long long)event->zxid);
+    if (event->code > 1) {
+        append(narrator, " depth=%d", event->code);
+    }
+}
+
+static void line_rc(struct narrator *narrator, const struct event *event)
+{
+    line_plain(narrator, event);
+    if (event->code != 0) {
+        append(narrator, " rc=%s", narrator_rc_name(event->code));
+    }
+}
+
+static void line_released(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, "released");
+    if (event->code > 0) {
+        append(narrator, " depth=%d", event->code);
+    }
+}
+
+static void line_warned(struct narrator *narrator, const struct event *event)
+{
+    line_plain(narrator, event);
+    append(narrator, " %s",
+           event->code == LS_WARN_FOREIGN_CHILD ? "foreign-child" : event->code == LS_WARN_LEFT_BEHIND ? "left-behind" : "-");
+}
+
+static void line_session(struct narrator *narrator, const struct event *event)
+{
+    line_plain(narrator, event);
+    if (event->session != 0) {
+        append(narrator, " session=%lld", (long long)event->session);
+    }
+}
+
+static void line_doubts(struct narrator *narrator, const struct event *event)
+{
+    line_plain(narrator, event);
+    append(narrator, " %s", event->code == LS_UNKNOWN ? "unknown" : "not-held");
+}
+
+/* A contender's path says nothing that a reader wants but its number. */
+static void line_node(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, event->kind == EVENT_NODE_CREATED ? "created" : "deleted");
+    const char *path = event->path ? event->path : "-", *number = path;
+    for (const char *at = path; event->code == 1 && (at = strstr(at, "lock-")) != NULL;) {
+        at += strlen("lock-");
+        number = at;
+    }
+    append(narrator, number != path ? " number=%s" : " path=%s", number);
+    append(narrator, " zxid=%lld", (long long)event->zxid);
+    if (event->kind == EVENT_NODE_DELETED) {
+        append(narrator, " by=%lld", (long long)event->cause);
+    }
+    if (event->session != 0) {
+        append(narrator, " session=%lld", (long long)event->session);
+    }
+}
+
+static void line_request(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, "requests");
+    append(narrator, " %s", request_name(event->code));
+}
+
+static void line_watch(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, event->kind == EVENT_WATCH_SET ? "watches" : "unwatches");
+    append(narrator, " %s", watch_name(event->code));
+    if (event->zxid != 0) {
+        append(narrator, " zxid=%lld of=%s", (long long)event->zxid, creator_name(narrator, event->zxid));
+    }
+}
+
+static void line_waiting(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, "waiting");
+    append(narrator, " behind=%s", creator_name(narrator, event->zxid));
+}
+
+static void line_woken(struct narrator *narrator, const struct event *event)
+{
+    static const char *const TYPES[] = {"unknown", "created", "deleted", "changed", "children"};
+    begin_event(narrator, event, "woken");
+    append(narrator, " %s zxid=%lld", event->code >= 1 && event->code <= 4 ? TYPES[event->code] : TYPES[0],
+           (long long)event->zxid);
+    if (event->cause != 0) {
+        append(narrator, " by=%lld", (long long)event->cause);
+    }
+}
+
+static void line_effect(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, event->code ? "wrote" : "fenced");
+    append(narrator, " fence=%lld", (long long)event->zxid);
+}
+
+static void line_fault(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, "fault");
+    append(narrator, " %s", verb_of_action(event->code));
+}
+
+static const struct {
+    unsigned group;
+    void (*line)(struct narrator *narrator, const struct event *event);
+} KINDS[] = {
+    [EVENT_ASKED] = {SHOW_ASKS, line_asked},
+    [EVENT_GRANTED] = {SHOW_DEFAULT, line_granted},
+    [EVENT_FAILED] = {SHOW_DEFAULT, line_rc},
+    [EVENT_CANCELED] = {SHOW_ASKS, line_plain},
+    [EVENT_RELEASED] = {SHOW_ASKS, line_released},
+    [EVENT_REFUSED] = {SHOW_DEFAULT, line_rc},
+    [EVENT_FREED] = {SHOW_DEFAULT, line_rc},
+    [EVENT_WARNED] = {SHOW_DEFAULT, line_warned},
+    [EVENT_IDLE] = {SHOW_REST, line_plain},
+    [EVENT_CONNECTED] = {SHOW_SESSIONS, line_session},
+    [EVENT_SUSPENDED] = {SHOW_DEFAULT, line_plain},
+    [EVENT_RECONNECTED] = {SHOW_DEFAULT, line_plain},
+    [EVENT_LOST] = {SHOW_DEFAULT, line_plain},
+    [EVENT_READ_ONLY] = {SHOW_DEFAULT, line_plain},
+    [EVENT_LINK_UP] = {SHOW_SESSIONS, line_session},
+    [EVENT_LINK_DOWN] = {SHOW_SESSIONS, line_session},
+    [EVENT_EXPIRED] = {SHOW_SESSIONS, line_session},
+    [EVENT_AUTH_FAILED] = {SHOW_SESSIONS, line_session},
+    [EVENT_BELIEVES] = {SHOW_BELIEF, line_plain},
+    [EVENT_DOUBTS] = {SHOW_BELIEF, line_doubts},
+    [EVENT_NODE_CREATED] = {SHOW_NODES, line_node},
+    [EVENT_NODE_DELETED] = {SHOW_NODES, line_node},
+    [EVENT_SESSION_OPENED] = {SHOW_SESSIONS, line_session},
+    [EVENT_SESSION_CLOSING] = {SHOW_SESSIONS, line_session},
+    [EVENT_SESSION_CLOSED] = {SHOW_SESSIONS, line_session},
+    [EVENT_REQUEST] = {SHOW_REQUESTS, line_request},
+    [EVENT_WATCH_SET] = {SHOW_WATCHES, line_watch},
+    [EVENT_WATCH_GONE] = {SHOW_WATCHES, line_watch},
+    [EVENT_WOKEN] = {SHOW_WATCHES, line_woken},
+    [EVENT_EFFECT] = {SHOW_DEFAULT, line_effect},
+    [EVENT_CRASHED] = {SHOW_FAULTS, line_plain},
+    [EVENT_RESTARTED] = {SHOW_FAULTS, line_plain},
+    [EVENT_STOPPED] = {SHOW_FAULTS, line_plain},
+    [EVENT_PAUSED] = {SHOW_FAULTS, line_plain},
+    [EVENT_RESUMED] = {SHOW_FAULTS, line_plain},
+    [EVENT_FAULT] = {SHOW_FAULTS, line_fault},
+    [EVENT_REST] = {SHOW_REST, line_plain},
+};
+_Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
+
+void narrator_event(struct narrator *narrator, const struct event *event)
+{
+    if (event->kind >= EVENT_KINDS) {
+        return;
+    }
+    if (event->kind == EVENT_NODE_CREATED && event->code == 1) {
+        remember_node(narrator, event);
+    }
+    /* Nothing but the event itself tells of an inner release; nothing but the watch tells of waiting. */
+    bool inner = event->kind == EVENT_RELEASED && event->code > 0;
+    bool waiting = event->kind == EVENT_WATCH_SET && event->code == EVENT_WATCH_PREDECESSOR;
+    if ((narrator->show & KINDS[event->kind].group) || inner) {
+        KINDS[event->kind].line(narrator, event);
+        end_line(narrator);
+    }
+    if (waiting) {
+        line_waiting(narrator, event);
+        end_line(narrator);
+    }
+}
+
+void narrator_note(struct narrator *narrator, int64_t now_ms, const char *verb, const char *words)
+{
+    begin_line(narrator, now_ms, "-", verb);
+    append(narrator, " %s", words);
+    end_line(narrator);
+}

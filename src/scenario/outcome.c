@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "scenario/outcome.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *verdict_name(enum verdict verdict)
+{
+    static const char *const NAMES[] = {"holds", "violated", "differs", "limit", "error"};
+    return NAMES[verdict];
+}
+
+void outcome_say(struct outcome *outcome, const char *format, ...)
+{
+    static const char CUT[] = "...\n";
+    size_t used = strlen(outcome->text), left = sizeof outcome->text - used;
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(outcome->text + used, left, format, arguments);
+    va_end(arguments);
+    if (size > 0 && (size_t)size >= left) {
+        memcpy(outcome->text + sizeof outcome->text - sizeof CUT, CUT, sizeof CUT);
+    }
+}
+
+enum check_verdict outcome_verdict(const struct outcome *outcome, int position)
+{
+    struct check_set set = {.mask = outcome->mask};
+    return check_verdict(&set, &outcome->stats, position);
+}
+
+/* ---- the trace file ---- */
+
+static int make_folder(const char *folder)
+{
+    char path[OUTCOME_TRACE_MAX];
+    int size = snprintf(path, sizeof path, "%s", folder);
+    if (size >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (char *at = path + 1; *at; at++) {
+        if (*at == '/') {
+            *at = 0;
+            if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+                return -1;
+            }
+            *at = '/';
+        }
+    }
+    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+/* Equal traces get equal names; 32 bits are enough for the few that one folder holds. */
+static uint32_t name_of(const char *bytes, size_t size)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
+    }
+    return hash;
+}
+
+/* Under another name first: a reader never sees half a trace. */
+static int write_bytes(const char *path, const char *bytes, size_t size)
+{
+    char temporary[OUTCOME_TRACE_MAX + 8];
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE *file = fopen(temporary, "wb");
+    if (!file) {
+        return -1;
+    }
+    bool written = fwrite(bytes, 1, size, file) == size;
+    written = fclose(file) == 0 && written;
+    return written && rename(temporary, path) == 0 ? 0 : -1;
+}
+
+static int write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *found)
+{
+    const struct scenario *scenario = run->setup.scenario;
+    struct trace trace = {
+        .seed = world_get_options(run->world)->seed,
+        .seeded = run->setup.seeded,
+        .found = found,
+        .name = scenario->input.name,
+        .text = scenario->input.text,
+        .text_size = scenario->input.size,
+        .choice = run->choice,
+        .choices = run->told ? run->failing_choices : run->choices,
+    };
+    char *bytes = NULL;
+    size_t size = 0;
+    snprintf(trace.tool, sizeof trace.tool, "%s", LOCKSTEP_VERSION);
+    snprintf(trace.recipe, sizeof trace.recipe, "%s", run->setup.recipe->name);
+    snprintf(trace.schedule, sizeof trace.schedule, "%s", schedule_name(run->setup.schedule));
+    FILE *file = open_memstream(&bytes, &size);
+    if (!file || make_folder(folder) != 0) {
+        return -1;
+    }
+    int result = trace_write(file, &trace);
+    result = fclose(file) == 0 ? result : -1;
+    if (result == 0) {
+        snprintf(outcome->trace, sizeof outcome->trace, "%.900s/%08x.trace", folder, name_of(bytes, size));
+        result = write_bytes(outcome->trace, bytes, size);
+    }
+    free(bytes);
+    return result;
+}
+
+void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why)
+{
+    char found[1024] = "";
+    int count;
+    const struct property *const *all = check_all(&count);
+    for (int i = 0; i < count; i++) {
+        if ((run->stats.violated & ~run->setup.scenario->violates) >> i & 1) {
+            size_t used = strlen(found);
+            snprintf(found + used, sizeof found - used, "%s%s", used > 0 ? " " : "", all[i]->name);
+        }
+    }
+    if (write_trace(outcome, run, folder, found[0] ? found : why) != 0) {
+        outcome_say(outcome, "  no trace could be written below %s: %s\n", folder, strerror(errno));
+        outcome->trace[0] = 0;
+        outcome->verdict = VERDICT_ERROR;
+    }
+}
+
+/* ---- the verdict ---- */
+
+/* Says what the file claims and the run does not show. Returns false if there is any. */
+static bool claims_are_met(struct outcome *outcome, const struct run *run)
+{
+    const struct scenario *scenario = run->setup.scenario;
+    int count;
+    const struct property *const *all = check_all(&count);
+    bool met = true;
+    for (int i = 0; i < count; i++) {
+        enum check_verdict found = outcome_verdict(outcome, i);
+        enum check_verdict wanted = scenario->violates >> i & 1 ? CHECK_VIOLATED : CHECK_HOLDS;
+        if (!((scenario->violates | scenario->holds) >> i & 1) || found == wanted) {
+            continue;
+        }
+        if (scenario->exploring && wanted == CHECK_VIOLATED) {
+            continue; /* another schedule may violate it: that is the limit's to say */
+        }
+        if (found == CHECK_NOT_JUDGED) {
+            outcome_say(outcome, "  %s: expected %s, found not-judged (no %s)\n", all[i]->name,
+                        check_verdict_name(wanted), all[i]->premise);
+            met = false;
+        } else if (wanted == CHECK_VIOLATED) {
+            outcome_say(outcome, "  %s: expected violated, found holds\n", all[i]->name);
+            met = false;
+        }
+    }
+    return met;
+}
+
+void outcome_judge(struct outcome *outcome, const struct run *run, const char *trouble, bool same)
+{
+    outcome->mask = run->set.mask;
+    outcome->stats = run->stats;
+    outcome->last_steps = run->told ? run->failing_steps : run->steps;
+    bool random = run->setup.schedule != SCHEDULE_DIRECTED;
+    bool met = (random && !run->setup.scenario->exploring) || claims_are_met(outcome, run);
+    if (trouble) {
+        outcome_say(outcome, "  %s\n", trouble);
+    }
+    if (run_violated(run)) {
+        outcome->verdict = VERDICT_VIOLATED;
+    } else if (!same || !met) {
+        outcome->verdict = VERDICT_DIFFERS;
+    } else {
+        outcome->verdict = trouble ? VERDICT_LIMIT : VERDICT_HOLDS;
+    }
+}

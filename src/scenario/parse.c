@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Lines into groups: headers, commands, `----`, what is expected up to an empty line, commands again. */
+
+#include "scenario/parser.h"
+
+#include "check/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- growing lists ---- */
+
+static struct scenario_command *add_command(struct scenario *scenario)
+{
+    struct scenario_command *list =
+        realloc(scenario->command, ((size_t)scenario->commands + 1) * sizeof *scenario->command);
+    if (list) {
+        scenario->command = list;
+    }
+    return list ? &list[scenario->commands++] : NULL;
+}
+
+static struct scenario_group *add_group(struct scenario *scenario)
+{
+    struct scenario_group *list = realloc(scenario->group, ((size_t)scenario->groups + 1) * sizeof *scenario->group);
+    if (list) {
+        scenario->group = list;
+    }
+    return list ? &list[scenario->groups++] : NULL;
+}
+
+/* ---- the expected part ---- */
+
+/* A line `holds NAME…` or `violates NAME…`; any other is compared as it stands. */
+static int read_claim(struct parser *parser)
+{
+    struct scenario *scenario = parser->scenario;
+    struct input_word word = input_next_word(&parser->cursor);
+    if (!word.text) {
+        return 0; /* a comment */
+    }
+    uint32_t *mask = input_word_is(&word, "holds")      ? &scenario->holds
+                     : input_word_is(&word, "violates") ? &scenario->violates
+                                                        : NULL;
+    if (!mask) {
+        return scenario->exploring ? parser_wrong(parser, &word, "'holds' or 'violates'") : 0;
+    }
+    if (parser_properties(parser, mask) != 0) {
+        return -1;
+    }
+    return scenario->holds & scenario->violates
+               ? parser_wrong(parser, &word, "no property that both holds and is violated")
+               : 0;
+}
+
+/* Reads up to an empty line, which is taken, or the end. */
+static int read_expected(struct parser *parser, struct scenario_group *group)
+{
+    group->expected_start = group->expected_end = parser->cursor.next;
+    while (input_next_line(&parser->cursor) && parser->cursor.size > 0) {
+        if (read_claim(parser) != 0) {
+            return -1;
+        }
+        group->expected_end = parser->cursor.next;
+    }
+    if (group->expected_end > parser->scenario->input.size) {
+        group->expected_end = parser->scenario->input.size; /* the last line has no end */
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+struct state {
+    int first;         /* first command of the present group */
+    bool past_headers; /* a command or `----` was seen */
+};
+
+static int close_group(struct parser *parser, struct state *state, const struct input_word *word)
+{
+    struct scenario *scenario = parser->scenario;
+    if (!scenario->exploring && scenario->commands == state->first) {
+        return parser_wrong(parser, word, "a command before the expected trace");
+    }
+    if (scenario->exploring && scenario->groups > 0) {
+        return parser_wrong(parser, word, "one expected part");
+    }
+    struct scenario_group *group = add_group(scenario);
+    if (!group) {
+        return parser_wrong(parser, word, "memory for this");
+    }
+    *group = (struct scenario_group){.first = state->first, .count = scenario->commands - state->first};
+    state->first = scenario->commands;
+    return parser_end_of_line(parser) == 0 ? read_expected(parser, group) : -1;
+}
+
+static int read_line(struct parser *parser, struct state *state)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    if (!word.text) {
+        return 0;
+    }
+    if (!state->past_headers) {
+        int header = parser_header(parser, &word);
+        if (header != 0) {
+            return header < 0 ? -1 : 0;
+        }
+        if (!input_word_is(&word, "----") && parser_process(parser, &word) < 0 && !verb_find(&word, false)) {
+            return parser_wrong(parser, &word, "a header line (world, mutex, process, ...), a command or '----'");
+        }
+        state->past_headers = true;
+        if (parser_finish_headers(parser, &word) != 0) {
+            return -1;
+        }
+    }
+    if (input_word_is(&word, "----")) {
+        return close_group(parser, state, &word);
+    }
+    if (parser->scenario->exploring) {
+        return parser_wrong(parser, &word, "'----': a file with client programs has no commands");
+    }
+    struct scenario_command *command = add_command(parser->scenario);
+    return command ? parser_command(parser, &word, command) : parser_wrong(parser, &word, "memory for this");
+}
+
+static int ended_early(struct parser *parser, const struct state *state)
+{
+    const char *expected = state->past_headers ? "'----' and the expected trace"
+                           : parser->scenario->options.processes > 0
+                               ? "'----' and what is expected"
+                               : "a scenario (mutex PATH, process NAME, commands, ----)";
+    return input_complain_words(parser->error, parser->scenario->input.name, parser->cursor.number + 1, 1,
+                                "the end of the file", expected);
+}
+
+static int parse(struct scenario *scenario, struct input_error *error)
+{
+    struct parser parser = {.scenario = scenario, .error = error};
+    struct state state = {0};
+    world_options_default(&scenario->options);
+    scenario->options.processes = scenario->options.locks = 0;
+    scenario->options.budget_total = 255;
+    scenario->show = SHOW_DEFAULT;
+    input_cursor_init(&parser.cursor, &scenario->input);
+    while (input_next_line(&parser.cursor)) {
+        if (read_line(&parser, &state) != 0) {
+            return -1;
+        }
+    }
+    if (scenario->groups == 0 || scenario->commands > state.first) {
+        return ended_early(&parser, &state);
+    }
+    return 0;
+}
+
+void scenario_close(struct scenario *scenario)
+{
+    for (int i = 0; i < scenario->strings; i++) {
+        free(scenario->string[i]);
+    }
+    free(scenario->string);
+    free(scenario->command);
+    free(scenario->group);
+    input_close(&scenario->input);
+    memset(scenario, 0, sizeof *scenario);
+}
+
+static int parse_or_close(struct scenario *scenario, struct input_error *error)
+{
+    if (parse(scenario, error) != 0) {
+        scenario_close(scenario);
+        return -1;
+    }
+    return 0;
+}
+
+int scenario_read(struct scenario *scenario, const char *path, struct input_error *error)
+{
+    memset(scenario, 0, sizeof *scenario);
+    if (input_load(&scenario->input, path, SCENARIO_BYTES_MAX, error) != 0) {
+        return -1;
+    }
+    return parse_or_close(scenario, error);
+}
+
+int scenario_read_bytes(struct scenario *scenario, const char *name, const char *bytes, size_t size,
+                        struct input_error *error)
+{
+    return scenario_read_part(scenario, name, bytes, size, 0, 0, error);
+}
+
+int scenario_read_part(struct scenario *scenario, const char *name, const char *bytes, size_t size, int lines_before,
+                       int columns_before, struct input_error *error)
+{
+    memset(scenario, 0, sizeof *scenario);
+    if (input_copy(&scenario->input, name, bytes, size, SCENARIO_BYTES_MAX, error) != 0) {
+        return -1;
+    }
+    scenario->input.lines_before = lines_before;
+    scenario->input.columns_before = columns_before;
+    return parse_or_close(scenario, error);
+}
+
+uint32_t scenario_mask(const struct scenario *scenario, bool random)
+{
+    bool timed = scenario->options.timed && !random;
+    uint32_t named = scenario->properties;
+    uint32_t all = check_default_mask(timed);
+    if (random && !scenario->exploring) {
+        return named ? named & all : all;
+    }
+    return (named ? named : all) | scenario->holds | scenario->violates;
+}
+
+/* The opening comment up to its first full stop at the end of a line or before a blank. */
+const char *scenario_summary(const struct scenario *scenario, char *text, size_t size)
+{
+    struct input_cursor cursor;
+    size_t used = 0;
+    bool ended = false;
+    text[0] = 0;
+    input_cursor_init(&cursor, &scenario->input);
+    while (!ended && input_next_line(&cursor) && cursor.size > 1 && cursor.line[0] == '#') {
+        size_t at = 1;
+        while (at < cursor.size && (cursor.line[at] == ' ' || cursor.line[at] == '#')) {
+            at++;
+        }
+        if (used > 0 && used + 1 < size) {
+            text[used++] = ' ';
+        }
+        for (; at < cursor.size && used + 1 < size && !ended; at++) {
+            text[used++] = cursor.line[at];
+            ended = cursor.line[at] == '.' && (at + 1 == cursor.size || cursor.line[at + 1] == ' ');
+        }
+    }
+    text[used] = 0;
+    return text;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What the parts of the parser share. All functions return 0, or -1 after a complaint. */
+#ifndef SCENARIO_PARSER_H
+#define SCENARIO_PARSER_H
+
+#include "scenario/scenario.h"
+#include "scenario/verbs.h"
+
+struct parser {
+    struct scenario *scenario;
+    struct input_cursor cursor;
+    struct input_error *error;
+    bool mode_given;    /* timed or untimed was said */
+    bool explore_given; /* there is an explore line */
+};
+
+/* ---- values (values.c) ---- */
+
+/* "expected X, found the word". */
+int parser_wrong(struct parser *parser, const struct input_word *word, const char *expected);
+
+/* A decimal integer within bounds. */
+int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
+                   int64_t max, int64_t *out);
+
+/* A duration with its unit, in milliseconds, at most a day. */
+int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms);
+
+/* Splits `key=value`: *key gets what stands before the sign, *value what stands behind it (text NULL if there is no
+ * sign). */
+void parser_split(const struct input_word *word, char sign, struct input_word *key, struct input_word *value);
+
+/* Copies a word; owned by the scenario. NULL after a complaint that memory is short. */
+const char *parser_keep(struct parser *parser, const struct input_word *word);
+
+int parser_end_of_line(struct parser *parser);
+
+/* An absolute node path without empty or dot parts and without a slash at its end. */
+int parser_path(struct parser *parser, const struct input_word *word);
+
+/* Index of the process or lock of that name, or -1. */
+int parser_process(const struct parser *parser, const struct input_word *word);
+int parser_lock(const struct parser *parser, const struct input_word *word);
+
+/* Names of properties up to the end of the line, added to the mask. */
+int parser_properties(struct parser *parser, uint32_t *mask);
+
+/* ---- lines ---- */
+
+/* If the word begins a header line, reads the line and returns 1; 0 if it does not; -1 after a complaint (header.c). */
+int parser_header(struct parser *parser, const struct input_word *word);
+
+/* Defaults and contradictions, after the last header line (header.c). */
+int parser_finish_headers(struct parser *parser, const struct input_word *where);
+
+/* One command line whose first word has been read (command.c). */
+int parser_command(struct parser *parser, const struct input_word *first, struct scenario_command *command);
+
+/* A client verb and what follows, for commands and programs: reads words while they belong to it. *next is the first word
+ * that does not, which in a command must be none (command.c). */
+int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
+                       struct input_word *next);
+
+#endif

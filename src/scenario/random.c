@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "scenario/random.h"
+
+#include "base/rng.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define STEPS_MAX 3000      /* random actions in a run; what is left then runs by the default schedule */
+#define WANDER_LOG2 6       /* at most 2^6 - 1 random actions between two commands */
+#define FAULT_ONE_IN 12     /* of the steps at which a fault is possible, one in so many is one */
+#define CHANGE_POINTS 2     /* PCT of depth three */
+#define CHANGE_WITHIN 128   /* steps within which priorities change */
+#define THREADS_MAX (2 * WORLD_PROCESSES_MAX + WORLD_SERVERS_MAX + 1)
+
+struct chooser {
+    struct run *run;
+    struct rng rng;
+    bool pct;
+    bool exploring;
+    bool faults; /* exploring: faults may still happen */
+    uint64_t priority[THREADS_MAX];
+    uint64_t change[CHANGE_POINTS];
+    struct action enabled[WORLD_ACTIONS_MAX];
+};
+
+enum schedule random_schedule(uint64_t seed)
+{
+    return seed % 2 == 1 ? SCHEDULE_UNIFORM : SCHEDULE_PCT;
+}
+
+static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed)
+{
+    chooser->run = run;
+    rng_seed(&chooser->rng, seed);
+    chooser->pct = random_schedule(seed) == SCHEDULE_PCT;
+    chooser->exploring = run->setup.scenario->exploring;
+    chooser->faults = chooser->exploring;
+    for (int i = 0; chooser->pct && i < THREADS_MAX; i++) {
+        chooser->priority[i] = rng_next(&chooser->rng) | 1ull << 32;
+    }
+    for (int i = 0; chooser->pct && i < CHANGE_POINTS; i++) {
+        chooser->change[i] = 1 + rng_below(&chooser->rng, CHANGE_WITHIN);
+    }
+}
+
+/* ---- choosing ---- */
+
+/* Whose turn an action is: a process, the servers' work for it, a follower. */
+static int thread_of(const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_CATCH_UP:
+    case ACTION_FREEZE:
+    case ACTION_THAW:
+    case ACTION_LAG:
+    case ACTION_RESTART_SERVER:
+        return 2 * WORLD_PROCESSES_MAX + action->b % WORLD_SERVERS_MAX;
+    case ACTION_DELIVER:
+    case ACTION_FIRE:
+        return action->process % WORLD_PROCESSES_MAX;
+    default:
+        break;
+    }
+    if (action->process >= WORLD_PROCESSES_MAX) {
+        return THREADS_MAX - 1;
+    }
+    bool program = action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START;
+    return action->process + (program ? 0 : WORLD_PROCESSES_MAX);
+}
+
+/* In a script faults come from the script alone: what ends one is not the system's to choose. An expiry that is listed
+ * without a budget is one that is due. */
+static bool of_the_system(const struct action *action)
+{
+    return action->kind <= ACTION_ADVANCE || action->kind == ACTION_EXPIRE;
+}
+
+/* Puts the candidates in front and returns how many there are. */
+static int select_candidates(struct chooser *c, int count)
+{
+    int kept = 0, faults = 0;
+    if (!c->exploring) {
+        for (int i = 0; i < count; i++) {
+            if (of_the_system(&c->enabled[i])) {
+                c->enabled[kept++] = c->enabled[i];
+            }
+        }
+        return kept;
+    }
+    for (int i = 0; i < count; i++) {
+        faults += world_is_fault(&c->enabled[i]);
+    }
+    bool fault = c->faults && faults > 0 && (faults == count || rng_below(&c->rng, FAULT_ONE_IN) == 0);
+    for (int i = 0; i < count; i++) {
+        if (world_is_fault(&c->enabled[i]) == fault) {
+            c->enabled[kept++] = c->enabled[i];
+        }
+    }
+    return kept;
+}
+
+static int choose_by_priority(struct chooser *c, int count)
+{
+    int best = 0, equals = 1;
+    for (int i = 1; i < count; i++) {
+        uint64_t here = c->priority[thread_of(&c->enabled[i])], top = c->priority[thread_of(&c->enabled[best])];
+        if (here > top) {
+            best = i;
+            equals = 1;
+        } else if (here == top && rng_below(&c->rng, (uint32_t)++equals) == 0) {
+            best = i;
+        }
+    }
+    for (uint64_t i = 0; i < CHANGE_POINTS; i++) {
+        if (c->change[i] == c->run->steps + 1) {
+            c->priority[thread_of(&c->enabled[best])] = i; /* below all others from now on */
+        }
+    }
+    return best;
+}
+
+/* One random action; false if none is possible. */
+static bool step(struct chooser *c)
+{
+    int count = select_candidates(c, world_actions(c->run->world, c->enabled));
+    if (count == 0) {
+        return false;
+    }
+    int chosen = c->pct ? choose_by_priority(c, count) : (int)rng_below(&c->rng, (uint32_t)count);
+    return run_apply(c->run, &c->enabled[chosen]) == 0;
+}
+
+static bool may_go_on(const struct chooser *c)
+{
+    return c->run->steps < STEPS_MAX && !run_violated(c->run) && !world_trouble(c->run->world);
+}
+
+/* A few steps: often none, seldom many. */
+static void wander(struct chooser *c)
+{
+    uint32_t steps = rng_below(&c->rng, 1u << rng_below(&c->rng, WANDER_LOG2 + 1));
+    while (steps-- > 0 && may_go_on(c) && step(c)) {
+    }
+}
+
+static void wander_to_rest(struct chooser *c)
+{
+    while (may_go_on(c) && !world_at_rest(c->run->world) && step(c)) {
+    }
+    run_settle(c->run);
+}
+
+/* ---- a script ---- */
+
+/* What cannot happen yet may become possible as things go on. */
+static bool try_command(struct chooser *c, const struct scenario_command *command)
+{
+    struct action action, next;
+    for (int i = 0; i < 200; i++) {
+        if (run_resolve(c->run, command, &action) == 0 && run_apply(c->run, &action) == 0) {
+            return true;
+        }
+        if (!may_go_on(c) || !world_default_action(c->run->world, &next) || run_apply(c->run, &next) != 0) {
+            break;
+        }
+    }
+    if (action.kind == ACTION_CUT) { /* the same fault with nothing under way */
+        action.a = action.b = 0;
+        action.d = 0;
+        return run_apply(c->run, &action) == 0;
+    }
+    return false;
+}
+
+static int do_command(struct chooser *c, const struct scenario_command *command)
+{
+    switch ((enum scenario_step)command->step) {
+    case STEP_ACTION:
+        return !try_command(c, command);
+    case STEP_SETTLE:
+        wander_to_rest(c);
+        break;
+    case STEP_ADVANCE:
+        /* Without a clock a long time is one in which everything that waits for time happens. */
+        if (command->ms >= c->run->setup.scenario->options.session_timeout_ms) {
+            wander_to_rest(c);
+            run_pass_time(c->run, command->ms);
+        }
+        break;
+    case STEP_REST:
+        wander_to_rest(c);
+        run_rest(c->run);
+        break;
+    case STEP_HEAL_ALL:
+        run_heal(c->run);
+        break;
+    case STEP_BEFORE:
+    case STEP_AFTER:
+    case STEP_DO:
+        break; /* they steer the schedule, which is random here */
+    }
+    return 0;
+}
+
+static int run_script(struct chooser *c)
+{
+    const struct scenario *scenario = c->run->setup.scenario;
+    int skipped = 0;
+    for (int i = 0; i < scenario->commands && may_go_on(c); i++) {
+        wander(c);
+        skipped += do_command(c, &scenario->command[i]);
+    }
+    return skipped;
+}
+
+/* ---- programs ---- */
+
+static void run_programs(struct chooser *c)
+{
+    while (may_go_on(c) && step(c)) {
+    }
+    run_heal(c->run);
+    c->faults = false;
+    while (may_go_on(c) && step(c)) {
+    }
+}
+
+/* ---- the whole ---- */
+
+int random_one(struct run *run, uint64_t seed)
+{
+    static struct chooser chooser;
+    int skipped = 0;
+    run_begin(run, random_schedule(seed), seed);
+    chooser_init(&chooser, run, seed);
+    if (chooser.exploring) {
+        run_programs(&chooser);
+    } else {
+        skipped = run_script(&chooser);
+    }
+    if (!run_violated(run) && !world_trouble(run->world)) {
+        wander(&chooser);
+        run_heal(run);
+        run_settle(run);
+        run_rest(run);
+    }
+    return skipped;
+}
+
+/* The same run once more, with its choices recorded. */
+static void record_failure(struct run *run, uint64_t seed, const char *out, struct outcome *outcome)
+{
+    run_forget(run);
+    run->recording = true;
+    random_one(run, seed);
+    outcome_write_trace(outcome, run, out, outcome->verdict == VERDICT_LIMIT ? "limit" : "difference");
+    run->recording = false;
+}
+
+/* Random schedules prove nothing, but one that violates what the file says is violated is enough. */
+static void judge_exploring(const struct run *run, struct outcome *outcome)
+{
+    const struct scenario *scenario = run->setup.scenario;
+    bool shown = scenario->violates && (run->stats.violated & scenario->violates) == scenario->violates;
+    if (outcome->verdict == VERDICT_HOLDS && !(shown && !scenario->holds)) {
+        outcome->verdict = VERDICT_LIMIT;
+        outcome_say(outcome, "  %llu random schedules, which is no proof\n", (unsigned long long)outcome->runs);
+    }
+}
+
+void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, const char *out,
+                struct outcome *outcome)
+{
+    struct run run;
+    struct run_setup random = *setup;
+    uint64_t seed = first;
+    const char *trouble = NULL;
+    random.schedule = random_schedule(first);
+    outcome->verdict = VERDICT_ERROR;
+    if (run_init(&run, &random) != 0) {
+        outcome_say(outcome, "  no world can be made: %s\n", strerror(errno));
+        return;
+    }
+    for (uint64_t i = 0; i < count && !run_violated(&run) && !trouble; i++) {
+        seed = first + i;
+        outcome->skipped += (uint64_t)random_one(&run, seed);
+        outcome->runs++;
+        outcome->steps += run.steps;
+        outcome->depth = run.steps > outcome->depth ? run.steps : outcome->depth;
+        trouble = run_trouble(&run);
+    }
+    outcome_judge(outcome, &run, trouble, true);
+    outcome->schedule = random_schedule(seed);
+    outcome->seed = seed;
+    if (outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_DIFFERS || trouble) {
+        record_failure(&run, seed, out, outcome);
+    } else if (setup->scenario->exploring) {
+        judge_exploring(&run, outcome);
+    }
+    run_close(&run);
+}

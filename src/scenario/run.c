@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "scenario/run.h"
+
+#include "base/hash.h"
+#include "scenario/verbs.h"
+
+#include <lockstep/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const SCHEDULES[] = {"directed", "uniform", "pct"};
+
+const char *schedule_name(enum schedule schedule)
+{
+    return SCHEDULES[schedule];
+}
+
+int schedule_find(const char *name)
+{
+    for (int i = 0; i < (int)(sizeof SCHEDULES / sizeof SCHEDULES[0]); i++) {
+        if (strcmp(SCHEDULES[i], name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* ---- options ---- */
+
+/* Random runs sweep the run constants too (D8b): they follow from the seed. */
+void run_options(const struct run_setup *setup, struct world_options *options)
+{
+    *options = setup->scenario->options;
+    options->recipe = setup->recipe;
+    if (setup->schedule == SCHEDULE_DIRECTED) {
+        options->seed = setup->seeded ? setup->seed : options->seed;
+        return;
+    }
+    uint64_t bits = hash_mix(setup->seed ^ 0x6f7074696f6e73ull);
+    options->seed = setup->seed;
+    options->timed = options->timed && setup->scenario->exploring;
+    options->callbacks_in_init |= (bits & 7) == 0;
+    if (!setup->scenario->rc_given) {
+        options->loss_rc = bits & 8 ? -4 : -7;
+    }
+}
+
+/* ---- judges ---- */
+
+static const char *process_name(const void *names, int process)
+{
+    const struct scenario *scenario = names;
+    return process >= 0 && process < scenario->options.processes ? scenario->options.name[process] : "nobody";
+}
+
+static const char *lock_name(const void *names, int lock)
+{
+    const struct scenario *scenario = names;
+    return lock >= 0 && lock < scenario->options.locks ? scenario->lock_name[lock] : "no lock";
+}
+
+static int owners_of(const struct scenario *scenario)
+{
+    int owners = 2;
+    for (int i = 0; i < scenario->commands; i++) {
+        const struct action *action = &scenario->command[i].action;
+        bool client = scenario->command[i].step == STEP_ACTION && action->kind >= ACTION_ACQUIRE &&
+                      action->kind <= ACTION_WRITE;
+        owners = client && action->a >= owners ? action->a + 1 : owners;
+    }
+    for (int p = 0; p < scenario->options.processes; p++) {
+        const struct world_program *program = &scenario->options.program[p];
+        for (int i = 0; i < program->count; i++) {
+            owners = program->ops[i].a >= owners ? program->ops[i].a + 1 : owners;
+        }
+    }
+    return owners;
+}
+
+static void init_judges(struct run *run, bool timed)
+{
+    const struct scenario *scenario = run->setup.scenario;
+    struct check_context context = {
+        .processes = scenario->options.processes,
+        .locks = scenario->options.locks,
+        .owners = owners_of(scenario),
+        .timed = timed,
+        .tolerance_ms = 1,
+        .process_name = process_name,
+        .lock_name = lock_name,
+        .names = scenario,
+    };
+    check_set_init(&run->set, scenario_mask(scenario, run->setup.schedule != SCHEDULE_DIRECTED), &context);
+}
+
+static void on_event(void *ctx, const struct event *event)
+{
+    struct run *run = ctx;
+    check_set_observe(&run->set, run->block, &run->stats, event);
+    uint32_t violated = run->stats.violated & ~run->setup.scenario->violates;
+    if (violated != run->told) {
+        run->told = violated;
+        run->failing_choices = run->choices;
+        run->failing_steps = run->steps;
+    }
+    if (run->narrator) {
+        narrator_event(run->narrator, event);
+    }
+    if (run->watch_event) {
+        run->watch_event(run->watch_ctx, event);
+    }
+}
+
+/* ---- life ---- */
+
+/* The arena has a fixed address: one world per address space, laid out anew for each run. */
+static struct world *the_only_world(const struct world_options *options)
+{
+    static struct world *world;
+    if (!world) {
+        world = world_open(options, NULL, NULL);
+    }
+    return world;
+}
+
+int run_init(struct run *run, const struct run_setup *setup)
+{
+    static struct world_options options;
+    memset(run, 0, sizeof *run);
+    run->setup = *setup;
+    run_options(setup, &options);
+    init_judges(run, options.timed);
+    run->block_size = (check_set_state_size(&run->set) + 7) / 8 * 8;
+    run->block = calloc(1, run->block_size);
+    run->world = run->block ? the_only_world(&options) : NULL;
+    if (!run->world) {
+        run_close(run);
+        return -1;
+    }
+    return 0;
+}
+
+static void drop_choices(struct run *run)
+{
+    for (int i = 0; i < run->choices; i++) {
+        free((char *)run->choice[i].label);
+    }
+    run->choices = 0;
+}
+
+void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
+{
+    static struct world_options options; /* too large for a stack that recipes share */
+    run->setup.schedule = schedule;
+    run->setup.seed = seed;
+    run_options(&run->setup, &options);
+    drop_choices(run);
+    memset(run->block, 0, run->block_size);
+    run->steps = 0;
+    run->failing_choices = 0;
+    run->overflow = false;
+    run->stats.step = 0;
+    world_set_observer(run->world, on_event, run);
+    world_reset(run->world, &options);
+    world_begin(run->world);
+}
+
+void run_close(struct run *run)
+{
+    if (run->world) {
+        world_set_observer(run->world, NULL, NULL);
+    }
+    drop_choices(run);
+    free(run->choice);
+    free(run->block);
+    run->choice = NULL;
+    run->block = NULL;
+}
+
+void run_forget(struct run *run)
+{
+    memset(&run->stats, 0, sizeof run->stats);
+    run->told = 0;
+}
+
+static volatile uint64_t heartbeat;
+
+uint64_t run_heartbeat(void)
+{
+    return heartbeat;
+}
+
+/* ---- recording ---- */
+
+static int index_of(struct run *run, const struct action *action)
+{
+    static struct action enabled[WORLD_ACTIONS_MAX];
+    int count = world_actions(run->world, enabled);
+    for (int i = 0; i < count; i++) {
+        const struct action *e = &enabled[i];
+        if (e->kind == action->kind && e->process == action->process && e->a == action->a && e->b == action->b &&
+            e->c == action->c && e->d == action->d) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void keep_choice(struct run *run, const char *label, int index)
+{
+    if (run->choices == run->choices_max) {
+        int more = run->choices_max * 2 + 64;
+        struct trace_choice *list = realloc(run->choice, (size_t)more * sizeof *list);
+        if (!list) {
+            run->overflow = true;
+            return;
+        }
+        run->choice = list;
+        run->choices_max = more;
+    }
+    char *copy = strdup(label);
+    if (copy) {
+        run->choice[run->choices++] = (struct trace_choice){copy, index};
+    } else {
+        run->overflow = true;
+    }
+}
+
+/* Called before each action, whoever chose it. */
+static void before_action(void *ctx, const struct action *action)
+{
+    struct run *run = ctx;
+    heartbeat++;
+    run->stats.step = ++run->steps;
+    if (run->recording) {
+        char label[WORLD_LABEL_MAX];
+        world_label(run->world, action, label);
+        keep_choice(run, label, index_of(run, action));
+    }
+    if (run->watch) {
+        run->watch(run->watch_ctx, run, action);
+    }
+}
+
+/* ---- steps ---- */
+
+int run_apply(struct run *run, const struct action *action)
+{
+    if (run->recording || run->watch) {
+        if (!world_enabled(run->world, action)) {
+            return LS_EINVAL;
+        }
+        before_action(run, action);
+        return world_apply(run->world, action);
+    }
+    heartbeat++;
+    run->stats.step = ++run->steps;
+    int rc = world_apply(run->world, action);
+    run->steps -= rc != 0;
+    return rc;
+}
+
+int run_apply_label(struct run *run, const char *label, const char **why)
+{
+    struct action action;
+    int rc = world_find(run->world, label, &action, why);
+    if (rc == 0 && run_apply(run, &action) != 0) {
+        *why = "the action is not enabled";
+        rc = LS_ENOENT;
+    }
+    return rc;
+}
+
+void run_settle(struct run *run)
+{
+    run->overflow |= world_settle(run->world, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
+}
+
+void run_pass_time(struct run *run, int ms)
+{
+    run->overflow |= world_pass_time(run->world, ms, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
+}
+
+void run_heal(struct run *run)
+{
+    world_heal(run->world, true, before_action, run);
+}
+
+bool run_rest(struct run *run)
+{
+    if (!world_at_rest(run->world)) {
+        return false;
+    }
+    if (run->recording) {
+        keep_choice(run, TRACE_REST, -1);
+    }
+    return world_rest(run->world);
+}
+
+/* ---- commands ---- */
+
+static const char *verb_name(const struct action *action)
+{
+    return action->kind == ACTION_ACQUIRE && action->c == 0 ? "try" : verb_of_action(action->kind);
+}
+
+static int client_text(const struct run *run, const struct action *action, char *text, size_t size)
+{
+    const struct scenario *scenario = run->setup.scenario;
+    int used = snprintf(text, size, "%s %s", process_name(scenario, action->process), verb_name(action));
+    if (action->kind < ACTION_STOP && scenario->options.locks > 1) {
+        used += snprintf(text + used, size - (size_t)used, " %s", lock_name(scenario, action->b));
+    }
+    if (action->kind < ACTION_STOP && action->a > 0) {
+        used += snprintf(text + used, size - (size_t)used, " owner=%d", action->a);
+    }
+    if (action->kind == ACTION_ACQUIRE && action->c > 0) {
+        used += snprintf(text + used, size - (size_t)used, " timeout=%dms", action->c);
+    }
+    return used;
+}
+
+void run_command_text(const struct run *run, const struct scenario_command *command, char *text, size_t size)
+{
+    const struct scenario *scenario = run->setup.scenario;
+    const struct action *action = &command->action;
+    if (action->kind <= ACTION_START) {
+        client_text(run, action, text, size);
+    } else if (command->text) {
+        snprintf(text, size, "%s %s", verb_name(action), command->text);
+    } else if (action->kind == ACTION_SWEEP) {
+        snprintf(text, size, "sweep %s", lock_name(scenario, action->b));
+    } else if (action->process < scenario->options.processes) {
+        snprintf(text, size, "%s %s", verb_name(action), process_name(scenario, action->process));
+    } else {
+        snprintf(text, size, "%s s%d", verb_name(action), action->b + 1);
+    }
+}
+
+int run_resolve(struct run *run, const struct scenario_command *command, struct action *action)
+{
+    *action = command->action;
+    if (action->kind == ACTION_FOREIGN || action->kind == ACTION_REMOVE) {
+        int slot = world_text(run->world, command->text);
+        action->b = (uint8_t)slot;
+        return slot < 0 ? slot : 0;
+    }
+    if (action->kind == ACTION_EXPIRE) {
+        char label[WORLD_LABEL_MAX];
+        const char *why;
+        run_command_text(run, command, label, sizeof label);
+        return world_find(run->world, label, action, &why);
+    }
+    if (action->kind == ACTION_CUT && !command->rc_given) {
+        action->c = world_get_options(run->world)->loss_rc;
+    }
+    return 0;
+}
+
+/* ---- results ---- */
+
+const char *run_trouble(const struct run *run)
+{
+    const char *trouble = world_trouble(run->world);
+    if (!trouble && run->overflow) {
+        trouble = "limit: the world does not come to rest";
+    }
+    if (!trouble && run->stats.limit) {
+        trouble = "limit: the judges' block is full";
+    }
+    return trouble;
+}
+
+bool run_violated(const struct run *run)
+{
+    return (run->stats.violated & ~run->setup.scenario->violates) != 0;
+}

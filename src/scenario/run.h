@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* One run: the world of this address space, the judges that watch it, and, if wanted, the list of its choices and its
+ * story. Whoever chooses (a script, a random schedule, a replay) drives it through these functions. */
+#ifndef SCENARIO_RUN_H
+#define SCENARIO_RUN_H
+
+#include "check/check.h"
+#include "scenario/narrate.h"
+#include "scenario/scenario.h"
+#include "trace/file.h"
+
+#define RUN_SETTLE_STEPS_MAX 20000 /* a world that needs more than this to come to rest never will */
+
+/* Who chooses. A random schedule of a directed scenario has no clock. */
+enum schedule {
+    SCHEDULE_DIRECTED,
+    SCHEDULE_UNIFORM, /* any enabled action, each as likely as the others */
+    SCHEDULE_PCT,     /* by random priorities with two random points of change: finds bugs of depth three */
+};
+
+/* "directed", "uniform", "pct". */
+const char *schedule_name(enum schedule schedule);
+
+/* The inverse; -1 if there is none. */
+int schedule_find(const char *name);
+
+/* What makes a run, besides its choices. */
+struct run_setup {
+    const struct scenario *scenario;
+    const struct ls_recipe *recipe;
+    enum schedule schedule;
+    uint64_t seed; /* of a random schedule; directed: of the run constants, if `seeded` */
+    bool seeded;
+};
+
+struct run {
+    struct run_setup setup;
+    struct world *world;
+    struct check_set set;
+    struct check_stats stats;   /* premises add up over runs until run_forget() */
+    struct narrator *narrator;  /* NULL = silent */
+    bool recording;             /* choices are kept */
+    bool overflow;              /* the world did not come to rest within the limit */
+    uint64_t steps;             /* actions applied in this run */
+    struct trace_choice *choice; /* labels are owned */
+    int choices;
+    int choices_max;
+    uint32_t told;               /* undeclared violations seen so far */
+    int failing_choices;         /* choices up to the last of them, 0 if there is none */
+    uint64_t failing_steps;      /* and actions */
+    unsigned char *block;       /* the judges' state */
+    size_t block_size;
+    void (*watch)(void *ctx, const struct run *run, const struct action *action); /* before each action; may be NULL */
+    void *watch_ctx;
+    void (*watch_event)(void *ctx, const struct event *event);                    /* each event; may be NULL */
+};
+
+/* Prepares for runs of a scenario. Nothing has happened yet. Returns 0, or -1 if memory is short or the arena cannot be
+ * mapped (errno says which). The world stays mapped for the life of the process. */
+int run_init(struct run *run, const struct run_setup *setup);
+
+/* Starts a run from the beginning: the world is laid out anew and its processes start. `seed` and `schedule` may differ
+ * from those of the setup. Keeps recording and narrator as they are. */
+void run_begin(struct run *run, enum schedule schedule, uint64_t seed);
+
+/* Frees everything but the world. The narrator is the caller's. */
+void run_close(struct run *run);
+
+/* The options that the setup stands for. */
+void run_options(const struct run_setup *setup, struct world_options *options);
+
+/* Forgets what the judges have found. */
+void run_forget(struct run *run);
+
+/* Applies an enabled action. Returns 0, or LS_EINVAL if it is not enabled. */
+int run_apply(struct run *run, const struct action *action);
+
+/* Applies an action whose label this is. Returns 0, or an error of world_find() with *why set. */
+int run_apply_label(struct run *run, const char *label, const char **why);
+
+/* The default schedule until rest; until time has passed; until all faults are over. Sets `overflow` if it takes too
+ * long. */
+void run_settle(struct run *run);
+void run_pass_time(struct run *run, int ms);
+void run_heal(struct run *run);
+
+/* Judges what is judged at rest, if the world is at rest; returns whether it is. */
+bool run_rest(struct run *run);
+
+/* What an ACTION command stands for in this run: sessions and paths have numbers only there. Returns 0 or an error. */
+int run_resolve(struct run *run, const struct scenario_command *command, struct action *action);
+
+/* The command as a scenario would write it. */
+void run_command_text(const struct run *run, const struct scenario_command *command, char *text, size_t size);
+
+/* The first limit or unsupported call that was met, NULL if none. */
+const char *run_trouble(const struct run *run);
+
+/* A number that grows with each action of any run in this process: what stands still does not end. */
+uint64_t run_heartbeat(void);
+
+/* True if a property is violated that the scenario does not declare to be. */
+bool run_violated(const struct run *run);
+
+#endif

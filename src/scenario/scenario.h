@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A scenario: a situation and what must be seen in it. docs/scenario-language.md is the reference of the language.
+ *
+ * A directed scenario has commands, in groups that each end with `----` and the trace that is expected since the group
+ * before. An exploring one has client programs and fault budgets and asks for all runs. */
+#ifndef SCENARIO_SCENARIO_H
+#define SCENARIO_SCENARIO_H
+
+#include "trace/input.h"
+
+#include <lockstep/sim.h>
+
+#define SCENARIO_BYTES_MAX (1u << 20)
+
+/* Groups of events that are shown in the expected trace besides the default ones. */
+#define SHOW_DEFAULT 0x01u
+#define SHOW_ASKS 0x02u
+#define SHOW_BELIEF 0x04u
+#define SHOW_FAULTS 0x08u
+#define SHOW_NODES 0x10u
+#define SHOW_REQUESTS 0x20u
+#define SHOW_SESSIONS 0x40u
+#define SHOW_WATCHES 0x80u
+#define SHOW_REST 0x100u
+#define SHOW_ALL 0x1ffu
+
+enum scenario_step {
+    STEP_ACTION,  /* `action`: a client verb or a fault; `text` is its path if it has one */
+    STEP_SETTLE,  /* default actions until rest */
+    STEP_ADVANCE, /* `ms` pass */
+    STEP_BEFORE,  /* default actions until the one labelled `text` is possible */
+    STEP_AFTER,   /* the same, and that one too */
+    STEP_DO,      /* the one labelled `text`, now */
+    STEP_REST,    /* the world must be at rest */
+    STEP_HEAL_ALL, /* all faults in force end */
+};
+
+struct scenario_command {
+    uint8_t step;         /* enum scenario_step */
+    bool rc_given;        /* STEP_ACTION, a cut: its rc was given */
+    int line;             /* in the file */
+    int ms;               /* STEP_ADVANCE */
+    struct action action; /* STEP_ACTION */
+    const char *text;     /* owned by the scenario; NULL if there is none */
+};
+
+/* Commands and what is expected of them. Line ranges are offsets into the text. */
+struct scenario_group {
+    int first, count;      /* commands */
+    size_t expected_start; /* offset behind the line `----` */
+    size_t expected_end;   /* offset of the line behind the last expected one */
+};
+
+struct scenario {
+    struct input input;           /* the text */
+    struct world_options options; /* recipe, judge_bytes and seed overrides are the driver's; strings are owned here */
+    char lock_name[WORLD_LOCKS_MAX][WORLD_NAME_MAX]; /* unique, as in labels */
+    bool exploring;
+    bool rc_given;                /* `rc=` was said: random runs leave it alone */
+    unsigned show;                /* SHOW_… */
+    uint32_t properties;          /* mask of those named, as in check_position(); 0 = the default set */
+    uint32_t holds;               /* mask: the file says that these hold */
+    uint32_t violates;            /* mask: the file says that these are violated */
+    struct scenario_command *command;
+    int commands;
+    struct scenario_group *group;
+    int groups;
+    char **string; /* everything that was copied out of the text */
+    int strings;
+};
+
+/* Reads a file (`-` is standard input). Returns 0, or -1 with the complaint in *error and nothing to close. */
+int scenario_read(struct scenario *scenario, const char *path, struct input_error *error);
+
+/* The same from memory; `name` stands in complaints and reports. */
+int scenario_read_bytes(struct scenario *scenario, const char *name, const char *bytes, size_t size,
+                        struct input_error *error);
+
+/* The same for a text that lies inside another file: complaints name that file's lines and columns. */
+int scenario_read_part(struct scenario *scenario, const char *name, const char *bytes, size_t size, int lines_before,
+                       int columns_before, struct input_error *error);
+
+void scenario_close(struct scenario *scenario);
+
+/* The properties that this scenario is judged by in that mode: those that it names in `properties`, `holds` and
+ * `violates`, or all that mean something in the mode. Random runs are untimed whatever the file says: of the named ones
+ * they keep those that mean something there. */
+uint32_t scenario_mask(const struct scenario *scenario, bool random);
+
+/* The opening comment, its first sentence at most, for lists. Returns `text`. */
+const char *scenario_summary(const struct scenario *scenario, char *text, size_t size);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "scenario/parser.h"
+
+#include "check/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY_MS 86400000
+
+int parser_wrong(struct parser *parser, const struct input_word *word, const char *expected)
+{
+    return input_complain(parser->error, parser->scenario->input.name, word->line, word->column, word->text,
+                          word->size, "%s", expected);
+}
+
+int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
+                   int64_t max, int64_t *out)
+{
+    char digits[24], *end;
+    size_t sign = word->text && word->size > 0 && word->text[0] == '-';
+    if (!word->text || word->size <= sign || word->size >= sizeof digits || word->text[sign] < '0' ||
+        word->text[sign] > '9') {
+        return parser_wrong(parser, word, expected);
+    }
+    memcpy(digits, word->text, word->size);
+    digits[word->size] = 0;
+    errno = 0;
+    long long value = strtoll(digits, &end, 10);
+    if (*end || errno || value < min || value > max) {
+        return parser_wrong(parser, word, expected);
+    }
+    *out = value;
+    return 0;
+}
+
+int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms)
+{
+    static const char EXPECTED[] = "a duration up to a day with its unit (ms, s or m)";
+    static const struct {
+        const char *name;
+        int ms;
+    } UNITS[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
+    size_t digits = 0;
+    while (word->text && digits < word->size && word->text[digits] >= '0' && word->text[digits] <= '9') {
+        digits++;
+    }
+    struct input_word number = *word, unit = *word;
+    number.size = digits;
+    unit.text = word->text ? word->text + digits : NULL;
+    unit.size = word->size - digits;
+    for (size_t i = 0; digits > 0 && digits < 10 && i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        int64_t value;
+        if (input_word_is(&unit, UNITS[i].name)) {
+            if (parser_integer(parser, &number, EXPECTED, 0, DAY_MS / UNITS[i].ms, &value) != 0) {
+                return -1;
+            }
+            *out_ms = (int)value * UNITS[i].ms;
+            return 0;
+        }
+    }
+    return parser_wrong(parser, word, EXPECTED);
+}
+
+void parser_split(const struct input_word *word, char sign, struct input_word *key, struct input_word *value)
+{
+    *key = *value = *word;
+    value->text = NULL;
+    value->size = 0;
+    const char *found = word->text ? memchr(word->text, sign, word->size) : NULL;
+    if (found) {
+        key->size = (size_t)(found - word->text);
+        value->text = found + 1;
+        value->size = word->size - key->size - 1;
+        value->column = word->column + (int)key->size + 1;
+    }
+}
+
+const char *parser_keep(struct parser *parser, const struct input_word *word)
+{
+    struct scenario *scenario = parser->scenario;
+    char **string = realloc(scenario->string, ((size_t)scenario->strings + 1) * sizeof *string);
+    char *copy = string ? malloc(word->size + 1) : NULL;
+    if (string) {
+        scenario->string = string;
+    }
+    if (!copy) {
+        parser_wrong(parser, word, "memory for this");
+        return NULL;
+    }
+    memcpy(copy, word->text, word->size);
+    copy[word->size] = 0;
+    scenario->string[scenario->strings++] = copy;
+    return copy;
+}
+
+int parser_end_of_line(struct parser *parser)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    return word.text ? parser_wrong(parser, &word, "the end of the line") : 0;
+}
+
+int parser_path(struct parser *parser, const struct input_word *word)
+{
+    static const char EXPECTED[] = "an absolute path (/locks/x) of at most 100 bytes";
+    if (!word->text || word->size < 2 || word->size > 100 || word->text[0] != '/' ||
+        word->text[word->size - 1] == '/') {
+        return parser_wrong(parser, word, EXPECTED);
+    }
+    size_t start = 1;
+    for (size_t i = 1; i <= word->size; i++) {
+        if (i < word->size && word->text[i] != '/') {
+            continue;
+        }
+        size_t length = i - start;
+        if (length == 0 || (word->text[start] == '.' && (length == 1 || (length == 2 && word->text[start + 1] == '.')))) {
+            return parser_wrong(parser, word, EXPECTED);
+        }
+        start = i + 1;
+    }
+    return 0;
+}
+
+int parser_process(const struct parser *parser, const struct input_word *word)
+{
+    for (int i = 0; i < parser->scenario->options.processes; i++) {
+        if (input_word_is(word, parser->scenario->options.name[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int parser_lock(const struct parser *parser, const struct input_word *word)
+{
+    for (int i = 0; i < parser->scenario->options.locks; i++) {
+        if (input_word_is(word, parser->scenario->lock_name[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int parser_properties(struct parser *parser, uint32_t *mask)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    if (!word.text) {
+        return parser_wrong(parser, &word, "the name of a property");
+    }
+    for (; word.text; word = input_next_word(&parser->cursor)) {
+        char name[64] = "";
+        if (word.size < sizeof name) {
+            memcpy(name, word.text, word.size);
+        }
+        int position = check_position(name);
+        if (position < 0) {
+            return parser_wrong(parser, &word, "the name of a property (see lockstep list properties)");
+        }
+        *mask |= 1u << position;
+    }
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The commands of the language, as a table: the parser, `lockstep list verbs` and the tests of the reference page read
+ * it. */
+#ifndef SCENARIO_VERBS_H
+#define SCENARIO_VERBS_H
+
+#include "scenario/scenario.h"
+
+/* What follows the verb. */
+enum verb_argument {
+    ARGUMENT_NONE,
+    ARGUMENT_LOCK,     /* behind a client verb: may be left out if there is one lock */
+    ARGUMENT_PROCESS,  /* fault on a process */
+    ARGUMENT_SERVER,   /* s1 … s5 */
+    ARGUMENT_SWEPT,    /* a lock whose directory is meant */
+    ARGUMENT_PATH,     /* a node */
+    ARGUMENT_DURATION, /* */
+    ARGUMENT_LABEL,    /* the rest of the line is the label of an action */
+};
+
+#define VERB_OWNER 0x01u   /* takes owner=N */
+#define VERB_TIMEOUT 0x02u /* takes timeout=DURATION */
+#define VERB_CUT 0x04u     /* takes keep= apply= rc= late */
+#define VERB_COUNT 0x08u   /* takes n=N */
+#define VERB_PERMS 0x40u   /* takes perms=N */
+#define VERB_CLIENT 0x10u  /* the process stands before it */
+#define VERB_FAULT 0x20u   /* listed as a fault */
+
+struct verb {
+    const char *name;
+    uint8_t argument; /* enum verb_argument */
+    uint8_t flags;    /* VERB_… */
+    uint8_t step;     /* enum scenario_step */
+    uint8_t action;   /* enum action_kind for STEP_ACTION */
+    const char *usage; /* "a acquire [LOCK] [owner=N] [timeout=2s]" */
+    const char *help;  /* half a sentence */
+};
+
+const struct verb *verb_all(int *count);
+
+/* The verb of that name, with or without VERB_CLIENT in its flags; NULL if there is none. */
+const struct verb *verb_find(const struct input_word *word, bool client);
+
+/* The verb of a client verb or fault, an enum action_kind; "unknown" for others. */
+const char *verb_of_action(int kind);
+
+/* True if the word begins a line of its own kind (a verb or a header) and therefore cannot name a process or a lock. */
+bool verb_is_reserved(const struct input_word *word);
+
+/* The header words, for lists: name, usage, help. */
+struct header_word {
+    const char *name;
+    const char *usage;
+    const char *help;
+};
+const struct header_word *header_all(int *count);
+
+#endif

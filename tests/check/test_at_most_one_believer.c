@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+
+#define PROPERTY "at_most_one_believer"
+
+static void one_after_the_other_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, true);
+    lock_event(&judge, EVENT_BELIEVES, A, 0, 0);
+    lock_event(&judge, EVENT_DOUBTS, A, 0, 2);
+    lock_event(&judge, EVENT_BELIEVES, B, 0, 0);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 2);
+    judge_close(&judge);
+}
+
+static void two_at_once_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, true);
+    lock_event(&judge, EVENT_BELIEVES, A, 0, 0);
+    lock_event(&judge, EVENT_BELIEVES, B, 0, 0);
+    assert_violated(&judge, EVENT_BELIEVES, "process 1 (owner 0) believes to hold lock 0 while process 0");
+    judge_close(&judge);
+}
+
+static void two_owners_of_one_process_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, true);
+    lock_event(&judge, EVENT_BELIEVES, A, 0, 0);
+    lock_event(&judge, EVENT_BELIEVES, A, 1, 0);
+    assert_violated(&judge, EVENT_BELIEVES, "process 0 (owner 1)");
+    judge_close(&judge);
+}
+
+static void the_dead_believe_nothing(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, true);
+    lock_event(&judge, EVENT_BELIEVES, A, 0, 0);
+    on(&judge, EVENT_CRASHED, A);
+    lock_event(&judge, EVENT_BELIEVES, B, 0, 0);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void without_belief_it_is_not_judged(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, true);
+    lock_event(&judge, EVENT_DOUBTS, A, 0, 0);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+static void it_is_a_default_in_timed_mode_only(void **state)
+{
+    (void)state;
+    uint32_t bit = 1u << check_position(PROPERTY);
+    assert_int_equal(check_default_mask(false) & bit, 0);
+    assert_int_equal(check_default_mask(true) & bit, bit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_after_the_other_holds),
+        cmocka_unit_test(two_at_once_are_violated),
+        cmocka_unit_test(two_owners_of_one_process_are_violated),
+        cmocka_unit_test(the_dead_believe_nothing),
+        cmocka_unit_test(without_belief_it_is_not_judged),
+        cmocka_unit_test(it_is_a_default_in_timed_mode_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+
+#define PROPERTY "at_most_one_holder"
+
+static void first_in_line_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    asked(&judge, B);
+    created(&judge, B, 11);
+    granted(&judge, A, 10);
+    released(&judge, A);
+    deleted(&judge, A, 10, 12);
+    granted(&judge, B, 11);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 2);
+    judge_close(&judge);
+}
+
+static void second_in_line_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    asked(&judge, B);
+    created(&judge, B, 11);
+    granted(&judge, B, 11);
+    assert_violated(&judge, EVENT_GRANTED,
+                    "process 1 was granted lock 0 but its node (czxid 11) stands behind");
+    assert_int_equal(judge.finding->step, 6);
+    judge_close(&judge);
+}
+
+static void no_node_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    granted(&judge, A, 10);
+    assert_violated(&judge, EVENT_GRANTED, "had no node");
+    judge_close(&judge);
+}
+
+/* The node was first and went while the answer was on its way: the moment between asked and granted is
+ * enough. */
+static void first_when_deleted_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    asked(&judge, B);
+    created(&judge, B, 11);
+    deleted(&judge, A, 10, 12);
+    granted(&judge, B, 11);
+    granted(&judge, A, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void not_first_when_deleted_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    asked(&judge, B);
+    created(&judge, B, 11);
+    deleted(&judge, B, 11, 12);
+    granted(&judge, B, 11);
+    assert_violated(&judge, EVENT_GRANTED,
+                    "had no node in the line since it asked; first is the node of process 0");
+    judge_close(&judge);
+}
+
+static void first_before_asking_does_not_count(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    created(&judge, A, 10);
+    deleted(&judge, A, 10, 11);
+    asked(&judge, A);
+    granted(&judge, A, 10);
+    assert_violated(&judge, EVENT_GRANTED, "had no node");
+    judge_close(&judge);
+}
+
+static void node_of_former_session_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created_in(&judge, A, 10, 0x99);
+    granted(&judge, A, 10);
+    assert_violated(&judge, EVENT_GRANTED, "on a node of session 0x99 but its session is 0x100");
+    judge_close(&judge);
+}
+
+static void deeper_grants_are_not_judged(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    deleted(&judge, A, 10, 11); /* its session ended, which it cannot know */
+    asked(&judge, A);
+    granted_to(&judge, A, 0, 10, 2);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 1);
+    judge_close(&judge);
+}
+
+/* After it was told of the loss, one level deeper is a grant like any other. */
+static void deeper_after_a_loss_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    deleted(&judge, A, 10, 11);
+    on(&judge, EVENT_LOST, A);
+    asked(&judge, A);
+    granted_to(&judge, A, 0, 10, 2);
+    assert_violated(&judge, EVENT_GRANTED, "had no node");
+    judge_close(&judge);
+}
+
+static void two_owners_on_one_node_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted_to(&judge, A, 0, 10, 1);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    granted_to(&judge, A, 1, 10, 1);
+    assert_violated(&judge, EVENT_GRANTED, "to owner 1 on the node that owner 0 holds it with");
+    judge_close(&judge);
+}
+
+static void second_owner_behind_the_first_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted_to(&judge, A, 0, 10, 1);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    created(&judge, A, 11);
+    granted_to(&judge, A, 1, 11, 1);
+    assert_violated(&judge, EVENT_GRANTED, "stands behind that of process 0");
+    judge_close(&judge);
+}
+
+/* A token that names no node of the grantee does not help it to another owner's node. */
+static void lying_token_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted_to(&judge, A, 0, 77, 1);
+    assert_verdict(&judge, CHECK_HOLDS); /* the only node it can mean */
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    granted_to(&judge, A, 1, 78, 1);
+    assert_violated(&judge, EVENT_GRANTED, "had no node");
+    judge_close(&judge);
+}
+
+static void locks_are_kept_apart(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    show(&judge, (struct event){.kind = EVENT_ASKED, .process = B, .lock = 1, .code = -1});
+    show(&judge, (struct event){.kind = EVENT_NODE_CREATED,
+                                .process = B,
+                                .lock = 1,
+                                .code = 1,
+                                .zxid = 11,
+                                .session = SESSION(B)});
+    show(&judge,
+         (struct event){
+             .kind = EVENT_GRANTED, .process = B, .lock = 1, .code = 1, .zxid = 11, .session = SESSION(B)});
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void without_grants_it_is_not_judged(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    deleted(&judge, A, 10, 11);
+    failed(&judge, A);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    assert_int_equal(check_set_live_bytes(judge.block), 16); /* nothing is remembered any more */
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_in_line_holds),
+        cmocka_unit_test(second_in_line_is_violated),
+        cmocka_unit_test(no_node_is_violated),
+        cmocka_unit_test(first_when_deleted_holds),
+        cmocka_unit_test(not_first_when_deleted_is_violated),
+        cmocka_unit_test(first_before_asking_does_not_count),
+        cmocka_unit_test(node_of_former_session_is_violated),
+        cmocka_unit_test(deeper_grants_are_not_judged),
+        cmocka_unit_test(deeper_after_a_loss_is_violated),
+        cmocka_unit_test(two_owners_on_one_node_are_violated),
+        cmocka_unit_test(second_owner_behind_the_first_is_violated),
+        cmocka_unit_test(lying_token_is_violated),
+        cmocka_unit_test(locks_are_kept_apart),
+        cmocka_unit_test(without_grants_it_is_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+
+#define PROPERTY "at_most_one_wakeup_per_release"
+#define DELETED 2
+
+static void woken(struct judge *judge, int process, int64_t czxid, int64_t cause)
+{
+    show(judge, (struct event){.kind = EVENT_WOKEN,
+                               .process = (uint8_t)process,
+                               .zxid = czxid,
+                               .cause = cause,
+                               .code = DELETED});
+}
+
+/* B, C and D wait. */
+static void all_wait(struct judge *judge)
+{
+    asked(judge, B);
+    asked(judge, C);
+    asked(judge, D);
+}
+
+static void one_each_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    woken(&judge, B, 10, 20);
+    granted(&judge, B, 11);
+    woken(&judge, C, 11, 21);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 2);
+    judge_close(&judge);
+}
+
+static void two_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    woken(&judge, B, 10, 20);
+    granted(&judge, B, 11);
+    woken(&judge, C, 10, 20);
+    assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
+    judge_close(&judge);
+}
+
+/* The end of a session deletes several nodes with one zxid; each may wake the one behind it. */
+static void one_per_node_of_a_session_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    woken(&judge, B, 10, 20);
+    woken(&judge, C, 12, 20);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void only_those_who_wait_count(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, B);
+    woken(&judge, A, 10, 20); /* it does not wait */
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    woken(&judge, B, 10, 20);
+    woken(&judge, A, 10, 20);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void what_is_told_at_a_reconnect_does_not_count(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    woken(&judge, B, 10, 0);
+    woken(&judge, C, 10, 0);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+static void nothing_is_remembered_when_nobody_else_waits(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, B);
+    asked(&judge, C);
+    woken(&judge, B, 10, 20);
+    granted(&judge, B, 11);
+    failed(&judge, C);
+    released(&judge, B);
+    assert_int_equal(check_set_live_bytes(judge.block), 16);
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_each_holds),
+        cmocka_unit_test(two_are_violated),
+        cmocka_unit_test(one_per_node_of_a_session_holds),
+        cmocka_unit_test(only_those_who_wait_count),
+        cmocka_unit_test(what_is_told_at_a_reconnect_does_not_count),
+        cmocka_unit_test(nothing_is_remembered_when_nobody_else_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+
+#define PROPERTY "bounded_work"
+#define REQUESTS_MAX 64
+
+static void request_times(struct judge *judge, int process, int times, enum event_request request)
+{
+    for (int i = 0; i < times; i++)
+        requested(judge, process, request);
+}
+
+static void a_handful_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_CHILDREN);
+    granted(&judge, A, 10);
+    request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_CHILDREN);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 1);
+    judge_close(&judge);
+}
+
+static void a_loop_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    request_times(&judge, A, REQUESTS_MAX + 1, EVENT_REQUEST_CHILDREN);
+    assert_violated(&judge, EVENT_REQUEST,
+                    "process 0 issued more than 64 requests without being given a reason");
+    judge_close(&judge);
+}
+
+static void reasons_excuse(void **state)
+{
+    static const enum event_kind reasons[] = {EVENT_WOKEN,   EVENT_LINK_UP, EVENT_LINK_DOWN, EVENT_FAULT,
+                                              EVENT_EXPIRED, EVENT_RESUMED, EVENT_REST};
+    (void)state;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
+        lock_event(&judge, reasons[i], A, 0, 0);
+        request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
+        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        judge_close(&judge);
+    }
+}
+
+static void reasons_of_others_do_not_excuse(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
+    on(&judge, EVENT_LINK_UP, B);
+    request_times(&judge, A, 1, EVENT_REQUEST_GET);
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
+static void syncs_do_not_count(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    granted(&judge, A, 10);
+    request_times(&judge, A, 1000, EVENT_REQUEST_SYNC);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+static void slow_polling_holds_in_timed_runs(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, true);
+    asked(&judge, A);
+    for (int i = 0; i < 1000; i++) {
+        requested(&judge, A, EVENT_REQUEST_CHILDREN);
+        judge.now_ms += 100;
+    }
+    failed(&judge, A);
+    assert_verdict(&judge, CHECK_HOLDS);
+    asked(&judge, A);
+    for (int i = 0; i < 1000; i++) {
+        requested(&judge, A, EVENT_REQUEST_CHILDREN);
+        judge.now_ms += 20;
+    }
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
+static void many_nodes_in_one_wait_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    for (int i = 0; i < 3; i++) {
+        created(&judge, A, 10 + i);
+        lock_event(&judge, EVENT_WOKEN, A, 0, 2); /* no excuse for that */
+    }
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    created(&judge, A, 20);
+    assert_violated(&judge, EVENT_NODE_CREATED,
+                    "process 0 created more than 3 contenders for lock 0 in one wait");
+    judge_close(&judge);
+}
+
+static void a_node_per_wait_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    for (int i = 0; i < 20; i++) {
+        asked(&judge, A);
+        requested(&judge, A, EVENT_REQUEST_CREATE);
+        created(&judge, A, 10 + i);
+        granted(&judge, A, 10 + i);
+        released(&judge, A);
+    }
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void nodes_after_faults_are_excused(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    for (int i = 0; i < 20; i++) {
+        created(&judge, A, 10 + i);
+        on(&judge, EVENT_FAULT, EVENT_PROCESS_NONE);
+    }
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handful_holds),
+        cmocka_unit_test(a_loop_is_violated),
+        cmocka_unit_test(reasons_excuse),
+        cmocka_unit_test(reasons_of_others_do_not_excuse),
+        cmocka_unit_test(syncs_do_not_count),
+        cmocka_unit_test(slow_polling_holds_in_timed_runs),
+        cmocka_unit_test(many_nodes_in_one_wait_are_violated),
+        cmocka_unit_test(a_node_per_wait_holds),
+        cmocka_unit_test(nodes_after_faults_are_excused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+
+#define PROPERTY "no_orphan_node"
+
+static void one_node_per_owner_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    created(&judge, A, 11);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 1);
+    rest(&judge);
+    assert_int_equal(judge.finding->premises, 1); /* nothing was created since */
+    judge_close(&judge);
+}
+
+static void two_nodes_for_one_waiter_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    created(&judge, A, 11);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST,
+                    "at rest process 0 has 2 contender nodes on lock 0 (czxid 10) for 1 owner");
+    judge_close(&judge);
+}
+
+static void node_of_an_ended_acquire_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    failed(&judge, A);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "1 contender node on lock 0 (czxid 10) for 0 owners");
+    judge_close(&judge);
+}
+
+static void removed_before_rest_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    failed(&judge, A);
+    deleted(&judge, A, 10, 11);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void nodes_of_the_dead_are_the_servers_business(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    on(&judge, EVENT_CRASHED, A);
+    created_in(&judge, B, 11, 0x99); /* of a session that B no longer has */
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void without_nodes_it_is_not_judged(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    failed(&judge, A);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_node_per_owner_holds),
+        cmocka_unit_test(two_nodes_for_one_waiter_are_violated),
+        cmocka_unit_test(node_of_an_ended_acquire_is_violated),
+        cmocka_unit_test(removed_before_rest_holds),
+        cmocka_unit_test(nodes_of_the_dead_are_the_servers_business),
+        cmocka_unit_test(without_nodes_it_is_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+#include <check/state.h>
+#include <lockstep/error.h>
+
+#define PROPERTY "release_matches_acquire"
+
+/* A holds, `depth` deep. */
+static void hold(struct judge *judge, int depth)
+{
+    up_all(judge);
+    asked(judge, A);
+    created(judge, A, 10);
+    granted(judge, A, 10);
+    for (int level = 2; level <= depth; level++) {
+        asked(judge, A);
+        granted_to(judge, A, 0, 10, level);
+    }
+}
+
+static void balanced_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    lock_event(&judge, EVENT_REFUSED, B, 0, LS_ENOTOWNER);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 1);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 0);
+    deleted(&judge, A, 10, 20);
+    freed(&judge, A);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ENOTOWNER);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 4);
+    judge_close(&judge);
+}
+
+/* The janitor may delete the node after the release was reported complete. */
+static void freed_before_deleted_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    released(&judge, A);
+    freed(&judge, A);
+    deleted(&judge, A, 10, 20);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void node_that_stays_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    released(&judge, A);
+    freed(&judge, A);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "its node still stands");
+    judge_close(&judge);
+}
+
+static void release_never_reported_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    released(&judge, A);
+    deleted(&judge, A, 10, 20);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "it was never reported");
+    judge_close(&judge);
+}
+
+static void freed_at_the_first_level_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 1);
+    freed(&judge, A);
+    assert_violated(&judge, EVENT_FREED, "who still holds it 1 deep");
+    judge_close(&judge);
+}
+
+static void release_by_another_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    lock_event(&judge, EVENT_RELEASED, A, 1, 0);
+    assert_violated(&judge, EVENT_RELEASED, "by process 0 (owner 1) was taken, who does not hold it");
+    judge_close(&judge);
+}
+
+static void refused_owner_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ENOTOWNER);
+    assert_violated(&judge, EVENT_REFUSED, "was refused");
+    judge_close(&judge);
+}
+
+static void refused_cancel_is_not_a_release(void **state)
+{
+    struct judge judge;
+    (void)state;
+    assert_int_equal(CODE_NOTHING_PENDING, LS_ENOENT);
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ENOENT);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+static void wrong_depths_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    asked(&judge, A);
+    granted_to(&judge, A, 0, 10, 3);
+    assert_violated(&judge, EVENT_GRANTED, "at depth 3, expected 2");
+    judge_close(&judge);
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 0);
+    assert_violated(&judge, EVENT_RELEASED, "left depth 0, expected 1");
+    judge_close(&judge);
+}
+
+static void answers_nobody_asked_for_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    failed(&judge, A);
+    failed(&judge, A);
+    assert_violated(&judge, EVENT_FAILED, "was told that lock 0 is not granted without having asked");
+    judge_close(&judge);
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    granted_to(&judge, A, 0, 10, 2);
+    assert_violated(&judge, EVENT_GRANTED, "is granted without having asked");
+    judge_close(&judge);
+}
+
+static void after_a_loss_anything_goes(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    deleted(&judge, A, 10, 20);
+    on(&judge, EVENT_LOST, A);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 1);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ENOTOWNER);
+    asked(&judge, A);
+    created(&judge, A, 21);
+    granted(&judge, A, 21);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void loss_while_releasing_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    released(&judge, A);
+    on(&judge, EVENT_EXPIRED, A);
+    on(&judge, EVENT_LOST, A);
+    up(&judge, A);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void without_a_release_it_is_not_judged(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(balanced_holds),
+        cmocka_unit_test(freed_before_deleted_holds),
+        cmocka_unit_test(node_that_stays_is_violated),
+        cmocka_unit_test(release_never_reported_is_violated),
+        cmocka_unit_test(freed_at_the_first_level_is_violated),
+        cmocka_unit_test(release_by_another_is_violated),
+        cmocka_unit_test(refused_owner_is_violated),
+        cmocka_unit_test(refused_cancel_is_not_a_release),
+        cmocka_unit_test(wrong_depths_are_violated),
+        cmocka_unit_test(answers_nobody_asked_for_are_violated),
+        cmocka_unit_test(after_a_loss_anything_goes),
+        cmocka_unit_test(loss_while_releasing_holds),
+        cmocka_unit_test(without_a_release_it_is_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "lock/names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define A "_c_00000000-0000-0000-0000-00000000000a-lock-"
+#define B "_c_00000000-0000-0000-0000-00000000000b-lock-"
+#define C "_c_00000000-0000-0000-0000-00000000000c-lock-"
+
+static void uuid_has_the_usual_groups(void **state)
+{
+    (void)state;
+    uint8_t id[16];
+    char prefix[LOCK_PREFIX_SIZE + 1];
+    for (int i = 0; i < 16; i++)
+        id[i] = (uint8_t)(i * 17);
+    lock_names_prefix(prefix, id);
+    assert_string_equal(prefix, "_c_00112233-4455-6677-8899-aabbccddeeff-lock-");
+    assert_int_equal(strlen(prefix), LOCK_PREFIX_SIZE);
+}
+
+static void check_sequence(int32_t sequence, const char *text)
+{
+    char out[12];
+    assert_int_equal(lock_names_sequence(out, sequence), strlen(text));
+    assert_string_equal(out, text);
+}
+
+static void sequence_is_written_as_the_server_does(void **state)
+{
+    (void)state;
+    check_sequence(0, "0000000000");
+    check_sequence(7, "0000000007");
+    check_sequence(INT32_MAX, "2147483647");
+    check_sequence(-1, "-000000001");
+    check_sequence(-999999999, "-999999999");
+    check_sequence(-1000000000, "-1000000000");
+    check_sequence(INT32_MIN, "-2147483648");
+}
+
+static void check_key(const char *name, enum lock_key kind, const char *expected)
+{
+    const char *key;
+    assert_int_equal(lock_names_key(name, &key), kind);
+    assert_string_equal(key, expected);
+}
+
+static void key_is_the_text_after_the_last_lock(void **state)
+{
+    (void)state;
+    check_key(A "0000000001", LOCK_KEY_CONTENDER, "0000000001");
+    check_key("lock-0000000001", LOCK_KEY_CONTENDER, "0000000001");
+    check_key("0000000001", LOCK_KEY_CONTENDER, "0000000001");
+    check_key("lock-5-lock-0000000001", LOCK_KEY_CONTENDER, "0000000001");
+    check_key("lock-lock-0000000001", LOCK_KEY_CONTENDER, "0000000001");
+    check_key("xlock-0000000001", LOCK_KEY_CONTENDER, "0000000001");
+    check_key("9999999999", LOCK_KEY_CONTENDER, "9999999999");
+}
+
+static void wrapped_sequences_are_told_apart(void **state)
+{
+    (void)state;
+    check_key(A "-2147483648", LOCK_KEY_NEGATIVE, "-2147483648");
+    check_key(A "-000000001", LOCK_KEY_NEGATIVE, "-000000001");
+    check_key(A "-00000001", LOCK_KEY_BEFORE, "-00000001");
+    check_key(A "-00000000001", LOCK_KEY_BEFORE, "-00000000001");
+    check_key(A "-00000000x", LOCK_KEY_BEFORE, "-00000000x");
+}
+
+static void foreign_children_are_sorted_as_curator_does(void **state)
+{
+    (void)state;
+    check_key("content", LOCK_KEY_AFTER, "content");
+    check_key("Targets", LOCK_KEY_AFTER, "Targets");
+    check_key(A, LOCK_KEY_BEFORE, "");
+    check_key("42", LOCK_KEY_BEFORE, "42");
+    check_key("00000000001", LOCK_KEY_BEFORE, "00000000001");
+    check_key("000000000x", LOCK_KEY_BEFORE, "000000000x");
+    check_key(".hidden", LOCK_KEY_BEFORE, ".hidden");
+    check_key("\xc3\xa4", LOCK_KEY_AFTER, "\xc3\xa4");
+}
+
+static void created_paths_are_parsed(void **state)
+{
+    (void)state;
+    int32_t sequence = 5;
+    assert_true(lock_names_parse("/locks/x/" A "0000000012", &sequence));
+    assert_int_equal(sequence, 12);
+    assert_true(lock_names_parse("/lock-0000000001/" A "2147483647", &sequence));
+    assert_int_equal(sequence, INT32_MAX);
+    assert_true(lock_names_parse("/x/" A "-2147483648", &sequence));
+    assert_int_equal(sequence, INT32_MIN);
+    assert_true(lock_names_parse("/x/" A "-000000001", &sequence));
+    assert_int_equal(sequence, -1);
+    assert_false(lock_names_parse("/x/" A "9999999999", &sequence));
+    assert_false(lock_names_parse("/x/" A, &sequence));
+    assert_false(lock_names_parse("/0000000001/x", &sequence));
+    assert_int_equal(sequence, -1);
+}
+
+static struct lock_view view_of(const char *prefix, int count, const char *const *names)
+{
+    struct lock_view view;
+    struct String_vector list = {.count = count, .data = (char **)(uintptr_t)names};
+    lock_names_view(&list, prefix, &view);
+    return view;
+}
+
+static void nearest_contender_is_ahead_in_any_order_of_the_list(void **state)
+{
+    (void)state;
+    const char *names[] = {C "0000000003", B "0000000009", "content", A "0000000001"};
+    for (int turn = 0; turn < 4; turn++) {
+        const char *first = names[0];
+        memmove(names, names + 1, 3 * sizeof names[0]);
+        names[3] = first;
+        struct lock_view view = view_of(B, 4, names);
+        assert_true(view.own);
+        assert_int_equal(view.sequence, 9);
+        assert_string_equal(view.ahead, C "0000000003");
+        assert_false(view.foreign || view.negative || view.last);
+        view = view_of(A, 4, names);
+        assert_true(view.own);
+        assert_null(view.ahead);
+    }
+}
+
+static void a_smaller_uuid_is_no_smaller_contender(void **state)
+{
+    (void)state;
+    const char *names[] = {A "0000000002", B "0000000001"};
+    assert_null(view_of(B, 2, names).ahead);
+    assert_string_equal(view_of(A, 2, names).ahead, B "0000000001");
+}
+
+static void equal_sequences_are_ordered_by_name(void **state)
+{
+    (void)state;
+    const char *names[] = {B "0000000001", A "0000000001"};
+    assert_null(view_of(A, 2, names).ahead);
+    assert_string_equal(view_of(B, 2, names).ahead, A "0000000001");
+}
+
+static void our_absence_is_seen(void **state)
+{
+    (void)state;
+    const char *names[] = {A "0000000001"};
+    struct lock_view view = view_of(B, 1, names);
+    assert_false(view.own);
+    assert_null(view.ahead);
+    assert_false(view_of(B, 0, names).own);
+}
+
+static void oddities_are_noted(void **state)
+{
+    (void)state;
+    const char *names[] = {A "0000000001", B "2147483647", "", C "-2147483648"};
+    struct lock_view view = view_of(A, 4, names);
+    assert_true(view.own && view.foreign && view.last && view.negative);
+    assert_null(view.ahead);
+    view = view_of(B, 2, names);
+    assert_false(view.last); /* our own is no other's */
+    assert_int_equal(view.sequence, INT32_MAX);
+}
+
+static void sorting_puts_contenders_first(void **state)
+{
+    (void)state;
+    const char *names[] = {"content", C "0000000010", A "0000000009", "5", B "0000000001"};
+    struct String_vector list = {.count = 5, .data = (char **)(uintptr_t)names};
+    assert_int_equal(lock_names_sort(&list), 3);
+    assert_string_equal(names[0], B "0000000001");
+    assert_string_equal(names[1], A "0000000009");
+    assert_string_equal(names[2], C "0000000010");
+    assert_int_equal(list.count, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(uuid_has_the_usual_groups),
+        cmocka_unit_test(sequence_is_written_as_the_server_does),
+        cmocka_unit_test(key_is_the_text_after_the_last_lock),
+        cmocka_unit_test(wrapped_sequences_are_told_apart),
+        cmocka_unit_test(foreign_children_are_sorted_as_curator_does),
+        cmocka_unit_test(created_paths_are_parsed),
+        cmocka_unit_test(nearest_contender_is_ahead_in_any_order_of_the_list),
+        cmocka_unit_test(a_smaller_uuid_is_no_smaller_contender),
+        cmocka_unit_test(equal_sequences_are_ordered_by_name),
+        cmocka_unit_test(our_absence_is_seen),
+        cmocka_unit_test(oddities_are_noted),
+        cmocka_unit_test(sorting_puts_contenders_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
