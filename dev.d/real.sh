@@ -4,27 +4,43 @@
 help_real()
 {
     cat <<'TEXT'
-usage: ./dev real [ARGUMENTS of examples/locked_counter]
+usage: ./dev real [-- ARGUMENTS of examples/locked_counter]
 
-Starts a private ZooKeeper server (Debian's package, loopback, data below build/), runs build/release/examples/
-locked_counter against it with `--zk HOST:PORT` and the arguments, and stops the server. The processes guard a counter in a
-file with the mutex of liblockstep.
+Starts a private ZooKeeper server (Debian's package, loopback, data below build/) and runs build/release/examples/
+locked_counter against it, in which processes guard a counter in a file with the mutex of liblockstep while they are
+killed and stopped. Without arguments, in about a minute:
+
+  strict        stops are shorter than the margin, kills come at any time: nothing lost, nobody inside twice
+  long stops    stops are longer than the session: two may be inside, the counter's own check of the fencing token
+                refuses the older one, nothing lost
+  no lock       updates are lost, and the program must say so
+
+The last line is `N passed, N failed`. Counters and journals stay in build/real/.
 
 examples:
   ./dev real
+  ./dev real -- --long-stops --seed 7      one run of your own
+  ./dev real -- --no-lock                  without the lock: updates are lost, exit status 1
   ./dev real --help-program                the options of locked_counter
-  ./dev real --no-lock                     without the lock: updates are lost, exit status 1
 TEXT
 }
 
+readonly REAL_PROGRAM=build/release/examples/locked_counter REAL_OUT=build/real
+REAL_PASSED=0 REAL_FAILED=0
+
 cmd_real()
 {
+    case ${1:-} in
+    '' | --help-program) ;;
+    --) shift ;;
+    *) usage_error "real: unexpected '$1', expected -- before the arguments of locked_counter" ;;
+    esac
     source dev.d/setup.sh
     source dev.d/build.sh
     setup_groups run test
     step "build release" build_preset release ON example_locked_counter
     if [[ ${1:-} == --help-program ]]; then
-        build/release/examples/locked_counter --help
+        "$REAL_PROGRAM" --help
         return
     fi
     source dev.d/zookeeper.sh
@@ -32,8 +48,44 @@ cmd_real()
     trap 'exit 143' TERM INT HUP
     zk_start build/zookeeper/real
     note "server on $ZK_HOSTPORT, pid $ZK_PID"
-    local status=0
-    LOCKSTEP_ZK=$ZK_HOSTPORT build/release/examples/locked_counter --zk "$ZK_HOSTPORT" "$@" || status=$?
-    zk_stop
-    return $status
+    if (($# > 0)); then
+        "$REAL_PROGRAM" --zk "$ZK_HOSTPORT" "$@"
+        return
+    fi
+    real_runs
+}
+
+real_runs()
+{
+    mkdir -p "$REAL_OUT"
+    real_run "strict run" 0 strict
+    real_run "long-stop run" 0 long-stops
+    real_run "the same without the lock: it must be told that updates are lost" 1 no-lock
+    echo "$REAL_PASSED passed, $REAL_FAILED failed"
+    ((REAL_FAILED == 0)) || exit $EXIT_FAILED
+}
+
+# real_run TITLE STATUS MODE: a run passes if it ends with that status.
+real_run()
+{
+    local title=$1 expected=$2 mode=$3 status=0
+    step "$title" real_run_ends_with "$expected" "$mode" || status=$?
+    if ((status == 0)); then
+        REAL_PASSED=$((REAL_PASSED + 1))
+    else
+        REAL_FAILED=$((REAL_FAILED + 1))
+    fi
+    ((status != EXIT_ENVIRONMENT)) || exit $EXIT_ENVIRONMENT
+}
+
+real_run_ends_with()
+{
+    local expected=$1 mode=$2 status=0
+    "$REAL_PROGRAM" --zk "$ZK_HOSTPORT" "--$mode" --out "$REAL_OUT/$mode" || status=$?
+    if ((status == expected)); then
+        return 0
+    fi
+    note "expected exit status $expected, found $status"
+    ((status != EXIT_ENVIRONMENT)) || return $EXIT_ENVIRONMENT
+    return $EXIT_FAILED
 }

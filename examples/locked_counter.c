@@ -25,7 +25,7 @@ static const char usage[] =
     "\n"
     "  --zk HOST:PORT          the server, or several with commas; a chroot may follow\n"
     "  --processes N           how many workers (default 4, at most 64)\n"
-    "  --rounds M              rounds of each worker (default 150)\n"
+    "  --rounds M              rounds of each worker (default 100)\n"
     "  --path P                path of the mutex (default /lockstep/locked_counter)\n"
     "  --seed S                decides who is hit and for how long (default 1)\n"
     "  --strict                stops are shorter than the margin that a believer has left (the default): nothing may be\n"
@@ -124,7 +124,8 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void take_option(struct options *options, bool *mode_chosen, int option)
+/* `name` is the option as it was given. */
+static void take_option(struct options *options, bool *mode_chosen, int option, const char *name)
 {
     struct real_plan *plan = &options->plan;
     switch (option) {
@@ -157,8 +158,10 @@ static void take_option(struct options *options, bool *mode_chosen, int option)
     case OPTION_HELP:
         fputs(usage, stdout);
         exit(0);
+    case ':':
+        usage_error(name, "a value", "nothing");
     case '?':
-        exit(EXIT_USAGE); /* getopt has said why */
+        usage_error("arguments", "an option that --help lists", name);
     default:
         set_mode(options, mode_chosen, (enum real_mode)(option - OPTION_MODE));
         break;
@@ -170,8 +173,8 @@ static void parse_options(struct options *options, int argc, char **argv)
     struct real_plan *plan = &options->plan;
     bool mode_chosen = false;
     int option;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-        take_option(options, &mode_chosen, option);
+    while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1)
+        take_option(options, &mode_chosen, option, argv[optind - 1]);
     if (optind < argc)
         usage_error("arguments", "options only", argv[optind]);
     if (!plan->hosts)
@@ -232,11 +235,11 @@ static void judge_all(struct verdicts *verdicts, const struct options *options, 
 
 static int status_of(const struct verdicts *verdicts, enum real_outcome outcome, const struct real_result *result)
 {
+    const struct real_audit *audit = &result->audit;
+    bool excused = audit->late && (audit->lost || audit->overlaps || !audit->sound);
     if (verdicts->number[VIOLATED])
         return EXIT_VIOLATED;
-    return outcome == REAL_RUN_INTERRUPTED || (result->audit.late && verdicts->number[NOT_JUDGED])
-               ? EXIT_INCONCLUSIVE
-               : 0;
+    return outcome == REAL_RUN_INTERRUPTED || excused ? EXIT_INCONCLUSIVE : 0;
 }
 
 /* ---- output ---- */
@@ -262,7 +265,7 @@ static void clear_progress(void)
 
 static void print_figure(const char *name, int64_t value, const char *meaning)
 {
-    printf("  %-18s %8lld  %s\n", name, (long long)value, meaning);
+    printf("  %-18s %8lld%s%s\n", name, (long long)value, *meaning ? "  " : "", meaning);
 }
 
 static void print_figures(const struct real_result *result)
@@ -362,7 +365,7 @@ static void remove_folder(const char *dir)
 
 /* ---- main ---- */
 
-static volatile int interrupted;
+static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
 {
@@ -414,7 +417,7 @@ static int run(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = {
-        .plan = {.path = "/lockstep/locked_counter", .processes = 4, .rounds = 150, .seed = 1}};
+        .plan = {.path = "/lockstep/locked_counter", .processes = 4, .rounds = 100, .seed = 1}};
     char folder[4096];
     parse_options(&options, argc, argv);
     options.plan.dir = make_folder(&options, folder, sizeof folder);

@@ -64,7 +64,7 @@ static void handle_steps(struct list *list, int client, int slot)
         add(list, step);
         step.refused = false;
     }
-    for (int i = 0; i < fakezk.options.servers; i++) {
+    for (int i = 0; !zh->link && i < fakezk.options.servers; i++) {
         int server = (zh->next_server + i) % fakezk.options.servers;
         if (link_can_connect(client, slot, server)) {
             step.kind = FAKEZK_CONNECT;

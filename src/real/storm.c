@@ -14,7 +14,6 @@
 #include "base/rng.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,9 @@ enum {
     CONNECT_MS_MAX = 5000,
     STANDSTILL_MS_MAX = 90000, /* longer than a worker waits for the lock before it complains itself */
     STOP_MS_MIN = 10,
-    STOP_PAUSE_MS = 300,       /* mean time between two stops in a strict run */
+    STOP_PAUSE_MS = 400,       /* mean time between two stops in a strict run */
+    KILL_PAUSE_MS = 800,       /* the same of kills */
+    KILL_SECTIONS = 8,         /* of each worker between two kills, but for one in four */
 };
 
 enum worker_state { DOWN, RUNNING, STOPPED, DONE };
@@ -40,10 +41,21 @@ struct storm_worker {
     enum worker_state state;
     int incarnation;
     bool hit;             /* SIGKILL is on its way */
+    bool doomed;          /* is to be killed where it has been told to halt */
     int64_t continue_ms;  /* STOPPED: when it may go on */
     int64_t patience_ms;  /* STOPPED: go on then in any case */
     int64_t token;        /* STOPPED: go on only when a larger one was inside; 0 = at once */
     int64_t spared_until_ms; /* no stop before */
+};
+
+/* When the next hit of a kind is due, and what it is aimed at. */
+struct storm_clock {
+    int64_t next_ms;
+    uint32_t next_sections; /* not before so many sections were entered */
+    int pause_ms;           /* mean */
+    int pause_sections;     /* of all workers together */
+    uint32_t aim;           /* 0 .. 2 */
+    bool aimed;             /* the aim has been drawn, and nobody has fitted yet */
 };
 
 struct storm {
@@ -55,8 +67,8 @@ struct storm {
     struct rng rng;
     int journal;
     int64_t start_ms;
-    int64_t next_stop_ms;
-    int64_t next_kill_ms;
+    struct storm_clock stop_clock;
+    struct storm_clock kill_clock;
     int64_t moved_ms; /* when the last section was seen */
     uint32_t sections;
     enum real_outcome outcome;
@@ -139,12 +151,12 @@ static struct real_job job_of(const struct storm *storm, int slot)
                              .board = &storm->boards[slot]};
 }
 
-/* In the child. An interrupt from the terminal is the parent's to handle; a dead parent ends its children. */
+/* In the child. What asks for an end is the parent's to handle; a dead parent ends its children. */
 static void settle_in(pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(REAL_END_FAILED);
@@ -172,6 +184,7 @@ static void start(struct storm *storm, int slot)
         return;
     }
     worker->hit = false;
+    worker->doomed = false;
     worker->pid = fork_job(&job, false);
     if (worker->pid < 0) {
         end(storm, REAL_RUN_FAILED, "a worker cannot be started");
@@ -234,13 +247,26 @@ static void stand_still(struct storm *storm, int slot)
     note(storm, slot, REAL_STOPPED, worker->continue_ms - now);
 }
 
-/* It has stopped itself between its last check and its write: it goes on when somebody else has been inside. */
+static void kill_worker(struct storm *storm, int slot)
+{
+    storm->workers[slot].hit = true;
+    storm->result->kills++;
+    kill(storm->workers[slot].pid, SIGKILL);
+}
+
+/* It has stopped itself where it was told to. In a long-stop run it goes on when somebody else has been inside. */
 static void on_halt(struct storm *storm, int slot)
 {
+    struct storm_worker *worker = &storm->workers[slot];
+    if (worker->doomed) {
+        kill_worker(storm, slot);
+        return;
+    }
     read_journal(storm);
     stand_still(storm, slot);
-    storm->workers[slot].token = storm->result->audit.worker[slot].token;
     storm->result->halts++;
+    if (storm->plan->mode == REAL_LONG_STOPS)
+        worker->token = storm->result->audit.worker[slot].token;
 }
 
 /* Somebody could still come in with a larger token. */
@@ -339,82 +365,113 @@ static void end_all(struct storm *storm)
     read_journal(storm);
 }
 
-/* ---- hitting ---- */
+/* ---- hitting ----
+ *
+ * A section takes milliseconds and waiting takes seconds: who hits at random hits the waiting. So part of the hits are
+ * aimed at whoever is inside, and part at a point of the section, where the worker stops itself. */
 
-static bool may_be_stopped(const struct storm_worker *worker, int64_t now)
-{
-    return worker->state == RUNNING && !worker->hit && now >= worker->spared_until_ms;
-}
+enum { NOBODY = -1 };
 
-static bool may_be_killed(const struct storm_worker *worker, int64_t now)
+static bool is_up(const struct storm_worker *worker)
 {
-    (void)now;
     return (worker->state == RUNNING || worker->state == STOPPED) && !worker->hit;
 }
 
-/* One of those that fit, or -1. */
-static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *worker, int64_t now))
+static bool may_stop(const struct storm_worker *worker)
+{
+    return worker->state == RUNNING && !worker->hit && now_ms() >= worker->spared_until_ms;
+}
+
+/* One of those that fit, and that are inside if asked for. */
+static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *worker), bool inside)
 {
     int fitting[REAL_WORKERS_MAX], count = 0;
-    int64_t now = now_ms();
     for (int i = 0; i < storm->plan->processes; i++)
-        if (fits(&storm->workers[i], now))
+        if (fits(&storm->workers[i]) && (!inside || storm->result->audit.worker[i].inside))
             fitting[count++] = i;
-    return count ? fitting[rng_below(&storm->rng, (uint32_t)count)] : -1;
+    return count ? fitting[rng_below(&storm->rng, (uint32_t)count)] : NOBODY;
 }
 
-static void stop_one(struct storm *storm)
+/* Tells one to halt. Those that stand still already would do it much later. */
+static int halt_one(struct storm *storm, enum real_halt where)
 {
-    int slot = pick(storm, may_be_stopped);
-    if (slot < 0)
-        return;
+    int slot = pick(storm, may_stop, false);
+    if (slot != NOBODY)
+        atomic_store(&storm->boards[slot].halt, where);
+    return slot;
+}
+
+static int stop_one(struct storm *storm, bool inside)
+{
+    int slot = pick(storm, may_stop, inside);
+    if (slot == NOBODY)
+        return NOBODY;
     kill(storm->workers[slot].pid, SIGSTOP);
     stand_still(storm, slot);
+    return slot;
 }
 
-/* Half of the long stops are asked for at the one point where they hurt; the first one always. */
-static void long_stop_one(struct storm *storm)
+static int short_stop(struct storm *storm, uint32_t aim)
+{
+    return aim == 0 ? halt_one(storm, REAL_HALT_BEFORE_WRITE) : stop_one(storm, aim == 1);
+}
+
+/* Half of the long stops are where they hurt; the first one always. Somebody has to be left who goes in meanwhile. */
+static int long_stop(struct storm *storm, uint32_t aim)
 {
     int limit = storm->plan->processes / 2 > 1 ? storm->plan->processes / 2 : 1;
     if (count_state(storm, STOPPED) >= limit || count_state(storm, RUNNING) < 2)
-        return;
-    int slot = pick(storm, may_be_stopped);
-    if (slot < 0)
-        return;
-    if (!storm->result->halts || rng_below(&storm->rng, 2))
-        atomic_store(&storm->boards[slot].halt, 1);
-    else
-        stop_one(storm);
+        return NOBODY;
+    if (!storm->result->halts || aim % 2)
+        return halt_one(storm, REAL_HALT_BEFORE_WRITE);
+    return stop_one(storm, aim == 0);
 }
 
-static void kill_one(struct storm *storm)
+static int kill_one(struct storm *storm, uint32_t aim)
 {
-    int slot = pick(storm, may_be_killed);
-    if (slot < 0)
+    int slot = aim == 0 ? halt_one(storm, REAL_HALT_AFTER_WRITE) : pick(storm, is_up, aim == 1);
+    if (slot == NOBODY)
+        return NOBODY;
+    if (aim == 0)
+        storm->workers[slot].doomed = true;
+    else
+        kill_worker(storm, slot);
+    return slot;
+}
+
+/* A worker that was killed while it queued holds up all others until its session ends; more of the same in that time
+ * shows little. One in four hits comes whether anything has moved or not. */
+static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
+{
+    clock->next_ms = now + around(storm, clock->pause_ms);
+    clock->next_sections = 0;
+    if (rng_below(&storm->rng, 4))
+        clock->next_sections = storm->result->audit.sections + (uint32_t)clock->pause_sections;
+}
+
+/* Hits when it is time, and tries at the next tick again when nobody fits. */
+static void hit_if_due(struct storm *storm, struct storm_clock *clock, int (*hit)(struct storm *storm, uint32_t aim))
+{
+    int64_t now = now_ms();
+    if (now < clock->next_ms || storm->result->audit.sections < clock->next_sections)
         return;
-    storm->workers[slot].hit = true;
-    storm->result->kills++;
-    kill(storm->workers[slot].pid, SIGKILL);
+    if (!clock->aimed)
+        clock->aim = rng_below(&storm->rng, 3);
+    clock->aimed = hit(storm, clock->aim) == NOBODY;
+    if (!clock->aimed)
+        wind(storm, clock, now);
 }
 
 /* In a long-stop run nobody is killed before the fence has been seen at work. */
 static void hit(struct storm *storm)
 {
-    int timeout_ms = storm->result->session_timeout_ms;
-    bool strict = storm->plan->mode == REAL_STRICT;
-    int64_t now = now_ms();
-    if (storm->plan->mode == REAL_NO_LOCK)
-        return;
-    if (now >= storm->next_stop_ms) {
-        storm->next_stop_ms = now + around(storm, strict ? STOP_PAUSE_MS : timeout_ms);
-        if (strict)
-            stop_one(storm);
-        else
-            long_stop_one(storm);
-    }
-    if (now >= storm->next_kill_ms && (strict || storm->result->audit.refused)) {
-        storm->next_kill_ms = now + around(storm, strict ? timeout_ms : 4 * timeout_ms);
-        kill_one(storm);
+    if (storm->plan->mode == REAL_STRICT) {
+        hit_if_due(storm, &storm->stop_clock, short_stop);
+        hit_if_due(storm, &storm->kill_clock, kill_one);
+    } else if (storm->plan->mode == REAL_LONG_STOPS) {
+        hit_if_due(storm, &storm->stop_clock, long_stop);
+        if (storm->result->audit.refused)
+            hit_if_due(storm, &storm->kill_clock, kill_one);
     }
 }
 
@@ -442,9 +499,12 @@ static void begin(struct storm *storm)
 {
     struct real_result *result = storm->result;
     storm->start_ms = storm->moved_ms = now_ms();
-    storm->next_stop_ms = storm->start_ms + STOP_PAUSE_MS;
-    storm->next_kill_ms = storm->start_ms + around(storm, STOP_PAUSE_MS);
-    result->audit.late_ms = storm->plan->mode == REAL_STRICT ? slack_ms(storm) : 0;
+    bool strict = storm->plan->mode == REAL_STRICT;
+    storm->stop_clock.pause_ms = strict ? STOP_PAUSE_MS : result->session_timeout_ms;
+    storm->kill_clock.pause_ms = strict ? KILL_PAUSE_MS : 3 * result->session_timeout_ms;
+    storm->kill_clock.pause_sections = KILL_SECTIONS * storm->plan->processes;
+    storm->stop_clock.next_ms = storm->kill_clock.next_ms = storm->start_ms + around(storm, STOP_PAUSE_MS);
+    result->audit.late_ms = strict ? slack_ms(storm) : 0;
     for (int i = 0; i < storm->plan->processes; i++)
         start(storm, i);
 }
@@ -462,7 +522,7 @@ static void step(struct storm *storm)
         end(storm, REAL_RUN_FAILED, "the run stands still");
 }
 
-static void loop(struct storm *storm, const volatile int *stop, real_progress_fn progress, void *ctx)
+static void loop(struct storm *storm, const volatile sig_atomic_t *stop, real_progress_fn progress, void *ctx)
 {
     int64_t shown_ms = 0;
     while (!storm->over) {
@@ -487,7 +547,7 @@ static void audit(struct storm *storm)
     storm->result->why = "the counter cannot be read";
 }
 
-enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result, const volatile int *stop,
+enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result, const volatile sig_atomic_t *stop,
                                  real_progress_fn progress, void *ctx)
 {
     struct storm *storm = calloc(1, sizeof *storm);

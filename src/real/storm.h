@@ -9,6 +9,8 @@
 #include "real/audit.h"
 #include "real/worker.h"
 
+#include <signal.h>
+
 struct real_plan {
     const char *hosts;
     const char *path; /* of the mutex */
@@ -32,8 +34,8 @@ struct real_result {
     struct real_record counter;
     int session_timeout_ms; /* negotiated */
     uint32_t kills;
-    uint32_t stops;         /* halts between check and write included */
-    uint32_t halts;
+    uint32_t stops;         /* halts included */
+    uint32_t halts;         /* stops between a worker's last check and its write */
     int64_t elapsed_ms;     /* of the rounds */
     const char *why;        /* static text, or NULL */
 };
@@ -43,7 +45,7 @@ typedef void (*real_progress_fn)(void *ctx, const struct real_result *result);
 
 /* Runs it all in the calling process, which must have no other threads. Every process that it starts has ended when it
  * returns. A signal handler ends the run early by setting `*stop`. */
-enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result, const volatile int *stop,
+enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result, const volatile sig_atomic_t *stop,
                                  real_progress_fn progress, void *ctx);
 
 #endif

@@ -111,10 +111,10 @@ static int note(const struct worker *worker, const struct real_line *section, en
     return real_journal_write(worker->journal, &line);
 }
 
-/* The point after which nothing but the fence can help a worker that stands still for too long. */
-static void halt_if_told(struct worker *worker)
+static void halt_if_told(struct worker *worker, enum real_halt here)
 {
-    if (atomic_exchange(&worker->job->board->halt, 0))
+    int told = here;
+    if (atomic_compare_exchange_strong(&worker->job->board->halt, &told, REAL_HALT_NOWHERE))
         raise(SIGSTOP);
 }
 
@@ -123,11 +123,12 @@ static enum round write_back(struct worker *worker, struct real_line *section)
     struct real_record next = {.value = section->value, .writer = section->id};
     if (!check(worker))
         return note(worker, section, REAL_DOUBTED) ? ROUND_FAILED : ROUND_AGAIN;
-    halt_if_told(worker);
+    halt_if_told(worker, REAL_HALT_BEFORE_WRITE);
     if (note(worker, section, REAL_WRITES))
         return ROUND_FAILED;
     switch (real_resource_write(&worker->resource, section->token, &next)) {
     case REAL_ACCESS_OK:
+        halt_if_told(worker, REAL_HALT_AFTER_WRITE);
         return note(worker, section, REAL_WROTE) ? ROUND_FAILED : ROUND_DONE;
     case REAL_ACCESS_REFUSED:
         return note(worker, section, REAL_REFUSED) ? ROUND_FAILED : ROUND_AGAIN;
@@ -254,6 +255,8 @@ enum real_end real_worker_probe(const struct real_job *job, int wait_ms)
 {
     struct worker worker = {.job = job};
     int rc = open_lock(&worker);
+    if (rc)
+        complain(&worker, job->hosts, ls_strerror(rc));
     for (int waited_ms = 0; !rc && waited_ms < wait_ms; waited_ms += TICK_MS) {
         if (ls_session_state(&worker.session) == LS_STATE_CONNECTED) {
             atomic_store(&job->board->timeout_ms, ls_session_timeout_ms(&worker.session));

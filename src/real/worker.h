@@ -27,9 +27,16 @@ enum real_end {
     REAL_END_NO_SERVER = 4, /* as the exit status of the commands */
 };
 
+/* Where a worker can be told to stop itself, because no signal from outside would hit so exactly. */
+enum real_halt {
+    REAL_HALT_NOWHERE,
+    REAL_HALT_BEFORE_WRITE, /* after its last check: nothing but the fence can help from there on */
+    REAL_HALT_AFTER_WRITE,  /* the write is made and not acknowledged yet */
+};
+
 /* Memory that the parent shares with a worker. */
 struct real_board {
-    atomic_int halt;       /* parent: stop yourself between your last check and your write */
+    atomic_int halt;       /* parent: enum real_halt, obeyed once */
     atomic_int timeout_ms; /* worker: the negotiated session timeout, once connected */
 };
 

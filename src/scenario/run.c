@@ -99,7 +99,10 @@ static void init_judges(struct run *run, bool timed)
 static void on_event(void *ctx, const struct event *event)
 {
     struct run *run = ctx;
-    check_set_observe(&run->set, run->block, &run->stats, event);
+    void *judges = world_judges(run->world);
+    if (check_set_observe(&run->set, judges, &run->stats, event)) {
+        world_judges_changed(run->world, check_set_live_bytes(judges));
+    }
     uint32_t violated = run->stats.violated & ~run->setup.scenario->violates;
     if (violated != run->told) {
         run->told = violated;
@@ -133,9 +136,8 @@ int run_init(struct run *run, const struct run_setup *setup)
     run->setup = *setup;
     run_options(setup, &options);
     init_judges(run, options.timed);
-    run->block_size = (check_set_state_size(&run->set) + 7) / 8 * 8;
-    run->block = calloc(1, run->block_size);
-    run->world = run->block ? the_only_world(&options) : NULL;
+    options.judge_bytes = check_set_state_size(&run->set);
+    run->world = the_only_world(&options);
     if (!run->world) {
         run_close(run);
         return -1;
@@ -157,8 +159,8 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
     run->setup.schedule = schedule;
     run->setup.seed = seed;
     run_options(&run->setup, &options);
+    options.judge_bytes = check_set_state_size(&run->set);
     drop_choices(run);
-    memset(run->block, 0, run->block_size);
     run->steps = 0;
     run->failing_choices = 0;
     run->overflow = false;
@@ -175,9 +177,7 @@ void run_close(struct run *run)
     }
     drop_choices(run);
     free(run->choice);
-    free(run->block);
     run->choice = NULL;
-    run->block = NULL;
 }
 
 void run_forget(struct run *run)

@@ -50,8 +50,6 @@ struct run {
     uint32_t told;               /* undeclared violations seen so far */
     int failing_choices;         /* choices up to the last of them, 0 if there is none */
     uint64_t failing_steps;      /* and actions */
-    unsigned char *block;       /* the judges' state */
-    size_t block_size;
     void (*watch)(void *ctx, const struct run *run, const struct action *action); /* before each action; may be NULL */
     void *watch_ctx;
     void (*watch_event)(void *ctx, const struct event *event);                    /* each event; may be NULL */

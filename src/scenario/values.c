@@ -45,20 +45,15 @@ int parser_duration(struct parser *parser, const struct input_word *word, int *o
         const char *name;
         int ms;
     } UNITS[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
-    size_t digits = 0;
-    while (word->text && digits < word->size && word->text[digits] >= '0' && word->text[digits] <= '9') {
-        digits++;
+    struct input_word unit = *word;
+    int64_t value = 0;
+    while (unit.size > 0 && unit.text[0] >= '0' && unit.text[0] <= '9' && value <= DAY_MS) {
+        value = value * 10 + (unit.text[0] - '0');
+        unit.text++;
+        unit.size--;
     }
-    struct input_word number = *word, unit = *word;
-    number.size = digits;
-    unit.text = word->text ? word->text + digits : NULL;
-    unit.size = word->size - digits;
-    for (size_t i = 0; digits > 0 && digits < 10 && i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        int64_t value;
-        if (input_word_is(&unit, UNITS[i].name)) {
-            if (parser_integer(parser, &number, EXPECTED, 0, DAY_MS / UNITS[i].ms, &value) != 0) {
-                return -1;
-            }
+    for (size_t i = 0; unit.text != word->text && i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (input_word_is(&unit, UNITS[i].name) && value <= DAY_MS / UNITS[i].ms) {
             *out_ms = (int)value * UNITS[i].ms;
             return 0;
         }

@@ -330,9 +330,14 @@ int world_apply(struct world *world, const struct action *action)
         return LS_EINVAL;
     }
     world->steps++;
-    for (int p = 0; world->programmed && p < world->options.processes; p++) {
-        process_skip_ops(p);
+    bool one = !world->options.timed; /* only the clock changes the answers of others */
+    int first = one ? action->process : 0;
+    int end = one ? first + 1 : world->options.processes;
+    for (int p = first; p < end && p < world->options.processes; p++) {
+        if (world->programmed) {
+            process_skip_ops(p);
+        }
+        process_ask_belief(p);
     }
-    process_ask_beliefs();
     return 0;
 }

@@ -381,16 +381,20 @@ static void ask_slot(int p, struct slot *slot)
 }
 
 /* A paused process is asked too: what it would answer on resuming counts (D5). */
-void process_ask_beliefs(void)
+void process_ask_belief(int p)
 {
-    for (int p = 0; p < the_world.options.processes; p++) {
-        struct pack pack = process_pack(p);
-        if (!process_at(p)->started || pack_first(&pack, LIST_SLOT) == NULL) {
-            continue;
-        }
-        for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-            ask_slot(p, (struct slot *)rec);
-        }
+    struct pack pack = process_pack(p);
+    struct rec *rec = pack_first(&pack, LIST_SLOT);
+    if (rec == NULL || !process_at(p)->started) {
+        return;
+    }
+    bool idle = false;
+    for (; rec != NULL; rec = pack_next(&pack, rec)) {
+        struct slot *slot = (struct slot *)rec;
+        ask_slot(p, slot);
+        idle |= slot->depth == 0 && !slot->pending && slot->belief == LS_NOT_HELD;
+    }
+    if (idle) {
         drop_idle_slots(p);
     }
 }

@@ -144,8 +144,8 @@ void process_write(int p, int lock, int owner);
 void process_fire(int p, int timer);
 void process_run_step(const struct fakezk_step *step);
 struct slot *process_slot(int p, int lock, int owner);
-/* Puts the recipe's query to everybody and announces changes (D5). */
-void process_ask_beliefs(void);
+/* Puts the recipe's query to one process and announces a change (D5). */
+void process_ask_belief(int p);
 /* The next step of a program, if the process is ready for it. */
 bool process_next_op(int p, struct action *op);
 void process_skip_ops(int p);

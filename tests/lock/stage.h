@@ -61,7 +61,7 @@ static struct stage stage;
 
 /* ---- texts ---- */
 
-static void __attribute__((format(printf, 2, 3))) stage_add(char *text, const char *format, ...)
+static inline void __attribute__((format(printf, 2, 3))) stage_add(char *text, const char *format, ...)
 {
     size_t size = strlen(text);
     va_list args;
@@ -77,7 +77,7 @@ static void __attribute__((format(printf, 2, 3))) stage_add(char *text, const ch
     case name:                                                                                               \
         return &#name[3];
 
-static const char *stage_err(int rc)
+static inline const char *stage_err(int rc)
 {
     switch (rc) {
     case LS_OK:
@@ -90,13 +90,13 @@ static const char *stage_err(int rc)
 
 /* ---- the recipe ---- */
 
-static struct probe *stage_probe_of(const struct ls_session *session)
+static inline struct probe *stage_probe_of(const struct ls_session *session)
 {
     return (struct probe *)(void *)(uintptr_t)session;
 }
 
 /* "a", "a#2" for owner 2, "a:1" for the second lock. */
-static const char *stage_who(const struct ls_mutex *mutex, uint64_t owner)
+static inline const char *stage_who(const struct ls_mutex *mutex, uint64_t owner)
 {
     static char text[64];
     const struct probe *probe = stage_probe_of(mutex->session);
@@ -108,7 +108,7 @@ static const char *stage_who(const struct ls_mutex *mutex, uint64_t owner)
     return text;
 }
 
-static void stage_report(const struct ls_mutex *mutex, uint64_t owner, struct ls_report report)
+static inline void stage_report(const struct ls_mutex *mutex, uint64_t owner, struct ls_report report)
 {
     const struct probe *probe = stage_probe_of(mutex->session);
     report.lock = (int)(mutex - probe->mutex);
@@ -116,7 +116,7 @@ static void stage_report(const struct ls_mutex *mutex, uint64_t owner, struct ls
     ls_report(probe->session.env, &report);
 }
 
-static void stage_on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
+static inline void stage_on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
 {
     stage.zk_rc = outcome->zk_rc;
     if (outcome->rc) {
@@ -133,20 +133,20 @@ static void stage_on_done(struct ls_mutex *mutex, uint64_t owner, const struct l
         stage.on_grant(stage_probe_of(mutex->session));
 }
 
-static void stage_on_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
+static inline void stage_on_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
 {
     stage_add(stage.told, "%s freed%s%s", stage_who(mutex, owner), rc ? " " : "", rc ? stage_err(rc) : "");
     stage_report(mutex, owner, (struct ls_report){.kind = LS_REPORT_FREED, .rc = rc});
 }
 
-static void stage_on_warning(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning)
+static inline void stage_on_warning(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning)
 {
     stage_add(stage.told, "%s warned %s", stage_who(mutex, owner),
               warning == LS_WARN_FOREIGN_CHILD ? "foreign-child" : "left-behind");
     stage_report(mutex, owner, (struct ls_report){.kind = LS_REPORT_WARNING, .rc = (int)warning});
 }
 
-static void stage_on_participants(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
+static inline void stage_on_participants(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
                                   int count)
 {
     stage_add(stage.told, "%s sees %s", stage_who(mutex, 1), rc ? stage_err(rc) : "");
@@ -160,7 +160,7 @@ static void stage_on_participants(struct ls_mutex *mutex, void *user, int rc, co
         ++*(int *)user;
 }
 
-static void stage_on_event(struct ls_session *session, struct ls_session_listener *listener,
+static inline void stage_on_event(struct ls_session *session, struct ls_session_listener *listener,
                            enum ls_session_event event, int64_t session_id)
 {
     static const char *const names[] = {"?",    "connected", "suspended",   "reconnected", "lost",
@@ -184,21 +184,21 @@ static const struct ls_mutex_ops stage_mutex_ops = {.on_done = stage_on_done,
                                                     .on_participants = stage_on_participants};
 static const struct ls_session_ops stage_session_ops = {.on_event = stage_on_event};
 
-static uint32_t stage_heap(const struct probe *probe)
+static inline uint32_t stage_heap(const struct probe *probe)
 {
     const struct arena_block *block = arena_at(&the_world.arena, the_world.heap_block[probe->session.env->process]);
     return block->used;
 }
 
 /* Everything that the library has allocated is freed again. */
-static void stage_close_probe(struct probe *probe)
+static inline void stage_close_probe(struct probe *probe)
 {
     while (probe->opened)
         assert_int_equal(ls_mutex_close(&probe->mutex[--probe->opened]), LS_OK);
     assert_int_equal(stage_heap(probe), probe->heap_at_start);
 }
 
-static int stage_start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+static inline int stage_start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
 {
     struct probe *probe = memory;
     int err = ls_session_init(&probe->session, env, config->hosts, config->session_timeout_ms, &stage.session);
@@ -220,14 +220,14 @@ static int stage_start(void *memory, struct ls_env *env, const struct ls_recipe_
     return stage.ignore_failed_start ? LS_OK : err;
 }
 
-static void stage_stop(void *memory)
+static inline void stage_stop(void *memory)
 {
     struct probe *probe = memory;
     assert_int_equal(ls_session_close(&probe->session), LS_OK);
     stage_close_probe(probe);
 }
 
-static int stage_acquire(void *memory, int lock, int owner, int timeout_ms)
+static inline int stage_acquire(void *memory, int lock, int owner, int timeout_ms)
 {
     struct probe *probe = memory;
     struct ls_mutex *mutex = &probe->mutex[lock];
@@ -242,13 +242,13 @@ static int stage_acquire(void *memory, int lock, int owner, int timeout_ms)
     return LS_OK;
 }
 
-static int stage_cancel(void *memory, int lock, int owner)
+static inline int stage_cancel(void *memory, int lock, int owner)
 {
     struct probe *probe = memory;
     return ls_mutex_cancel(&probe->mutex[lock], (uint64_t)owner + 1);
 }
 
-static int stage_release(void *memory, int lock, int owner)
+static inline int stage_release(void *memory, int lock, int owner)
 {
     struct probe *probe = memory;
     if (owner == STAGE_JOB) {
@@ -261,13 +261,13 @@ static int stage_release(void *memory, int lock, int owner)
     return rc;
 }
 
-static enum ls_belief stage_query(const void *memory, int lock, int owner)
+static inline enum ls_belief stage_query(const void *memory, int lock, int owner)
 {
     const struct probe *probe = memory;
     return lock < probe->opened ? ls_mutex_query(&probe->mutex[lock], (uint64_t)owner + 1) : LS_NOT_HELD;
 }
 
-static bool stage_idle(const void *memory)
+static inline bool stage_idle(const void *memory)
 {
     const struct probe *probe = memory;
     return ls_session_idle(&probe->session);
@@ -286,14 +286,14 @@ static const struct ls_recipe stage_recipe = {.name = "probe",
 
 /* ---- what happens ---- */
 
-static const char *stage_request(int code)
+static inline const char *stage_request(int code)
 {
     static const char *const names[] = {"create", "delete", "exists", "get",     "set",
                                         "list",   "sync",   "multi",  "unwatch", "other"};
     return names[code];
 }
 
-static void stage_on_world(void *ctx, const struct event *event)
+static inline void stage_on_world(void *ctx, const struct event *event)
 {
     (void)ctx;
     switch (event->kind) {
@@ -325,7 +325,7 @@ static void stage_on_world(void *ctx, const struct event *event)
 /* ---- for tests ---- */
 
 /* Begins a test: `processes` processes named a, b, c ... with one lock /locks/x. */
-static void stage_set(int processes)
+static inline void stage_set(int processes)
 {
     memset(&stage, 0, sizeof stage);
     world_options_default(&stage.options);
@@ -338,15 +338,17 @@ static void stage_set(int processes)
 }
 
 /* Opens the world as `stage.options` says, without connecting anybody. */
-static void stage_open(void)
+static inline void stage_open(void)
 {
+    if (the_world.arena.base)
+        world_close(&the_world); /* a test that failed has left it */
     stage.world = world_open(&stage.options, stage_on_world, NULL);
     assert_non_null(stage.world);
     world_begin(stage.world);
 }
 
 /* Does one thing: a label; "settle"; "pass 500" (ms); "heal"; "a job". */
-static void stage_play(const char *line)
+static inline void stage_play(const char *line)
 {
     struct action action;
     const char *why = "";
@@ -369,7 +371,7 @@ static void stage_play(const char *line)
         fail_msg("after \"%s\": %s", line, world_trouble(stage.world));
 }
 
-static void stage_play_all(const char *const *lines)
+static inline void stage_play_all(const char *const *lines)
 {
     for (; *lines; lines++)
         stage_play(*lines);
@@ -378,7 +380,7 @@ static void stage_play_all(const char *const *lines)
 #define play(...) stage_play_all((const char *const[]){__VA_ARGS__, NULL})
 
 /* Lets process p do something with its probe. */
-static void stage_job(int p, void (*job)(struct probe *probe))
+static inline void stage_job(int p, void (*job)(struct probe *probe))
 {
     char line[] = "a job";
     line[0] = (char)('a' + p);
@@ -386,7 +388,7 @@ static void stage_job(int p, void (*job)(struct probe *probe))
     stage_play(line);
 }
 
-static void stage_expect(const char *file, int line, char *text, const char *expected)
+static inline void stage_expect(const char *file, int line, char *text, const char *expected)
 {
     if (strcmp(text, expected) != 0) {
         print_error("%s:%d: expected \"%s\"\n%s:%d: but found \"%s\"\n", file, line, expected, file, line, text);
@@ -399,27 +401,27 @@ static void stage_expect(const char *file, int line, char *text, const char *exp
 #define told(expected) stage_expect(__FILE__, __LINE__, stage.told, (expected))
 #define asked(expected) stage_expect(__FILE__, __LINE__, stage.asked, (expected))
 
-static void stage_forget(void)
+static inline void stage_forget(void)
 {
     stage.told[0] = 0;
     stage.asked[0] = 0;
 }
 
 /* Opens the stage and lets everybody connect. */
-static void stage_ready(void)
+static inline void stage_ready(void)
 {
     stage_open();
     play("settle");
     stage_forget();
 }
 
-static struct probe *stage_probe(int p)
+static inline struct probe *stage_probe(int p)
 {
     return process_state(p);
 }
 
 /* Ends a test in an orderly way: nothing may be left over, on the servers, in the clients or in their heaps. */
-static void stage_end(void)
+static inline void stage_end(void)
 {
     play("heal", "settle");
     for (int p = 0; p < stage.options.processes; p++) {
@@ -435,7 +437,7 @@ static void stage_end(void)
 }
 
 /* For what must be gone while the processes still run. */
-static void assert_clean(int p)
+static inline void assert_clean(int p)
 {
     assert_int_equal(stage.nodes, 0);
     assert_int_equal(fakezk_watches(p), 0);

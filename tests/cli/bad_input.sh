@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Every kind of bad input gets one line that says where, what was expected and what was found, and exit status 2.
+source "$(dirname "$0")/lib.sh"
+
+# ---- scenario files ----
+f=$scratch/f.scn
+
+expect_line "$scratch/none.scn:1:1: expected a readable file, found 'No such file or directory'" \
+    "$LOCKSTEP" run "$scratch/none.scn"
+if [[ $(id -u) != 0 ]]; then
+    write_small "$f"
+    chmod 000 "$f"
+    expect_line "$f:1:1: expected a readable file, found 'Permission denied'" "$LOCKSTEP" run "$f"
+    rm -f "$f"
+fi
+mkdir "$scratch/folder"
+expect_line "$scratch/folder:1:1: expected scenarios (*.scn) in this folder, found none" \
+    "$LOCKSTEP" run "$scratch/folder"
+: >"$f"
+expect_line "$f:1:1: expected text, found an empty file" "$LOCKSTEP" run "$f"
+expect_line "(standard input):1:1: expected text, found an empty file" "$LOCKSTEP" run -
+head -c 1048577 /dev/zero | tr '\0' '#' >"$f"
+expect_line "$f:1:1: expected at most 1048576 bytes, found more than that" "$LOCKSTEP" run "$f"
+printf 'mutex /locks/x\nproc\0ess a\n' >"$f"
+expect_line "$f:2:5: expected UTF-8 text, found the byte 0x00" "$LOCKSTEP" run "$f"
+printf '# \xff\xfe\n' >"$f"
+expect_line "$f:1:3: expected UTF-8 text, found the byte 0xff" "$LOCKSTEP" run "$f"
+head -c 4000 "$LOCKSTEP" >"$f"
+expect 2 "$f:1:" "$LOCKSTEP" run "$f"
+printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsett' >"$f"
+expect_line "$f:5:1: expected a command (see lockstep list verbs) or the name of a process, found 'sett'" \
+    "$LOCKSTEP" run "$f"
+printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n' >"$f"
+expect_line "$f:6:1: expected '----' and the expected trace, found the end of the file" "$LOCKSTEP" run "$f"
+printf 'mutex /locks/x\nprocess a\na jump\n----\n' >"$f"
+expect_line "$f:3:3: expected acquire, try, release, cancel, write, stop or start, found 'jump'" "$LOCKSTEP" run "$f"
+printf 'mutex /locks/x\nprocess a\nproperties no_bugs\n' >"$f"
+expect_line "$f:3:12: expected the name of a property (see lockstep list properties), found 'no_bugs'" \
+    "$LOCKSTEP" run "$f"
+printf 'world servers=0\n' >"$f"
+expect_line "$f:1:15: expected a number of servers from 1 to 5, found '0'" "$LOCKSTEP" run "$f"
+printf 'mutex /locks/x\nprocess a\nadvance 5\n----\n' >"$f"
+expect_line "$f:3:9: expected a duration up to a day with its unit (ms, s or m), found '5'" "$LOCKSTEP" run "$f"
+printf 'mutex /locks/x\nprocess a\na acquire timeout=99999999999999999999s\n----\n' >"$f"
+expect_line "$f:3:19: expected a duration up to a day with its unit (ms, s or m), found '99999999999999999999s'" \
+    "$LOCKSTEP" run "$f"
+
+# One bad file among good ones: nothing is run, and each bad one is named.
+write_small "$scratch/good.scn"
+: >"$scratch/empty.scn"
+printf 'mutex x\n' >"$f"
+expect 2 "$scratch/empty.scn:1:1: expected text, found an empty file" "$LOCKSTEP" run "$scratch"
+expect 2 "$f:1:7: expected an absolute path" "$LOCKSTEP" run "$scratch"
+same 2 "$(wc -l <"$scratch/output")" "lines for two bad files"
+
+# ---- trace files ----
+t=$scratch/t.trace
+
+expect_line "$scratch/none.trace:1:1: expected a readable file, found 'No such file or directory'" \
+    "$LOCKSTEP" replay "$scratch/none.trace"
+expect_line "$scratch/folder:1:1: expected a readable file, found 'Is a directory'" "$LOCKSTEP" replay "$scratch/folder"
+: >"$t"
+expect_line "$t:1:1: expected text, found an empty file" "$LOCKSTEP" replay "$t"
+head -c 16777217 /dev/zero | tr '\0' 'a' >"$t"
+expect_line "$t:1:1: expected at most 16777216 bytes, found more than that" "$LOCKSTEP" replay "$t"
+head -c 4000 "$LOCKSTEP" >"$t"
+expect 2 "$t:1:" "$LOCKSTEP" replay "$t"
+printf 'lockstep-trace 2\n' >"$t"
+expect_line "$t:1:1: expected 'lockstep-trace 1', found 'lockstep-trace 2'" "$LOCKSTEP" replay "$t"
+write_small "$t"
+expect_line "$t:1:1: expected 'lockstep-trace 1', found 'world used'" "$LOCKSTEP" replay "$t"
+
+write_small "$f"
+sed -i 's/fence=4/fence=5/' "$f"
+expect 1 "is not what the file expects" "$LOCKSTEP" run --out "$scratch/reports" "$f"
+whole=$(echo "$scratch"/reports/*.trace)
+expect 0 'no property is violated' "$LOCKSTEP" replay "$whole"
+size=$(stat -c %s "$whole")
+for cut in 10 60 150 $((size / 2)) $((size - 20)) $((size - 2)) $((size - 1)); do
+    head -c "$cut" "$whole" >"$t"
+    expect 2 ': expected ' "$LOCKSTEP" replay "$t"
+    same 1 "$(wc -l <"$scratch/output")" "lines for a trace cut at $cut"
+done
+sed 's/^recipe .*/recipe nothing/' "$whole" >"$t"
+expect_line "$t:3:8: expected a recipe (see lockstep list recipes), found 'nothing'" "$LOCKSTEP" replay "$t"
+sed '0,/ connect a s1/s/ connect a s1/ connect a s9/' "$whole" >"$t"
+expect 2 "found 'connect a s9'" "$LOCKSTEP" replay "$t"
+
+# ---- the command line ----
+expect_line "lockstep: expected run, replay or list (see lockstep --help), found the end of the line" "$LOCKSTEP"
+for verb in check shrink report real rnu; do
+    expect_line "lockstep: expected run, replay or list (see lockstep --help), found '$verb'" "$LOCKSTEP" $verb
+done
+expect_line "lockstep run: expected an option (see lockstep run --help), found '--fast'" "$LOCKSTEP" run --fast
+expect_line "lockstep run: expected an option (see lockstep run --help), found '--table'" "$LOCKSTEP" run --table
+expect_line "lockstep run: expected a value after this option, found '--seeds'" "$LOCKSTEP" run --seeds
+expect_line "lockstep run: expected a value after --out, found ''" "$LOCKSTEP" run --out=
+expect_line "lockstep run: expected a number from 1 to 1000000000000 after --seeds, found '0'" "$LOCKSTEP" run --seeds 0
+expect_line "lockstep run: expected a number from 1 to 1000000000000 after --seeds, found '1e3'" \
+    "$LOCKSTEP" run --seeds 1e3
+expect_line "lockstep run: expected a number from 1 to 256 after --jobs, found '-1'" "$LOCKSTEP" run --jobs -1
+expect_line "lockstep run: expected a recipe (see lockstep list recipes) after --recipe, found 'nothing'" \
+    "$LOCKSTEP" run --recipe nothing
+expect_line "lockstep run: expected a pattern for at least one scenario after --filter, found 'zzz*'" \
+    "$LOCKSTEP" run --filter 'zzz*' "$f"
+expect_line "lockstep run: expected a file that can be rewritten with --rewrite, found '-'" "$LOCKSTEP" run --rewrite -
+expect_line "lockstep replay: expected one trace, found ''" "$LOCKSTEP" replay
+expect_line "lockstep replay: expected one trace, found 'b'" "$LOCKSTEP" replay a b
+expect_line "lockstep list: expected recipes, properties, faults, verbs or scenarios, found 'locks'" "$LOCKSTEP" list locks
+expect_line "lockstep list: expected recipes, properties, faults, verbs or scenarios, found ''" "$LOCKSTEP" list
+expect_line "lockstep list: expected nothing more, found 'x'" "$LOCKSTEP" list recipes x
+finish

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Sourced by the tests of the command line: a scratch folder and one way of saying what is expected.
+set -euo pipefail
+export LC_ALL=C
+cd "$LOCKSTEP_SOURCE_DIR"
+
+failed=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# expect STATUS TEXT COMMAND...: the exit status, and a text in what it prints on both streams.
+expect()
+{
+    local wanted=$1 text=$2 status=0
+    shift 2
+    "$@" >"$scratch/output" 2>&1 </dev/null || status=$?
+    if [[ $status != "$wanted" || $(tr -d '\0' <"$scratch/output") != *"$text"* ]]; then
+        echo "$*: expected exit status $wanted and '$text', found $status and:"
+        cat "$scratch/output"
+        failed=1
+    fi
+}
+
+# expect_line LINE COMMAND...: exit status 2, and nothing but this one line on standard error.
+expect_line()
+{
+    local wanted=$1 status=0
+    shift
+    "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    if [[ $status != 2 || -s $scratch/out || $(<"$scratch/err") != "$wanted" ]]; then
+        echo "$*: expected exit status 2 and the line"
+        echo "  $wanted"
+        echo "found $status and:"
+        cat "$scratch/out" "$scratch/err"
+        failed=1
+    fi
+}
+
+# same EXPECTED FOUND WHAT: two texts are equal.
+same()
+{
+    if [[ $1 != "$2" ]]; then
+        echo "$3: expected '$1', found '$2'"
+        failed=1
+    fi
+}
+
+finish()
+{
+    exit $failed
+}
+
+# A scenario of one uncontended acquire; its expected part is right.
+write_small()
+{
+    printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n----\n[   60ms] a held     fence=4\n' >"$1"
+}

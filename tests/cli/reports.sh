@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# --json: one object per scenario and nothing else on standard output. --junit: a well-formed file.
+source "$(dirname "$0")/lib.sh"
+write_small "$scratch/a.scn"
+sed 's/fence=4/fence=5/' "$scratch/a.scn" >"$scratch/b.scn"
+printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1\n----\nholds at_most_one_holder\n' \
+    >"$scratch/c.scn"
+status=0
+"$LOCKSTEP" run --json --junit "$scratch/junit.xml" --out "$scratch/reports" "$scratch" >"$scratch/json" \
+    2>"$scratch/err" || status=$?
+same 1 $status 'exit status'
+same 3 "$(wc -l <"$scratch/json")" 'lines of JSON'
+same '1 passed, 1 failed, 1 skipped' "$(tail -n 1 "$scratch/err")" 'last line on standard error'
+
+# field LINE NAME: the text of a field.
+field()
+{
+    sed -n "$1p" "$scratch/json" | grep -o "\"$2\":[^,}]*" | head -n 1 | cut -d: -f2-
+}
+same '"holds"' "$(field 1 verdict)" 'verdict of a.scn'
+same '"differs"' "$(field 2 verdict)" 'verdict of b.scn'
+same '"limit"' "$(field 3 verdict)" 'verdict of c.scn'
+same "\"$scratch/a.scn\"" "$(field 1 scenario)" 'name of a.scn'
+same '"mutex"' "$(field 1 recipe)" 'recipe'
+same null "$(field 1 trace)" 'trace of what passes'
+same null "$(field 1 states)" 'states of a run'
+same 1000 "$(field 3 schedules)" 'schedules of an exploring file'
+for name in properties judged transitions depth seconds bytes_per_state replay message; do
+    grep -q "\"$name\":" <(sed -n 2p "$scratch/json") || { echo "no field $name"; failed=1; }
+done
+same '"holds"' "$(field 3 at_most_one_holder)" 'a property that was judged'
+[[ $(field 2 trace) == "\"$scratch/reports/"*.trace\" ]] || { echo "trace: $(field 2 trace)"; failed=1; }
+same "\"lockstep replay $(field 2 trace | tr -d '"')\"" "$(field 2 replay)" 'the line to paste'
+
+grep -q '<testsuite name="lockstep" tests="3" failures="1" errors="0" skipped="1">' "$scratch/junit.xml" ||
+    { cat "$scratch/junit.xml"; failed=1; }
+same 3 "$(grep -c '<testcase ' "$scratch/junit.xml")" 'test cases'
+same 1 "$(grep -c '<failure message="differs">' "$scratch/junit.xml")" 'failures'
+same 1 "$(grep -c '</testsuite>' "$scratch/junit.xml")" 'end of the report'
+
+expect 4 'expected a file that can be written after --junit' "$LOCKSTEP" run --junit "$scratch/no/junit.xml" \
+    "$scratch/a.scn"
+finish
