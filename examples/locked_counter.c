@@ -25,7 +25,7 @@ static const char usage[] =
     "\n"
     "  --zk HOST:PORT          the server, or several with commas; a chroot may follow\n"
     "  --processes N           how many workers (default 4, at most 64)\n"
-    "  --rounds M              rounds of each worker (default 100)\n"
+    "  --rounds M              rounds of each worker (default 60)\n"
     "  --path P                path of the mutex (default /lockstep/locked_counter)\n"
     "  --seed S                decides who is hit and for how long (default 1)\n"
     "  --strict                stops are shorter than the margin that a believer has left (the default): nothing may be\n"
@@ -87,7 +87,7 @@ static void check_hosts(const char *hosts)
         if (!colon || colon == at || colon[1] < '0' || colon[1] > '9' || end != at + size || !port || port > 65535)
             usage_error("--zk", "HOST:PORT", hosts);
         at += size;
-    } while (*at == ',' && *++at);
+    } while (*at++ == ',');
 }
 
 static void check_path(const char *path)
@@ -417,7 +417,7 @@ static int run(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = {
-        .plan = {.path = "/lockstep/locked_counter", .processes = 4, .rounds = 100, .seed = 1}};
+        .plan = {.path = "/lockstep/locked_counter", .processes = 4, .rounds = 60, .seed = 1}};
     char folder[4096];
     parse_options(&options, argc, argv);
     options.plan.dir = make_folder(&options, folder, sizeof folder);

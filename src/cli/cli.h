@@ -9,7 +9,8 @@
 
 #include <stdio.h>
 
-/* Exit status, the contract. Of several that apply to one call the order is USAGE, VIOLATED, ENVIRONMENT, LIMIT. */
+/* Exit status, the contract. Of several that apply to one call the order is USAGE, VIOLATED, ENVIRONMENT,
+ * LIMIT. */
 enum cli_exit {
     CLI_OK = 0,          /* all holds */
     CLI_VIOLATED = 1,    /* a property is violated or a trace differs from what the file expects */
@@ -33,7 +34,7 @@ struct cli_options {
     bool rewrite;
     bool table;
     bool help;
-    char **path;    /* what is left of the command line */
+    char **path; /* what is left of the command line */
     int paths;
 };
 
@@ -50,8 +51,8 @@ struct cli_options {
 #define OPTION_REWRITE 0x200u
 #define OPTION_TABLE 0x400u
 
-/* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line on standard
- * error. */
+/* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
+ * on standard error. */
 int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv);
 
 /* One line on standard error, "lockstep COMMAND: expected X, found 'Y'". Returns CLI_USAGE. */
@@ -72,17 +73,19 @@ struct cli_job {
 
 /* ---- scenarios (collect.c) ---- */
 
-/* Finds and reads all scenarios below the paths, sorted within folders; folders are searched for *.scn. Complaints go to
- * standard error, one line each. Returns 0 or CLI_USAGE. */
+/* Finds and reads all scenarios below the paths, sorted within folders; folders are searched for *.scn.
+ * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. */
 int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count);
 void cli_free_jobs(struct cli_job *jobs, int count);
 
 /* ---- workers (jobs.c) ---- */
 
-/* Runs all, each in a process of its own, at most options->jobs at once; calls `report` in the order of the list as soon
- * as that is possible. Stops early when interrupted. Returns the number of finished ones, or -1 with errno set. */
+/* Runs all, each in a process of its own, at most options->jobs at once; calls `report` in the order of the
+ * list as soon as that is possible. Stops early when interrupted. Returns the number of finished ones, or -1
+ * with errno set. */
 typedef void (*cli_report_fn)(void *ctx, const struct cli_job *job);
-int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report, void *ctx);
+int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
+                 void *ctx);
 
 /* True after the user pressed Ctrl-C. */
 bool cli_interrupted(void);

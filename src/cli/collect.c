@@ -89,7 +89,8 @@ static void add_folder(struct collection *c, const char *folder)
         if (snprintf(path, sizeof path, "%s%s%s", folder, slash, entry[i]->d_name) < (int)sizeof path) {
             if (is_folder(path)) {
                 add_folder(c, path);
-            } else if (name > strlen(SUFFIX) && strcmp(entry[i]->d_name + name - strlen(SUFFIX), SUFFIX) == 0) {
+            } else if (name > strlen(SUFFIX) &&
+                       strcmp(entry[i]->d_name + name - strlen(SUFFIX), SUFFIX) == 0) {
                 add_file(c, path);
             }
         }
@@ -124,7 +125,8 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
         add_path(&c, path[i]);
     }
     if (c.status == 0 && c.jobs == 0) {
-        c.status = cli_usage_error(command, "a pattern for at least one scenario after --filter", options->filter);
+        c.status =
+            cli_usage_error(command, "a pattern for at least one scenario after --filter", options->filter);
     }
     *jobs = c.job;
     *count = c.jobs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Workers: a forked process for each scenario. A recipe that crashes or never returns costs one scenario, and each world has an
- * address space of its own. */
+/* Workers: a forked process for each scenario. A recipe that crashes or never returns costs one scenario, and
+ * each world has an address space of its own. */
 
 #include "cli/cli.h"
 #include "scenario/direct.h"
@@ -56,8 +56,8 @@ static void start_watchdog(void)
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
-/* What the directed run has shown is added to what the random ones showed after it. A file that another recipe does not
- * match is worth random schedules all the same: they may tell why. */
+/* What the directed run has shown is added to what the random ones showed after it. A file that another
+ * recipe does not match is worth random schedules all the same: they may tell why. */
 static void merge(struct outcome *outcome, const struct outcome *directed)
 {
     outcome->mask |= directed->mask;
@@ -153,7 +153,8 @@ static void note_end(struct cli_job *job, int status)
     if (WIFSIGNALED(status)) {
         outcome_say(outcome, "  the worker died: %s\n", strsignal(WTERMSIG(status)));
     } else if (WEXITSTATUS(status) == WATCHDOG_STATUS) {
-        outcome_say(outcome, "  a step does not end: the recipe has used %d s of processor time in it\n", WATCHDOG_S);
+        outcome_say(outcome, "  a step does not end: the recipe has used %d s of processor time in it\n",
+                    WATCHDOG_S);
     } else {
         outcome_say(outcome, "  the worker ended with status %d\n", WEXITSTATUS(status));
     }
@@ -217,7 +218,8 @@ static int busy_slots(const struct slot *slots, int count)
 }
 
 /* Starts workers while there is room. Returns the number of the next job, or -1. */
-static int fill_slots(const struct cli_options *options, struct slot *slots, struct cli_job *jobs, int next, int count)
+static int fill_slots(const struct cli_options *options, struct slot *slots, struct cli_job *jobs, int next,
+                      int count)
 {
     for (int i = 0; i < options->jobs && next < count && !interrupted; i++) {
         if (slots[i].pid == 0) {
@@ -234,7 +236,8 @@ static int fill_slots(const struct cli_options *options, struct slot *slots, str
     return next;
 }
 
-int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report, void *ctx)
+int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
+                 void *ctx)
 {
     struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: waitpid() must return */
     struct slot *slots = calloc((size_t)options->jobs, sizeof *slots);

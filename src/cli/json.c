@@ -46,7 +46,8 @@ static bool add_trace(cJSON *object, const struct outcome *outcome)
         return cJSON_AddNullToObject(object, "trace") && cJSON_AddNullToObject(object, "replay");
     }
     snprintf(line, sizeof line, "lockstep replay %s", outcome->trace);
-    return cJSON_AddStringToObject(object, "trace", outcome->trace) && cJSON_AddStringToObject(object, "replay", line);
+    return cJSON_AddStringToObject(object, "trace", outcome->trace) &&
+           cJSON_AddStringToObject(object, "replay", line);
 }
 
 /* A run counts no states: these fields are null outside a search. */
@@ -61,8 +62,8 @@ static bool fill(cJSON *object, const struct cli_options *options, const struct 
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
            cJSON_AddNumberToObject(object, "seconds", job->seconds) &&
            cJSON_AddNullToObject(object, "bytes_per_state") &&
-           cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) && add_trace(object, outcome) &&
-           add_message(object, outcome);
+           cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
+           add_trace(object, outcome) && add_message(object, outcome);
 }
 
 int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job)

@@ -7,16 +7,16 @@
 
 #include <string.h>
 
-static const char HELP[] =
-    "usage: lockstep list recipes | properties | faults | verbs\n"
-    "       lockstep list scenarios [--table] [--filter GLOB] [PATH...]\n"
-    "\n"
-    "Lists what is built in, or scenarios with the sentence that they open with. --table runs them and counts which fault\n"
-    "met a process in which phase of its acquire and release.\n"
-    "\n"
-    "examples:\n"
-    "  lockstep list recipes\n"
-    "  lockstep list scenarios --table\n";
+static const char HELP[] = "usage: lockstep list recipes | properties | faults | verbs\n"
+                           "       lockstep list scenarios [--table] [--filter GLOB] [PATH...]\n"
+                           "\n"
+                           "Lists what is built in, or scenarios with the sentence that they open with. "
+                           "--table runs them and counts which fault\n"
+                           "met a process in which phase of its acquire and release.\n"
+                           "\n"
+                           "examples:\n"
+                           "  lockstep list recipes\n"
+                           "  lockstep list scenarios --table\n";
 
 static void list_recipes(void)
 {
@@ -104,7 +104,10 @@ int cli_list(int argc, char **argv)
     static const struct {
         const char *name;
         void (*list)(void);
-    } LISTS[] = {{"recipes", list_recipes}, {"properties", list_properties}, {"faults", list_faults}, {"verbs", list_verbs}};
+    } LISTS[] = {{"recipes", list_recipes},
+                 {"properties", list_properties},
+                 {"faults", list_faults},
+                 {"verbs", list_verbs}};
     static const char EXPECTED[] = "recipes, properties, faults, verbs or scenarios";
     struct cli_options options;
     int status = cli_options(&options, "list", OPTION_TABLE | OPTION_FILTER, argc, argv);
@@ -124,7 +127,8 @@ int cli_list(int argc, char **argv)
     for (size_t i = 0; i < sizeof LISTS / sizeof LISTS[0]; i++) {
         if (strcmp(what, LISTS[i].name) == 0) {
             if (options.paths > 0 || options.table || options.filter) {
-                return cli_usage_error("list", "nothing more", options.paths > 0 ? options.path[0] : "an option");
+                return cli_usage_error("list", "nothing more",
+                                       options.paths > 0 ? options.path[0] : "an option");
             }
             LISTS[i].list();
             return CLI_OK;

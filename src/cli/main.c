@@ -8,14 +8,16 @@
 static const char HELP[] =
     "usage: lockstep COMMAND [ARGUMENT...]\n"
     "\n"
-    "Runs lock recipes in a simulated world of connections that break, sessions that expire and replies that are lost,\n"
+    "Runs lock recipes in a simulated world of connections that break, sessions that expire and replies that "
+    "are lost,\n"
     "and judges what they do.\n"
     "\n"
     "  run      scenarios: compares them with their expected traces and judges all properties\n"
     "  replay   a trace: the same run again, event by event\n"
     "  list     recipes, properties, faults, verbs or scenarios\n"
     "\n"
-    "lockstep COMMAND --help tells more; lockstep --version the version. Exit status: 0 all holds, 1 violated or different,\n"
+    "lockstep COMMAND --help tells more; lockstep --version the version. Exit status: 0 all holds, 1 "
+    "violated or different,\n"
     "2 usage or unreadable input, 3 inconclusive, 4 the environment failed.\n"
     "\n"
     "examples:\n"
@@ -33,7 +35,8 @@ int main(int argc, char **argv)
 {
     static const char EXPECTED[] = "run, replay or list (see lockstep --help)";
     if (argc < 2) {
-        fputs("lockstep: expected run, replay or list (see lockstep --help), found the end of the line\n", stderr);
+        fputs("lockstep: expected run, replay or list (see lockstep --help), found the end of the line\n",
+              stderr);
         return CLI_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -113,7 +113,8 @@ static int find_recipe(struct cli_options *options, const char *command)
     options->found_recipe = recipe_find(options->recipe);
     return options->found_recipe
                ? 0
-               : cli_usage_error(command, "a recipe (see lockstep list recipes) after --recipe", options->recipe);
+               : cli_usage_error(command, "a recipe (see lockstep list recipes) after --recipe",
+                                 options->recipe);
 }
 
 int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv)

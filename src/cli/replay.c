@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "cli/cli.h"
 #include "replay/replay.h"
+#include "cli/cli.h"
 
 #include <string.h>
 
-static const char HELP[] =
-    "usage: lockstep replay TRACE\n"
-    "\n"
-    "Does the run of a trace again and tells it choice by choice, with what followed from each indented below it. Exit\n"
-    "status 1 if the run violates a property, 0 if not, 2 if the trace cannot be read or no longer fits the program.\n"
-    "\n"
-    "examples:\n"
-    "  lockstep replay build/reports/3f2a90c1.trace\n"
-    "  lockstep replay - <3f2a90c1.trace | tail\n";
+static const char HELP[] = "usage: lockstep replay TRACE\n"
+                           "\n"
+                           "Does the run of a trace again and tells it choice by choice, with what followed "
+                           "from each indented below it. Exit\n"
+                           "status 1 if the run violates a property, 0 if not, 2 if the trace cannot be read "
+                           "or no longer fits the program.\n"
+                           "\n"
+                           "examples:\n"
+                           "  lockstep replay build/reports/3f2a90c1.trace\n"
+                           "  lockstep replay - <3f2a90c1.trace | tail\n";
 
 int cli_replay(int argc, char **argv)
 {

@@ -9,16 +9,20 @@
 static const char HELP[] =
     "usage: lockstep run [OPTION...] [PATH...]\n"
     "\n"
-    "Runs scenario files, or all *.scn in folders (default: scenarios); - reads one from standard input. Directed ones are\n"
-    "compared with their expected trace; exploring ones run 1000 random schedules. All are judged by their properties.\n"
+    "Runs scenario files, or all *.scn in folders (default: scenarios); - reads one from standard input. "
+    "Directed ones are\n"
+    "compared with their expected trace; exploring ones run 1000 random schedules. All are judged by their "
+    "properties.\n"
     "The last line is N passed, N failed[, N skipped]; skipped are those that came to no verdict.\n"
     "\n"
     "  --recipe NAME   the recipe under test (default: mutex; see lockstep list recipes)\n"
-    "  --seeds N       also N random schedules of each scenario; odd seeds uniform, even ones by priorities (PCT)\n"
+    "  --seeds N       also N random schedules of each scenario; odd seeds uniform, even ones by priorities "
+    "(PCT)\n"
     "  --seed N        the first of those seeds (default 1); also the seed of directed runs\n"
     "  --filter GLOB   only scenarios whose path or name matches\n"
     "  --jobs N        that many at once (default: one per core)\n"
-    "  --rewrite       write what was seen into the files as what is expected, unless a property is violated\n"
+    "  --rewrite       write what was seen into the files as what is expected, unless a property is "
+    "violated\n"
     "  --out DIR       folder for traces of failures (default: build/reports)\n"
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
@@ -29,10 +33,11 @@ static const char HELP[] =
     "  lockstep run --seeds 1000 scenarios/mutex\n"
     "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
     "  lockstep run --rewrite scenarios/mutex/new.scn\n"
-    "  printf 'mutex /locks/x\\nprocess a\\na try\\nsettle\\n----\\n[   40ms] a held     fence=5\\n' | lockstep run -\n";
+    "  printf 'mutex /locks/x\\nprocess a\\na try\\nsettle\\n----\\n[   40ms] a held     fence=5\\n' | "
+    "lockstep run -\n";
 
-static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_SEEDS |
-                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE;
+static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
+                                OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE;
 
 struct summary {
     const struct cli_options *options;
@@ -90,7 +95,8 @@ static int run_all(const struct cli_options *options, struct cli_job *jobs, int 
         finished = 0;
     }
     if (options->junit && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
-        fprintf(stderr, "lockstep run: expected a file that can be written after --junit, found '%s'\n", options->junit);
+        fprintf(stderr, "lockstep run: expected a file that can be written after --junit, found '%s'\n",
+                options->junit);
         summary.broken = true;
     }
     closing_line(&summary, count - finished);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Which fault met a process in which phase: computed by running the directed scenarios, not by reading them. */
+/* Which fault met a process in which phase: computed by running the directed scenarios, not by reading them.
+ */
 
 #include "cli/cli.h"
 #include "scenario/direct.h"
@@ -41,8 +42,9 @@ enum row {
     ROWS
 };
 
-static const char *const ROW_NAMES[ROWS] = {"loss",   "late",    "refuse", "partition", "expire", "pause", "crash",
-                                            "cancel", "timeout", "alloc",  "lag",       "server", "sweep", "remove"};
+static const char *const ROW_NAMES[ROWS] = {"loss",  "late",   "refuse", "partition", "expire",
+                                            "pause", "crash",  "cancel", "timeout",   "alloc",
+                                            "lag",   "server", "sweep",  "remove"};
 
 /* Why a cell cannot be filled. */
 static const struct {

@@ -21,8 +21,10 @@ static void head(FILE *out, const struct cli_job *job)
     static const struct {
         const char *word;
         const char *colour;
-    } HEADS[] = {[VERDICT_HOLDS] = {"pass ", GREEN},  [VERDICT_VIOLATED] = {"FAIL ", RED},
-                 [VERDICT_DIFFERS] = {"FAIL ", RED},  [VERDICT_LIMIT] = {"limit", YELLOW},
+    } HEADS[] = {[VERDICT_HOLDS] = {"pass ", GREEN},
+                 [VERDICT_VIOLATED] = {"FAIL ", RED},
+                 [VERDICT_DIFFERS] = {"FAIL ", RED},
+                 [VERDICT_LIMIT] = {"limit", YELLOW},
                  [VERDICT_ERROR] = {"ERROR", RED}};
     enum verdict verdict = job->outcome->verdict;
     bool colour = in_colour(out);
@@ -37,7 +39,8 @@ static void head(FILE *out, const struct cli_job *job)
 static void say_schedule(FILE *out, const struct outcome *outcome)
 {
     if (outcome->schedule != SCHEDULE_DIRECTED) {
-        fprintf(out, "  (%s schedule, seed %llu)", schedule_name(outcome->schedule), (unsigned long long)outcome->seed);
+        fprintf(out, "  (%s schedule, seed %llu)", schedule_name(outcome->schedule),
+                (unsigned long long)outcome->seed);
     }
     fputc('\n', out);
 }

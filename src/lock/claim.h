@@ -126,6 +126,10 @@ void lock_session_granted(struct ls_session *session);
  * *err says which. */
 bool lock_session_retry(struct ls_session *session, int *err);
 
+/* A claim has got on: the next failure is the first in a row. A sync that was answered is no progress, or a
+ * failure behind it would be repeated for ever and without back-off. */
+void lock_session_progress(struct ls_session *session);
+
 /* Counts what is left over. True if nothing is. */
 bool lock_session_leftover(struct ls_session *session, int change);
 
@@ -207,6 +211,9 @@ void lock_parents_go(struct lock_claim *claim);
 
 /* Removes what an ended claim left: its watch, its node. Finishes it if nothing is left. */
 void lock_janitor_go(struct lock_claim *claim);
+
+/* Answers a release whose delete is in flight: nobody will hear whether the node is gone. */
+void lock_janitor_unsure(struct lock_claim *claim);
 
 /* A search flight of an ended claim has ended. */
 void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,

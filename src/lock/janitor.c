@@ -63,6 +63,12 @@ static void take_over(struct lock_claim *claim, int rc, int zk_rc)
     (void)lock_session_leftover(claim->place->session, 1);
 }
 
+void lock_janitor_unsure(struct lock_claim *claim)
+{
+    if (claim->state == LOCK_RELEASING && claim->named)
+        take_over(claim, LS_EUNSURE, 0);
+}
+
 static void finish(struct lock_claim *claim)
 {
     bool releasing = claim->state == LOCK_RELEASING;
@@ -96,6 +102,7 @@ static void deleted(struct lock_claim *claim, int zk_rc)
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_OK || verdict == LOCK_ABSENT) {
         forget_node(claim); /* -101 after a lost first answer is a success (F82) */
+        lock_session_progress(claim->place->session);
         return;
     }
     if (verdict == LOCK_REFUSED) {

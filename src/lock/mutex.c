@@ -157,6 +157,7 @@ static void grant(struct lock_claim *claim)
 {
     claim->state = LOCK_HELD;
     claim->depth = 1;
+    lock_session_progress(session_of(claim));
     lock_session_granted(session_of(claim));
     answer(claim, LS_OK, 0);
 }
@@ -403,8 +404,10 @@ static void note_creation(struct lock_claim *claim, int rc, const char *path, co
     claim->named = verdict == LOCK_OK && path && stat && lock_names_parse(path, &claim->sequence);
     claim->maybe = verdict == LOCK_UNKNOWN || rc == ZNODEEXISTS || (verdict == LOCK_OK && !claim->named);
     claim->czxid = claim->named ? stat->czxid : 0;
-    if (claim->named)
+    if (claim->named) {
         claim->zk_rc = 0; /* the ancestors are there: what was refused before says nothing any more */
+        lock_session_progress(session_of(claim));
+    }
 }
 
 static void on_created(int rc, const char *path, const struct Stat *stat, const void *data)
@@ -453,6 +456,7 @@ static void watched(struct lock_claim *claim, int rc)
     switch (lock_session_verdict(rc)) {
     case LOCK_OK:
         claim->state = LOCK_WAITING;
+        lock_session_progress(session_of(claim));
         break;
     case LOCK_ABSENT:
         drop_ahead(claim);
@@ -625,6 +629,9 @@ static void bury(struct lock_claim *claim)
 
 void lock_mutex_session_lost(struct lock_claim *claim)
 {
+    /* A session that the server ended took the node along; an own close may have reached nobody (F22). */
+    if (session_of(claim)->state != LS_STATE_LOST)
+        lock_janitor_unsure(claim);
     drop_ahead(claim);
     claim->named = 0;
     claim->maybe = 0;

@@ -35,6 +35,7 @@ static void note(struct lock_claim *claim, int rc, bool topmost)
 {
     switch (lock_session_verdict(rc)) {
     case LOCK_OK:
+        lock_session_progress(claim->place->session);
         break;
     case LOCK_UNKNOWN:
     case LOCK_DYING:

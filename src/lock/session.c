@@ -103,8 +103,6 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
 {
     if (session->unanswered)
         session->unanswered--;
-    if (zk_rc == ZOK)
-        session->retries = 0;
     if (!is_open(session) || !session->measured)
         return;
     if (!is_answer(zk_rc)) {
@@ -434,6 +432,11 @@ static void on_retry_timer(void *context)
     else if (is_open(session))
         for_each_claim(session, go_again);
     lock_queue_deliver(session);
+}
+
+void lock_session_progress(struct ls_session *session)
+{
+    session->retries = 0;
 }
 
 static void count_retry(struct ls_session *session, const struct ls_retry_policy *policy)

@@ -30,8 +30,8 @@ static int find_setup(struct replay *replay, struct run_setup *setup)
     int schedule = schedule_find(trace->schedule);
     *setup = (struct run_setup){.scenario = &replay->scenario, .recipe = recipe_find(trace->recipe)};
     if (!setup->recipe) {
-        return input_complain(replay->error, trace->input.name, RECIPE_LINE, 8, trace->recipe, strlen(trace->recipe),
-                              "a recipe (see lockstep list recipes)");
+        return input_complain(replay->error, trace->input.name, RECIPE_LINE, 8, trace->recipe,
+                              strlen(trace->recipe), "a recipe (see lockstep list recipes)");
     }
     if (schedule < 0) {
         return input_complain(replay->error, trace->input.name, SCHEDULE_LINE, 10, trace->schedule,
@@ -89,7 +89,8 @@ static enum replay_result tell_end(struct replay *replay)
         fprintf(replay->out, "%s\n", trouble);
     }
     if (stats->violated == 0) {
-        fprintf(replay->out, "no property is violated in %llu steps\n", (unsigned long long)replay->run.steps);
+        fprintf(replay->out, "no property is violated in %llu steps\n",
+                (unsigned long long)replay->run.steps);
     }
     return stats->violated != 0 ? REPLAY_VIOLATED : REPLAY_HOLDS;
 }
@@ -103,17 +104,17 @@ static enum replay_result drifted(struct replay *replay, int index, const char *
     static struct action enabled[WORLD_ACTIONS_MAX];
     char expected[640], label[WORLD_LABEL_MAX];
     int count = world_actions(replay->run.world, enabled);
-    int used = snprintf(expected, sizeof expected, "one of the %d actions that are possible at choice %d%s", count,
-                        index + 1, count > 0 ? " (" : "");
+    int used = snprintf(expected, sizeof expected, "one of the %d actions that are possible at choice %d%s",
+                        count, index + 1, count > 0 ? " (" : "");
     int shown = count < 6 ? count : 6;
     for (int i = 0; i < shown && used < (int)sizeof expected; i++) {
         world_label(replay->run.world, &enabled[i], label);
-        used += snprintf(expected + used, sizeof expected - (size_t)used, "%s%s%s", label, i + 1 < count ? ", " : "",
-                         i + 1 == shown ? (count > shown ? "...)" : ")") : "");
+        used += snprintf(expected + used, sizeof expected - (size_t)used, "%s%s%s", label,
+                         i + 1 < count ? ", " : "", i + 1 == shown ? (count > shown ? "...)" : ")") : "");
     }
     const char *found = trace->choice[index].label;
-    input_complain(replay->error, trace->input.name, trace->first_choice_line + index, 1, found, strlen(found), "%s",
-                   expected);
+    input_complain(replay->error, trace->input.name, trace->first_choice_line + index, 1, found,
+                   strlen(found), "%s", expected);
     size_t size = strlen(replay->error->text);
     snprintf(replay->error->text + size, sizeof replay->error->text - size, ": %s", why);
     return REPLAY_UNFIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The same run again. The labels of a trace are looked up among what is enabled; the integers beside them are never
- * trusted, and a label that does not fit ends the replay: a similar run would be another run (D4). */
+/* The same run again. The labels of a trace are looked up among what is enabled; the integers beside them are
+ * never trusted, and a label that does not fit ends the replay: a similar run would be another run (D4). */
 #ifndef REPLAY_REPLAY_H
 #define REPLAY_REPLAY_H
 
@@ -14,8 +14,8 @@ enum replay_result {
     REPLAY_UNFIT,    /* it cannot be replayed here; *error says where it drifted and why */
 };
 
-/* Replays a trace and tells it on `out`, one line per choice, its events indented below it, at the end what is violated.
- * The same trace gives the same bytes whatever compiled the program. */
+/* Replays a trace and tells it on `out`, one line per choice, its events indented below it, at the end what
+ * is violated. The same trace gives the same bytes whatever compiled the program. */
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error);
 
 #endif

@@ -45,12 +45,14 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         action->c = ms;
         return 1;
     }
-    return parser_wrong(parser, word, verb->flags & VERB_TIMEOUT ? "owner=N or timeout=DURATION"
-                                      : verb->flags & VERB_OWNER ? "owner=N"
-                                                                 : "no option");
+    return parser_wrong(parser, word,
+                        verb->flags & VERB_TIMEOUT ? "owner=N or timeout=DURATION"
+                        : verb->flags & VERB_OWNER ? "owner=N"
+                                                   : "no option");
 }
 
-int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action, struct input_word *next)
+int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
+                       struct input_word *next)
 {
     struct scenario *scenario = parser->scenario;
     bool lock_given = false;
@@ -137,9 +139,10 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
             }
             command->action.c = (int32_t)number;
         } else {
-            return parser_wrong(parser, &word, verb->flags & VERB_COUNT   ? "n=N or the end of the line"
-                                               : verb->flags & VERB_PERMS ? "perms=N or the end of the line"
-                                                                          : "the end of the line");
+            return parser_wrong(parser, &word,
+                                verb->flags & VERB_COUNT   ? "n=N or the end of the line"
+                                : verb->flags & VERB_PERMS ? "perms=N or the end of the line"
+                                                           : "the end of the line");
         }
     }
     if ((verb->flags & VERB_CUT) && !command->rc_given) {
@@ -171,7 +174,8 @@ static int server_argument(struct parser *parser, struct scenario_command *comma
 {
     struct input_word word = input_next_word(&parser->cursor);
     int servers = parser->scenario->options.servers;
-    if (!word.text || word.size != 2 || word.text[0] != 's' || word.text[1] < '1' || word.text[1] > '0' + servers) {
+    if (!word.text || word.size != 2 || word.text[0] != 's' || word.text[1] < '1' ||
+        word.text[1] > '0' + servers) {
         char expected[48];
         snprintf(expected, sizeof expected, servers > 1 ? "a server, s1 to s%d" : "the server s%d", servers);
         return parser_wrong(parser, &word, expected);
@@ -234,7 +238,7 @@ static int argument(struct parser *parser, const struct verb *verb, struct scena
 
 static int client_command(struct parser *parser, int process, struct scenario_command *command)
 {
-    struct input_word word = input_next_word(&parser->cursor), next;
+    struct input_word word = input_next_word(&parser->cursor), next = {0};
     const struct verb *verb = verb_find(&word, true);
     if (!verb) {
         return parser_wrong(parser, &word, "acquire, try, release, cancel, write, stop or start");
@@ -243,7 +247,8 @@ static int client_command(struct parser *parser, int process, struct scenario_co
         return -1;
     }
     command->action.process = (uint8_t)process;
-    return next.text ? parser_wrong(parser, &next, "the name of a lock, an option or the end of the line") : 0;
+    return next.text ? parser_wrong(parser, &next, "the name of a lock, an option or the end of the line")
+                     : 0;
 }
 
 int parser_command(struct parser *parser, const struct input_word *first, struct scenario_command *command)

@@ -43,9 +43,9 @@ static bool equal(const struct line *a, const struct line *b)
 /* Both texts as one list: what only one of them has is marked, deletions before insertions. */
 struct script {
     struct lines old, found;
-    int head, tail; /* equal lines at both ends */
+    int head, tail;   /* equal lines at both ends */
     uint16_t *common; /* length of the longest common part of what is left from (i, j) */
-    char *mark;     /* ' ', '-' or '+' */
+    char *mark;       /* ' ', '-' or '+' */
     struct line *line;
     int count;
 };
@@ -113,7 +113,8 @@ static bool near_change(const struct script *s, int k)
     return false;
 }
 
-static void say_hunk(struct outcome *outcome, const struct script *s, int from, int to, int old_line, int found_line)
+static void say_hunk(struct outcome *outcome, const struct script *s, int from, int to, int old_line,
+                     int found_line)
 {
     int old_count = 0, found_count = 0;
     for (int k = from; k < to; k++) {

@@ -137,8 +137,8 @@ static bool is_claim(const char *line, size_t size)
 }
 
 /* The lines of a group's expected part that are claims (or the others), without blanks at their ends. */
-static void copy_expected(struct text *text, const struct scenario *scenario, const struct scenario_group *group,
-                          bool claims)
+static void copy_expected(struct text *text, const struct scenario *scenario,
+                          const struct scenario_group *group, bool claims)
 {
     for (size_t at = group->expected_start; at < group->expected_end;) {
         const char *line = scenario->input.text + at;
@@ -153,8 +153,8 @@ static void copy_expected(struct text *text, const struct scenario *scenario, co
     }
 }
 
-/* Runs all groups. *found becomes the scenario with the seen in place of the expected, *expected the scenario as it stands
- * (both have their lines trimmed in the expected parts). */
+/* Runs all groups. *found becomes the scenario with the seen in place of the expected, *expected the scenario
+ * as it stands (both have their lines trimmed in the expected parts). */
 static int run_groups(struct run *run, struct text *expected, struct text *found)
 {
     const struct scenario *scenario = run->setup.scenario;

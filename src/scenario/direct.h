@@ -7,15 +7,16 @@
 
 #include "scenario/outcome.h"
 
-/* Applies the commands of a group. A command that cannot be done leaves a line in the story and the run goes on: with a
- * broken recipe the interesting part may still come. */
+/* Applies the commands of a group. A command that cannot be done leaves a line in the story and the run goes
+ * on: with a broken recipe the interesting part may still come. */
 void direct_group(struct run *run, const struct scenario_group *group);
 
 /* What a directed run needs besides its setup. */
 struct direct_options {
-    const char *out;   /* folder for traces; NULL = write none */
-    bool rewrite;      /* write what was seen into the file, unless a property is violated */
-    void (*watch)(void *ctx, const struct run *run, const struct action *action); /* see struct run; may be NULL */
+    const char *out; /* folder for traces; NULL = write none */
+    bool rewrite;    /* write what was seen into the file, unless a property is violated */
+    void (*watch)(void *ctx, const struct run *run,
+                  const struct action *action); /* see struct run; may be NULL */
     void (*watch_event)(void *ctx, const struct event *event);
     void *watch_ctx;
 };

@@ -135,7 +135,8 @@ static int read_defects(struct parser *parser, const struct input_word *value)
             bit |= input_word_is(&name, DEFECTS[i].name) ? DEFECTS[i].bit : 0;
         }
         if (bit == 0) {
-            return parser_wrong(parser, &name, "wrap, immortal, silent-session, drop-at-close or missed-watch");
+            return parser_wrong(parser, &name,
+                                "wrap, immortal, silent-session, drop-at-close or missed-watch");
         }
         parser->scenario->options.defects |= bit;
     } while (rest.text);
@@ -178,9 +179,10 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
         options->callbacks_in_init = true;
         return 0;
     }
-    return parser_wrong(parser, word,
-                        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, "
-                        "timed, untimed, used or callbacks-in-init");
+    return parser_wrong(
+        parser, word,
+        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, "
+        "timed, untimed, used or callbacks-in-init");
 }
 
 static int read_world(struct parser *parser)
@@ -205,9 +207,10 @@ static int read_world(struct parser *parser)
 
 static int check_name(struct parser *parser, const struct input_word *word)
 {
-    static const char EXPECTED[] = "a new name of 1 to 15 letters, digits, '-' or '_' that is no word of the language";
-    if (!word->text || word->size >= WORLD_NAME_MAX || verb_is_reserved(word) || parser_process(parser, word) >= 0 ||
-        parser_lock(parser, word) >= 0) {
+    static const char EXPECTED[] =
+        "a new name of 1 to 15 letters, digits, '-' or '_' that is no word of the language";
+    if (!word->text || word->size >= WORLD_NAME_MAX || verb_is_reserved(word) ||
+        parser_process(parser, word) >= 0 || parser_lock(parser, word) >= 0) {
         return parser_wrong(parser, word, EXPECTED);
     }
     for (size_t i = 0; i < word->size; i++) {
@@ -264,8 +267,8 @@ static int read_contents(struct parser *parser)
 {
     static const char EXPECTED[] = "a text of at most 64 bytes in double quotes";
     struct input_word text = input_rest_of_line(&parser->cursor);
-    if (!text.text || text.size < 2 || text.size > 66 || text.text[0] != '"' || text.text[text.size - 1] != '"' ||
-        memchr(text.text + 1, '"', text.size - 2)) {
+    if (!text.text || text.size < 2 || text.size > 66 || text.text[0] != '"' ||
+        text.text[text.size - 1] != '"' || memchr(text.text + 1, '"', text.size - 2)) {
         return parser_wrong(parser, &text, EXPECTED);
     }
     text.text++;
@@ -291,7 +294,8 @@ static int read_program(struct parser *parser, int first, int last)
             break;
         }
         if (!verb) {
-            return parser_wrong(parser, &word, program->count > 0 ? "an option, an operation or 'forever'" : "an operation");
+            return parser_wrong(parser, &word,
+                                program->count > 0 ? "an option, an operation or 'forever'" : "an operation");
         }
         if (program->count == WORLD_PROGRAM_MAX) {
             return parser_wrong(parser, &word, "at most 32 operations");
@@ -399,9 +403,9 @@ static int read_show(struct parser *parser)
         const char *name;
         unsigned bits;
     } GROUPS[] = {
-        {"asks", SHOW_ASKS},         {"belief", SHOW_BELIEF},     {"faults", SHOW_FAULTS},   {"nodes", SHOW_NODES},
-        {"requests", SHOW_REQUESTS}, {"sessions", SHOW_SESSIONS}, {"watches", SHOW_WATCHES}, {"rest", SHOW_REST},
-        {"all", SHOW_ALL},
+        {"asks", SHOW_ASKS},       {"belief", SHOW_BELIEF},     {"faults", SHOW_FAULTS},
+        {"nodes", SHOW_NODES},     {"requests", SHOW_REQUESTS}, {"sessions", SHOW_SESSIONS},
+        {"watches", SHOW_WATCHES}, {"rest", SHOW_REST},         {"all", SHOW_ALL},
     };
     struct input_word word = input_next_word(&parser->cursor);
     do {
@@ -410,7 +414,8 @@ static int read_show(struct parser *parser)
             bits |= input_word_is(&word, GROUPS[i].name) ? GROUPS[i].bits : 0;
         }
         if (bits == 0) {
-            return parser_wrong(parser, &word, "asks, belief, faults, nodes, requests, sessions, watches, rest or all");
+            return parser_wrong(parser, &word,
+                                "asks, belief, faults, nodes, requests, sessions, watches, rest or all");
         }
         parser->scenario->show |= bits;
         word = input_next_word(&parser->cursor);
@@ -431,8 +436,10 @@ int parser_header(struct parser *parser, const struct input_word *word)
         const char *name;
         int (*read)(struct parser *parser);
     } LINES[] = {
-        {"world", read_world},     {"mutex", read_mutex},     {"chroot", read_chroot}, {"contents", read_contents},
-        {"process", read_process}, {"explore", read_explore}, {"show", read_show},     {"properties", read_named_properties},
+        {"world", read_world},     {"mutex", read_mutex},
+        {"chroot", read_chroot},   {"contents", read_contents},
+        {"process", read_process}, {"explore", read_explore},
+        {"show", read_show},       {"properties", read_named_properties},
     };
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
         if (input_word_is(word, LINES[i].name)) {
@@ -457,7 +464,8 @@ int parser_finish_headers(struct parser *parser, const struct input_word *where)
         return parser_wrong(parser, where, "a line 'process NAME' before this");
     }
     if (parser->explore_given && programs == 0) {
-        return parser_wrong(parser, where, "a process with a program (process a b: acquire release) before this");
+        return parser_wrong(parser, where,
+                            "a process with a program (process a b: acquire release) before this");
     }
     scenario->exploring = programs > 0;
     if (!parser->mode_given) {

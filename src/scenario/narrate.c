@@ -110,10 +110,11 @@ const char *narrator_rc_name(int rc)
 static const char *request_name(int code)
 {
     static const char *const NAMES[] = {
-        [EVENT_REQUEST_CREATE] = "create", [EVENT_REQUEST_DELETE] = "delete",     [EVENT_REQUEST_EXISTS] = "exists",
-        [EVENT_REQUEST_GET] = "get",       [EVENT_REQUEST_SET] = "set",           [EVENT_REQUEST_CHILDREN] = "list",
-        [EVENT_REQUEST_SYNC] = "sync",     [EVENT_REQUEST_MULTI] = "multi",       [EVENT_REQUEST_UNWATCH] = "unwatch",
-        [EVENT_REQUEST_OTHER] = "other",
+        [EVENT_REQUEST_CREATE] = "create",   [EVENT_REQUEST_DELETE] = "delete",
+        [EVENT_REQUEST_EXISTS] = "exists",   [EVENT_REQUEST_GET] = "get",
+        [EVENT_REQUEST_SET] = "set",         [EVENT_REQUEST_CHILDREN] = "list",
+        [EVENT_REQUEST_SYNC] = "sync",       [EVENT_REQUEST_MULTI] = "multi",
+        [EVENT_REQUEST_UNWATCH] = "unwatch", [EVENT_REQUEST_OTHER] = "other",
     };
     return code >= 0 && code <= EVENT_REQUEST_OTHER ? NAMES[code] : "other";
 }
@@ -241,7 +242,9 @@ static void line_warned(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
     append(narrator, " %s",
-           event->code == LS_WARN_FOREIGN_CHILD ? "foreign-child" : event->code == LS_WARN_LEFT_BEHIND ? "left-behind" : "-");
+           event->code == LS_WARN_FOREIGN_CHILD ? "foreign-child"
+           : event->code == LS_WARN_LEFT_BEHIND ? "left-behind"
+                                                : "-");
 }
 
 static void line_session(struct narrator *narrator, const struct event *event)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Semantic events as lines of text with stable columns: the expected part of a scenario, the story of a replay.
+/* Semantic events as lines of text with stable columns: the expected part of a scenario, the story of a
+ * replay.
  *
  *     [   40ms] b waiting  behind=a
  *
@@ -14,8 +15,8 @@
 
 struct narrator;
 
-/* `show` is a mask SHOW_…; `indent` blanks stand before each line; times are printed if `timed`. The scenario must
- * outlive the narrator. NULL if memory is short. */
+/* `show` is a mask SHOW_…; `indent` blanks stand before each line; times are printed if `timed`. The scenario
+ * must outlive the narrator. NULL if memory is short. */
 struct narrator *narrator_open(const struct scenario *scenario, unsigned show, bool timed, int indent);
 void narrator_close(struct narrator *narrator);
 

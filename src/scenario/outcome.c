@@ -99,8 +99,8 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     snprintf(trace.tool, sizeof trace.tool, "%s", LOCKSTEP_VERSION);
     snprintf(trace.recipe, sizeof trace.recipe, "%s", run->setup.recipe->name);
     snprintf(trace.schedule, sizeof trace.schedule, "%s", schedule_name(run->setup.schedule));
-    FILE *file = open_memstream(&bytes, &size);
-    if (!file || make_folder(folder) != 0) {
+    FILE *file = make_folder(folder) == 0 ? open_memstream(&bytes, &size) : NULL;
+    if (!file) {
         return -1;
     }
     int result = trace_write(file, &trace);

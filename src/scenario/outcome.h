@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What came of a scenario. A plain struct without pointers: a worker process fills it in memory that it shares with the
- * command line. */
+/* What came of a scenario. A plain struct without pointers: a worker process fills it in memory that it
+ * shares with the command line. */
 #ifndef SCENARIO_OUTCOME_H
 #define SCENARIO_OUTCOME_H
 
@@ -20,19 +20,19 @@ enum verdict {
 };
 
 struct outcome {
-    bool done;                  /* filled in to the end */
+    bool done; /* filled in to the end */
     enum verdict verdict;
-    uint32_t mask;              /* properties that were judged */
-    struct check_stats stats;   /* over all runs */
-    enum schedule schedule;     /* of the run that failed */
+    uint32_t mask;            /* properties that were judged */
+    struct check_stats stats; /* over all runs */
+    enum schedule schedule;   /* of the run that failed */
     uint64_t seed;
-    uint64_t runs;              /* random schedules run, the failing one included */
-    uint64_t steps;             /* actions, over all runs */
-    uint64_t depth;             /* actions of the longest run */
-    uint64_t last_steps;        /* actions of the last run, the failing one if one fails */
-    uint64_t skipped;           /* commands that a random schedule could not apply */
+    uint64_t runs;                 /* random schedules run, the failing one included */
+    uint64_t steps;                /* actions, over all runs */
+    uint64_t depth;                /* actions of the longest run */
+    uint64_t last_steps;           /* actions of the last run, the failing one if one fails */
+    uint64_t skipped;              /* commands that a random schedule could not apply */
     char trace[OUTCOME_TRACE_MAX]; /* path of the trace file; empty if there is none */
-    char text[OUTCOME_TEXT_MAX]; /* what is to be said about it, lines */
+    char text[OUTCOME_TEXT_MAX];   /* what is to be said about it, lines */
 };
 
 /* "holds", "violated", "differs", "limit", "error". */
@@ -44,12 +44,13 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 
-/* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents, and notes
- * its path. `why` says why if no property is violated ("difference"). If that fails the outcome is an error. */
+/* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents,
+ * and notes its path. `why` says why if no property is violated ("difference"). If that fails the outcome is
+ * an error. */
 void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why);
 
-/* Compares the findings with what the file says (holds, violates) and sets the verdict: violated before differs before
- * limit. `trouble` is what run_trouble() said; `same` says that the traces are equal. */
+/* Compares the findings with what the file says (holds, violates) and sets the verdict: violated before
+ * differs before limit. `trouble` is what run_trouble() said; `same` says that the traces are equal. */
 void outcome_judge(struct outcome *outcome, const struct run *run, const char *trouble, bool same);
 
 #endif

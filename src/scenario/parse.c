@@ -25,7 +25,8 @@ static struct scenario_command *add_command(struct scenario *scenario)
 
 static struct scenario_group *add_group(struct scenario *scenario)
 {
-    struct scenario_group *list = realloc(scenario->group, ((size_t)scenario->groups + 1) * sizeof *scenario->group);
+    struct scenario_group *list =
+        realloc(scenario->group, ((size_t)scenario->groups + 1) * sizeof *scenario->group);
     if (list) {
         scenario->group = list;
     }
@@ -34,7 +35,23 @@ static struct scenario_group *add_group(struct scenario *scenario)
 
 /* ---- the expected part ---- */
 
-/* A line `holds NAME…` or `violates NAME…`; any other is compared as it stands. */
+/* Commands without an empty line before them would be taken for what is expected, and lost at the next
+ * --rewrite. */
+static int check_event_line(struct parser *parser, const struct input_word *first)
+{
+    struct input_word second = input_next_word(&parser->cursor);
+    bool command =
+        verb_find(first, false) || (parser_process(parser, first) >= 0 && verb_find(&second, true));
+    if (command || input_word_is(first, "----")) {
+        return parser_wrong(parser, first, "an empty line before the next command");
+    }
+    if (parser->scenario->options.timed && first->text[0] != '[') {
+        return parser_wrong(parser, first, "'[' and a time, 'holds', 'violates' or an empty line");
+    }
+    return 0;
+}
+
+/* A line `holds NAME...` or `violates NAME...`; any other is compared as it stands. */
 static int read_claim(struct parser *parser)
 {
     struct scenario *scenario = parser->scenario;
@@ -42,13 +59,12 @@ static int read_claim(struct parser *parser)
     if (!word.text) {
         return 0; /* a comment */
     }
-    uint32_t *mask = input_word_is(&word, "holds")      ? &scenario->holds
-                     : input_word_is(&word, "violates") ? &scenario->violates
-                                                        : NULL;
-    if (!mask) {
-        return scenario->exploring ? parser_wrong(parser, &word, "'holds' or 'violates'") : 0;
+    bool holds = input_word_is(&word, "holds") != 0;
+    if (!holds && !input_word_is(&word, "violates")) {
+        return scenario->exploring ? parser_wrong(parser, &word, "'holds' or 'violates'")
+                                   : check_event_line(parser, &word);
     }
-    if (parser_properties(parser, mask) != 0) {
+    if (parser_properties(parser, holds ? &scenario->holds : &scenario->violates) != 0) {
         return -1;
     }
     return scenario->holds & scenario->violates
@@ -109,7 +125,8 @@ static int read_line(struct parser *parser, struct state *state)
             return header < 0 ? -1 : 0;
         }
         if (!input_word_is(&word, "----") && parser_process(parser, &word) < 0 && !verb_find(&word, false)) {
-            return parser_wrong(parser, &word, "a header line (world, mutex, process, ...), a command or '----'");
+            return parser_wrong(parser, &word,
+                                "a header line (world, mutex, process, ...), a command or '----'");
         }
         state->past_headers = true;
         if (parser_finish_headers(parser, &word) != 0) {
@@ -192,8 +209,8 @@ int scenario_read_bytes(struct scenario *scenario, const char *name, const char 
     return scenario_read_part(scenario, name, bytes, size, 0, 0, error);
 }
 
-int scenario_read_part(struct scenario *scenario, const char *name, const char *bytes, size_t size, int lines_before,
-                       int columns_before, struct input_error *error)
+int scenario_read_part(struct scenario *scenario, const char *name, const char *bytes, size_t size,
+                       int lines_before, int columns_before, struct input_error *error)
 {
     memset(scenario, 0, sizeof *scenario);
     if (input_copy(&scenario->input, name, bytes, size, SCENARIO_BYTES_MAX, error) != 0) {

@@ -28,8 +28,8 @@ int parser_integer(struct parser *parser, const struct input_word *word, const c
 /* A duration with its unit, in milliseconds, at most a day. */
 int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms);
 
-/* Splits `key=value`: *key gets what stands before the sign, *value what stands behind it (text NULL if there is no
- * sign). */
+/* Splits `key=value`: *key gets what stands before the sign, *value what stands behind it (text NULL if there
+ * is no sign). */
 void parser_split(const struct input_word *word, char sign, struct input_word *key, struct input_word *value);
 
 /* Copies a word; owned by the scenario. NULL after a complaint that memory is short. */
@@ -49,7 +49,8 @@ int parser_properties(struct parser *parser, uint32_t *mask);
 
 /* ---- lines ---- */
 
-/* If the word begins a header line, reads the line and returns 1; 0 if it does not; -1 after a complaint (header.c). */
+/* If the word begins a header line, reads the line and returns 1; 0 if it does not; -1 after a complaint
+ * (header.c). */
 int parser_header(struct parser *parser, const struct input_word *word);
 
 /* Defaults and contradictions, after the last header line (header.c). */
@@ -58,8 +59,8 @@ int parser_finish_headers(struct parser *parser, const struct input_word *where)
 /* One command line whose first word has been read (command.c). */
 int parser_command(struct parser *parser, const struct input_word *first, struct scenario_command *command);
 
-/* A client verb and what follows, for commands and programs: reads words while they belong to it. *next is the first word
- * that does not, which in a command must be none (command.c). */
+/* A client verb and what follows, for commands and programs: reads words while they belong to it. *next is
+ * the first word that does not, which in a command must be none (command.c). */
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next);
 

@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS_MAX 3000      /* random actions in a run; what is left then runs by the default schedule */
-#define WANDER_LOG2 6       /* at most 2^6 - 1 random actions between two commands */
-#define FAULT_ONE_IN 12     /* of the steps at which a fault is possible, one in so many is one */
-#define CHANGE_POINTS 2     /* PCT of depth three */
-#define CHANGE_WITHIN 128   /* steps within which priorities change */
+#define STEPS_MAX 3000    /* random actions in a run; what is left then runs by the default schedule */
+#define WANDER_LOG2 6     /* at most 2^6 - 1 random actions between two commands */
+#define FAULT_ONE_IN 12   /* of the steps at which a fault is possible, one in so many is one */
+#define CHANGE_POINTS 2   /* PCT of depth three */
+#define CHANGE_WITHIN 128 /* steps within which priorities change */
 #define THREADS_MAX (2 * WORLD_PROCESSES_MAX + WORLD_SERVERS_MAX + 1)
 
 struct chooser {
@@ -71,8 +71,8 @@ static int thread_of(const struct action *action)
     return action->process + (program ? 0 : WORLD_PROCESSES_MAX);
 }
 
-/* In a script faults come from the script alone: what ends one is not the system's to choose. An expiry that is listed
- * without a budget is one that is due. */
+/* In a script faults come from the script alone: what ends one is not the system's to choose. An expiry that
+ * is listed without a budget is one that is due. */
 static bool of_the_system(const struct action *action)
 {
     return action->kind <= ACTION_ADVANCE || action->kind == ACTION_EXPIRE;
@@ -106,7 +106,8 @@ static int choose_by_priority(struct chooser *c, int count)
 {
     int best = 0, equals = 1;
     for (int i = 1; i < count; i++) {
-        uint64_t here = c->priority[thread_of(&c->enabled[i])], top = c->priority[thread_of(&c->enabled[best])];
+        uint64_t here = c->priority[thread_of(&c->enabled[i])],
+                 top = c->priority[thread_of(&c->enabled[best])];
         if (here > top) {
             best = i;
             equals = 1;
@@ -267,7 +268,8 @@ static void judge_exploring(const struct run *run, struct outcome *outcome)
     bool shown = scenario->violates && (run->stats.violated & scenario->violates) == scenario->violates;
     if (outcome->verdict == VERDICT_HOLDS && !(shown && !scenario->holds)) {
         outcome->verdict = VERDICT_LIMIT;
-        outcome_say(outcome, "  %llu random schedules, which is no proof\n", (unsigned long long)outcome->runs);
+        outcome_say(outcome, "  %llu random schedules, which is no proof\n",
+                    (unsigned long long)outcome->runs);
     }
 }
 

@@ -201,8 +201,8 @@ static int index_of(struct run *run, const struct action *action)
     int count = world_actions(run->world, enabled);
     for (int i = 0; i < count; i++) {
         const struct action *e = &enabled[i];
-        if (e->kind == action->kind && e->process == action->process && e->a == action->a && e->b == action->b &&
-            e->c == action->c && e->d == action->d) {
+        if (e->kind == action->kind && e->process == action->process && e->a == action->a &&
+            e->b == action->b && e->c == action->c && e->d == action->d) {
             return i;
         }
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* One run: the world of this address space, the judges that watch it, and, if wanted, the list of its choices and its
- * story. Whoever chooses (a script, a random schedule, a replay) drives it through these functions. */
+/* One run: the world of this address space, the judges that watch it, and, if wanted, the list of its choices
+ * and its story. Whoever chooses (a script, a random schedule, a replay) drives it through these functions.
+ */
 #ifndef SCENARIO_RUN_H
 #define SCENARIO_RUN_H
 
@@ -39,28 +40,29 @@ struct run {
     struct run_setup setup;
     struct world *world;
     struct check_set set;
-    struct check_stats stats;   /* premises add up over runs until run_forget() */
-    struct narrator *narrator;  /* NULL = silent */
-    bool recording;             /* choices are kept */
-    bool overflow;              /* the world did not come to rest within the limit */
-    uint64_t steps;             /* actions applied in this run */
+    struct check_stats stats;    /* premises add up over runs until run_forget() */
+    struct narrator *narrator;   /* NULL = silent */
+    bool recording;              /* choices are kept */
+    bool overflow;               /* the world did not come to rest within the limit */
+    uint64_t steps;              /* actions applied in this run */
     struct trace_choice *choice; /* labels are owned */
     int choices;
     int choices_max;
-    uint32_t told;               /* undeclared violations seen so far */
-    int failing_choices;         /* choices up to the last of them, 0 if there is none */
-    uint64_t failing_steps;      /* and actions */
-    void (*watch)(void *ctx, const struct run *run, const struct action *action); /* before each action; may be NULL */
+    uint32_t told;          /* undeclared violations seen so far */
+    int failing_choices;    /* choices up to the last of them, 0 if there is none */
+    uint64_t failing_steps; /* and actions */
+    void (*watch)(void *ctx, const struct run *run,
+                  const struct action *action); /* before each action; may be NULL */
     void *watch_ctx;
-    void (*watch_event)(void *ctx, const struct event *event);                    /* each event; may be NULL */
+    void (*watch_event)(void *ctx, const struct event *event); /* each event; may be NULL */
 };
 
-/* Prepares for runs of a scenario. Nothing has happened yet. Returns 0, or -1 if memory is short or the arena cannot be
- * mapped (errno says which). The world stays mapped for the life of the process. */
+/* Prepares for runs of a scenario. Nothing has happened yet. Returns 0, or -1 if memory is short or the arena
+ * cannot be mapped (errno says which). The world stays mapped for the life of the process. */
 int run_init(struct run *run, const struct run_setup *setup);
 
-/* Starts a run from the beginning: the world is laid out anew and its processes start. `seed` and `schedule` may differ
- * from those of the setup. Keeps recording and narrator as they are. */
+/* Starts a run from the beginning: the world is laid out anew and its processes start. `seed` and `schedule`
+ * may differ from those of the setup. Keeps recording and narrator as they are. */
 void run_begin(struct run *run, enum schedule schedule, uint64_t seed);
 
 /* Frees everything but the world. The narrator is the caller's. */
@@ -78,8 +80,8 @@ int run_apply(struct run *run, const struct action *action);
 /* Applies an action whose label this is. Returns 0, or an error of world_find() with *why set. */
 int run_apply_label(struct run *run, const char *label, const char **why);
 
-/* The default schedule until rest; until time has passed; until all faults are over. Sets `overflow` if it takes too
- * long. */
+/* The default schedule until rest; until time has passed; until all faults are over. Sets `overflow` if it
+ * takes too long. */
 void run_settle(struct run *run);
 void run_pass_time(struct run *run, int ms);
 void run_heal(struct run *run);
@@ -87,7 +89,8 @@ void run_heal(struct run *run);
 /* Judges what is judged at rest, if the world is at rest; returns whether it is. */
 bool run_rest(struct run *run);
 
-/* What an ACTION command stands for in this run: sessions and paths have numbers only there. Returns 0 or an error. */
+/* What an ACTION command stands for in this run: sessions and paths have numbers only there. Returns 0 or an
+ * error. */
 int run_resolve(struct run *run, const struct scenario_command *command, struct action *action);
 
 /* The command as a scenario would write it. */

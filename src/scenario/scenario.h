@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A scenario: a situation and what must be seen in it. docs/scenario-language.md is the reference of the language.
+/* A scenario: a situation and what must be seen in it. docs/scenario-language.md is the reference of the
+ * language.
  *
- * A directed scenario has commands, in groups that each end with `----` and the trace that is expected since the group
- * before. An exploring one has client programs and fault budgets and asks for all runs. */
+ * A directed scenario has commands, in groups that each end with `----` and the trace that is expected since
+ * the group before. An exploring one has client programs and fault budgets and asks for all runs. */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
@@ -27,13 +28,13 @@
 #define SHOW_ALL 0x1ffu
 
 enum scenario_step {
-    STEP_ACTION,  /* `action`: a client verb or a fault; `text` is its path if it has one */
-    STEP_SETTLE,  /* default actions until rest */
-    STEP_ADVANCE, /* `ms` pass */
-    STEP_BEFORE,  /* default actions until the one labelled `text` is possible */
-    STEP_AFTER,   /* the same, and that one too */
-    STEP_DO,      /* the one labelled `text`, now */
-    STEP_REST,    /* the world must be at rest */
+    STEP_ACTION,   /* `action`: a client verb or a fault; `text` is its path if it has one */
+    STEP_SETTLE,   /* default actions until rest */
+    STEP_ADVANCE,  /* `ms` pass */
+    STEP_BEFORE,   /* default actions until the one labelled `text` is possible */
+    STEP_AFTER,    /* the same, and that one too */
+    STEP_DO,       /* the one labelled `text`, now */
+    STEP_REST,     /* the world must be at rest */
     STEP_HEAL_ALL, /* all faults in force end */
 };
 
@@ -54,15 +55,16 @@ struct scenario_group {
 };
 
 struct scenario {
-    struct input input;           /* the text */
-    struct world_options options; /* recipe, judge_bytes and seed overrides are the driver's; strings are owned here */
+    struct input input; /* the text */
+    struct world_options
+        options; /* recipe, judge_bytes and seed overrides are the driver's; strings are owned here */
     char lock_name[WORLD_LOCKS_MAX][WORLD_NAME_MAX]; /* unique, as in labels */
     bool exploring;
-    bool rc_given;                /* `rc=` was said: random runs leave it alone */
-    unsigned show;                /* SHOW_… */
-    uint32_t properties;          /* mask of those named, as in check_position(); 0 = the default set */
-    uint32_t holds;               /* mask: the file says that these hold */
-    uint32_t violates;            /* mask: the file says that these are violated */
+    bool rc_given;       /* `rc=` was said: random runs leave it alone */
+    unsigned show;       /* SHOW_… */
+    uint32_t properties; /* mask of those named, as in check_position(); 0 = the default set */
+    uint32_t holds;      /* mask: the file says that these hold */
+    uint32_t violates;   /* mask: the file says that these are violated */
     struct scenario_command *command;
     int commands;
     struct scenario_group *group;
@@ -71,7 +73,8 @@ struct scenario {
     int strings;
 };
 
-/* Reads a file (`-` is standard input). Returns 0, or -1 with the complaint in *error and nothing to close. */
+/* Reads a file (`-` is standard input). Returns 0, or -1 with the complaint in *error and nothing to close.
+ */
 int scenario_read(struct scenario *scenario, const char *path, struct input_error *error);
 
 /* The same from memory; `name` stands in complaints and reports. */
@@ -79,14 +82,14 @@ int scenario_read_bytes(struct scenario *scenario, const char *name, const char 
                         struct input_error *error);
 
 /* The same for a text that lies inside another file: complaints name that file's lines and columns. */
-int scenario_read_part(struct scenario *scenario, const char *name, const char *bytes, size_t size, int lines_before,
-                       int columns_before, struct input_error *error);
+int scenario_read_part(struct scenario *scenario, const char *name, const char *bytes, size_t size,
+                       int lines_before, int columns_before, struct input_error *error);
 
 void scenario_close(struct scenario *scenario);
 
-/* The properties that this scenario is judged by in that mode: those that it names in `properties`, `holds` and
- * `violates`, or all that mean something in the mode. Random runs are untimed whatever the file says: of the named ones
- * they keep those that mean something there. */
+/* The properties that this scenario is judged by in that mode: those that it names in `properties`, `holds`
+ * and `violates`, or all that mean something in the mode. Random runs are untimed whatever the file says: of
+ * the named ones they keep those that mean something there. */
 uint32_t scenario_mask(const struct scenario *scenario, bool random);
 
 /* The opening comment, its first sentence at most, for lists. Returns `text`. */

@@ -112,7 +112,8 @@ int parser_path(struct parser *parser, const struct input_word *word)
             continue;
         }
         size_t length = i - start;
-        if (length == 0 || (word->text[start] == '.' && (length == 1 || (length == 2 && word->text[start + 1] == '.')))) {
+        if (length == 0 ||
+            (word->text[start] == '.' && (length == 1 || (length == 2 && word->text[start + 1] == '.')))) {
             return parser_wrong(parser, word, EXPECTED);
         }
         start = i + 1;

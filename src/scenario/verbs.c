@@ -3,28 +3,43 @@
 
 #include "scenario/verbs.h"
 
-#define CLIENT(name, flags, action, usage, help)                                                              \
-    {name, ARGUMENT_LOCK, VERB_CLIENT | (flags), STEP_ACTION, action, usage, help}
-#define FAULT(name, argument, flags, action, usage, help)                                                     \
-    {name, argument, VERB_FAULT | (flags), STEP_ACTION, action, usage, help}
-#define RUNNING(name, argument, step, usage, help) {name, argument, 0, step, 0, usage, help}
+#define CLIENT(name, flags, action, usage, help)                                                             \
+    {                                                                                                        \
+        name, ARGUMENT_LOCK, VERB_CLIENT | (flags), STEP_ACTION, action, usage, help                         \
+    }
+#define FAULT(name, argument, flags, action, usage, help)                                                    \
+    {                                                                                                        \
+        name, argument, VERB_FAULT | (flags), STEP_ACTION, action, usage, help                               \
+    }
+#define RUNNING(name, argument, step, usage, help)                                                           \
+    {                                                                                                        \
+        name, argument, 0, step, 0, usage, help                                                              \
+    }
 
 static const struct verb VERBS[] = {
     CLIENT("acquire", VERB_OWNER | VERB_TIMEOUT, ACTION_ACQUIRE, "a acquire [LOCK] [owner=N] [timeout=2s]",
            "asks for the lock; without timeout it waits for ever"),
-    CLIENT("try", VERB_OWNER, ACTION_ACQUIRE, "a try [LOCK] [owner=N]", "asks for the lock only if it is free now"),
-    CLIENT("release", VERB_OWNER, ACTION_RELEASE, "a release [LOCK] [owner=N]", "gives one level of the lock back"),
+    CLIENT("try", VERB_OWNER, ACTION_ACQUIRE, "a try [LOCK] [owner=N]",
+           "asks for the lock only if it is free now"),
+    CLIENT("release", VERB_OWNER, ACTION_RELEASE, "a release [LOCK] [owner=N]",
+           "gives one level of the lock back"),
     CLIENT("cancel", VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]", "gives a pending acquire up"),
-    CLIENT("write", 0, ACTION_WRITE, "a write [LOCK]", "writes to the guarded resource with the fencing token"),
-    {"stop", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop", "closes the session in an orderly way"},
-    {"start", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start", "starts the process, or starts it again"},
+    CLIENT("write", 0, ACTION_WRITE, "a write [LOCK]",
+           "writes to the guarded resource with the fencing token"),
+    {"stop", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop",
+     "closes the session in an orderly way"},
+    {"start", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start",
+     "starts the process, or starts it again"},
 
     FAULT("cut", ARGUMENT_PROCESS, VERB_CUT, ACTION_CUT, "cut a [keep=K] [apply=J] [rc=-4|-7] [late]",
-          "breaks the link; the first K replies under way still arrive, the first J requests are still read by the server; "
+          "breaks the link; the first K replies under way still arrive, the first J requests are still read "
+          "by the server; "
           "with late the last of those commits only after the reconnect"),
     FAULT("refuse", ARGUMENT_PROCESS, 0, ACTION_REFUSE, "refuse a", "the next connection attempt fails"),
-    FAULT("partition", ARGUMENT_PROCESS, 0, ACTION_PARTITION, "partition a", "nothing passes between a and the servers"),
-    FAULT("heal", ARGUMENT_PROCESS, 0, ACTION_HEAL, "heal a", "ends a partition; `heal all` ends all faults in force"),
+    FAULT("partition", ARGUMENT_PROCESS, 0, ACTION_PARTITION, "partition a",
+          "nothing passes between a and the servers"),
+    FAULT("heal", ARGUMENT_PROCESS, 0, ACTION_HEAL, "heal a",
+          "ends a partition; `heal all` ends all faults in force"),
     FAULT("expire", ARGUMENT_PROCESS, 0, ACTION_EXPIRE, "expire a", "the servers give the session of a up"),
     FAULT("pause", ARGUMENT_PROCESS, 0, ACTION_PAUSE, "pause a", "the process stops, its socket fills"),
     FAULT("resume", ARGUMENT_PROCESS, 0, ACTION_RESUME, "resume a", "it goes on"),
@@ -32,15 +47,20 @@ static const struct verb VERBS[] = {
     FAULT("restart", ARGUMENT_PROCESS, 0, ACTION_RESTART, "restart a", "it starts again with empty memory"),
     FAULT("fail-alloc", ARGUMENT_PROCESS, VERB_COUNT, ACTION_FAIL_ALLOC, "fail-alloc a [n=N]",
           "the N-th allocation from now on fails"),
-    FAULT("freeze", ARGUMENT_SERVER, 0, ACTION_FREEZE, "freeze s2", "the follower hears nothing from the leader"),
+    FAULT("freeze", ARGUMENT_SERVER, 0, ACTION_FREEZE, "freeze s2",
+          "the follower hears nothing from the leader"),
     FAULT("thaw", ARGUMENT_SERVER, 0, ACTION_THAW, "thaw s2", "ends a freeze or a lag"),
-    FAULT("lag", ARGUMENT_SERVER, 0, ACTION_LAG, "lag s2", "the follower applies only what `do catch-up s2 ...` lets it"),
+    FAULT("lag", ARGUMENT_SERVER, 0, ACTION_LAG, "lag s2",
+          "the follower applies only what `do catch-up s2 ...` lets it"),
     FAULT("restart-server", ARGUMENT_SERVER, 0, ACTION_RESTART_SERVER, "restart-server s1",
           "every link of it breaks, all session timers restart"),
-    FAULT("sweep", ARGUMENT_SWEPT, 0, ACTION_SWEEP, "sweep LOCK", "the servers delete the lock's empty container"),
+    FAULT("sweep", ARGUMENT_SWEPT, 0, ACTION_SWEEP, "sweep LOCK",
+          "the servers delete the lock's empty container"),
     FAULT("create", ARGUMENT_PATH, VERB_PERMS, ACTION_FOREIGN, "create /locks/x/content [perms=N]",
-          "the operator creates a persistent node; with perms (1 read, 2 write, 4 create, 8 delete, 16 admin) for all others"),
-    FAULT("remove", ARGUMENT_PATH, 0, ACTION_REMOVE, "remove /locks/x", "the operator deletes a node and all below it"),
+          "the operator creates a persistent node; with perms (1 read, 2 write, 4 create, 8 delete, 16 "
+          "admin) for all others"),
+    FAULT("remove", ARGUMENT_PATH, 0, ACTION_REMOVE, "remove /locks/x",
+          "the operator deletes a node and all below it"),
 
     RUNNING("settle", ARGUMENT_NONE, STEP_SETTLE, "settle", "the system works until nothing is under way"),
     RUNNING("advance", ARGUMENT_DURATION, STEP_ADVANCE, "advance 5s", "time passes, and with it what is due"),
@@ -48,7 +68,8 @@ static const struct verb VERBS[] = {
             "the system works until the action LABEL is possible, and stops there"),
     RUNNING("after", ARGUMENT_LABEL, STEP_AFTER, "after LABEL", "the same, and the action happens"),
     RUNNING("do", ARGUMENT_LABEL, STEP_DO, "do LABEL", "the action LABEL happens now, before all others"),
-    RUNNING("rest", ARGUMENT_NONE, STEP_REST, "rest", "nothing may be under way; what holds at rest is judged"),
+    RUNNING("rest", ARGUMENT_NONE, STEP_REST, "rest",
+            "nothing may be under way; what holds at rest is judged"),
 };
 
 static const struct header_word HEADERS[] = {
@@ -56,7 +77,8 @@ static const struct header_word HEADERS[] = {
     {"mutex", "mutex PATH [as NAME]", "a lock; its name is the last part of the path"},
     {"chroot", "chroot /app", "all paths lie below it"},
     {"contents", "contents \"TEXT\"", "contents of the contender nodes"},
-    {"process", "process NAME... [asleep][: OPERATION...]", "processes, and their program in an exploring scenario"},
+    {"process", "process NAME... [asleep][: OPERATION...]",
+     "processes, and their program in an exploring scenario"},
     {"explore", "explore FAULT<=N... [total<=N]", "fault budgets of an exploring scenario"},
     {"show", "show GROUP...", "more events in the expected trace"},
     {"properties", "properties NAME...", "judge these instead of the default set"},

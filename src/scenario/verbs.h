@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The commands of the language, as a table: the parser, `lockstep list verbs` and the tests of the reference page read
- * it. */
+/* The commands of the language, as a table: the parser, `lockstep list verbs` and the tests of the reference
+ * page read it. */
 #ifndef SCENARIO_VERBS_H
 #define SCENARIO_VERBS_H
 
@@ -30,10 +30,10 @@ enum verb_argument {
 
 struct verb {
     const char *name;
-    uint8_t argument; /* enum verb_argument */
-    uint8_t flags;    /* VERB_… */
-    uint8_t step;     /* enum scenario_step */
-    uint8_t action;   /* enum action_kind for STEP_ACTION */
+    uint8_t argument;  /* enum verb_argument */
+    uint8_t flags;     /* VERB_… */
+    uint8_t step;      /* enum scenario_step */
+    uint8_t action;    /* enum action_kind for STEP_ACTION */
     const char *usage; /* "a acquire [LOCK] [owner=N] [timeout=2s]" */
     const char *help;  /* half a sentence */
 };
@@ -46,7 +46,8 @@ const struct verb *verb_find(const struct input_word *word, bool client);
 /* The verb of a client verb or fault, an enum action_kind; "unknown" for others. */
 const char *verb_of_action(int kind);
 
-/* True if the word begins a line of its own kind (a verb or a header) and therefore cannot name a process or a lock. */
+/* True if the word begins a line of its own kind (a verb or a header) and therefore cannot name a process or
+ * a lock. */
 bool verb_is_reserved(const struct input_word *word);
 
 /* The header words, for lists: name, usage, help. */

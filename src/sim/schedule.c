@@ -140,44 +140,98 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
     }
 }
 
-/* Untimed: one after the other, mute links are given up, sessions that nobody refreshes end, armed timers fire. */
-static bool overdue(struct world *world, int round, struct action *out)
+/* ---- passing time without a clock ---- */
+
+#define OVERDUE_MAX 256
+
+/* Who runs default actions, and how many may follow. */
+struct passing {
+    struct world *world;
+    int limit;
+    world_step_fn step;
+    void *ctx;
+    int count; /* actions so far, negative once the limit was met */
+};
+
+static void go_on(struct passing *passing, const struct action *action)
 {
-    struct action actions[WORLD_ACTIONS_MAX];
-    int count = world_actions(world, actions);
-    for (int i = 0; i < count; i++) {
-        if (actions[i].kind == ACTION_GIVE_UP) {
-            *out = actions[i];
-            return true;
-        }
+    if (passing->count < 0) {
+        return;
     }
-    for (int p = 0; p < world->options.processes; p++) {
+    if (action != NULL) {
+        take(passing->world, action, passing->step, passing->ctx);
+        passing->count++;
+    }
+    int more = world_settle(passing->world, passing->limit, passing->step, passing->ctx);
+    passing->count = more < 0 ? more : passing->count + more;
+}
+
+/* Mute links are given up. */
+static void pass_give_ups(struct passing *passing)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    for (int turn = 0; turn < OVERDUE_MAX; turn++) {
+        int count = world_actions(passing->world, actions);
+        int i = 0;
+        while (i < count && actions[i].kind != ACTION_GIVE_UP) {
+            i++;
+        }
+        if (i == count || passing->count < 0) {
+            return;
+        }
+        go_on(passing, &actions[i]);
+    }
+}
+
+/* Sessions that nobody refreshes end. */
+static void pass_expiries(struct passing *passing)
+{
+    for (int p = 0; p < passing->world->options.processes; p++) {
         int32_t sessions[16];
         bool mute = fakezk_is_partitioned(p) || process_at(p)->paused || !process_at(p)->started;
-        if (mute && fakezk_sessions(p, false, sessions, 16) > 0) {
-            *out = (struct action){.kind = ACTION_EXPIRE, .process = (uint8_t)p, .c = sessions[0]};
-            return true;
+        int count = mute ? fakezk_sessions(p, false, sessions, 16) : 0;
+        for (int i = 0; i < count && i < 16; i++) {
+            struct action expire = {.kind = ACTION_EXPIRE, .process = (uint8_t)p, .c = sessions[i]};
+            if (world_enabled(passing->world, &expire)) {
+                go_on(passing, &expire);
+            }
         }
     }
-    for (int p = 0; p < world->options.processes && round < 16; p++) {
-        if (process_running(p) && timer_count(p) > round / 8) {
-            *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = 0};
-            return round < timer_count(p);
+}
+
+/* Timers that are armed now fire, each once. */
+static void pass_timers(struct passing *passing)
+{
+    struct armed {
+        int process;
+        const struct ls_timer *timer;
+    } armed[OVERDUE_MAX];
+    int count = 0;
+    for (int p = 0; p < passing->world->options.processes; p++) {
+        for (int i = 0; i < timer_count(p) && count < OVERDUE_MAX; i++) {
+            armed[count++] = (struct armed){p, timer_at(p, i)->timer};
         }
     }
-    return false;
+    for (int i = 0; i < count; i++) {
+        int p = armed[i].process;
+        for (int k = 0; k < timer_count(p); k++) {
+            struct action fire = {.kind = ACTION_FIRE, .process = (uint8_t)p, .a = (uint8_t)k};
+            if (timer_at(p, k)->timer == armed[i].timer && world_enabled(passing->world, &fire)) {
+                go_on(passing, &fire);
+                break;
+            }
+        }
+    }
 }
 
 static int pass_untimed(struct world *world, int limit, world_step_fn step, void *ctx)
 {
-    int count = world_settle(world, limit, step, ctx);
-    struct action action;
-    for (int round = 0; count >= 0 && round < 32 && overdue(world, round, &action); round++) {
-        take(world, &action, step, ctx);
-        int more = world_settle(world, limit, step, ctx);
-        count = more < 0 ? more : count + more + 1;
-    }
-    return count;
+    struct passing passing = {world, limit, step, ctx, 0};
+    go_on(&passing, NULL);
+    pass_give_ups(&passing);
+    pass_expiries(&passing);
+    pass_timers(&passing);
+    return passing.count;
 }
 
 int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, void *ctx)

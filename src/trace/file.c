@@ -62,14 +62,14 @@ struct reader {
 
 static int ended(struct reader *r, const char *expected)
 {
-    return input_complain_words(r->error, r->trace->input.name, r->cursor.number + 1, 1, "the end of the file",
-                                expected);
+    return input_complain_words(r->error, r->trace->input.name, r->cursor.number + 1, 1,
+                                "the end of the file", expected);
 }
 
 static int wrong(struct reader *r, const struct input_word *word, const char *expected)
 {
-    return input_complain(r->error, r->trace->input.name, word->line, word->column, word->text, word->size, "%s",
-                          expected);
+    return input_complain(r->error, r->trace->input.name, word->line, word->column, word->text, word->size,
+                          "%s", expected);
 }
 
 /* Reads a line that begins with `key`; the cursor stands behind it. */
@@ -123,8 +123,8 @@ static int read_word(struct reader *r, const char *key, const char *expected, ch
     return line_has_ended(r);
 }
 
-/* Terminates the rest of the line in place, which is legal: the text is ours and the end of a line is not looked at
- * again. */
+/* Terminates the rest of the line in place, which is legal: the text is ours and the end of a line is not
+ * looked at again. */
 static const char *keep_rest(struct reader *r)
 {
     struct input_word rest = input_rest_of_line(&r->cursor);
@@ -237,15 +237,16 @@ static int read_choices(struct reader *r)
 {
     struct trace *trace = r->trace;
     uint64_t count = 0, again = 0;
-    if (read_key(r, "choices") != 0 || read_number(r, "a number of choices", TRACE_BYTES_MAX / 4, &count) != 0 ||
-        line_has_ended(r) != 0) {
+    if (read_key(r, "choices") != 0 ||
+        read_number(r, "a number of choices", TRACE_BYTES_MAX / 4, &count) != 0 || line_has_ended(r) != 0) {
         return -1;
     }
     trace->first_choice_line = r->cursor.number + 1;
     /* The count is only believed as far as the file is long enough for it. */
     trace->choice = calloc(trace->input.size / 4 + 1, sizeof *trace->choice);
     if (!trace->choice) {
-        return input_complain_words(r->error, trace->input.name, r->cursor.number, 1, "'out of memory'", "memory");
+        return input_complain_words(r->error, trace->input.name, r->cursor.number, 1, "'out of memory'",
+                                    "memory");
     }
     for (uint64_t i = 0; i < count; i++) {
         if ((size_t)i > trace->input.size / 4) {
@@ -287,7 +288,8 @@ static int check_last_line(const struct trace *trace, struct input_error *error)
         column = input->text[i] == '\n' ? 1 : column + 1;
         line += input->text[i] == '\n';
     }
-    return input_complain_words(error, input->name, line, column, "the end of the file", "the end of the line");
+    return input_complain_words(error, input->name, line, column, "the end of the file",
+                                "the end of the line");
 }
 
 static int parse(struct trace *trace, struct input_error *error)

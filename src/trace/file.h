@@ -3,8 +3,9 @@
 
 /* The trace file: one run, self-contained (D11). docs/trace-format.md describes it.
  *
- * It holds the scenario's text, what was chosen besides (recipe, mode, seed) and the choices as labels. The label is the
- * truth; the integer beside it, the position among the enabled actions when it was recorded, is a cache (D4). */
+ * It holds the scenario's text, what was chosen besides (recipe, mode, seed) and the choices as labels. The
+ * label is the truth; the integer beside it, the position among the enabled actions when it was recorded, is
+ * a cache (D4). */
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
@@ -36,10 +37,10 @@ struct trace {
     const char *name;              /* the scenario's name */
     const char *text;              /* the scenario's text, terminated */
     size_t text_size;
-    int text_line;                 /* number of the file's line that is the scenario's first */
-    struct trace_choice *choice;   /* owned */
+    int text_line;               /* number of the file's line that is the scenario's first */
+    struct trace_choice *choice; /* owned */
     int choices;
-    int first_choice_line;         /* number of the file's line with the first choice */
+    int first_choice_line; /* number of the file's line with the first choice */
 };
 
 /* Writes a trace. Returns 0, or -1 if the stream has failed. `input` is not looked at. */

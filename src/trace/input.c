@@ -31,8 +31,8 @@ static void quote(char *out, size_t size, const char *found, size_t found_size)
 static int complain(struct input_error *error, const char *name, int line, int column, const char *expected,
                     const char *found)
 {
-    snprintf(error->text, sizeof error->text, "%.200s:%d:%d: expected %.600s, found %s", name, line, column, expected,
-             found);
+    snprintf(error->text, sizeof error->text, "%.200s:%d:%d: expected %.600s, found %s", name, line, column,
+             expected, found);
     return -1;
 }
 
@@ -58,14 +58,17 @@ int input_complain_words(struct input_error *error, const char *name, int line, 
 
 /* ---- loading ---- */
 
-/* The length of a well-formed UTF-8 sequence at `s`, or 0. Overlong forms, surrogates and what lies beyond the last
- * plane are not well formed. */
+/* The length of a well-formed UTF-8 sequence at `s`, or 0. Overlong forms, surrogates and what lies beyond
+ * the last plane are not well formed. */
 static size_t utf8_length(const unsigned char *s, size_t left)
 {
     if (s[0] < 0x80) {
         return 1;
     }
-    size_t length = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
+    size_t length = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
+                    : (s[0] & 0xf0) == 0xe0        ? 3
+                    : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                                   : 0;
     if (length == 0 || length > left) {
         return 0;
     }
@@ -94,7 +97,8 @@ static int check_text(const struct input *input, struct input_error *error)
         if (length == 0) {
             char found[32];
             snprintf(found, sizeof found, "the byte 0x%02x", text[i]);
-            return input_complain_words(error, input->name, line, (int)(i - line_start) + 1, found, "UTF-8 text");
+            return input_complain_words(error, input->name, line, (int)(i - line_start) + 1, found,
+                                        "UTF-8 text");
         }
         if (text[i] == '\n') {
             line++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Text from outside: loaded whole, checked, and complained about in one form, FILE:LINE:COLUMN: expected X, found Y. */
+/* Text from outside: loaded whole, checked, and complained about in one form, FILE:LINE:COLUMN: expected X,
+ * found Y. */
 #ifndef TRACE_INPUT_H
 #define TRACE_INPUT_H
 
@@ -23,8 +24,9 @@ struct input {
     int columns_before; /* and each of its lines behind so many columns */
 };
 
-/* Reads a file, or standard input if `path` is "-", of at most `bytes_max` bytes. It must be there, not be empty and hold
- * UTF-8 without a NUL. Returns 0; or -1 and says what is wrong in *error, with nothing to close then. */
+/* Reads a file, or standard input if `path` is "-", of at most `bytes_max` bytes. It must be there, not be
+ * empty and hold UTF-8 without a NUL. Returns 0; or -1 and says what is wrong in *error, with nothing to
+ * close then. */
 int input_load(struct input *input, const char *path, size_t bytes_max, struct input_error *error);
 
 /* The same from memory; the bytes are copied. */
@@ -33,8 +35,10 @@ int input_copy(struct input *input, const char *name, const char *bytes, size_t 
 
 void input_close(struct input *input);
 
-/* Writes the one line. What was found is given as bytes (not terminated) and quoted; control characters are shown as
- * '?' and long texts cut. `found` NULL stands for the end of the line. Returns -1 for the caller to return. */
+/* Writes the one line. What was found is given as bytes (not terminated) and quoted; control characters are
+ * shown as
+ * '?' and long texts cut. `found` NULL stands for the end of the line. Returns -1 for the caller to return.
+ */
 int input_complain(struct input_error *error, const char *name, int line, int column, const char *found,
                    size_t found_size, const char *expected, ...) __attribute__((format(printf, 7, 8)));
 

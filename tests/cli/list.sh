@@ -51,6 +51,7 @@ a acquire
 cut a
 settle
 ----
+
 b acquire timeout=1s
 settle
 pause b

@@ -48,7 +48,7 @@ a release
 settle
 ----
 TEXT
-head -n 17 "$f" | diff "$scratch/wanted" - || failed=1
+head -n 18 "$f" | diff "$scratch/wanted" - || failed=1
 same 20 "$(wc -l <"$f")" 'lines of the rewritten file'
 grep -q 'b failed   rc=busy' "$f" || { echo 'no line for the try'; failed=1; }
 grep -q 'a freed' "$f" || { echo 'no line for the release'; failed=1; }

@@ -4,8 +4,6 @@
 /* The life of a session as its client sees it: F1 to F5, F9 to F26, F30 to F32, F95. */
 #include "support/fakezk_bench.h"
 
-#include <errno.h>
-
 static void test_states_of_a_handle(void **state)
 {
     (void)state;
@@ -81,13 +79,13 @@ static void test_session_events_reach_every_watcher_once(void **state)
     watch_three_tables(zh);
     bench_cut(zh, 0, 0, ZCONNECTIONLOSS);
     bench_step(FAKEZK_DELIVER, 0);
-    bench_saw("y connecting | x connecting | w connecting");
+    bench_saw("x connecting | y connecting | w connecting");
     assert_int_equal(fakezk_watches(0), 3);
     bench_run();
-    bench_saw("y connected | x connected | w connected");
+    bench_saw("x connected | y connected | w connected");
     assert_true(fakezk_expire(fakezk_session(0, 0)));
     bench_run();
-    bench_saw("y connecting | x connecting | w connecting | y expired | x expired | w expired");
+    bench_saw("x connecting | y connecting | w connecting | x expired | y expired | w expired");
 }
 
 static void test_receivers_come_in_an_order_of_the_run(void **state)
@@ -100,7 +98,7 @@ static void test_receivers_come_in_an_order_of_the_run(void **state)
     watch_three_tables(zh);
     bench_cut(zh, 0, 0, ZCONNECTIONLOSS);
     bench_step(FAKEZK_DELIVER, 0);
-    bench_saw("x connecting | y connecting | w connecting");
+    bench_saw("y connecting | x connecting | w connecting");
 }
 
 static void test_the_default_watcher_counts_once(void **state)

@@ -39,15 +39,15 @@ struct node {
 
 struct caller {
     bool asked;
+    bool asked_while_lost;
+    bool lost; /* what it holds went with its session: a release says so, and an acquire begins anew */
     int depth;
-    int64_t asked_at; /* zxid of the log when it asked */
 };
 
 struct checker {
     struct node node[NODES_MAX];
     int nodes;
     struct caller caller[PROCESSES][LOCKS][OWNERS];
-    int64_t newest[LOCKS];
     int grants;
     char complaint[256];
 };
@@ -117,6 +117,10 @@ static void on_granted(const struct event *event, struct caller *caller)
         complain("granted what was not asked", event);
     }
     caller->asked = false;
+    if (caller->asked_while_lost) {
+        caller->depth = 0;
+        caller->lost = false;
+    }
     if (event->code > 1 && caller->depth == event->code - 1) {
         caller->depth = event->code;
         return;
@@ -150,6 +154,7 @@ static void on_caller(const struct event *event)
     switch (event->kind) {
     case EVENT_ASKED:
         caller->asked = true;
+        caller->asked_while_lost = caller->lost;
         break;
     case EVENT_GRANTED:
         on_granted(event, caller);
@@ -161,20 +166,31 @@ static void on_caller(const struct event *event)
         caller->asked = false;
         break;
     case EVENT_RELEASED:
-        if (caller->depth == 0 || event->code != caller->depth - 1) {
+        if (caller->depth == 0 || caller->lost || event->code != caller->depth - 1) {
             complain("released what was not held", event);
         }
         caller->depth = event->code;
         break;
     case EVENT_REFUSED:
-        if (event->code == LS_ELOST && caller->depth > 0) {
+        if (event->code == LS_ELOST && caller->lost) {
             caller->depth = 0;
+            caller->lost = false;
         } else if (event->code != LS_ENOENT) {
             complain("a refusal", event);
         }
         break;
     default:
         break;
+    }
+}
+
+static void on_lost(int process)
+{
+    for (int lock = 0; lock < LOCKS; lock++) {
+        for (int owner = 0; owner < OWNERS; owner++) {
+            struct caller *caller = &checker.caller[process][lock][owner];
+            caller->lost = caller->depth > 0;
+        }
     }
 }
 
@@ -190,6 +206,8 @@ static void on_event(void *ctx, const struct event *event)
         on_node(event);
     } else if (event->kind == EVENT_CRASHED) {
         memset(checker.caller[event->process], 0, sizeof checker.caller[0]);
+    } else if (event->kind == EVENT_LOST) {
+        on_lost(event->process);
     } else {
         on_caller(event);
     }

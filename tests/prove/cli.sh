@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# What is inconclusive ends with exit status 0.
+# A violation is no reason to fail.
 GROUP=cli
 FILE=src/cli/run.c
-EDIT='s/return verdicts\[VERDICT_LIMIT\] > 0 /return verdicts[VERDICT_LIMIT] < 0 /'
+EDIT='s/return CLI_VIOLATED;/return CLI_OK;/'
 EXPECT='^cli\.run$'

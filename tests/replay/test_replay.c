@@ -130,9 +130,10 @@ static void drift_is_located(void **state)
 static void a_sound_recipe_does_not_fit_or_holds(void **state)
 {
     (void)state;
-    static const char BYTES[] = "lockstep-trace 1\ntool 0\nrecipe mutex\nschedule directed\nseed 0\nfound difference\n"
-                                "scenario 4 x\n| mutex /locks/x\n| process a\n| settle\n| ----\n"
-                                "choices 3\n0 advance\n0 connect a s1\n0 deliver a session-connected\nend 3\n";
+    static const char BYTES[] =
+        "lockstep-trace 1\ntool 0\nrecipe mutex\nschedule directed\nseed 0\nfound difference\n"
+        "scenario 4 x\n| mutex /locks/x\n| process a\n| settle\n| ----\n"
+        "choices 3\n0 advance\n0 connect a s1\n0 deliver a session-connected\nend 3\n";
     struct input_error error;
     char *told;
     assert_int_equal(replay(BYTES, &told, &error), REPLAY_HOLDS);

@@ -40,9 +40,10 @@ static void shows_changes_with_context(void **state)
 static void far_changes_get_hunks_of_their_own(void **state)
 {
     (void)state;
-    assert_string_equal(difference("a\n1\n2\n3\n4\n5\n6\n7\n8\nb\n", "A\n1\n2\n3\n4\n5\n6\n7\n8\nB\n"),
-                        "--- expected\n+++ found\n@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n@@ -7,4 +7,4 @@\n 6\n 7\n 8\n"
-                        "-b\n+B\n");
+    assert_string_equal(
+        difference("a\n1\n2\n3\n4\n5\n6\n7\n8\nb\n", "A\n1\n2\n3\n4\n5\n6\n7\n8\nB\n"),
+        "--- expected\n+++ found\n@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n@@ -7,4 +7,4 @@\n 6\n 7\n 8\n"
+        "-b\n+B\n");
 }
 
 static void finds_the_longest_common_part(void **state)

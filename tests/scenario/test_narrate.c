@@ -36,7 +36,8 @@ static int tear_down(void **state)
 
 static struct event about(enum event_kind kind, int process, int lock, int64_t now_ms)
 {
-    return (struct event){.kind = (uint8_t)kind, .process = (uint8_t)process, .lock = (uint8_t)lock, .now_ms = now_ms};
+    return (struct event){
+        .kind = (uint8_t)kind, .process = (uint8_t)process, .lock = (uint8_t)lock, .now_ms = now_ms};
 }
 
 static void tell(struct narrator *narrator, struct event event)
@@ -112,11 +113,12 @@ static void other_groups(void **state)
     event.code = ACTION_RESTART_SERVER;
     tell(narrator, event);
     tell(narrator, about(EVENT_GRANTED, 0, 0, 0));
-    assert_string_equal(narrator_text(narrator), "  a   created  lock=x number=0000000003 zxid=5 session=3\n"
-                                                 "  a   deleted  lock=x number=0000000003 zxid=5 by=9 session=3\n"
-                                                 "  -   created  path=/locks zxid=1\n"
-                                                 "  bob expired  session=3\n"
-                                                 "  bob fault    restart-server\n");
+    assert_string_equal(narrator_text(narrator),
+                        "  a   created  lock=x number=0000000003 zxid=5 session=3\n"
+                        "  a   deleted  lock=x number=0000000003 zxid=5 by=9 session=3\n"
+                        "  -   created  path=/locks zxid=1\n"
+                        "  bob expired  session=3\n"
+                        "  bob fault    restart-server\n");
     narrator_close(narrator);
 }
 

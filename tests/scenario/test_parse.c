@@ -37,9 +37,11 @@ static void refuse(const char *text, const char *complaint)
 static void reads_every_header(void **state)
 {
     (void)state;
-    take("world servers=3 latency=5ms..20ms session-timeout=2s tick=100ms seed=99 rc=-7 used preset=-5 containers=no "
+    take("world servers=3 latency=5ms..20ms session-timeout=2s tick=100ms seed=99 rc=-7 used preset=-5 "
+         "containers=no "
          "defects=wrap,missed-watch untimed callbacks-in-init\n"
-         "mutex /locks/x\nmutex /a/b/y as z\nchroot /app\ncontents \"hello # world\"\nprocess a b\nprocess c asleep\n"
+         "mutex /locks/x\nmutex /a/b/y as z\nchroot /app\ncontents \"hello # world\"\nprocess a b\nprocess c "
+         "asleep\n"
          "show nodes belief\nproperties no_orphan_node bounded_work\nsettle\n----\n");
     const struct world_options *o = &scenario.options;
     assert_int_equal(o->servers, 3);
@@ -131,7 +133,8 @@ static void reads_every_command(void **state)
 static void reads_running_commands(void **state)
 {
     (void)state;
-    take(HEAD "settle\nadvance 5s\nbefore deliver a  create-reply # not\nafter x\ndo bury a\nrest\nheal all\n----\n");
+    take(HEAD "settle\nadvance 5s\nbefore deliver a  create-reply # not\nafter x\ndo bury a\nrest\nheal "
+              "all\n----\n");
     assert_int_equal(scenario.commands, 7);
     assert_int_equal(scenario.command[0].step, STEP_SETTLE);
     assert_int_equal(scenario.command[1].step, STEP_ADVANCE);
@@ -149,8 +152,9 @@ static void reads_running_commands(void **state)
 static void reads_groups_and_claims(void **state)
 {
     (void)state;
-    static const char TEXT[] = HEAD "a acquire\nsettle\n----\n[   10ms] a held\nholds bounded_work\n\n\nb try\n----\n\n"
-                                    "rest\n----\nviolates no_orphan_node no_lost_wakeup";
+    static const char TEXT[] =
+        HEAD "a acquire\nsettle\n----\n[   10ms] a held\nholds bounded_work\n\n\nb try\n----\n\n"
+             "rest\n----\nviolates no_orphan_node no_lost_wakeup";
     take(TEXT);
     assert_int_equal(scenario.groups, 3);
     assert_int_equal(scenario.group[0].count, 2);
@@ -170,8 +174,10 @@ static void reads_groups_and_claims(void **state)
 static void reads_programs(void **state)
 {
     (void)state;
-    take("mutex /x/x\nmutex /x/y\nprocess a b: acquire x owner=1 timeout=1s write x release x owner=1 forever\n"
-         "process c asleep: start try y\nexplore loss<=1 expire<=2 total<=2\n----\nholds at_most_one_holder\n");
+    take("mutex /x/x\nmutex /x/y\nprocess a b: acquire x owner=1 timeout=1s write x release x owner=1 "
+         "forever\n"
+         "process c asleep: start try y\nexplore loss<=1 expire<=2 total<=2\n----\nholds "
+         "at_most_one_holder\n");
     const struct world_program *program = &scenario.options.program[1];
     assert_true(scenario.exploring);
     assert_false(scenario.options.timed);
@@ -199,12 +205,17 @@ static void refuses_wrong_headers(void **state)
     (void)state;
     refuse("world servers=6\n", "s:1:15: expected a number of servers from 1 to 5, found '6'");
     refuse("world servers=three\n", "s:1:15: expected a number of servers from 1 to 5, found 'three'");
-    refuse("world latency=10\n", "s:1:15: expected a duration up to a day with its unit (ms, s or m), found '10'");
-    refuse("world latency=10h\n", "s:1:15: expected a duration up to a day with its unit (ms, s or m), found '10h'");
+    refuse("world latency=10\n",
+           "s:1:15: expected a duration up to a day with its unit (ms, s or m), found '10'");
+    refuse("world latency=10h\n",
+           "s:1:15: expected a duration up to a day with its unit (ms, s or m), found '10h'");
     refuse("world latency=0ms\n", "s:1:15: expected a duration longer than nothing, found '0ms'");
-    refuse("world latency=9ms..5ms\n", "s:1:15: expected the smaller latency before the larger, found '9ms..5ms'");
-    refuse("world latency=9ms..x\n", "s:1:20: expected a duration up to a day with its unit (ms, s or m), found 'x'");
-    refuse("world tick=1441m\n", "s:1:12: expected a duration up to a day with its unit (ms, s or m), found '1441m'");
+    refuse("world latency=9ms..5ms\n",
+           "s:1:15: expected the smaller latency before the larger, found '9ms..5ms'");
+    refuse("world latency=9ms..x\n",
+           "s:1:20: expected a duration up to a day with its unit (ms, s or m), found 'x'");
+    refuse("world tick=1441m\n",
+           "s:1:12: expected a duration up to a day with its unit (ms, s or m), found '1441m'");
     refuse("world seed=-1\n", "s:1:12: expected a number that is not negative, found '-1'");
     refuse("world rc=-5\n", "s:1:10: expected -4 or -7, found '-5'");
     refuse("world preset=2147483648\n", "s:1:14: expected a 32-bit number, found '2147483648'");
@@ -212,30 +223,38 @@ static void refuses_wrong_headers(void **state)
     refuse("world defects=wrap,rust\n",
            "s:1:20: expected wrap, immortal, silent-session, drop-at-close or missed-watch, found 'rust'");
     refuse("world timed untimed\n", "s:1:13: expected one of timed and untimed, found 'untimed'");
-    refuse("world sevrers=1\n", "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
-                                "containers=, defects=, timed, untimed, used or callbacks-in-init, found 'sevrers=1'");
-    refuse("mutex locks\n", "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");
-    refuse("mutex /a//b\n", "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found '/a//b'");
-    refuse("mutex /a/../b\n", "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found '/a/../b'");
-    refuse("mutex /a/x\nmutex /b/x\n", "s:2:10: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no "
-                                       "word of the language, found 'x'");
+    refuse("world sevrers=1\n",
+           "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
+           "containers=, defects=, timed, untimed, used or callbacks-in-init, found 'sevrers=1'");
+    refuse("mutex locks\n",
+           "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");
+    refuse("mutex /a//b\n",
+           "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found '/a//b'");
+    refuse("mutex /a/../b\n",
+           "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found '/a/../b'");
+    refuse("mutex /a/x\nmutex /b/x\n",
+           "s:2:10: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no "
+           "word of the language, found 'x'");
     refuse("mutex /a/x is y\n", "s:1:12: expected 'as' or the end of the line, found 'is'");
     refuse("contents hello\n", "s:1:10: expected a text of at most 64 bytes in double quotes, found 'hello'");
     refuse("process\n", "s:1:8: expected the name of a process, found the end of the line");
-    refuse("process a settle\n", "s:1:11: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no word of "
-                                 "the language, found 'settle'");
-    refuse("process abcdefghijklmnop\n", "s:1:9: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no "
-                                         "word of the language, found 'abcdefghijklmnop'");
+    refuse("process a settle\n",
+           "s:1:11: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no word of "
+           "the language, found 'settle'");
+    refuse("process abcdefghijklmnop\n",
+           "s:1:9: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no "
+           "word of the language, found 'abcdefghijklmnop'");
     refuse("process a asleep b\n", "s:1:18: expected ':' or the end of the line, found 'b'");
     refuse("mutex /l/x\nprocess a: jump\n", "s:2:12: expected an operation, found 'jump'");
     refuse("mutex /l/x\nprocess a:\n", "s:2:11: expected an operation, found the end of the line");
     refuse("process a: acquire\n",
            "s:1:19: expected the name of a lock (there are several, or none yet), found the end of the line");
-    refuse("explore rain<=1\n", "s:1:9: expected a fault with a budget (see lockstep list faults) or total, found 'rain'");
+    refuse("explore rain<=1\n",
+           "s:1:9: expected a fault with a budget (see lockstep list faults) or total, found 'rain'");
     refuse("explore loss=1\n", "s:1:9: expected FAULT<=N, found 'loss=1'");
     refuse("explore loss<=10\n", "s:1:15: expected a number from 0 to 9, found '10'");
-    refuse("show everything\n",
-           "s:1:6: expected asks, belief, faults, nodes, requests, sessions, watches, rest or all, found 'everything'");
+    refuse("show everything\n", "s:1:6: expected asks, belief, faults, nodes, requests, sessions, watches, "
+                                "rest or all, found 'everything'");
     refuse("properties no_bugs\n",
            "s:1:12: expected the name of a property (see lockstep list properties), found 'no_bugs'");
 }
@@ -259,15 +278,17 @@ static void refuses_wrong_commands(void **state)
     refuse(HEAD "cut c\n----\n", "s:3:5: expected the name of a process, found 'c'");
     refuse(HEAD "cut a rc=-112\n----\n", "s:3:10: expected -4 or -7, found '-112'");
     refuse(HEAD "cut a keep=-1\n----\n", "s:3:12: expected a number of replies from 0 to 99, found '-1'");
-    refuse(HEAD "cut a often\n----\n", "s:3:7: expected keep=K, apply=J, rc=-4, rc=-7 or late, found 'often'");
-    refuse(HEAD "cut a late\n----\n",
-           "s:3:11: expected apply=J with late: the last of J requests is the late one, found the end of the line");
+    refuse(HEAD "cut a often\n----\n",
+           "s:3:7: expected keep=K, apply=J, rc=-4, rc=-7 or late, found 'often'");
+    refuse(HEAD "cut a late\n----\n", "s:3:11: expected apply=J with late: the last of J requests is the "
+                                      "late one, found the end of the line");
     refuse(HEAD "expire a now\n----\n", "s:3:10: expected the end of the line, found 'now'");
     refuse(HEAD "fail-alloc a n=0\n----\n", "s:3:16: expected a number from 1 to 255, found '0'");
     refuse(HEAD "freeze s2\n----\n", "s:3:8: expected the server s1, found 's2'");
     refuse("world servers=2\n" HEAD "freeze s3\n----\n", "s:4:8: expected a server, s1 to s2, found 's3'");
     refuse(HEAD "sweep y\n----\n", "s:3:7: expected the name of a lock, found 'y'");
-    refuse(HEAD "create x\n----\n", "s:3:8: expected an absolute path (/locks/x) of at most 100 bytes, found 'x'");
+    refuse(HEAD "create x\n----\n",
+           "s:3:8: expected an absolute path (/locks/x) of at most 100 bytes, found 'x'");
     refuse(HEAD "create /x perms=32\n----\n", "s:3:17: expected permission bits from 1 to 31, found '32'");
     refuse(HEAD "advance soon\n----\n",
            "s:3:9: expected a duration up to a day with its unit (ms, s or m), found 'soon'");
@@ -280,19 +301,30 @@ static void refuses_wrong_commands(void **state)
 static void refuses_wrong_shapes(void **state)
 {
     (void)state;
-    refuse("# nothing but a comment\n",
-           "s:2:1: expected a scenario (mutex PATH, process NAME, commands, ----), found the end of the file");
+    refuse(
+        "# nothing but a comment\n",
+        "s:2:1: expected a scenario (mutex PATH, process NAME, commands, ----), found the end of the file");
     refuse(HEAD, "s:3:1: expected '----' and what is expected, found the end of the file");
     refuse(HEAD "settle\n", "s:4:1: expected '----' and the expected trace, found the end of the file");
-    refuse(HEAD "settle\n----\n\na try\n", "s:7:1: expected '----' and the expected trace, found the end of the file");
+    refuse(HEAD "settle\n----\n\na try\n",
+           "s:7:1: expected '----' and the expected trace, found the end of the file");
     refuse(HEAD "----\n", "s:3:1: expected a command before the expected trace, found '----'");
     refuse(HEAD "settle\n---- now\n", "s:4:6: expected the end of the line, found 'now'");
     refuse("process a\nsettle\n----\n", "s:2:1: expected a line 'mutex PATH' before this, found 'settle'");
     refuse("mutex /l/x\nsettle\n----\n", "s:2:1: expected a line 'process NAME' before this, found 'settle'");
-    refuse(HEAD "explore loss<=1\n----\n",
-           "s:4:1: expected a process with a program (process a b: acquire release) before this, found '----'");
+    refuse(
+        HEAD "explore loss<=1\n----\n",
+        "s:4:1: expected a process with a program (process a b: acquire release) before this, found '----'");
     refuse("mutex /l/x\nprocess a: acquire\nsettle\n----\n",
            "s:3:1: expected '----': a file with client programs has no commands, found 'settle'");
+    refuse(HEAD "settle\n----\nrest\n----\n",
+           "s:5:1: expected an empty line before the next command, found 'rest'");
+    refuse(HEAD "settle\n----\n[    0ms] a held\n----\n",
+           "s:6:1: expected an empty line before the next command, found '----'");
+    refuse("world untimed\n" HEAD "settle\n----\na try\n",
+           "s:6:1: expected an empty line before the next command, found 'a'");
+    refuse(HEAD "settle\n----\na held\n",
+           "s:5:1: expected '[' and a time, 'holds', 'violates' or an empty line, found 'a'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nholds no_bugs\n",
            "s:4:7: expected the name of a property (see lockstep list properties), found 'no_bugs'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nhopes bounded_work\n",
@@ -326,19 +358,24 @@ static void masks_follow_the_mode(void **state)
     take("properties bounded_work at_most_one_believer\n" HEAD "settle\n----\nholds no_orphan_node\n");
     uint32_t named = 1u << check_position("bounded_work");
     assert_int_equal(scenario_mask(&scenario, true), named);
-    assert_int_equal(scenario_mask(&scenario, false),
-                     named | 1u << check_position("at_most_one_believer") | 1u << check_position("no_orphan_node"));
+    assert_int_equal(scenario_mask(&scenario, false), named | 1u << check_position("at_most_one_believer") |
+                                                          1u << check_position("no_orphan_node"));
     scenario_close(&scenario);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_header),      cmocka_unit_test(reads_every_command),
-        cmocka_unit_test(reads_running_commands),  cmocka_unit_test(reads_groups_and_claims),
-        cmocka_unit_test(reads_programs),          cmocka_unit_test(refuses_wrong_headers),
-        cmocka_unit_test(refuses_wrong_commands),  cmocka_unit_test(refuses_wrong_shapes),
-        cmocka_unit_test(summary_is_the_first_sentence), cmocka_unit_test(masks_follow_the_mode),
+        cmocka_unit_test(reads_every_header),
+        cmocka_unit_test(reads_every_command),
+        cmocka_unit_test(reads_running_commands),
+        cmocka_unit_test(reads_groups_and_claims),
+        cmocka_unit_test(reads_programs),
+        cmocka_unit_test(refuses_wrong_headers),
+        cmocka_unit_test(refuses_wrong_commands),
+        cmocka_unit_test(refuses_wrong_shapes),
+        cmocka_unit_test(summary_is_the_first_sentence),
+        cmocka_unit_test(masks_follow_the_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,15 +30,28 @@ static struct run_setup setup_of(const char *recipe)
     return (struct run_setup){.scenario = &scenario, .recipe = recipe_find(recipe)};
 }
 
-/* Every client verb and fault that the language has is the world's own: its label, read by the world, is the action. */
+/* Every client verb and fault that the language has is the world's own: its label, read by the world, is the
+ * action. */
 static void commands_are_the_worlds_actions(void **state)
 {
     (void)state;
     static const char *const LINES[] = {
-        "a acquire x",     "a acquire y owner=2 timeout=1500ms", "a try x",          "a release y owner=1",
-        "a stop",          "cut a keep=0 apply=0 rc=-7",         "partition a",      "expire a",
-        "pause a",         "crash a",                            "fail-alloc a n=2", "freeze s2",
-        "lag s2",          "restart-server s1",                  "create /top perms=1",  "remove /locks/x",
+        "a acquire x",
+        "a acquire y owner=2 timeout=1500ms",
+        "a try x",
+        "a release y owner=1",
+        "a stop",
+        "cut a keep=0 apply=0 rc=-7",
+        "partition a",
+        "expire a",
+        "pause a",
+        "crash a",
+        "fail-alloc a n=2",
+        "freeze s2",
+        "lag s2",
+        "restart-server s1",
+        "create /top perms=1",
+        "remove /locks/x",
     };
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
         char text[300];
@@ -46,7 +59,8 @@ static void commands_are_the_worlds_actions(void **state)
         struct action mine, theirs;
         const char *why = "";
         snprintf(text, sizeof text,
-                 "world servers=3 used\nmutex /locks/x\nmutex /locks/y\nprocess a b\nsettle\n%s\n----\n", LINES[i]);
+                 "world servers=3 used\nmutex /locks/x\nmutex /locks/y\nprocess a b\nsettle\n%s\n----\n",
+                 LINES[i]);
         open_scenario(text);
         struct run_setup setup = setup_of("mutex");
         assert_int_equal(run_init(&run, &setup), 0);
@@ -96,7 +110,8 @@ static void a_run_records_its_choices(void **state)
 static void what_cannot_be_done_is_told(void **state)
 {
     (void)state;
-    open_scenario("mutex /locks/x\nprocess a\na cancel\nresume a\nafter deliver a set-reply\ndo bury a\nrest\n----\n");
+    open_scenario(
+        "mutex /locks/x\nprocess a\na cancel\nresume a\nafter deliver a set-reply\ndo bury a\nrest\n----\n");
     struct run run;
     struct run_setup setup = setup_of("mutex");
     assert_int_equal(run_init(&run, &setup), 0);
@@ -155,8 +170,10 @@ static void random_runs_depend_on_the_seed_alone(void **state)
 {
     (void)state;
     static const char *const TEXTS[] = {
-        "mutex /locks/x\nprocess a b\na acquire\nb acquire\nsettle\ncut a\na release\nexpire b\nsettle\n----\n",
-        "world servers=3\nmutex /locks/x\nprocess a b c: acquire release\nexplore loss<=1 expire<=1 lag<=1 crash<=1 "
+        "mutex /locks/x\nprocess a b\na acquire\nb acquire\nsettle\ncut a\na release\nexpire "
+        "b\nsettle\n----\n",
+        "world servers=3\nmutex /locks/x\nprocess a b c: acquire release\nexplore loss<=1 expire<=1 lag<=1 "
+        "crash<=1 "
         "pause<=1\n----\n",
     };
     for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
@@ -167,7 +184,8 @@ static void random_runs_depend_on_the_seed_alone(void **state)
         setup.schedule = SCHEDULE_UNIFORM;
         assert_int_equal(run_init(&run, &setup), 0);
         for (uint64_t seed = 1; seed <= 20; seed++) {
-            char *first = labels_of(&run, seed), *other = labels_of(&run, seed + 20), *again = labels_of(&run, seed);
+            char *first = labels_of(&run, seed), *other = labels_of(&run, seed + 20),
+                 *again = labels_of(&run, seed);
             assert_string_equal(first, again);
             different += strcmp(first, other) != 0;
             assert_true(world_at_rest(run.world));
@@ -212,7 +230,8 @@ static void a_broken_recipe_is_caught(void **state)
     static struct outcome outcome;
     char folder[] = "/tmp/lockstep-run-XXXXXX";
     assert_non_null(mkdtemp(folder));
-    open_scenario("mutex /locks/x\nprocess a b: acquire release\nexplore loss<=1\n----\nholds no_orphan_node\n");
+    open_scenario(
+        "mutex /locks/x\nprocess a b: acquire release\nexplore loss<=1\n----\nholds no_orphan_node\n");
     struct run_setup setup = setup_of("broken-no-protection");
     random_run(&setup, 1, 1000, folder, &outcome);
     int orphan = check_position("no_orphan_node");
@@ -235,9 +254,12 @@ static void a_broken_recipe_is_caught(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands_are_the_worlds_actions), cmocka_unit_test(a_run_records_its_choices),
-        cmocka_unit_test(what_cannot_be_done_is_told),     cmocka_unit_test(before_stops_where_it_says),
-        cmocka_unit_test(random_runs_depend_on_the_seed_alone), cmocka_unit_test(recording_changes_nothing),
+        cmocka_unit_test(commands_are_the_worlds_actions),
+        cmocka_unit_test(a_run_records_its_choices),
+        cmocka_unit_test(what_cannot_be_done_is_told),
+        cmocka_unit_test(before_stops_where_it_says),
+        cmocka_unit_test(random_runs_depend_on_the_seed_alone),
+        cmocka_unit_test(recording_changes_nothing),
         cmocka_unit_test(a_broken_recipe_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

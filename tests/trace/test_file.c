@@ -16,7 +16,8 @@ static const char SCENARIO[] = "# one\n\nmutex /locks/x\n| bar\nend 7\n";
 
 static char *write_sample(size_t *size)
 {
-    static struct trace_choice choices[] = {{"a acquire", -1}, {"deliver a create-reply/2", 17}, {TRACE_REST, -1}};
+    static struct trace_choice choices[] = {
+        {"a acquire", -1}, {"deliver a create-reply/2", 17}, {TRACE_REST, -1}};
     struct trace trace = {.tool = "1.2.3",
                           .recipe = "broken-x",
                           .schedule = "uniform",
@@ -101,7 +102,8 @@ static void expect_spoiled(const char *from, const char *to, const char *complai
 static void each_spoiled_line_is_named(void **state)
 {
     (void)state;
-    expect_spoiled("lockstep-trace 1", "lockstep-trace 2", "t:1:1: expected 'lockstep-trace 1', found 'lockstep-trace 2'");
+    expect_spoiled("lockstep-trace 1", "lockstep-trace 2",
+                   "t:1:1: expected 'lockstep-trace 1', found 'lockstep-trace 2'");
     expect_spoiled("lockstep-trace 1", "mutex /x", "t:1:1: expected 'lockstep-trace 1', found 'mutex /x'");
     expect_spoiled("tool", "fool", "t:2:1: expected 'tool', found 'fool'");
     expect_spoiled("tool 1.2.3", "tool", "t:2:5: expected a version, found the end of the line");
@@ -109,16 +111,21 @@ static void each_spoiled_line_is_named(void **state)
     expect_spoiled("18446744073709551615", "18446744073709551616",
                    "t:5:6: expected a number, found '18446744073709551616'");
     expect_spoiled("18446744073709551615", "-1", "t:5:6: expected a number, found '-1'");
-    expect_spoiled("18446744073709551615", "5 taken", "t:5:8: expected 'given' or the end of the line, found 'taken'");
-    expect_spoiled("found no_orphan_node no_lost_wakeup", "found", "t:6:6: expected what was found, found the end of the line");
-    expect_spoiled("scenario 5", "scenario 6", "t:13:1: expected '|' and a line of the scenario, found 'choices 3'");
+    expect_spoiled("18446744073709551615", "5 taken",
+                   "t:5:8: expected 'given' or the end of the line, found 'taken'");
+    expect_spoiled("found no_orphan_node no_lost_wakeup", "found",
+                   "t:6:6: expected what was found, found the end of the line");
+    expect_spoiled("scenario 5", "scenario 6",
+                   "t:13:1: expected '|' and a line of the scenario, found 'choices 3'");
     expect_spoiled("scenario 5", "scenario 4", "t:12:1: expected 'choices', found '|'");
-    expect_spoiled("choices 3", "choices 4", "t:17:1: expected a position among the enabled actions or '-', found 'end'");
-    expect_spoiled("choices 3", "choices 99999999",
-                   "t:13:9: expected a number of choices, found '99999999'");
+    expect_spoiled("choices 3", "choices 4",
+                   "t:17:1: expected a position among the enabled actions or '-', found 'end'");
+    expect_spoiled("choices 3", "choices 99999999", "t:13:9: expected a number of choices, found '99999999'");
     expect_spoiled("choices 3", "choices 2", "t:16:1: expected 'end', found '-'");
-    expect_spoiled("17 deliver", "x deliver", "t:15:1: expected a position among the enabled actions or '-', found 'x'");
-    expect_spoiled("17 deliver a create-reply/2", "17", "t:15:3: expected a label, found the end of the line");
+    expect_spoiled("17 deliver", "x deliver",
+                   "t:15:1: expected a position among the enabled actions or '-', found 'x'");
+    expect_spoiled("17 deliver a create-reply/2", "17",
+                   "t:15:3: expected a label, found the end of the line");
     expect_spoiled("end 3", "end 2", "t:17:5: expected the number of choices, 3, found '2'");
     expect_spoiled("end 3\n", "end 3\nmore\n", "t:18:1: expected the end of the file, found 'more'");
 }
@@ -126,8 +133,9 @@ static void each_spoiled_line_is_named(void **state)
 static void a_given_seed_is_kept(void **state)
 {
     (void)state;
-    static const char BYTES[] = "lockstep-trace 1\ntool 1\nrecipe m\nschedule directed\nseed 5 given\nfound difference\n"
-                                "scenario 1 x\n| a\nchoices 0\nend 0\n";
+    static const char BYTES[] =
+        "lockstep-trace 1\ntool 1\nrecipe m\nschedule directed\nseed 5 given\nfound difference\n"
+        "scenario 1 x\n| a\nchoices 0\nend 0\n";
     struct trace trace;
     struct input_error error;
     assert_int_equal(trace_read_bytes(&trace, "t", BYTES, sizeof BYTES - 1, &error), 0);

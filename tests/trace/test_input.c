@@ -149,9 +149,9 @@ static void reads_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_no_text),   cmocka_unit_test(takes_utf8),
-        cmocka_unit_test(reads_lines_and_words),     cmocka_unit_test(counts_from_where_it_lies),
-        cmocka_unit_test(quotes_what_was_found),     cmocka_unit_test(reads_files),
+        cmocka_unit_test(refuses_what_is_no_text), cmocka_unit_test(takes_utf8),
+        cmocka_unit_test(reads_lines_and_words),   cmocka_unit_test(counts_from_where_it_lies),
+        cmocka_unit_test(quotes_what_was_found),   cmocka_unit_test(reads_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The scenarios are worth what they catch: each broken recipe is caught by the property that it is listed with, in the
+# run and in the replay of the trace that the run writes. The correct recipe besides ours differs from the expected
+# traces in its timing, and violates nothing.
+source "${BASH_SOURCE[0]%/*}/lib.sh"
+
+# run RECIPE [OPTION...]: its output in $scratch/output, its traces in a folder of its own, its exit status in `status`.
+run()
+{
+    status=0
+    "$LOCKSTEP" run --recipe "$1" --out "$scratch/reports/$1" "${@:2}" scenarios \
+        >"$scratch/output" 2>"$scratch/errors" </dev/null || status=$?
+}
+
+complain()
+{
+    echo "$1"
+    tail -n 20 "$scratch/output" "$scratch/errors"
+    failed=1
+}
+
+# trace_of PROPERTY: the trace of the first scenario that the output says to violate it.
+trace_of()
+{
+    awk -v property="$1" '
+        /^FAIL  / { meant = 0 }
+        $1 == "FAIL" && $2 == property { meant = 1 }
+        /^replay: lockstep replay / && meant && !found { found = substr($0, length("replay: lockstep replay ") + 1) }
+        END { print found }
+    ' "$scratch/output"
+}
+
+# caught RECIPE PROPERTY: by the run, and by the replay of the first of its traces that is about this property.
+caught()
+{
+    local trace replayed
+    run "$1" --quiet
+    trace=$(trace_of "$2")
+    if [[ $status != 1 || -z $trace ]]; then
+        complain "$1: expected exit status 1 and 'FAIL $2' with a trace, found $status and:"
+        return
+    fi
+    if [[ ! -s $trace ]]; then
+        complain "$1: there is no trace $trace"
+        return
+    fi
+    replayed=0
+    "$LOCKSTEP" replay "$trace" >"$scratch/replay" 2>&1 </dev/null || replayed=$?
+    if [[ $replayed != 1 ]] || ! grep -q "^$2 is violated at step " "$scratch/replay"; then
+        echo "$1: expected of the replay of $trace exit status 1 and '$2 is violated', found $replayed and:"
+        tail -n 20 "$scratch/replay"
+        failed=1
+    fi
+}
+
+# A recipe that does nothing violates nothing, and yet must not pass.
+fails_everything()
+{
+    run "$1"
+    if [[ $status != 1 ]] || ! grep -q 'expected holds, found not-judged' "$scratch/output"; then
+        complain "$1: expected exit status 1 and a property that is not judged, found $status and:"
+    fi
+    if grep -qE '^FAIL [a-z_]+  step [0-9]' "$scratch/output"; then
+        complain "$1: expected no violation, found:"
+    fi
+}
+
+# Verdicts per scenario: `differs` is another timing, all others but `holds` are not for a correct recipe.
+violates_nothing()
+{
+    run "$1" --json
+    if grep -v -e '"verdict":"holds"' -e '"verdict":"differs"' "$scratch/output" >"$scratch/wrong"; then
+        cut -c 1-2000 "$scratch/wrong" >"$scratch/output"
+        complain "$1: expected only 'holds' and 'differs', found:"
+    fi
+    if ! grep -q '"verdict"' "$scratch/output"; then
+        complain "$1: expected one JSON object per scenario, found exit status $status and:"
+    fi
+}
+
+"$LOCKSTEP" list recipes >"$scratch/recipes"
+recipes=0
+while read -r name property; do
+    recipes=$((recipes + 1))
+    if [[ $property == not-judged ]]; then
+        fails_everything "$name"
+    else
+        caught "$name" "$property"
+    fi
+done < <(awk '$1 ~ /^broken-/ { name = $1 } $1 == "breaks" { print name, $2 }' "$scratch/recipes")
+same "$(grep -c '^broken-' "$scratch/recipes")" "$recipes" "broken recipes that were run"
+[[ $recipes -ge 12 ]] || complain "expected a broken recipe for each property, found only $recipes"
+violates_nothing textbook
+finish

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The session: what listeners are told, in which order and how often; new handles, retry policies, belief, close. */
+#include "stage.h"
+
+static void one(void)
+{
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage_ready();
+}
+
+/* ---- what listeners are told ---- */
+
+static void a_first_connection_is_told_once(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_open();
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_CONNECTING);
+    assert_int_equal(ls_session_id(&stage_probe(0)->session), 0);
+    play("settle");
+    told("a connected");
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_CONNECTED);
+    assert_int_not_equal(ls_session_id(&stage_probe(0)->session), 0);
+    assert_int_equal(ls_session_timeout_ms(&stage_probe(0)->session), 4000);
+    stage_end();
+}
+
+static void a_broken_link_is_suspended_and_reconnected(void **state)
+{
+    (void)state;
+    one();
+    int64_t id = stage_probe(0)->session.id;
+    play("cut a keep=0 apply=0 rc=-4", "deliver a session-connecting");
+    told("a suspended");
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_SUSPENDED);
+    play("refuse a", "refuse a", "settle");
+    told("a reconnected");
+    assert_int_equal(ls_session_id(&stage_probe(0)->session), id);
+    stage_end();
+}
+
+static void exactly_one_lost_lies_between_two_sessions(void **state)
+{
+    (void)state;
+    one();
+    int64_t id = stage_probe(0)->session.id;
+    for (int i = 0; i < 3; i++) {
+        play("expire a", "settle");
+        told("a suspended; a lost; a connected");
+        assert_int_not_equal(ls_session_id(&stage_probe(0)->session), id);
+        id = ls_session_id(&stage_probe(0)->session);
+    }
+    play("cut a keep=0 apply=0 rc=-4", "expire a", "bury a", "refuse a", "settle");
+    told("a suspended; a lost; a connected");
+    stage_end();
+}
+
+static void a_session_that_expires_before_it_was_told_of_is_not_told(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_open();
+    play("connect a s1", "cut a keep=0 apply=0 rc=-4", "expire a", "bury a", "connect a s1", "settle");
+    told("a connected; a suspended; a lost; a connected");
+    stage_end();
+}
+
+/* A server that hands out another session without a word (Z44). */
+static void a_silently_replaced_session_is_lost(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.defects = WORLD_DEFECT_SILENT_SESSION;
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "settle");
+    told("a granted");
+    play("expire a", "settle");
+    assert_non_null(strstr(stage.told, "a lost"));
+    assert_null(strstr(strstr(stage.told, "a lost") + 1, "a lost"));
+    assert_non_null(strstr(stage.told, "b granted"));
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_NOT_HELD);
+    stage_end();
+}
+
+static void callbacks_inside_init_are_served(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.callbacks_in_init = true;
+    stage_open();
+    told("a connected"); /* before zookeeper_init() has returned (F19) */
+    play("a acquire", "settle");
+    told("a granted");
+    play("expire a", "settle");
+    told("a suspended; a lost; a connected");
+    stage_end();
+}
+
+static int heard;
+
+static void hear(struct ls_session *session, struct ls_session_listener *listener, enum ls_session_event event,
+                 int64_t session_id)
+{
+    (void)event;
+    (void)session_id;
+    heard++;
+    ls_session_listener_remove(session, listener); /* a listener may remove itself */
+}
+
+static const struct ls_session_ops hearing = {.on_event = hear};
+static const struct ls_session_ops deaf = {.on_event = NULL};
+static struct ls_session_listener listeners[3];
+
+static void add_listeners(struct probe *probe)
+{
+    ls_session_listener_init(&listeners[0], &hearing);
+    ls_session_listener_init(&listeners[1], &deaf);
+    ls_session_listener_init(&listeners[2], &hearing);
+    for (int i = 0; i < 3; i++)
+        ls_session_listener_add(&probe->session, &listeners[i]);
+}
+
+static void remove_listeners(struct probe *probe)
+{
+    for (int i = 0; i < 3; i++)
+        ls_session_listener_remove(&probe->session, &listeners[i]);
+}
+
+static void listeners_come_and_go(void **state)
+{
+    (void)state;
+    one();
+    heard = 0;
+    stage_job(0, add_listeners);
+    play("cut a keep=0 apply=0 rc=-4", "settle");
+    told("a suspended; a reconnected");
+    assert_int_equal(heard, 2); /* each heard one event and left, none was passed over */
+    stage_job(0, remove_listeners);
+    assert_ptr_equal(stage_probe(0)->session.listeners, &stage_probe(0)->listener);
+    assert_null(stage_probe(0)->listener.next);
+    stage_end();
+}
+
+/* ---- events that pile up while a callback runs ---- */
+
+static char heard_events[128];
+static bool pile_up_once;
+
+static void queue_pair(struct ls_session *session, enum ls_session_event event)
+{
+    heard_events[strlen(heard_events)] = (char)('0' + event);
+    if (!pile_up_once || event != LS_SESSION_SUSPENDED)
+        return;
+    pile_up_once = false;
+    assert_true(session->delivering);
+}
+
+static void listen_closely(struct ls_session *session, struct ls_session_listener *listener,
+                           enum ls_session_event event, int64_t session_id)
+{
+    (void)listener;
+    (void)session_id;
+    queue_pair(session, event);
+}
+
+static const struct ls_session_ops close_listening = {.on_event = listen_closely};
+
+static void add_close_listener(struct probe *probe)
+{
+    ls_session_listener_init(&listeners[0], &close_listening);
+    ls_session_listener_add(&probe->session, &listeners[0]);
+}
+
+static void listeners_hear_the_same_in_the_same_order(void **state)
+{
+    (void)state;
+    one();
+    memset(heard_events, 0, sizeof heard_events);
+    pile_up_once = true;
+    stage_job(0, add_close_listener);
+    play("cut a keep=0 apply=0 rc=-4", "settle", "expire a", "settle");
+    assert_string_equal(heard_events, "23241");
+    told("a suspended; a reconnected; a suspended; a lost; a connected");
+    stage_end();
+}
+
+/* ---- handles and retry policies ---- */
+
+static void a_session_that_may_not_retry_gives_up_when_no_timer_or_handle_can_be_had(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy never = {.kind = LS_RETRY_TIMES, .times = 0};
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage.session.retry = &never;
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "apply s1 b create", "fail-alloc b n=1", "settle");
+    /* b has no memory for the name of its predecessor and may not try again. */
+    told("a granted; b failed EGAVEUP; b idle");
+    assert_int_equal(stage.nodes, 1);
+    play("b acquire", "settle", "a release", "settle");
+    told("a freed; b granted");
+    stage_end();
+}
+
+static void a_retry_is_repeated_as_often_as_the_policy_says(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy twice = {.kind = LS_RETRY_TIMES, .times = 2, .base_ms = 5, .jitter_percent = 20};
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage.session.retry = &twice;
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "apply s1 b create", "apply s1 b list", "fail-alloc b n=1",
+         "deliver b create-reply", "deliver b list-reply", "fail-alloc b n=1", "fire b retry-timer");
+    play("apply s1 b list", "deliver b list-reply");
+    told("a granted");
+    play("settle");
+    assert_int_equal(fakezk_watches(1), 1);
+    stage_end();
+}
+
+static void a_retry_by_elapsed_time_gives_up_at_its_bound(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy second = {.kind = LS_RETRY_ELAPSED, .base_ms = 400, .elapsed_ms_max = 1000};
+    stage_set(2);
+    stage.options.timed = true;
+    stage.options.used_directory = true;
+    stage.session.retry = &second;
+    stage_open();
+    play("pass 200", "a acquire", "pass 200");
+    stage_forget();
+    play("b acquire");
+    for (int i = 0; i < 200 && !strstr(stage.told, "b failed"); i++)
+        play("fail-alloc b n=1", "pass 10");
+    play("pass 100");
+    told("b failed EGAVEUP; b idle");
+    stage_end();
+}
+
+/* ---- events that the ensemble of a world does not raise ----
+ *
+ * A test borrows the session's watcher from the handle and calls it as the client would. */
+
+static int raised_state;
+
+static void raise_event(struct probe *probe)
+{
+    zhandle_t *zh = probe->session.zh;
+    watcher_fn watcher = zoo_set_watcher(zh, NULL);
+    zoo_set_watcher(zh, watcher);
+    watcher(zh, ZOO_SESSION_EVENT, raised_state, "", NULL);
+}
+
+static void raise_state(int p, int state)
+{
+    raised_state = state;
+    stage_job(p, raise_event);
+}
+
+static void refuse_acquire(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_acquire_start(&probe->mutex[0], 7, -1), LS_EAUTHFAILED);
+}
+
+static void refused_credentials_end_everything(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "settle");
+    stage_forget();
+    raise_state(1, ZOO_AUTH_FAILED_STATE);
+    told("b auth-failed; b failed EAUTHFAILED; b idle");
+    assert_int_equal(ls_session_state(&stage_probe(1)->session), LS_STATE_FAILED);
+    stage_job(1, refuse_acquire);
+    raise_state(0, ZOO_AUTH_FAILED_STATE);
+    told("a auth-failed");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_NOT_HELD);
+    play("a release");
+    told("a refused ELOST");
+    raise_state(0, ZOO_CONNECTED_STATE); /* too late */
+    told("");
+    stage_end();
+}
+
+static void a_read_only_server_is_told_and_gets_no_requests(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    stage_forget();
+    raise_state(0, ZOO_READONLY_STATE);
+    told("a read-only");
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_READ_ONLY);
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_UNKNOWN);
+    play("a acquire owner=1");
+    asked("");
+    raise_state(0, ZOO_CONNECTING_STATE);
+    told("a suspended");
+    raise_state(0, ZOO_ASSOCIATING_STATE); /* never raised by a client: passed over */
+    told("");
+    raise_state(0, ZOO_CONNECTED_STATE);
+    told("a reconnected");
+    raise_state(0, ZOO_CONNECTED_STATE);
+    told("");
+    play("settle");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    stage_end();
+}
+
+/* ---- belief ---- */
+
+static void belief_ends_with_half_the_timeout(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.timed = true;
+    stage.options.used_directory = true;
+    stage_open();
+    play("pass 200", "a acquire", "pass 100");
+    stage_forget();
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    play("pass 1899"); /* 1999 ms after the send of the create */
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    play("pass 1");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_UNKNOWN);
+    assert_int_equal(ls_mutex_depth(&stage_probe(0)->mutex[0], 1), 1);
+    stage_end();
+}
+
+static void the_margin_is_an_option(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.timed = true;
+    stage.options.used_directory = true;
+    stage.session.margin_percent = 25;
+    stage_open();
+    play("pass 200", "a acquire", "pass 999");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    play("pass 1");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_UNKNOWN);
+    stage_end();
+}
+
+static void a_holder_that_is_kept_fresh_believes_on(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.timed = true;
+    stage.options.used_directory = true;
+    stage.session.keep_fresh = true;
+    stage_open();
+    play("pass 200", "a acquire", "pass 200");
+    stage_forget();
+    for (int i = 0; i < 60; i++) {
+        play("pass 100");
+        assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    }
+    asked("sync; sync; sync; sync; sync; sync; sync; sync; sync"); /* each sixth of 4 s, for 6.2 s */
+    play("partition a", "pass 2000");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_UNKNOWN);
+    play("heal a", "pass 1000");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    stage_forget();
+    play("a release", "pass 3000");
+    asked("delete"); /* nobody holds: nothing is kept fresh */
+    stage_end();
+}
+
+static void doubt_begins_with_the_break_and_ends_with_a_proof(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    stage_forget();
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    play("cut a keep=0 apply=0 rc=-4", "deliver a session-connecting");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_UNKNOWN);
+    play("connect a s1", "deliver a session-connected");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_UNKNOWN); /* CONNECTED is no proof (F35) */
+    asked("sync");
+    play("cut a keep=0 apply=1 rc=-4", "settle"); /* the proof is lost, and asked for again */
+    asked("sync");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    told("a suspended; a reconnected; a suspended; a reconnected");
+    stage_end();
+}
+
+static void a_grant_after_a_long_wait_is_believed(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.timed = true;
+    stage.options.used_directory = true;
+    stage_open();
+    play("pass 200", "a acquire", "pass 200", "b acquire", "pass 10000");
+    stage_forget();
+    play("a release", "pass 200");
+    told("a freed; b granted");
+    asked("delete; sync; list");
+    assert_int_equal(world_belief(stage.world, 1, 0, 0), LS_HELD);
+    stage_end();
+}
+
+/* ---- close ---- */
+
+static void close_answers_everybody_first(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "settle", "b acquire owner=2");
+    told("a granted");
+    play("b stop");
+    told("b failed ECLOSED; b#2 failed ECLOSED");
+    play("settle");
+    assert_int_equal(stage.nodes, 1);
+    stage_end();
+}
+
+static void close_in_every_state_leaves_nothing(void **state)
+{
+    (void)state;
+    static const char *const before[][6] = {
+        {NULL},
+        {"connect a s1", NULL},
+        {"settle", "a acquire", NULL},
+        {"settle", "a acquire", "apply s1 a create", NULL},
+        {"settle", "a acquire", "settle", "a release", NULL},
+        {"settle", "a acquire", "settle", "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting", NULL},
+    };
+    static const unsigned defects[] = {0, WORLD_DEFECT_DROP_AT_CLOSE};
+    for (int i = 0; i < 12; i++) {
+        stage_set(1);
+        stage.options.used_directory = true;
+        stage.options.defects = defects[i / 6];
+        stage_open();
+        stage_play_all(before[i % 6]);
+        stage_forget();
+        play("a stop", "pass 1", "settle"); /* the heap of the process is compared there */
+        assert_int_equal(stage.nodes, 0);
+        stage_end();
+    }
+}
+
+static void close_while_the_session_is_lost(void **state)
+{
+    (void)state;
+    one();
+    play("expire a", "bury a", "hang-up a", "deliver a session-connecting", "connect a s1",
+         "deliver a session-expired");
+    told("a suspended; a lost");
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_LOST);
+    play("a stop", "settle", "a start", "settle");
+    told("a connected");
+    stage_end();
+}
+
+static void completions_dropped_at_close_leak_nothing_and_hang_nothing(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.defects = WORLD_DEFECT_DROP_AT_CLOSE;
+    stage.options.used_directory = true;
+    stage_ready();
+    /* b's session dies with a create in flight: the handle that is closed then never answers (F21). */
+    play("a acquire", "settle", "b acquire", "settle", "expire b", "settle");
+    told("a granted; b suspended; b lost; b connected");
+    play("a release", "settle");
+    assert_non_null(strstr(stage.told, "b granted"));
+    stage_end();
+}
+
+/* ---- misuse ---- */
+
+static void misuse(struct probe *probe)
+{
+    static const struct ls_session_options too_much = {.margin_percent = 101};
+    struct ls_session other;
+    struct ls_env *env = probe->session.env;
+    assert_int_equal(ls_session_init(NULL, env, "h", 1, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_init(&other, NULL, "h", 1, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_init(&other, env, NULL, 1, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_init(&other, env, "h", 0, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_init(&other, env, "h", 1, &too_much), LS_EINVAL);
+    assert_int_equal(ls_session_start(&probe->session), LS_EINVAL); /* a second time */
+    assert_int_equal(ls_session_init(&other, env, "h", 1, NULL), LS_OK);
+    assert_int_equal(ls_session_state(&other), LS_STATE_NEW);
+    assert_int_equal(ls_session_close(&other), LS_OK); /* never started */
+    assert_int_equal(ls_session_close(&other), LS_OK); /* closed already */
+    assert_int_equal(ls_session_start(&other), LS_EINVAL);
+}
+
+static void misuse_is_refused(void **state)
+{
+    (void)state;
+    one();
+    stage_job(0, misuse);
+    stage_end();
+}
+
+static void block_in_callback(struct probe *probe)
+{
+    assert_int_equal(ls_session_close(&probe->session), LS_EDEADLK);
+    assert_int_equal(ls_session_start(&probe->session), LS_EDEADLK);
+    assert_int_equal(ls_mutex_close(&probe->mutex[0]), LS_EDEADLK);
+    assert_int_equal(ls_mutex_acquire(&probe->mutex[0], -1), LS_EDEADLK);
+    assert_int_equal(ls_mutex_try(&probe->mutex[0]), LS_EDEADLK);
+    assert_int_equal(ls_mutex_release(&probe->mutex[0]), LS_EDEADLK);
+    assert_true(ls_mutex_held_by_me(&probe->mutex[0]));
+}
+
+static void blocking_calls_in_callbacks_are_refused(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_ready();
+    stage.on_grant = block_in_callback;
+    play("a acquire", "settle");
+    told("a granted");
+    stage_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_first_connection_is_told_once),
+        cmocka_unit_test(a_broken_link_is_suspended_and_reconnected),
+        cmocka_unit_test(exactly_one_lost_lies_between_two_sessions),
+        cmocka_unit_test(a_session_that_expires_before_it_was_told_of_is_not_told),
+        cmocka_unit_test(a_silently_replaced_session_is_lost),
+        cmocka_unit_test(callbacks_inside_init_are_served),
+        cmocka_unit_test(listeners_come_and_go),
+        cmocka_unit_test(listeners_hear_the_same_in_the_same_order),
+        cmocka_unit_test(a_session_that_may_not_retry_gives_up_when_no_timer_or_handle_can_be_had),
+        cmocka_unit_test(a_retry_is_repeated_as_often_as_the_policy_says),
+        cmocka_unit_test(a_retry_by_elapsed_time_gives_up_at_its_bound),
+        cmocka_unit_test(refused_credentials_end_everything),
+        cmocka_unit_test(a_read_only_server_is_told_and_gets_no_requests),
+        cmocka_unit_test(belief_ends_with_half_the_timeout),
+        cmocka_unit_test(the_margin_is_an_option),
+        cmocka_unit_test(a_holder_that_is_kept_fresh_believes_on),
+        cmocka_unit_test(doubt_begins_with_the_break_and_ends_with_a_proof),
+        cmocka_unit_test(a_grant_after_a_long_wait_is_believed),
+        cmocka_unit_test(close_answers_everybody_first),
+        cmocka_unit_test(close_in_every_state_leaves_nothing),
+        cmocka_unit_test(close_while_the_session_is_lost),
+        cmocka_unit_test(completions_dropped_at_close_leak_nothing_and_hang_nothing),
+        cmocka_unit_test(misuse_is_refused),
+        cmocka_unit_test(blocking_calls_in_callbacks_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
