@@ -87,7 +87,7 @@ enum fakezk_event_kind {
 
 struct fakezk_event {
     uint8_t kind;
-    uint8_t client;   /* FAKEZK_NONE if nobody's */
+    uint8_t client;   /* FAKEZK_NONE if nobody's; node events: of an ephemeral's session, else who did it */
     uint8_t ephemeral; /* node events */
     uint8_t owner;     /* watch events: client of the node plus one, 0 = nobody's or not known */
     int32_t code;

@@ -438,6 +438,7 @@ static void announce(int client, const struct zk_txn *txn)
         fakezk_emit(&event);
     } else if (txn->rec.tag == TXN_DELETE) {
         event.kind = FAKEZK_NODE_DELETED;
+        event.client = txn->client > 0 ? (uint8_t)(txn->client - 1) : event.client;
         event.zxid = txn->counter;
         event.cause = txn->zxid;
         event.ephemeral = txn->session != 0;
