@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Several processes guard a counter in a file with the mutex of liblockstep, while they are killed and stopped at
- * random. docs/real-run.md says what the runs show; src/real/worker.c is how a program takes and gives back the lock. */
+/* Several processes guard a counter in a file with the mutex of liblockstep, while they are killed and
+ * stopped at random. docs/real-run.md says what the runs show; src/real/worker.c is how a program takes and
+ * gives back the lock. */
 #include "real/storm.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ enum { EXIT_VIOLATED = 1, EXIT_USAGE = 2, EXIT_INCONCLUSIVE = 3, EXIT_ENVIRONMEN
 static const char usage[] =
     "usage: locked_counter --zk HOST:PORT [OPTIONS]\n"
     "\n"
-    "N processes count M rounds each in one file, guarded by a mutex on a ZooKeeper server, while they are killed and\n"
+    "N processes count M rounds each in one file, guarded by a mutex on a ZooKeeper server, while they are "
+    "killed and\n"
     "stopped at random. Every update must be in the counter at the end.\n"
     "\n"
     "  --zk HOST:PORT          the server, or several with commas; a chroot may follow\n"
@@ -28,9 +30,11 @@ static const char usage[] =
     "  --rounds M              rounds of each worker (default 60)\n"
     "  --path P                path of the mutex (default /lockstep/locked_counter)\n"
     "  --seed S                decides who is hit and for how long (default 1)\n"
-    "  --strict                stops are shorter than the margin that a believer has left (the default): nothing may be\n"
+    "  --strict                stops are shorter than the margin that a believer has left (the default): "
+    "nothing may be\n"
     "                          lost, and no two workers may be inside at once\n"
-    "  --long-stops            stops are longer than the session timeout: two may be inside, and the counter's own\n"
+    "  --long-stops            stops are longer than the session timeout: two may be inside, and the "
+    "counter's own\n"
     "                          check of the fencing token must refuse the older one; nothing may be lost\n"
     "  --no-lock               nobody takes the lock: updates are lost\n"
     "  --session-timeout MS    to ask for (default 2000, with --long-stops 1000)\n"
@@ -38,7 +42,8 @@ static const char usage[] =
     "  --json                  one JSON object on standard output and nothing else\n"
     "  --help                  this text\n"
     "\n"
-    "exit status: 0 all holds, 1 violated, 2 usage, 3 inconclusive (interrupted, or the machine stood still), 4 no server\n"
+    "exit status: 0 all holds, 1 violated, 2 usage, 3 inconclusive (interrupted, or the machine stood "
+    "still), 4 no server\n"
     "\n"
     "examples:\n"
     "  locked_counter --zk 127.0.0.1:2181\n"
@@ -84,7 +89,8 @@ static void check_hosts(const char *hosts)
         const char *colon = memrchr(at, ':', size);
         char *end = NULL;
         unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
-        if (!colon || colon == at || colon[1] < '0' || colon[1] > '9' || end != at + size || !port || port > 65535)
+        if (!colon || colon == at || colon[1] < '0' || colon[1] > '9' || end != at + size || !port ||
+            port > 65535)
             usage_error("--zk", "HOST:PORT", hosts);
         at += size;
     } while (*at++ == ',');
@@ -93,7 +99,8 @@ static void check_hosts(const char *hosts)
 static void check_path(const char *path)
 {
     size_t size = strlen(path);
-    if (path[0] != '/' || size < 2 || path[size - 1] == '/' || strstr(path, "//") || size > LS_MUTEX_PATH_SIZE_MAX)
+    if (path[0] != '/' || size < 2 || path[size - 1] == '/' || strstr(path, "//") ||
+        size > LS_MUTEX_PATH_SIZE_MAX)
         usage_error("--path", "an absolute path such as /locks/x", path);
 }
 
@@ -105,8 +112,18 @@ static void set_mode(struct options *options, bool *chosen, enum real_mode mode)
     options->plan.mode = mode;
 }
 
-enum { OPTION_ZK = 256, OPTION_PROCESSES, OPTION_ROUNDS, OPTION_PATH, OPTION_SEED, OPTION_TIMEOUT, OPTION_OUT,
-       OPTION_JSON, OPTION_HELP, OPTION_MODE };
+enum {
+    OPTION_ZK = 256,
+    OPTION_PROCESSES,
+    OPTION_ROUNDS,
+    OPTION_PATH,
+    OPTION_SEED,
+    OPTION_TIMEOUT,
+    OPTION_OUT,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_MODE
+};
 
 static const struct option long_options[] = {
     {"zk", required_argument, NULL, OPTION_ZK},
@@ -210,8 +227,8 @@ static void judge(struct verdicts *verdicts, const char *name, bool premise, boo
     verdicts->number[verdict]++;
 }
 
-/* Overlaps are excused, and a plain file is not to be blamed, when a worker stood still between check and write for
- * longer than its session: then the machine has broken what a strict run rests on. */
+/* Overlaps are excused, and a plain file is not to be blamed, when a worker stood still between check and
+ * write for longer than its session: then the machine has broken what a strict run rests on. */
 static void judge_all(struct verdicts *verdicts, const struct options *options, enum real_outcome outcome,
                       const struct real_result *result)
 {
@@ -233,7 +250,8 @@ static void judge_all(struct verdicts *verdicts, const struct options *options, 
         judge(verdicts, "workers were killed and stopped", result->kills && result->stops, true);
 }
 
-static int status_of(const struct verdicts *verdicts, enum real_outcome outcome, const struct real_result *result)
+static int status_of(const struct verdicts *verdicts, enum real_outcome outcome,
+                     const struct real_result *result)
 {
     const struct real_audit *audit = &result->audit;
     bool excused = audit->late && (audit->lost || audit->overlaps || !audit->sound);
@@ -253,9 +271,9 @@ static int64_t rate_x10(const struct real_result *result)
 static void show_progress(void *ctx, const struct real_result *result)
 {
     const struct options *options = ctx;
-    fprintf(stderr, "\r%u of %d rounds  %u kills  %u stops  %u overlaps  %u refused  %lld s ", result->audit.wrote,
-            options->plan.processes * options->plan.rounds, result->kills, result->stops, result->audit.overlaps,
-            result->audit.refused, (long long)result->elapsed_ms / 1000);
+    fprintf(stderr, "\r%u of %d rounds  %u kills  %u stops  %u overlaps  %u refused  %lld s ",
+            result->audit.wrote, options->plan.processes * options->plan.rounds, result->kills, result->stops,
+            result->audit.overlaps, result->audit.refused, (long long)result->elapsed_ms / 1000);
 }
 
 static void clear_progress(void)
@@ -273,7 +291,8 @@ static void print_figures(const struct real_result *result)
     const struct real_audit *audit = &result->audit;
     int64_t rate = rate_x10(result);
     print_figure("rounds", audit->wrote, "acknowledged updates");
-    print_figure("unheard updates", audit->unheard, "made by workers that were killed before they heard of it");
+    print_figure("unheard updates", audit->unheard,
+                 "made by workers that were killed before they heard of it");
     print_figure("counter", result->counter.value, "at the end");
     print_figure("kills", result->kills, "");
     print_figure("stops", result->stops, "");
@@ -287,11 +306,13 @@ static void print_figures(const struct real_result *result)
            (long long)result->elapsed_ms / 1000, (long long)result->elapsed_ms % 1000 / 100);
 }
 
-static void print_text(const struct options *options, const struct real_result *result, const struct verdicts *verdicts)
+static void print_text(const struct options *options, const struct real_result *result,
+                       const struct verdicts *verdicts)
 {
     const struct real_plan *plan = &options->plan;
-    printf("locked_counter %s: %d processes x %d rounds, session timeout %d ms, seed %llu\n", mode_names[plan->mode],
-           plan->processes, plan->rounds, result->session_timeout_ms, (unsigned long long)plan->seed);
+    printf("locked_counter %s: %d processes x %d rounds, session timeout %d ms, seed %llu\n",
+           mode_names[plan->mode], plan->processes, plan->rounds, result->session_timeout_ms,
+           (unsigned long long)plan->seed);
     print_figures(result);
     if (result->why)
         printf("  the run did not end by itself: %s\n", result->why);
@@ -303,12 +324,14 @@ static void print_json_figures(const struct real_result *result)
 {
     const struct real_audit *audit = &result->audit;
     int64_t rate = rate_x10(result);
-    printf("\"rounds\":%u,\"unheard\":%u,\"counter\":%lld,\"kills\":%u,\"stops\":%u,\"halts\":%u,\"doubts\":%u,"
-           "\"late\":%u,\"overlaps\":%u,\"refused\":%u,\"lost_updates\":%u,\"locks_per_second\":%lld.%lld,"
-           "\"seconds\":%lld.%03lld",
-           audit->wrote, audit->unheard, (long long)result->counter.value, result->kills, result->stops, result->halts,
-           audit->doubted, audit->late, audit->overlaps, audit->refused, audit->lost, (long long)rate / 10,
-           (long long)rate % 10, (long long)result->elapsed_ms / 1000, (long long)result->elapsed_ms % 1000);
+    printf(
+        "\"rounds\":%u,\"unheard\":%u,\"counter\":%lld,\"kills\":%u,\"stops\":%u,\"halts\":%u,\"doubts\":%u,"
+        "\"late\":%u,\"overlaps\":%u,\"refused\":%u,\"lost_updates\":%u,\"locks_per_second\":%lld.%lld,"
+        "\"seconds\":%lld.%03lld",
+        audit->wrote, audit->unheard, (long long)result->counter.value, result->kills, result->stops,
+        result->halts, audit->doubted, audit->late, audit->overlaps, audit->refused, audit->lost,
+        (long long)rate / 10, (long long)rate % 10, (long long)result->elapsed_ms / 1000,
+        (long long)result->elapsed_ms % 1000);
 }
 
 static void print_json(const struct options *options, const struct real_result *result,
@@ -317,13 +340,17 @@ static void print_json(const struct options *options, const struct real_result *
     const struct real_plan *plan = &options->plan;
     printf("{\"scenario\":\"locked_counter %s\",\"verdict\":\"%s\",\"processes\":%d,\"rounds_each\":%d,"
            "\"session_timeout_ms\":%d,\"seed\":%llu,",
-           mode_names[plan->mode], status == EXIT_VIOLATED ? "violated" : status ? "limit" : "holds", plan->processes,
-           plan->rounds, result->session_timeout_ms, (unsigned long long)plan->seed);
+           mode_names[plan->mode],
+           status == EXIT_VIOLATED ? "violated"
+           : status                ? "limit"
+                                   : "holds",
+           plan->processes, plan->rounds, result->session_timeout_ms, (unsigned long long)plan->seed);
     print_json_figures(result);
     printf(",\"why\":%s%s%s,\"properties\":{", result->why ? "\"" : "", result->why ? result->why : "null",
            result->why ? "\"" : "");
     for (int i = 0; i < verdicts->count; i++)
-        printf("%s\"%s\":\"%s\"", i ? "," : "", verdicts->list[i].name, verdict_names[verdicts->list[i].verdict]);
+        printf("%s\"%s\":\"%s\"", i ? "," : "", verdicts->list[i].name,
+               verdict_names[verdicts->list[i].verdict]);
     printf("}}\n");
 }
 

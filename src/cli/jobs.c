@@ -240,8 +240,9 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
                  void *ctx)
 {
     struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: waitpid() must return */
-    struct slot *slots = calloc((size_t)options->jobs, sizeof *slots);
+    static struct slot *slots; /* a worker that is forked leaves it to its parent */
     int next = 0, reported = 0, finished = 0;
+    slots = calloc((size_t)options->jobs, sizeof *slots);
     if (!slots || share_outcomes(jobs, count) != 0) {
         free(slots);
         return -1;

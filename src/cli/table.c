@@ -56,8 +56,6 @@ static const struct {
     {ROW_CANCEL, PHASE_RELEASE, "only a pending acquire can be given up"},
     {ROW_TIMEOUT, PHASE_HOLD, "only a pending acquire has a deadline"},
     {ROW_TIMEOUT, PHASE_RELEASE, "only a pending acquire has a deadline"},
-    {ROW_SWEEP, PHASE_WAIT, "the container is not empty while a contender waits"},
-    {ROW_SWEEP, PHASE_HOLD, "the container is not empty while a contender holds"},
 };
 
 struct table {

@@ -53,7 +53,8 @@ bool path_valid(const char *path, bool sequence)
     }
     for (size_t i = 1; i < size; i++) {
         unsigned char c = (unsigned char)path[i];
-        if ((c == '/' && path[i - 1] == '/') || c < 0x1f || (c == '.' && !valid_dots(path, i, size, sequence))) {
+        if ((c == '/' && path[i - 1] == '/') || c < 0x1f ||
+            (c == '.' && !valid_dots(path, i, size, sequence))) {
             return false;
         }
     }
@@ -158,8 +159,11 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const char *path)
     } else if (fakezk.options.timed && zh->connect_ms > soonest) {
         zh->connect_ms = soonest; /* F12 */
     }
-    struct fakezk_event event = {
-        .kind = FAKEZK_REQUESTED, .client = zh->client, .code = ask->op, .session = zh->session, .path = path};
+    struct fakezk_event event = {.kind = FAKEZK_REQUESTED,
+                                 .client = zh->client,
+                                 .code = ask->op,
+                                 .session = zh->session,
+                                 .path = path};
     fakezk_emit(&event);
     return ZOK;
 }
@@ -206,16 +210,18 @@ static int create(zhandle_t *zh, const char *call, int op, const char *path, con
     return issue(zh, call, &ask);
 }
 
-int zoo_acreate(zhandle_t *zh, const char *path, const char *value, int valuelen, const struct ACL_vector *acl, int mode,
-                string_completion_t completion, const void *data)
+int zoo_acreate(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                const struct ACL_vector *acl, int mode, string_completion_t completion, const void *data)
 {
     return create(zh, "zoo_acreate", OP_CREATE, path, value, valuelen, acl, mode, (code_fn)completion, data);
 }
 
-int zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int valuelen, const struct ACL_vector *acl,
-                 int mode, string_stat_completion_t completion, const void *data)
+int zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                 const struct ACL_vector *acl, int mode, string_stat_completion_t completion,
+                 const void *data)
 {
-    return create(zh, "zoo_acreate2", OP_CREATE2, path, value, valuelen, acl, mode, (code_fn)completion, data);
+    return create(zh, "zoo_acreate2", OP_CREATE2, path, value, valuelen, acl, mode, (code_fn)completion,
+                  data);
 }
 
 int zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion, const void *data)
@@ -229,8 +235,8 @@ int zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t 
     return issue(zh, "zoo_adelete", &ask);
 }
 
-int zoo_aset(zhandle_t *zh, const char *path, const char *buffer, int buflen, int version, stat_completion_t completion,
-             const void *data)
+int zoo_aset(zhandle_t *zh, const char *path, const char *buffer, int buflen, int version,
+             stat_completion_t completion, const void *data)
 {
     struct ask ask = {.op = OP_SET,
                       .path = path,
@@ -242,8 +248,8 @@ int zoo_aset(zhandle_t *zh, const char *path, const char *buffer, int buflen, in
     return issue(zh, "zoo_aset", &ask);
 }
 
-int zoo_aset_acl(zhandle_t *zh, const char *path, int version, struct ACL_vector *acl, void_completion_t completion,
-                 const void *data)
+int zoo_aset_acl(zhandle_t *zh, const char *path, int version, struct ACL_vector *acl,
+                 void_completion_t completion, const void *data)
 {
     struct ask ask = {.op = OP_SET_ACL,
                       .path = path,
@@ -264,8 +270,8 @@ int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion, c
 
 /* ---- reads: `watch` stands for the default watcher with the handle's context (F5) ---- */
 
-static int read_call(zhandle_t *zh, const char *call, int op, const char *path, watcher_fn watcher, void *context,
-                     code_fn completion, const void *data)
+static int read_call(zhandle_t *zh, const char *call, int op, const char *path, watcher_fn watcher,
+                     void *context, code_fn completion, const void *data)
 {
     struct ask ask = {.op = op,
                       .path = path,
@@ -277,8 +283,8 @@ static int read_call(zhandle_t *zh, const char *call, int op, const char *path, 
     return issue(zh, call, &ask);
 }
 
-static int default_read(zhandle_t *handle, const char *call, int op, const char *path, int watch, code_fn completion,
-                        const void *data)
+static int default_read(zhandle_t *handle, const char *call, int op, const char *path, int watch,
+                        code_fn completion, const void *data)
 {
     struct _zhandle *zh = handle_check(handle, call);
     if (zh == NULL) {
@@ -293,8 +299,8 @@ int zoo_aexists(zhandle_t *zh, const char *path, int watch, stat_completion_t co
     return default_read(zh, "zoo_aexists", OP_EXISTS, path, watch, (code_fn)completion, data);
 }
 
-int zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx, stat_completion_t completion,
-                 const void *data)
+int zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx,
+                 stat_completion_t completion, const void *data)
 {
     return read_call(zh, "zoo_awexists", OP_EXISTS, path, watcher, watcherCtx, (code_fn)completion, data);
 }
@@ -304,13 +310,14 @@ int zoo_aget(zhandle_t *zh, const char *path, int watch, data_completion_t compl
     return default_read(zh, "zoo_aget", OP_GET, path, watch, (code_fn)completion, data);
 }
 
-int zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx, data_completion_t completion,
-              const void *data)
+int zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx,
+              data_completion_t completion, const void *data)
 {
     return read_call(zh, "zoo_awget", OP_GET, path, watcher, watcherCtx, (code_fn)completion, data);
 }
 
-int zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion, const void *data)
+int zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
+                      const void *data)
 {
     return default_read(zh, "zoo_aget_children", OP_CHILDREN, path, watch, (code_fn)completion, data);
 }
@@ -318,7 +325,8 @@ int zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_comple
 int zoo_awget_children(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx,
                        strings_completion_t completion, const void *data)
 {
-    return read_call(zh, "zoo_awget_children", OP_CHILDREN, path, watcher, watcherCtx, (code_fn)completion, data);
+    return read_call(zh, "zoo_awget_children", OP_CHILDREN, path, watcher, watcherCtx, (code_fn)completion,
+                     data);
 }
 
 int zoo_aget_children2(zhandle_t *zh, const char *path, int watch, strings_stat_completion_t completion,
@@ -330,7 +338,8 @@ int zoo_aget_children2(zhandle_t *zh, const char *path, int watch, strings_stat_
 int zoo_awget_children2(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx,
                         strings_stat_completion_t completion, const void *data)
 {
-    return read_call(zh, "zoo_awget_children2", OP_CHILDREN2, path, watcher, watcherCtx, (code_fn)completion, data);
+    return read_call(zh, "zoo_awget_children2", OP_CHILDREN2, path, watcher, watcherCtx, (code_fn)completion,
+                     data);
 }
 
 int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, const void *data)
@@ -340,11 +349,13 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
 
 /* ---- removing watches (F76) ---- */
 
-static bool has_watch(const struct _zhandle *zh, const char *path, int type, watcher_fn watcher, const void *context)
+static bool has_watch(const struct _zhandle *zh, const char *path, int type, watcher_fn watcher,
+                      const void *context)
 {
     struct pack pack = client_pack(zh->client);
     code_ref ref = code_pack_fn((code_fn)watcher);
-    for (struct rec *rec = pack_first(&pack, LIST_WATCH + zh->slot); rec != NULL; rec = pack_next(&pack, rec)) {
+    for (struct rec *rec = pack_first(&pack, LIST_WATCH + zh->slot); rec != NULL;
+         rec = pack_next(&pack, rec)) {
         const struct zk_watch *watch = (struct zk_watch *)rec;
         bool asked = type == ZWATCHTYPE_ANY || (type == ZWATCHTYPE_CHILD) == (watch->rec.tag == WATCH_CHILD);
         bool mine = watcher == NULL || (watch->watcher == ref && watch->context == context);
@@ -355,8 +366,8 @@ static bool has_watch(const struct _zhandle *zh, const char *path, int type, wat
     return false;
 }
 
-static int unwatch(zhandle_t *handle, const char *call, const char *path, int type, watcher_fn watcher, void *context,
-                   int local, void_completion_t *completion, const void *data)
+static int unwatch(zhandle_t *handle, const char *call, const char *path, int type, watcher_fn watcher,
+                   void *context, int local, void_completion_t *completion, const void *data)
 {
     struct _zhandle *zh = handle_check(handle, call);
     char whole[FAKEZK_PATH_MAX];
@@ -386,8 +397,8 @@ static int unwatch(zhandle_t *handle, const char *call, const char *path, int ty
     return issue(handle, call, &ask);
 }
 
-int zoo_aremove_watches(zhandle_t *zh, const char *path, ZooWatcherType wtype, watcher_fn watcher, void *watcherCtx,
-                        int local, void_completion_t *completion, const void *data)
+int zoo_aremove_watches(zhandle_t *zh, const char *path, ZooWatcherType wtype, watcher_fn watcher,
+                        void *watcherCtx, int local, void_completion_t *completion, const void *data)
 {
     return unwatch(zh, "zoo_aremove_watches", path, (int)wtype, watcher, watcherCtx, local, completion, data);
 }
@@ -441,7 +452,8 @@ static bool sub_ask(const zoo_op_t *op, struct ask *ask)
 }
 
 /* Packs one operation as a whole request record. 0 bytes = it does not fit. */
-static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigned char *to, size_t room, int *rc)
+static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigned char *to, size_t room,
+                       int *rc)
 {
     char path[FAKEZK_PATH_MAX];
     bool sequence = ask->op == OP_CREATE && (ask->mode & ZOO_SEQUENCE) != 0;
@@ -521,8 +533,8 @@ int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_
     return queue(zh, &ask, "/multi-");
 }
 
-void zoo_create_op_init(zoo_op_t *op, const char *path, const char *value, int valuelen, const struct ACL_vector *acl,
-                        int mode, char *path_buffer, int path_buffer_len)
+void zoo_create_op_init(zoo_op_t *op, const char *path, const char *value, int valuelen,
+                        const struct ACL_vector *acl, int mode, char *path_buffer, int path_buffer_len)
 {
     memset(op, 0, sizeof *op);
     op->type = ZOO_CREATE_OP;
@@ -544,7 +556,8 @@ void zoo_delete_op_init(zoo_op_t *op, const char *path, int version)
     op->delete_op.version = version;
 }
 
-void zoo_set_op_init(zoo_op_t *op, const char *path, const char *buffer, int buflen, int version, struct Stat *stat)
+void zoo_set_op_init(zoo_op_t *op, const char *path, const char *buffer, int buflen, int version,
+                     struct Stat *stat)
 {
     memset(op, 0, sizeof *op);
     op->type = ZOO_SETDATA_OP;

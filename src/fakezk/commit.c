@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Writes at the leader: checks in ZooKeeper's order (F51, F59), the log, what the followers will have to apply.
+/* Writes at the leader: checks in ZooKeeper's order (F51, F59), the log, what the followers will have to
+ * apply.
  *
- * A write is first carried out on the leader's tree, each operation of a multi seeing those before it (F62), while the
- * transactions are collected in a batch. If one fails, the leader's block is put back and the batch becomes "nothing":
- * a zxid is used up all the same (F41). Then the batch is announced, fired at the leader and queued for the followers. */
+ * A write is first carried out on the leader's tree, each operation of a multi seeing those before it (F62),
+ * while the transactions are collected in a batch. If one fails, the leader's block is put back and the batch
+ * becomes "nothing": a zxid is used up all the same (F41). Then the batch is announced, fired at the leader
+ * and queued for the followers. */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "fakezk/internal.h"
@@ -77,7 +79,8 @@ static const char *request_data(const struct zk_request *request)
     return request->bytes + request->path_size + 1;
 }
 
-/* F55, the server's part: control characters, surrogates and private use are refused once the text is UTF-16. */
+/* F55, the server's part: control characters, surrogates and private use are refused once the text is UTF-16.
+ */
 static bool path_refused(const struct zk_request *request)
 {
     const unsigned char *at = (const unsigned char *)request->bytes;
@@ -149,7 +152,8 @@ static int op_create(const struct zk_request *request, int32_t session, int32_t 
                    ? snprintf(result->path, sizeof result->path, "%s%010d", request->bytes, parent->created)
                    : snprintf(result->path, sizeof result->path, "%s", request->bytes);
     if (size >= (int)sizeof result->path) {
-        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1, request->bytes);
+        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1,
+                            request->bytes);
         return ZSYSTEMERROR;
     }
     if (tree_find(0, result->path) != NULL) {
@@ -372,7 +376,8 @@ static const struct zk_request *sub_at(const struct zk_request *multi, size_t *a
 static void announce_effect(int client, const struct zk_request *sub, bool committed)
 {
     const struct zk_node *node = tree_find(0, sub->bytes);
-    struct fakezk_event event = {.kind = FAKEZK_EFFECT, .client = (uint8_t)client, .code = committed, .path = sub->bytes};
+    struct fakezk_event event = {
+        .kind = FAKEZK_EFFECT, .client = (uint8_t)client, .code = committed, .path = sub->bytes};
     event.zxid = node != NULL ? node->stat.czxid : 0;
     fakezk_emit(&event);
 }
@@ -393,7 +398,8 @@ static int multi_results(struct zk_message *reply, const struct zk_request *mult
     return rc;
 }
 
-static int op_multi(int client, const struct zk_request *multi, int32_t session, int32_t zxid, struct zk_message *reply)
+static int op_multi(int client, const struct zk_request *multi, int32_t session, int32_t zxid,
+                    struct zk_message *reply)
 {
     static struct result results[MULTI_MAX];
     struct arena_block *leader = arena_at(fakezk.arena, fakezk.server_block[0]);
@@ -479,14 +485,16 @@ static void forward(int server, int client, int slot, const struct zk_message *r
             fakezk_note_trouble("limit: the backlog of s%d is full", server + 1);
             return;
         }
-        memcpy((char *)copy + sizeof copy->rec, (char *)txn + sizeof txn->rec, txn->rec.size - sizeof txn->rec);
+        memcpy((char *)copy + sizeof copy->rec, (char *)txn + sizeof txn->rec,
+               txn->rec.size - sizeof txn->rec);
         copy->rec.tag = txn->rec.tag;
         copy->more = at < batch_used || reply != NULL;
     }
     if (reply == NULL) {
         return;
     }
-    struct zk_txn *carrier = (struct zk_txn *)pack_append(&pack, LIST_BACKLOG, sizeof *carrier + reply->rec.size);
+    struct zk_txn *carrier =
+        (struct zk_txn *)pack_append(&pack, LIST_BACKLOG, sizeof *carrier + reply->rec.size);
     if (carrier == NULL) {
         fakezk_note_trouble("limit: the backlog of s%d is full", server + 1);
         return;
@@ -574,8 +582,8 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
 
 /* ---- sessions ---- */
 
-/* F88: a session that the leader has marked closing may still have its nodes; in the leader that is a moment, without
- * a clock a moment may be long. */
+/* F88: a session that the leader has marked closing may still have its nodes; in the leader that is a moment,
+ * without a clock a moment may be long. */
 int32_t commit_open_session(int client, int32_t timeout_ms)
 {
     commit_late_all();
@@ -600,8 +608,8 @@ int32_t commit_open_session(int client, int32_t timeout_ms)
     return number;
 }
 
-/* Ephemerals of a session in the order in which their events come: unspecified in ZooKeeper (F85), here by the run's
- * seed forwards or backwards. */
+/* Ephemerals of a session in the order in which their events come: unspecified in ZooKeeper (F85), here by
+ * the run's seed forwards or backwards. */
 static struct zk_node *next_ephemeral(int32_t session)
 {
     struct pack pack = server_pack(0);
@@ -627,7 +635,8 @@ void commit_close_session(int32_t number)
     begin_batch();
     int32_t zxid = the_log()->zxid;
     struct zk_node *node = NULL;
-    while ((fakezk.options.defects & FAKEZK_DEFECT_IMMORTAL) == 0 && (node = next_ephemeral(number)) != NULL) {
+    while ((fakezk.options.defects & FAKEZK_DEFECT_IMMORTAL) == 0 &&
+           (node = next_ephemeral(number)) != NULL) {
         struct zk_txn *txn = batch_add(TXN_DELETE, zxid, node_path(node), NULL, -1);
         if (txn == NULL) {
             break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The completion thread of a handle: one queue for replies, node events and session events (F36). What a callback is
- * given lives in scratch for the call and is poisoned afterwards (F46). */
+/* The completion thread of a handle: one queue for replies, node events and session events (F36). What a
+ * callback is given lives in scratch for the call and is poisoned afterwards (F46). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -219,8 +219,8 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
 
 /* ---- events ---- */
 
-static void call_watchers(struct _zhandle *zh, int type, int state, const char *path, const struct watch_target *targets,
-                          int count)
+static void call_watchers(struct _zhandle *zh, int type, int state, const char *path,
+                          const struct watch_target *targets, int count)
 {
     for (int i = 0; i < count; i++) {
         watcher_fn fn = (watcher_fn)code_unpack_fn(targets[i].watcher);
@@ -285,7 +285,8 @@ void deliver_next(int client, int slot)
     memcpy(m, head, size);
     pack_remove(&pack, &head->rec);
     link_receive(client, slot, m);
-    if (m->rec.tag == MESSAGE_REPLY && (m->op == OP_CHILDREN || m->op == OP_CHILDREN2) && m->data_size > 512) {
+    if (m->rec.tag == MESSAGE_REPLY && (m->op == OP_CHILDREN || m->op == OP_CHILDREN2) &&
+        m->data_size > 512) {
         fakezk_note_trouble("limit: a list of %d children", m->data_size);
         return;
     }

@@ -52,7 +52,8 @@ static void make_root(int server, const char *path)
     tree_create(server, txn);
 }
 
-void fakezk_open(struct arena *arena, const struct fakezk_options *options, fakezk_observer observer, void *ctx)
+void fakezk_open(struct arena *arena, const struct fakezk_options *options, fakezk_observer observer,
+                 void *ctx)
 {
     LS_ASSERT(options->clients >= 1 && options->clients <= FAKEZK_CLIENTS_MAX);
     LS_ASSERT(options->servers >= 1 && options->servers <= FAKEZK_SERVERS_MAX);
@@ -133,7 +134,8 @@ bool fakezk_operator_create(const char *path, int perms, bool container)
             }
         }
     }
-    commit_operator_create(path, perms != 0 ? perms : PERMS_ALL, container ? NODE_CONTAINER : NODE_PERSISTENT);
+    commit_operator_create(path, perms != 0 ? perms : PERMS_ALL,
+                           container ? NODE_CONTAINER : NODE_PERSISTENT);
     return true;
 }
 
@@ -215,8 +217,9 @@ static void dump_client(struct writer *w, int client)
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
         const struct _zhandle *zh = handle_at(client, slot);
         if (zh->open) {
-            put(w, "client %d handle %d: state %d session %d link %s requests %d messages %d\n", client, slot, zh->state,
-                zh->session, zh->link ? "up" : "down", fakezk_outstanding(client, slot), fakezk_queued(client, slot));
+            put(w, "client %d handle %d: state %d session %d link %s requests %d messages %d\n", client, slot,
+                zh->state, zh->session, zh->link ? "up" : "down", fakezk_outstanding(client, slot),
+                fakezk_queued(client, slot));
         }
     }
     struct pack pack = client_pack(client);

@@ -64,8 +64,8 @@ static int free_slot(int client)
     return -1;
 }
 
-static void open_slot(int client, int slot, const char *host, watcher_fn fn, int timeout_ms, const clientid_t *id,
-                      const void *context)
+static void open_slot(int client, int slot, const char *host, watcher_fn fn, int timeout_ms,
+                      const clientid_t *id, const void *context)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     zh->open = 1;
@@ -89,8 +89,8 @@ static void open_slot(int client, int slot, const char *host, watcher_fn fn, int
     }
 }
 
-zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, const clientid_t *clientid, void *context,
-                          int flags)
+zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, const clientid_t *clientid,
+                          void *context, int flags)
 {
     (void)flags;
     int client = fakezk.entered;
@@ -119,8 +119,8 @@ zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, con
     return handle_at(client, slot);
 }
 
-zhandle_t *zookeeper_init2(const char *host, watcher_fn fn, int recv_timeout, const clientid_t *clientid, void *context,
-                           int flags, log_callback_fn log_callback)
+zhandle_t *zookeeper_init2(const char *host, watcher_fn fn, int recv_timeout, const clientid_t *clientid,
+                           void *context, int flags, log_callback_fn log_callback)
 {
     (void)log_callback;
     return zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
@@ -153,8 +153,8 @@ void handle_drain(int client, int slot)
 /* F22: without a link nothing is sent, and the session lives on. */
 static bool reaches_leader(const struct _zhandle *zh)
 {
-    return zh->link && !client_at(zh->client)->partitioned && !server_at(zh->server)->frozen &&
-           fakezk_session_live(zh->session);
+    return zh->link && !zh->severed && !client_at(zh->client)->partitioned &&
+           !server_at(zh->server)->frozen && fakezk_session_live(zh->session);
 }
 
 int zookeeper_close(zhandle_t *handle)

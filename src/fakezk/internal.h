@@ -39,7 +39,7 @@ enum node_kind { NODE_PERSISTENT, NODE_EPHEMERAL, NODE_CONTAINER };
 
 /* Sorted by path. `bytes` is the path, its zero, the data. */
 struct zk_node {
-    struct rec rec; /* tag = enum node_kind */
+    struct rec rec;      /* tag = enum node_kind */
     struct zk_stat stat; /* cversion unused: derived from `created` (F48) */
     int32_t created;     /* children ever created: the next suffix (F47) */
     uint16_t path_size;  /* without the zero */
@@ -63,18 +63,18 @@ enum txn_kind { TXN_CREATE, TXN_DELETE, TXN_SET, TXN_SET_ACL, TXN_CLOSE, TXN_NOT
 struct zk_txn {
     struct rec rec; /* tag = enum txn_kind */
     int32_t zxid;
-    int32_t session;  /* CREATE: owner; CLOSE: which */
+    int32_t session;   /* CREATE: owner; CLOSE: which */
     int32_t data_size; /* -1 = null */
-    int32_t version;  /* SET: resulting version; SET_ACL: resulting aversion */
+    int32_t version;   /* SET: resulting version; SET_ACL: resulting aversion */
     uint16_t path_size;
     uint8_t node_kind;
     uint8_t perms;
-    uint8_t more;     /* the next record belongs to the same step */
+    uint8_t more;           /* the next record belongs to the same step */
     uint8_t client, handle; /* REPLY; CREATE, DELETE: the node's client plus one */
     uint8_t reserved;
-    int32_t counter;  /* CREATE: the parent's `created` afterwards */
+    int32_t counter; /* CREATE: the parent's `created` afterwards */
     uint32_t reserved2;
-    char bytes[];     /* path, zero, data */
+    char bytes[]; /* path, zero, data */
 };
 
 /* ---- the log block: lists behind struct zk_log ---- */
@@ -109,7 +109,7 @@ enum { LIST_REQUEST, LIST_MESSAGE = FAKEZK_HANDLES_MAX, LIST_WATCH = 2 * FAKEZK_
 struct _zhandle {
     uint8_t open;
     uint8_t client, slot;
-    uint8_t link;        /* connected to `server` */
+    uint8_t link; /* connected to `server` */
     uint8_t server;
     uint8_t next_server; /* where to try next */
     uint8_t busy;        /* a callback of it is running */
@@ -121,7 +121,7 @@ struct _zhandle {
     uint8_t chroot;      /* number of the chroot text; 0 = none */
     uint8_t stranger;    /* came with the id of a session and a wrong password */
     uint8_t halved;      /* F91: only every other server is tried */
-    uint8_t reserved;
+    uint8_t severed;     /* the server has closed its end, which the client has not heard */
     code_ref watcher;
     const void *context;
     clientid_t id;
@@ -161,22 +161,22 @@ enum zk_op {
 enum watch_table { WATCH_DATA, WATCH_EXIST, WATCH_CHILD, WATCH_NONE };
 
 struct zk_request {
-    struct rec rec; /* tag = enum zk_op; word = 1 once sent */
-    int32_t lo_ms, hi_ms;  /* window of arrival at the server */
-    int32_t forwarded;     /* the follower waits for this transaction; 0 = not read yet */
-    int32_t version;       /* DELETE, SET, SET_ACL, CHECK; UNWATCH: table or -1 */
-    int32_t data_size;     /* -1 = null; MULTI: bytes of packed sub-requests */
+    struct rec rec;       /* tag = enum zk_op; word = 1 once sent */
+    int32_t lo_ms, hi_ms; /* window of arrival at the server */
+    int32_t forwarded;    /* the follower waits for this transaction; 0 = not read yet */
+    int32_t version;      /* DELETE, SET, SET_ACL, CHECK; UNWATCH: table or -1 */
+    int32_t data_size;    /* -1 = null; MULTI: bytes of packed sub-requests */
     uint16_t path_size;
-    uint8_t mode;          /* CREATE */
-    uint8_t perms;         /* CREATE, SET_ACL; 0 = malformed */
+    uint8_t mode;  /* CREATE */
+    uint8_t perms; /* CREATE, SET_ACL; 0 = malformed */
     code_ref completion;
-    code_ref watcher;      /* reads; 0 = none */
+    code_ref watcher; /* reads; 0 = none */
     void *watch_context;
-    const void *data;      /* of the completion */
-    void *out;             /* MULTI: results; sub-requests: buffer or Stat */
-    int32_t out_size;      /* MULTI: count; sub-requests: buffer size */
-    uint32_t odd_path;     /* holds a byte that a server may object to (F55) */
-    char bytes[];          /* path, zero, data */
+    const void *data;  /* of the completion */
+    void *out;         /* MULTI: results; sub-requests: buffer or Stat */
+    int32_t out_size;  /* MULTI: count; sub-requests: buffer size */
+    uint32_t odd_path; /* holds a byte that a server may object to (F55) */
+    char bytes[];      /* path, zero, data */
 };
 
 /* A request record of more bytes is a limit reached, and so is a multi of more operations. */
@@ -190,9 +190,9 @@ struct zk_message {
     uint8_t op;     /* REPLY */
     uint8_t table;  /* REPLY to a read with a watcher */
     uint16_t path_size;
-    int32_t rc;     /* REPLY; SESSION: state argument; NODE: event type */
-    int32_t zxid;   /* REPLY: of the server; NODE: czxid of the node */
-    int32_t cause;  /* NODE: zxid of the change, 0 = found at reconnect */
+    int32_t rc;    /* REPLY; SESSION: state argument; NODE: event type */
+    int32_t zxid;  /* REPLY: of the server; NODE: czxid of the node */
+    int32_t cause; /* NODE: zxid of the change, 0 = found at reconnect */
     int32_t lo_ms, hi_ms;
     code_ref completion;
     code_ref watcher;
@@ -223,7 +223,7 @@ struct zk_result {
 struct zk_watch {
     struct rec rec; /* tag = table */
     code_ref watcher;
-    int32_t czxid;   /* of the node when it was set; 0 = absent */
+    int32_t czxid; /* of the node when it was set; 0 = absent */
     void *context;
     uint16_t path_size;
     uint16_t owner; /* client of the node when it was set, plus one; 0 = nobody's */
@@ -330,14 +330,15 @@ const char *node_data(const struct zk_node *node);
 
 /* ---- commit.c: writes ---- */
 
-/* Commits a write at the leader. The reply goes to the client at once, or with the backlog of the follower that it is
- * connected to (then the transaction's zxid is returned); nowhere if `slot` is FAKEZK_NONE. */
+/* Commits a write at the leader. The reply goes to the client at once, or with the backlog of the follower
+ * that it is connected to (then the transaction's zxid is returned); nowhere if `slot` is FAKEZK_NONE. */
 int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request);
 /* A sync read by a follower: answered when the follower has caught up. */
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request);
 int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
-/* The writes that a cut left in the pipeline: the oldest, or all of them before anything else commits (F79). */
+/* The writes that a cut left in the pipeline: the oldest, or all of them before anything else commits (F79).
+ */
 void commit_late_first(void);
 void commit_late_all(void);
 void commit_park(int client, int32_t session, const struct zk_request *request);
@@ -380,8 +381,8 @@ bool link_can_connect(int client, int slot, int server);
 bool link_will_connect(int client, int slot, int server);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
-/* Ends a link for zookeeper_close: all that is unanswered gets ZCLOSING; with `flush` the server still reads what was
- * issued, and the session is closed behind it (F20). */
+/* Ends a link for zookeeper_close: all that is unanswered gets ZCLOSING; with `flush` the server still reads
+ * what was issued, and the session is closed behind it (F20). */
 void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
@@ -395,7 +396,8 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms);
 /* A watcher to be registered; `stat` is the node's, czxid 0 if it is absent. */
 void watch_add(int client, int slot, int table, const char *path, code_ref watcher, void *context,
                const struct zk_stat *stat);
-bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context, bool all);
+bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context,
+                  bool all);
 bool watch_any(int client, int slot, int table, const char *path);
 void watch_close(int client, int slot);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a whole (D8b). */
+/* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a whole
+ * (D8b). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -51,8 +52,8 @@ void link_receive(int client, int slot, struct zk_message *message)
 
 /* ---- failing what is outstanding ---- */
 
-static void queue_failure(int client, int slot, int op, code_ref completion, const void *data, void *out, int out_size,
-                          int rc)
+static void queue_failure(int client, int slot, int op, code_ref completion, const void *data, void *out,
+                          int out_size, int rc)
 {
     struct zk_message message = {.rec = {.tag = MESSAGE_REPLY, .size = sizeof message + 8, .word = 1}};
     _Alignas(8) unsigned char space[sizeof message + 8] = {0};
@@ -103,7 +104,8 @@ static void lose(struct lost_reply reply)
     lost[lost_count++] = reply;
 }
 
-/* Takes out what the client has not received; the requests whose replies are among it are unanswered after all. */
+/* Takes out what the client has not received; the requests whose replies are among it are unanswered after
+ * all. */
 static void take_lost(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -129,7 +131,8 @@ static void take_lost(int client, int slot)
 static void fail_lost(int client, int slot, int rc)
 {
     for (int i = 0; i < lost_count; i++) {
-        queue_failure(client, slot, lost[i].op, lost[i].completion, lost[i].data, lost[i].out, lost[i].out_size, rc);
+        queue_failure(client, slot, lost[i].op, lost[i].completion, lost[i].data, lost[i].out,
+                      lost[i].out_size, rc);
     }
     lost_count = 0;
     link_fail_requests(client, slot, rc);
@@ -171,13 +174,15 @@ static void unlink_handle(int client, int slot)
     session_settle_pings(client);
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     zh->link = 0;
+    zh->severed = 0;
     zh->state = 0;
     zh->next_server = (uint8_t)((zh->next_server + 1) % fakezk.options.servers);
     zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
     server_watch_drop(client, slot);
 }
 
-/* The order that the application sees: what was received, the session event, the failed completions (F10, F43). */
+/* The order that the application sees: what was received, the session event, the failed completions (F10,
+ * F43). */
 static void lose_link(int client, int slot, int rc)
 {
     unlink_handle(client, slot);
@@ -198,7 +203,8 @@ int fakezk_unread_requests(int client, int handle)
 {
     int count = 0;
     struct pack pack = client_pack(client);
-    for (struct rec *rec = pack_first(&pack, LIST_REQUEST + handle); rec != NULL; rec = pack_next(&pack, rec)) {
+    for (struct rec *rec = pack_first(&pack, LIST_REQUEST + handle); rec != NULL;
+         rec = pack_next(&pack, rec)) {
         count += rec->word != 0 && ((struct zk_request *)rec)->forwarded == 0;
     }
     return count;
@@ -208,7 +214,8 @@ int fakezk_unreceived_messages(int client, int handle)
 {
     int count = 0;
     struct pack pack = client_pack(client);
-    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + handle); rec != NULL; rec = pack_next(&pack, rec)) {
+    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + handle); rec != NULL;
+         rec = pack_next(&pack, rec)) {
         count += rec->word == 0;
     }
     return count;
@@ -229,8 +236,8 @@ static const struct zk_request *request_number(int client, int slot, int n)
 bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
 {
     const struct _zhandle *zh = handle_at(client, handle);
-    if (!zh->open || !zh->link || keep < 0 || apply < 0 || keep > fakezk_unreceived_messages(client, handle) ||
-        apply > fakezk_unread_requests(client, handle)) {
+    if (!zh->open || !zh->link || keep < 0 || apply < 0 ||
+        keep > fakezk_unreceived_messages(client, handle) || apply > fakezk_unread_requests(client, handle)) {
         return false;
     }
     if (!late) {
@@ -240,7 +247,8 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
     return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
 }
 
-/* The server reads one more request, though the client will not receive the answer. False if nobody reads it. */
+/* The server reads one more request, though the client will not receive the answer. False if nobody reads it.
+ */
 static bool read_ahead(int client, int slot, bool late)
 {
     struct pack pack = client_pack(client);
@@ -252,14 +260,16 @@ static bool read_ahead(int client, int slot, bool late)
         return true;
     }
     bool leader = op_is_write(head->rec.tag) || head->rec.tag == OP_SYNC;
-    if (session == NULL || session->rec.tag != SESSION_LIVE || (leader && server_at(zh->server)->frozen)) {
+    if (zh->severed || session == NULL || session->rec.tag != SESSION_LIVE ||
+        (leader && server_at(zh->server)->frozen)) {
         return false;
     }
     server_apply(client, slot, false);
     return true;
 }
 
-/* Lets the server read up to `apply` requests; everything answered or forwarded is lost, in order of issue. */
+/* Lets the server read up to `apply` requests; everything answered or forwarded is lost, in order of issue.
+ */
 static void read_on(int client, int slot, int apply, bool late)
 {
     struct pack pack = client_pack(client);
@@ -267,7 +277,8 @@ static void read_on(int client, int slot, int apply, bool late)
     for (int i = 1; i <= apply; i++) {
         /* What waits for the follower is set aside, so that the next is the head. */
         struct zk_request *head;
-        while ((head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot)) != NULL && head->forwarded != 0) {
+        while ((head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot)) != NULL &&
+               head->forwarded != 0) {
             lose((struct lost_reply){head->rec.tag, head->completion, head->data, head->out, head->out_size});
             pack_remove(&pack, &head->rec);
         }
@@ -310,8 +321,8 @@ bool fakezk_can_refuse(int client, int handle)
     return zh->open && !zh->link && zh->state >= 0;
 }
 
-/* The cursor goes on to the next address; with ZOOKEEPER-2466 it moves twice, and half of an even list is never tried
- * again (F91). */
+/* The cursor goes on to the next address; with ZOOKEEPER-2466 it moves twice, and half of an even list is
+ * never tried again (F91). */
 static void fail_attempt(int client, int slot, int rc)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -338,8 +349,8 @@ static const struct zk_request *head_request(int client, int slot)
     return (const struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
 }
 
-/* A link is mute without a network, or when its server cannot answer what is asked: the pings stop then (F6, F94). An
- * attempt is mute without a network, or when no server can confirm the session (F34). */
+/* A link is mute without a network, or when its server cannot answer what is asked: the pings stop then (F6,
+ * F94). An attempt is mute without a network, or when no server can confirm the session (F34). */
 bool link_mute(int client, int slot)
 {
     const struct zk_client *c = client_at(client);
@@ -363,8 +374,8 @@ bool link_mute(int client, int slot)
     return true;
 }
 
-/* F7: two thirds of the timeout without a byte end a link, and an attempt to make one. The pings of a cut-off follower
- * are answered until something is asked that it cannot answer. */
+/* F7: two thirds of the timeout without a byte end a link, and an attempt to make one. The pings of a cut-off
+ * follower are answered until something is asked that it cannot answer. */
 int32_t link_give_up_ms(const struct _zhandle *zh)
 {
     int32_t since = zh->link ? zh->received_ms : zh->connect_ms;
@@ -392,13 +403,14 @@ bool link_will_connect(int client, int slot, int server)
     const struct zk_client *c = client_at(client);
     const struct _zhandle *zh = &c->handle[slot];
     const struct zk_server *s = server_at(server);
-    return zh->open && !zh->closing && !zh->link && zh->state >= 0 && !c->paused && !c->partitioned && !s->frozen &&
-           s->zxid >= zh->last_zxid && (!zh->halved || (server - zh->next_server) % 2 == 0);
+    return zh->open && !zh->closing && !zh->link && zh->state >= 0 && !c->paused && !c->partitioned &&
+           !s->frozen && s->zxid >= zh->last_zxid && (!zh->halved || (server - zh->next_server) % 2 == 0);
 }
 
 bool link_can_connect(int client, int slot, int server)
 {
-    return handle_at(client, slot)->connect_ms <= the_log()->now_ms && link_will_connect(client, slot, server);
+    return handle_at(client, slot)->connect_ms <= the_log()->now_ms &&
+           link_will_connect(client, slot, server);
 }
 
 static void expire_handle(int client, int slot)
@@ -409,6 +421,20 @@ static void expire_handle(int client, int slot)
     link_fail_requests(client, slot, ZSESSIONEXPIRED);
 }
 
+/* The server closes its end. Who is cut off or stopped does not hear of it: for him the link is up, and mute.
+ */
+static void sever(int client, int slot)
+{
+    const struct zk_client *c = client_at(client);
+    if (!c->partitioned && !c->paused) {
+        link_drop(client, slot, ZCONNECTIONLOSS, true);
+        return;
+    }
+    session_settle_pings(client);
+    client_mark(client)->handle[slot].severed = 1;
+    server_watch_drop(client, slot);
+}
+
 /* F32: the session's older connection is closed by the newer one. */
 static void close_older(int client, int slot, int32_t session)
 {
@@ -416,7 +442,7 @@ static void close_older(int client, int slot, int32_t session)
         for (int other = 0; other < FAKEZK_HANDLES_MAX; other++) {
             const struct _zhandle *zh = handle_at(c, other);
             if ((c != client || other != slot) && zh->open && zh->link && zh->session == session) {
-                link_drop(c, other, ZCONNECTIONLOSS, true);
+                sever(c, other);
             }
         }
     }
@@ -495,7 +521,9 @@ static void set_watches(int client, int slot, int server)
             }
             memcpy(before, watch->path, watch->path_size + 1u);
             int32_t czxid = 0;
-            int type = will_fire(client, slot, table, before) ? -1 : answer_watch(server, table, before, last_zxid, &czxid);
+            int type = will_fire(client, slot, table, before)
+                           ? -1
+                           : answer_watch(server, table, before, last_zxid, &czxid);
             if (type == 0) {
                 server_watch_add(server, client, slot, table, before);
             } else if (type > 0) {
@@ -592,7 +620,7 @@ void fakezk_partition(int client, bool on)
     if (!on) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             const struct _zhandle *zh = &c->handle[slot];
-            bool heard = zh->link && !server_at(zh->server)->frozen;
+            bool heard = zh->link && !zh->severed && !server_at(zh->server)->frozen;
             session_touch(heard ? zh->session : 0, the_log()->now_ms);
             c->handle[slot].received_ms = zh->open ? the_log()->now_ms : 0;
         }
@@ -604,13 +632,14 @@ bool fakezk_is_partitioned(int client)
     return client_at(client)->partitioned != 0;
 }
 
-/* F7 on resuming: a ping that is overdue goes out, unless the link has been silent for so long that the client drops it
- * first; what lies in the socket counts as heard. */
+/* F7 on resuming: a ping that is overdue goes out, unless the link has been silent for so long that the
+ * client drops it first; what lies in the socket counts as heard. */
 static void wake_up(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     int32_t now = the_log()->now_ms;
-    if (!zh->open || !zh->link || !fakezk.options.timed || !server_knows_session(zh->server, zh->session)) {
+    bool closed = zh->severed || !server_knows_session(zh->server, zh->session);
+    if (!zh->open || !zh->link || !fakezk.options.timed || closed) {
         return;
     }
     if (now - zh->sent_ms >= zh->timeout_ms / 3) {
@@ -642,7 +671,8 @@ void fakezk_crash(int client)
     session_settle_pings(client);
     struct zk_client *c = client_mark(client);
     struct pack sessions = log_pack();
-    for (struct rec *rec = pack_first(&sessions, LIST_SESSION); rec != NULL; rec = pack_next(&sessions, rec)) {
+    for (struct rec *rec = pack_first(&sessions, LIST_SESSION); rec != NULL;
+         rec = pack_next(&sessions, rec)) {
         if (((struct zk_session *)rec)->client == client) {
             log_mark();
             ((struct zk_session *)rec)->gone = 1;
@@ -687,12 +717,13 @@ void fakezk_restart_server(int server)
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             const struct _zhandle *zh = handle_at(c, slot);
             if (zh->open && zh->link && zh->server == server) {
-                link_drop(c, slot, ZCONNECTIONLOSS, true);
+                sever(c, slot);
             }
         }
     }
     struct pack pack = log_pack();
-    for (struct rec *rec = pack_first(&pack, LIST_SESSION); server == 0 && rec != NULL; rec = pack_next(&pack, rec)) {
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); server == 0 && rec != NULL;
+         rec = pack_next(&pack, rec)) {
         session_touch((int32_t)rec->word, the_log()->now_ms);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A server reads a client's requests in order, answers reads from its own tree (F42), passes writes to the leader, and
- * keeps one watch per connection, path and table (F71). */
+/* A server reads a client's requests in order, answers reads from its own tree (F42), passes writes to the
+ * leader, and keeps one watch per connection, path and table (F71). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -15,7 +15,8 @@ static _Alignas(8) unsigned char reply_space[SCRATCH_BYTES];
 
 bool op_is_write(int op)
 {
-    return op == OP_CREATE || op == OP_CREATE2 || op == OP_DELETE || op == OP_SET || op == OP_SET_ACL || op == OP_MULTI;
+    return op == OP_CREATE || op == OP_CREATE2 || op == OP_DELETE || op == OP_SET || op == OP_SET_ACL ||
+           op == OP_MULTI;
 }
 
 static bool needs_leader(int op)
@@ -153,7 +154,8 @@ static bool concerns(int type, int table)
     return type == ZOO_DELETED_EVENT || table != WATCH_CHILD;
 }
 
-static void send_event(int client, int slot, int type, const char *path, int32_t czxid, int32_t cause, int owner)
+static void send_event(int client, int slot, int type, const char *path, int32_t czxid, int32_t cause,
+                       int owner)
 {
     struct zk_message *message = (struct zk_message *)reply_space;
     size_t path_size = strlen(path);
@@ -194,9 +196,10 @@ void server_fire(int server, int type, const char *path, int32_t czxid, int32_t 
         }
         /* What stood behind the removed record is now where it was. */
         unsigned char *base = arena_at(fakezk.arena, pack.block);
-        rec = at < ((struct arena_block *)base)->used && ((struct rec *)(base + at))->list == LIST_SERVER_WATCH
-                  ? (struct rec *)(base + at)
-                  : NULL;
+        rec =
+            at < ((struct arena_block *)base)->used && ((struct rec *)(base + at))->list == LIST_SERVER_WATCH
+                ? (struct rec *)(base + at)
+                : NULL;
     }
 }
 
@@ -205,7 +208,7 @@ void server_fire(int server, int type, const char *path, int32_t czxid, int32_t 
 void server_send(int client, int slot, const struct zk_message *message)
 {
     struct _zhandle *zh = handle_at(client, slot);
-    if (!zh->open || !zh->link) {
+    if (!zh->open || !zh->link || zh->severed) {
         return;
     }
     struct pack pack = client_pack(client);
@@ -270,7 +273,8 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
 
 #define CHILDREN_MAX 256
 
-/* The order of a list is unspecified (F57): a run constant, one of four that do not depend on names' numbers. */
+/* The order of a list is unspecified (F57): a run constant, one of four that do not depend on names' numbers.
+ */
 static void order_children(struct zk_node **children, int count)
 {
     unsigned order = (unsigned)(fakezk.options.seed & 3);
@@ -331,7 +335,8 @@ static unsigned char *list_children(int server, struct zk_message *reply, const 
 }
 
 /* F66: which read leaves which watch. */
-static void leave_watch(int server, int client, int slot, const struct zk_request *request, struct zk_message *reply)
+static void leave_watch(int server, int client, int slot, const struct zk_request *request,
+                        struct zk_message *reply)
 {
     int op = request->rec.tag;
     if (request->watcher == 0) {
@@ -384,7 +389,8 @@ static int check_watch(int server, int client, int slot, const struct zk_request
             continue;
         }
         struct pack pack = server_pack(server);
-        for (struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH); rec != NULL; rec = pack_next(&pack, rec)) {
+        for (struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH); rec != NULL;
+             rec = pack_next(&pack, rec)) {
             if (compare_watch((struct zk_server_watch *)rec, request->bytes, client, slot, table) == 0) {
                 found = true;
             }
@@ -424,7 +430,7 @@ bool server_will_apply(int client, int slot, bool *refused)
     const struct _zhandle *zh = handle_at(client, slot);
     const struct zk_request *request = head_request(client, slot);
     *refused = false;
-    if (!zh->link || request == NULL || request->rec.word == 0 || request->forwarded != 0 ||
+    if (!zh->link || zh->severed || request == NULL || request->rec.word == 0 || request->forwarded != 0 ||
         client_at(client)->partitioned) {
         return false;
     }
@@ -465,7 +471,8 @@ void server_apply(int client, int slot, bool refused)
     const struct zk_request *request = (struct zk_request *)request_space;
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     if (!server_at(zh->server)->frozen) {
-        session_touch(zh->session, the_log()->now_ms); /* a follower that is cut off cannot pass it on (F35) */
+        session_touch(zh->session,
+                      the_log()->now_ms); /* a follower that is cut off cannot pass it on (F35) */
     }
     if (refused || (needs_leader(request->rec.tag) && closing(zh->session))) {
         refuse(client, slot, request);

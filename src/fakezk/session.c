@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Sessions at the leader: found by number, kept fresh by packets and pings, dead on a grid of ticks (F26 to F31). */
+/* Sessions at the leader: found by number, kept fresh by packets and pings, dead on a grid of ticks (F26 to
+ * F31). */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "fakezk/internal.h"
@@ -22,7 +23,7 @@ static const struct _zhandle *handle_with(int c, const struct zk_session *sessio
     const struct zk_client *client = client_at(c);
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
         const struct _zhandle *zh = &client->handle[slot];
-        if (zh->open && zh->link && zh->session == (int32_t)session->rec.word) {
+        if (zh->open && zh->link && !zh->severed && zh->session == (int32_t)session->rec.word) {
             return zh;
         }
     }
@@ -39,8 +40,8 @@ static const struct _zhandle *connected_handle(const struct zk_session *session)
     return zh;
 }
 
-/* A session is fresh while its client runs, its link carries packets and its server reaches the leader: then there is a
- * ping at least every third of the timeout, and pings are not simulated one by one. */
+/* A session is fresh while its client runs, its link carries packets and its server reaches the leader: then
+ * there is a ping at least every third of the timeout, and pings are not simulated one by one. */
 bool session_healthy(const struct zk_session *session)
 {
     const struct _zhandle *zh = connected_handle(session);
@@ -74,7 +75,8 @@ void session_settle_pings(int client)
     int32_t now = the_log()->now_ms;
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
         const struct _zhandle *zh = handle_at(client, slot);
-        const struct zk_session *session = zh->open && zh->link ? session_find(zh->session) : NULL;
+        const struct zk_session *session =
+            zh->open && zh->link && !zh->severed ? session_find(zh->session) : NULL;
         if (session == NULL || !session_healthy(session) || zh->timeout_ms < 3) {
             continue;
         }
@@ -119,7 +121,8 @@ bool fakezk_expire(int32_t number)
     }
     log_mark();
     session->rec.tag = SESSION_CLOSING;
-    struct fakezk_event event = {.kind = FAKEZK_SESSION_CLOSING, .client = session->client, .session = number};
+    struct fakezk_event event = {
+        .kind = FAKEZK_SESSION_CLOSING, .client = session->client, .session = number};
     fakezk_emit(&event);
     return true;
 }

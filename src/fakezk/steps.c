@@ -48,7 +48,8 @@ static bool gives_up(int client, int slot)
 static bool hung_up(const struct _zhandle *zh)
 {
     const struct zk_client *c = client_at(zh->client);
-    return zh->link && !c->partitioned && !c->paused && !server_knows_session(zh->server, zh->session);
+    return zh->link && !c->partitioned && !c->paused &&
+           (zh->severed || !server_knows_session(zh->server, zh->session));
 }
 
 static void handle_steps(struct list *list, int client, int slot)
@@ -230,7 +231,7 @@ void fakezk_step(const struct fakezk_step *step)
 
 const char *fakezk_op_name(int op)
 {
-    static const char *const names[] = {"create", "create", "delete", "exists", "get",     "set",     "list",
+    static const char *const names[] = {"create", "create", "delete", "exists", "get",    "set",     "list",
                                         "list",   "sync",   "multi",  "getacl", "setacl", "unwatch", "check"};
     _Static_assert(sizeof names / sizeof *names == OP_KINDS, "one name per op");
     LS_ASSERT(op >= 0 && op < OP_KINDS);
@@ -521,7 +522,8 @@ static bool handle_busy(int client, int slot)
     if (c->partitioned) {
         return false;
     }
-    if (request != NULL && zh->link && !server_at(zh->server)->frozen && server_knows_session(zh->server, zh->session)) {
+    if (request != NULL && zh->link && !zh->severed && !server_at(zh->server)->frozen &&
+        server_knows_session(zh->server, zh->session)) {
         const struct zk_session *session = session_find(zh->session);
         return session == NULL || session->rec.tag == SESSION_LIVE;
     }
@@ -560,5 +562,5 @@ bool fakezk_busy(void)
             return true;
         }
     }
-    return pack_first(&pack, LIST_LATE) != NULL;
+    return false; /* a late write commits when nothing else is under way */
 }

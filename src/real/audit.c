@@ -112,9 +112,8 @@ static int by_id(const void *a, const void *b)
 static struct real_write *find(const struct real_audit *audit, uint64_t id)
 {
     struct real_write key = {.id = id};
-    return audit->write_count
-               ? bsearch(&key, audit->writes, audit->write_count, sizeof *audit->writes, by_id)
-               : NULL;
+    return audit->write_count ? bsearch(&key, audit->writes, audit->write_count, sizeof *audit->writes, by_id)
+                              : NULL;
 }
 
 /* Marks the chain from the counter back to the beginning. True if it gets there and the values fit. */

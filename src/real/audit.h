@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The audit: what a run's journal and the counter at its end say about mutual exclusion and about lost updates.
+/* The audit: what a run's journal and the counter at its end say about mutual exclusion and about lost
+ * updates.
  *
- * An overlap is a section that was entered between another's enter and its leave, or its death. The lines stand inside
- * the grant (enter comes after it, leave before the release), so an overlap is one for certain; two holders that did
- * nothing at the same time are not seen.
+ * An overlap is a section that was entered between another's enter and its leave, or its death. The lines
+ * stand inside the grant (enter comes after it, leave before the release), so an overlap is one for certain;
+ * two holders that did nothing at the same time are not seen.
  *
- * An update is lost if it was acknowledged and yet the counter was not built on it: the last write names the write that
- * it was built on, that one the write before it, and so on to the beginning, and every acknowledged write must be on
- * this chain. A write whose worker was killed before it was acknowledged may be on it or not; both are right, and it is
- * counted if it is. */
+ * An update is lost if it was acknowledged and yet the counter was not built on it: the last write names the
+ * write that it was built on, that one the write before it, and so on to the beginning, and every
+ * acknowledged write must be on this chain. A write whose worker was killed before it was acknowledged may be
+ * on it or not; both are right, and it is counted if it is. */
 #ifndef REAL_AUDIT_H
 #define REAL_AUDIT_H
 
@@ -33,21 +34,22 @@ struct real_audit {
         int64_t value;
         bool wrote;
         bool on_chain;
-    } *writes;
+    } * writes;
     uint32_t write_count;
     uint32_t write_capacity;
     int64_t token_max; /* largest fencing token that was inside */
-    int64_t late_ms;   /* a section that ends so long after its last check broke the run's premise; 0 = no bound */
+    int64_t
+        late_ms; /* a section that ends so long after its last check broke the run's premise; 0 = no bound */
     uint32_t sections;
     uint32_t overlaps;
-    uint32_t wrote;    /* acknowledged writes */
+    uint32_t wrote; /* acknowledged writes */
     uint32_t refused;
     uint32_t doubted;
     uint32_t late;
-    uint32_t lost;     /* acknowledged writes that are not on the chain */
-    uint32_t unheard;  /* writes on the chain that were never acknowledged */
-    bool settled;      /* lost and unheard are known */
-    bool sound;        /* the counter's value is the length of the chain, and the chain goes back to the beginning */
+    uint32_t lost;    /* acknowledged writes that are not on the chain */
+    uint32_t unheard; /* writes on the chain that were never acknowledged */
+    bool settled;     /* lost and unheard are known */
+    bool sound; /* the counter's value is the length of the chain, and the chain goes back to the beginning */
 };
 
 void real_audit_init(struct real_audit *audit);

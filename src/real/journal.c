@@ -67,8 +67,8 @@ static bool parse(const char *text, struct real_line *line)
     long long time_ns, value, token;
     unsigned long long id, basis;
     int end = 0;
-    int found = sscanf(text, "%lld %15s worker=%d.%d id=%llx basis=%llx value=%lld token=%lld%n", &time_ns, word,
-                       &line->slot, &line->incarnation, &id, &basis, &value, &token, &end);
+    int found = sscanf(text, "%lld %15s worker=%d.%d id=%llx basis=%llx value=%lld token=%lld%n", &time_ns,
+                       word, &line->slot, &line->incarnation, &id, &basis, &value, &token, &end);
     if (found != 8 || text[end] || !parse_kind(word, &line->kind))
         return false;
     line->time_ns = time_ns;

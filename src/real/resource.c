@@ -80,7 +80,8 @@ static int store(const struct real_resource *resource, const struct real_record 
 {
     char name[64], draft[PATH_SIZE], path[PATH_SIZE];
     snprintf(name, sizeof name, "%s%ld", draft_prefix, (long)getpid());
-    if (join(draft, resource->dir, name) || join(path, resource->dir, counter_name) || write_draft(draft, record))
+    if (join(draft, resource->dir, name) || join(path, resource->dir, counter_name) ||
+        write_draft(draft, record))
         return -1;
     return rename(draft, path);
 }
@@ -110,7 +111,8 @@ static bool pass(const struct real_resource *resource, int64_t token, const stru
     return !resource->fenced || token >= now->token;
 }
 
-static enum real_access read_locked(const struct real_resource *resource, int64_t token, struct real_record *record)
+static enum real_access read_locked(const struct real_resource *resource, int64_t token,
+                                    struct real_record *record)
 {
     if (load(resource, record))
         return REAL_ACCESS_FAILED;
@@ -135,7 +137,8 @@ static enum real_access write_locked(const struct real_resource *resource, int64
     return store(resource, &now) ? REAL_ACCESS_FAILED : REAL_ACCESS_OK;
 }
 
-enum real_access real_resource_read(const struct real_resource *resource, int64_t token, struct real_record *record)
+enum real_access real_resource_read(const struct real_resource *resource, int64_t token,
+                                    struct real_record *record)
 {
     if (lock_fence(resource))
         return REAL_ACCESS_FAILED;

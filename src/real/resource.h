@@ -3,9 +3,10 @@
 
 /* The resource that the workers guard: a counter in a file.
  *
- * A plain resource trusts its callers. A fenced one has a file lock of its own, under which it compares and stores the
- * fencing token in one step, at each access: whoever comes with a smaller token than the largest it has seen is refused.
- * Reads count as accesses, because a writer that has read what an older one is about to replace would undo it. */
+ * A plain resource trusts its callers. A fenced one has a file lock of its own, under which it compares and
+ * stores the fencing token in one step, at each access: whoever comes with a smaller token than the largest
+ * it has seen is refused. Reads count as accesses, because a writer that has read what an older one is about
+ * to replace would undo it. */
 #ifndef REAL_RESOURCE_H
 #define REAL_RESOURCE_H
 
@@ -30,16 +31,17 @@ enum real_access {
     REAL_ACCESS_FAILED = -1, /* errno says why */
 };
 
-/* Opens the resource in the folder `dir` for one process; it begins as zeros when its file is missing. 0, or -1 with
- * errno. */
+/* Opens the resource in the folder `dir` for one process; it begins as zeros when its file is missing. 0, or
+ * -1 with errno. */
 int real_resource_open(struct real_resource *resource, const char *dir, bool fenced);
 void real_resource_close(struct real_resource *resource);
 
 /* Reads the record; `token` counts only if fenced. */
-enum real_access real_resource_read(const struct real_resource *resource, int64_t token, struct real_record *record);
+enum real_access real_resource_read(const struct real_resource *resource, int64_t token,
+                                    struct real_record *record);
 
-/* Replaces value and writer by those of `record`, atomically: a process that is killed in here has written all of it or
- * nothing. */
+/* Replaces value and writer by those of `record`, atomically: a process that is killed in here has written
+ * all of it or nothing. */
 enum real_access real_resource_write(const struct real_resource *resource, int64_t token,
                                      const struct real_record *record);
 

@@ -7,8 +7,8 @@
  *     ^                |            |
  *     '------hit-------'<-----------'        RUNNING --its rounds are done--> DONE
  *
- * The parent has no threads, so that it may fork at any time. Time is looked at every few milliseconds. What the workers
- * do it knows from the journal, which it reads while they write it. */
+ * The parent has no threads, so that it may fork at any time. Time is looked at every few milliseconds. What
+ * the workers do it knows from the journal, which it reads while they write it. */
 #include "real/storm.h"
 
 #include "base/rng.h"
@@ -29,9 +29,9 @@ enum {
     CONNECT_MS_MAX = 5000,
     STANDSTILL_MS_MAX = 90000, /* longer than a worker waits for the lock before it complains itself */
     STOP_MS_MIN = 10,
-    STOP_PAUSE_MS = 400,       /* mean time between two stops in a strict run */
-    KILL_PAUSE_MS = 800,       /* the same of kills */
-    KILL_SECTIONS = 8,         /* of each worker between two kills, but for one in four */
+    STOP_PAUSE_MS = 400, /* mean time between two stops in a strict run */
+    KILL_PAUSE_MS = 800, /* the same of kills */
+    KILL_SECTIONS = 8,   /* of each worker between two kills, but for one in four */
 };
 
 enum worker_state { DOWN, RUNNING, STOPPED, DONE };
@@ -40,11 +40,11 @@ struct storm_worker {
     pid_t pid;
     enum worker_state state;
     int incarnation;
-    bool hit;             /* SIGKILL is on its way */
-    bool doomed;          /* is to be killed where it has been told to halt */
-    int64_t continue_ms;  /* STOPPED: when it may go on */
-    int64_t patience_ms;  /* STOPPED: go on then in any case */
-    int64_t token;        /* STOPPED: go on only when a larger one was inside; 0 = at once */
+    bool hit;                /* SIGKILL is on its way */
+    bool doomed;             /* is to be killed where it has been told to halt */
+    int64_t continue_ms;     /* STOPPED: when it may go on */
+    int64_t patience_ms;     /* STOPPED: go on then in any case */
+    int64_t token;           /* STOPPED: go on only when a larger one was inside; 0 = at once */
     int64_t spared_until_ms; /* no stop before */
 };
 
@@ -219,14 +219,16 @@ static void probe(struct storm *storm)
 
 /* ---- stopping and going on ---- */
 
-/* What is left of the session timeout after the margin: so long may pass between a check and the end of the write. */
+/* What is left of the session timeout after the margin: so long may pass between a check and the end of the
+ * write. */
 static int slack_ms(const struct storm *storm)
 {
     return storm->result->session_timeout_ms * (100 - REAL_MARGIN_PERCENT) / 100;
 }
 
-/* Half of the slack at most in a strict run; the other half is the machine's. In a long-stop run certainly beyond the
- * end of the session: a server whose tick is at most half of the timeout ends it within 1.5 of it (F27). */
+/* Half of the slack at most in a strict run; the other half is the machine's. In a long-stop run certainly
+ * beyond the end of the session: a server whose tick is at most half of the timeout ends it within 1.5 of it
+ * (F27). */
 static int stop_length_ms(struct storm *storm)
 {
     int timeout_ms = storm->result->session_timeout_ms;
@@ -254,7 +256,8 @@ static void kill_worker(struct storm *storm, int slot)
     kill(storm->workers[slot].pid, SIGKILL);
 }
 
-/* It has stopped itself where it was told to. In a long-stop run it goes on when somebody else has been inside. */
+/* It has stopped itself where it was told to. In a long-stop run it goes on when somebody else has been
+ * inside. */
 static void on_halt(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -367,8 +370,8 @@ static void end_all(struct storm *storm)
 
 /* ---- hitting ----
  *
- * A section takes milliseconds and waiting takes seconds: who hits at random hits the waiting. So part of the hits are
- * aimed at whoever is inside, and part at a point of the section, where the worker stops itself. */
+ * A section takes milliseconds and waiting takes seconds: who hits at random hits the waiting. So part of the
+ * hits are aimed at whoever is inside, and part at a point of the section, where the worker stops itself. */
 
 enum { NOBODY = -1 };
 
@@ -416,7 +419,8 @@ static int short_stop(struct storm *storm, uint32_t aim)
     return aim == 0 ? halt_one(storm, REAL_HALT_BEFORE_WRITE) : stop_one(storm, aim == 1);
 }
 
-/* Half of the long stops are where they hurt; the first one always. Somebody has to be left who goes in meanwhile. */
+/* Half of the long stops are where they hurt; the first one always. Somebody has to be left who goes in
+ * meanwhile. */
 static int long_stop(struct storm *storm, uint32_t aim)
 {
     int limit = storm->plan->processes / 2 > 1 ? storm->plan->processes / 2 : 1;
@@ -439,8 +443,8 @@ static int kill_one(struct storm *storm, uint32_t aim)
     return slot;
 }
 
-/* A worker that was killed while it queued holds up all others until its session ends; more of the same in that time
- * shows little. One in four hits comes whether anything has moved or not. */
+/* A worker that was killed while it queued holds up all others until its session ends; more of the same in
+ * that time shows little. One in four hits comes whether anything has moved or not. */
 static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
 {
     clock->next_ms = now + around(storm, clock->pause_ms);
@@ -450,7 +454,8 @@ static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
 }
 
 /* Hits when it is time, and tries at the next tick again when nobody fits. */
-static void hit_if_due(struct storm *storm, struct storm_clock *clock, int (*hit)(struct storm *storm, uint32_t aim))
+static void hit_if_due(struct storm *storm, struct storm_clock *clock,
+                       int (*hit)(struct storm *storm, uint32_t aim))
 {
     int64_t now = now_ms();
     if (now < clock->next_ms || storm->result->audit.sections < clock->next_sections)
@@ -500,7 +505,7 @@ static void begin(struct storm *storm)
     struct real_result *result = storm->result;
     storm->start_ms = storm->moved_ms = now_ms();
     bool strict = storm->plan->mode == REAL_STRICT;
-    storm->stop_clock.pause_ms = strict ? STOP_PAUSE_MS : result->session_timeout_ms;
+    storm->stop_clock.pause_ms = strict ? STOP_PAUSE_MS : 2 * result->session_timeout_ms;
     storm->kill_clock.pause_ms = strict ? KILL_PAUSE_MS : 3 * result->session_timeout_ms;
     storm->kill_clock.pause_sections = KILL_SECTIONS * storm->plan->processes;
     storm->stop_clock.next_ms = storm->kill_clock.next_ms = storm->start_ms + around(storm, STOP_PAUSE_MS);
@@ -547,8 +552,8 @@ static void audit(struct storm *storm)
     storm->result->why = "the counter cannot be read";
 }
 
-enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result, const volatile sig_atomic_t *stop,
-                                 real_progress_fn progress, void *ctx)
+enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result,
+                                 const volatile sig_atomic_t *stop, real_progress_fn progress, void *ctx)
 {
     struct storm *storm = calloc(1, sizeof *storm);
     memset(result, 0, sizeof *result);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The storm: starts the workers of a real run, kills and stops them at random, starts the dead ones again, and audits
- * what they did. */
+/* The storm: starts the workers of a real run, kills and stops them at random, starts the dead ones again,
+ * and audits what they did. */
 #ifndef REAL_STORM_H
 #define REAL_STORM_H
 
@@ -18,7 +18,7 @@ struct real_plan {
     int processes;    /* 1 .. REAL_WORKERS_MAX */
     int rounds;       /* of each worker */
     int session_timeout_ms;
-    uint64_t seed;    /* decides who is hit and for how long; when they are hit depends on the machine */
+    uint64_t seed; /* decides who is hit and for how long; when they are hit depends on the machine */
     enum real_mode mode;
 };
 
@@ -34,18 +34,18 @@ struct real_result {
     struct real_record counter;
     int session_timeout_ms; /* negotiated */
     uint32_t kills;
-    uint32_t stops;         /* halts included */
-    uint32_t halts;         /* stops between a worker's last check and its write */
-    int64_t elapsed_ms;     /* of the rounds */
-    const char *why;        /* static text, or NULL */
+    uint32_t stops;     /* halts included */
+    uint32_t halts;     /* stops between a worker's last check and its write */
+    int64_t elapsed_ms; /* of the rounds */
+    const char *why;    /* static text, or NULL */
 };
 
 /* Called some times a second while the run goes on. */
 typedef void (*real_progress_fn)(void *ctx, const struct real_result *result);
 
-/* Runs it all in the calling process, which must have no other threads. Every process that it starts has ended when it
- * returns. A signal handler ends the run early by setting `*stop`. */
-enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result, const volatile sig_atomic_t *stop,
-                                 real_progress_fn progress, void *ctx);
+/* Runs it all in the calling process, which must have no other threads. Every process that it starts has
+ * ended when it returns. A signal handler ends the run early by setting `*stop`. */
+enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result,
+                                 const volatile sig_atomic_t *stop, real_progress_fn progress, void *ctx);
 
 #endif

@@ -158,7 +158,8 @@ static enum round read_and_write(struct worker *worker, struct real_line *sectio
 static enum round guarded(struct worker *worker)
 {
     const struct real_job *job = worker->job;
-    struct real_line section = {.slot = job->slot, .incarnation = job->incarnation, .token = token_of(worker)};
+    struct real_line section = {
+        .slot = job->slot, .incarnation = job->incarnation, .token = token_of(worker)};
     section.id = (uint64_t)(job->slot + 1) << 48 | (uint64_t)job->incarnation << 32 | ++worker->sections;
     if (!check(worker))
         return ROUND_AGAIN;
@@ -196,7 +197,8 @@ static enum real_end do_rounds(struct worker *worker)
 static int open_lock(struct worker *worker)
 {
     static const struct ls_session_options plain = {.margin_percent = REAL_MARGIN_PERCENT};
-    static const struct ls_session_options fresh = {.margin_percent = REAL_MARGIN_PERCENT, .keep_fresh = true};
+    static const struct ls_session_options fresh = {.margin_percent = REAL_MARGIN_PERCENT,
+                                                    .keep_fresh = true};
     const struct real_job *job = worker->job;
     zoo_set_debug_level((ZooLogLevel)0);
     int rc = ls_env_pthread_open(&worker->env);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A worker: one process that takes the lock, reads the counter, dawdles, writes it back, and gives the lock away, round
- * after round, until it has done its rounds or is killed. */
+/* A worker: one process that takes the lock, reads the counter, dawdles, writes it back, and gives the lock
+ * away, round after round, until it has done its rounds or is killed. */
 #ifndef REAL_WORKER_H
 #define REAL_WORKER_H
 
@@ -16,8 +16,8 @@ enum real_mode {
     REAL_MODES
 };
 
-/* How long a worker believes after the last sign of life, in percent of the session timeout: the rest is what its writes
- * and the stops within them may take. */
+/* How long a worker believes after the last sign of life, in percent of the session timeout: the rest is what
+ * its writes and the stops within them may take. */
 enum { REAL_MARGIN_PERCENT = 50 };
 
 /* How a worker's process ends. */

@@ -58,7 +58,7 @@ static bool work_ahead(void)
     return false;
 }
 
-/* What is possible at this very moment; COMMIT comes after everything else. */
+/* What is possible at this very moment, but for late commits. */
 static bool immediate(struct action *out)
 {
     struct fakezk_step steps[STEPS_MAX];
@@ -69,9 +69,14 @@ static bool immediate(struct action *out)
             return true;
         }
     }
-    if (due_timer(out)) {
-        return true;
-    }
+    return due_timer(out);
+}
+
+/* A late write commits when nothing else is under way: time passes before it, so that a reconnect comes first. */
+static bool late_commit(struct action *out)
+{
+    struct fakezk_step steps[STEPS_MAX];
+    int count = fakezk_steps(steps, STEPS_MAX);
     for (int i = 0; i < count; i++) {
         if (steps[i].kind == FAKEZK_COMMIT) {
             action_of_step(&steps[i], out);
@@ -87,7 +92,7 @@ bool world_default_action(struct world *world, struct action *out)
         return true;
     }
     *out = (struct action){.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
-    return world->options.timed && work_ahead() && world_enabled(world, out);
+    return (world->options.timed && work_ahead() && world_enabled(world, out)) || late_commit(out);
 }
 
 static void take(struct world *world, const struct action *action, world_step_fn step, void *ctx)
@@ -122,7 +127,7 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
         if (count == limit || world_trouble(world) != NULL) {
             return LS_EOVERFLOW;
         }
-        if (!immediate(&action)) {
+        if (!immediate(&action) && (work_ahead() || !late_commit(&action))) {
             int32_t now = fakezk_now_ms();
             if (now >= end) {
                 return count;

@@ -240,7 +240,7 @@ static void test_the_closing_of_a_session_reaches_followers_later(void **state)
     assert_true(fakezk_expire(fakezk_session(1, 0)));
     bench_step(FAKEZK_BURY, 1);
     assert_false(bench_can(FAKEZK_HANG_UP, 1));
-    bench_step(FAKEZK_APPLY, 1); /* the read is served */
+    bench_step(FAKEZK_APPLY, 1);              /* the read is served */
     assert_false(bench_can(FAKEZK_APPLY, 1)); /* the write is dropped */
     bench_step_at(FAKEZK_CATCH_UP, BENCH_ANY, 1);
     assert_false(bench_can(FAKEZK_APPLY, 1));
@@ -260,6 +260,43 @@ static void test_the_older_link_falls_on_any_server(void **state)
     assert_false(fakezk_connected(1, 0));
     assert_true(fakezk_connected(2, 0));
     assert_int_equal(fakezk_session(1, 0), fakezk_session(2, 0));
+}
+
+static void test_who_is_cut_off_does_not_hear_of_a_restart(void **state)
+{
+    (void)state;
+    zhandle_t *a = bench_connected(0, "w");
+    zhandle_t *b = bench_connected(1, "v");
+    assert_int_equal(bench_exists(a, "1", "/n", "x"), ZOK);
+    bench_run();
+    bench_forget();
+    assert_int_equal(bench_create(a, "2", "/m", ZOO_PERSISTENT), ZOK);
+    assert_int_equal(bench_exists(b, "3", "/n", NULL), ZOK);
+    bench_step(FAKEZK_APPLY, 1);
+    fakezk_partition(0, true);
+    fakezk_pause(1, true);
+    fakezk_restart_server(0);
+    assert_true(fakezk_connected(0, 0) && fakezk_connected(1, 0));
+    assert_int_equal(bench_state(a), ZOO_CONNECTED_STATE);
+    bench_node("/n");
+    bench_run();
+    bench_saw("");
+    assert_false(bench_can(FAKEZK_HANG_UP, BENCH_ANY));
+    assert_true(bench_can(FAKEZK_GIVE_UP, 0));
+    fakezk_partition(0, false);
+    fakezk_pause(1, false);
+    assert_false(bench_can(FAKEZK_APPLY, 0));
+    assert_true(fakezk_busy());
+    bench_run();
+    bench_saw("x connecting | w connecting | 2 -4 | x connected | w connected | x created /n | 3 -101 | v "
+              "connecting | "
+              "v connected");
+    assert_false(fakezk_exists("/m"));
+    fakezk_partition(0, true);
+    fakezk_restart_server(0);
+    assert_int_equal(bench_close(a), ZOK); /* into a link that is closed at the other end */
+    int32_t live;
+    assert_int_equal(fakezk_sessions(0, false, &live, 1), 1);
 }
 
 static void test_the_dump_names_what_there_is(void **state)
@@ -404,6 +441,7 @@ int main(void)
         TEST(test_a_reply_owed_by_a_follower_goes_with_the_link),
         TEST(test_the_closing_of_a_session_reaches_followers_later),
         TEST(test_the_older_link_falls_on_any_server),
+        TEST(test_who_is_cut_off_does_not_hear_of_a_restart),
         TEST(test_the_dump_names_what_there_is),
         TEST(test_steps_are_described_by_role),
         TEST(test_steps_that_are_none),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The ends of the fake: capacities and misuse become trouble with a text, and calls that it does not have say their
- * name (F24, F25, F37, F56, F92). */
+/* The ends of the fake: capacities and misuse become trouble with a text, and calls that it does not have say
+ * their name (F24, F25, F37, F56, F92). */
 #define THREADED 1
 #include "support/fakezk_bench.h"
 
@@ -188,7 +188,13 @@ static void test_a_full_backlog(void **state)
     (void)state;
     zhandle_t *zh = small_world(0, 0, 2);
     fakezk_lag(1, true);
-    create_many(zh, 1000, 10, "the backlog of s2 is full");
+    for (int i = 0; i < 1000 && fakezk_trouble() == NULL; i++) {
+        assert_int_equal(bench_create_data(zh, "c", "/n", big, 500, ZOO_PERSISTENT), ZOK);
+        assert_int_equal(bench_delete(zh, "d", "/n", -1), ZOK);
+        bench_run();
+        bench_saw("c 0 /n | d 0");
+    }
+    bench_trouble("the backlog of s2 is full");
     zh = small_world(0, 8192, 2);
     bench_cut(zh, 0, 0, ZCONNECTIONLOSS);
     bench_step_at(FAKEZK_CONNECT, 0, 1);
@@ -228,7 +234,9 @@ static void test_too_many_watches(void **state)
         snprintf(tags[i], sizeof tags[i], "%d", i);
         assert_int_equal(bench_exists(zh, "e", "/n", tags[i]), ZOK);
         bench_step(FAKEZK_APPLY, 0);
-        bench_step(FAKEZK_DELIVER, 0);
+        if (fakezk_trouble() == NULL) {
+            bench_step(FAKEZK_DELIVER, 0);
+        }
         bench_forget();
     }
     bench_trouble("do not fit");

@@ -149,7 +149,8 @@ static void test_reads_are_local_and_sync_makes_them_fresh(void **state)
     bench_step_at(FAKEZK_CATCH_UP, BENCH_ANY, 1);
     bench_run();
     bench_saw("s 0 / | eb 0");
-    assert_int_equal(bench_sync(b, "s", "/n"), ZOK); /* with nothing to catch up it is answered all the same */
+    assert_int_equal(bench_sync(b, "s", "/n"),
+                     ZOK); /* with nothing to catch up it is answered all the same */
     bench_step(FAKEZK_APPLY, 1);
     bench_step_at(FAKEZK_CATCH_UP, BENCH_ANY, 1);
     bench_run();
@@ -172,7 +173,8 @@ static void test_the_sequence_of_a_reconnect(void **state)
     assert_true(fakezk_operator_remove("/n"));
     bench_node("/n");
     bench_run();
-    bench_saw("1 0 | x connecting | w connecting | 2 -4 | 3 -4 | x connected | w connected | x changed /n | 4 0 null");
+    bench_saw("1 0 | x connecting | w connecting | 2 -4 | 3 -4 | x connected | w connected | x changed /n | "
+              "4 0 null");
 }
 
 static void test_only_replies_move_the_zxid_of_a_client(void **state)
@@ -188,7 +190,8 @@ static void test_only_replies_move_the_zxid_of_a_client(void **state)
     assert_int_equal(bench_set(b, "s", "/n", "1", -1), ZOK);
     bench_run();
     bench_saw("x changed /n | y changed /n | s 0");
-    /* The event did not move the client's zxid: a watch set again by an older reply would see the change again. */
+    /* The event did not move the client's zxid: a watch set again by an older reply would see the change
+     * again. */
     assert_int_equal(bench_exists(a, "e", "/n", "x"), ZOK);
     bench_step(FAKEZK_APPLY, 0);
     assert_int_equal(bench_set(b, "s", "/n", "2", -1), ZOK);

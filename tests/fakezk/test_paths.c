@@ -9,8 +9,9 @@
 static void test_paths_that_the_client_refuses(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",      "x",     "/x/",   "//",    "/x//y", "/.",     "/..",   "/x/.",
-                                      "/x/..", "/./x",  "/../x", "/x/./y", "/x/../y", "/x\001", "/x\036y"};
+    static const char *const bad[] = {"",      "x",      "/x/",     "//",     "/x//y",
+                                      "/.",    "/..",    "/x/.",    "/x/..",  "/./x",
+                                      "/../x", "/x/./y", "/x/../y", "/x\001", "/x\036y"};
     zhandle_t *zh = bench_connected(0, "w");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(bench_create(zh, "c", bad[i], ZOO_PERSISTENT), ZBADARGUMENTS);
@@ -43,9 +44,9 @@ static void test_paths_that_pass(void **state)
 static void test_paths_that_the_server_refuses(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"/x\037",         "/\177",         "/\xc2\x80",     "/x\xc2\x9fy",
-                                      "/\xed\xa0\x81",  "/\xee\x80\x80", "/\xef\xa3\xbe", "/\xef\xbf\xb1",
-                                      "/\xf0\x9f\x98\x80"};
+    static const char *const bad[] = {"/x\037",        "/\177",         "/\xc2\x80",
+                                      "/x\xc2\x9fy",   "/\xed\xa0\x81", "/\xee\x80\x80",
+                                      "/\xef\xa3\xbe", "/\xef\xbf\xb1", "/\xf0\x9f\x98\x80"};
     static const char *const good[] = {"/\xc2\xa0", "/\xe2\x82\xac", "/\xef\xa4\x80"};
     zhandle_t *zh = bench_connected(0, "w");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -170,12 +171,9 @@ static void test_paths_of_the_operator(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_paths_that_the_client_refuses),
-        TEST(test_paths_that_pass),
-        TEST(test_paths_that_the_server_refuses),
-        TEST(test_a_chroot_is_stripped),
-        TEST(test_handles_with_different_chroots),
-        TEST(test_a_bad_chroot_is_no_handle),
+        TEST(test_paths_that_the_client_refuses),  TEST(test_paths_that_pass),
+        TEST(test_paths_that_the_server_refuses),  TEST(test_a_chroot_is_stripped),
+        TEST(test_handles_with_different_chroots), TEST(test_a_bad_chroot_is_no_handle),
         TEST(test_paths_of_the_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,26 @@ static void ask_twice(zhandle_t *zh)
     assert_int_equal(bench_delete(zh, "d", "/n", -1), ZOK);
 }
 
+static void test_half_a_link_looks_whole(void **state)
+{
+    (void)state;
+    zhandle_t *zh = bench_connected(0, "w");
+    assert_int_equal(bench_create(zh, "c", "/lock", ZOO_EPHEMERAL), ZOK);
+    assert_int_equal(bench_exists(zh, "e", "/n", "x"), ZOK);
+    bench_run();
+    bench_forget();
+    assert_int_equal(bench_delete(zh, "d", "/lock", -1), ZOK); /* no server ever reads it */
+    bench_node("/n");
+    bench_step(FAKEZK_DELIVER, 0);
+    bench_saw("x created /n");
+    assert_true(fakezk_expire(fakezk_session(0, 0)));
+    bench_step(FAKEZK_BURY, 0);
+    assert_false(fakezk_exists("/lock"));
+    assert_int_equal(bench_state(zh), ZOO_CONNECTED_STATE);
+    bench_run();
+    bench_saw("w connecting | d -4 | w expired");
+}
+
 static void test_the_reason_of_a_loss(void **state)
 {
     (void)state;
@@ -660,6 +680,7 @@ int main(void)
         TEST(test_session_events_reach_every_watcher_once),
         TEST(test_receivers_come_in_an_order_of_the_run),
         TEST(test_the_default_watcher_counts_once),
+        TEST(test_half_a_link_looks_whole),
         TEST(test_the_reason_of_a_loss),
         TEST(test_an_attempt_that_times_out),
         TEST(test_a_loss_fails_the_whole_pipeline_in_order),

@@ -52,7 +52,7 @@ static void test_what_triggers_what(void **state)
     (void)state;
     bench_node("/p/n");
     zhandle_t *zh = watcher_of_all("/p");
-    assert_int_equal(bench_set(zh, "1", "/p/n", "x", -1), ZOK); /* a child's data: nothing */
+    assert_int_equal(bench_set(zh, "1", "/p/n", "x", -1), ZOK);                /* a child's data: nothing */
     assert_int_equal(bench_create(zh, "2", "/p/n/deep", ZOO_PERSISTENT), ZOK); /* a grandchild: nothing */
     bench_run();
     bench_saw("1 0 | 2 0 /p/n/deep");
@@ -274,7 +274,8 @@ static void test_several_watches_on_one_path_come_back(void **state)
     bench_forget();
     bench_run();
     /* data, then exist, then child; session events first */
-    bench_saw("x connecting | y connecting | z connecting | w connecting | x connected | y connected | z connected | "
+    bench_saw("x connecting | y connecting | z connecting | w connecting | x connected | y connected | z "
+              "connected | "
               "w connected | x deleted /a | y deleted /a | z created /c | x child /b");
     assert_int_equal(fakezk_watches(0), 1);
     assert_true(fakezk_operator_remove("/b"));
@@ -294,7 +295,8 @@ static void test_an_event_kept_from_before_the_loss_is_not_told_twice(void **sta
     bench_step(FAKEZK_CONNECT, 0);
     assert_true(fakezk_operator_remove("/n"));
     bench_run();
-    bench_saw("data changed /n | child connecting | w connecting | child connected | w connected | child deleted /n | "
+    bench_saw("data changed /n | child connecting | w connecting | child connected | w connected | child "
+              "deleted /n | "
               "s 0");
 }
 
@@ -323,7 +325,8 @@ static void test_an_event_lost_with_the_link_comes_back(void **state)
     bench_node("/n/child");
     bench_cut(zh, 0, 0, ZCONNECTIONLOSS);
     bench_run();
-    bench_saw("data connecting | child connecting | w connecting | data connected | child connected | w connected | "
+    bench_saw("data connecting | child connecting | w connecting | data connected | child connected | w "
+              "connected | "
               "child child /n");
 }
 

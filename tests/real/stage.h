@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the tests of the lock library on a real server share: processes in the sense of the library, each an environment
- * with a session and a mutex, and a server that can be made to stand still. */
+/* What the tests of the lock library on a real server share: processes in the sense of the library, each an
+ * environment with a session and a mutex, and a server that can be made to stand still. */
 #ifndef TESTS_REAL_STAGE_H
 #define TESTS_REAL_STAGE_H
 
@@ -67,7 +67,8 @@ static inline void client_init(struct client *client, const char *hosts, const c
 }
 
 /* A client with a started session. */
-static inline void client_open(struct client *client, const char *path, const struct ls_mutex_options *options)
+static inline void client_open(struct client *client, const char *path,
+                               const struct ls_mutex_options *options)
 {
     client_init(client, server(), path, options);
     assert_int_equal(ls_session_start(&client->session), LS_OK);
@@ -101,8 +102,8 @@ static inline void signal_server(int number)
 /* ---- participants: how many nodes a mutex has at the server ---- */
 
 /* In the mutex's options of those who count. */
-static inline void on_participants(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
-                                   int count)
+static inline void on_participants(struct ls_mutex *mutex, void *user, int rc,
+                                   const struct ls_participant *list, int count)
 {
     (void)mutex;
     (void)list;

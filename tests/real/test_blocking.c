@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The blocking calls on a real server: threads of one process, two processes, try, deadlines, wrong callers. */
+/* The blocking calls on a real server: threads of one process, two processes, try, deadlines, wrong callers.
+ */
 #include "stage.h"
 
 static const struct ls_mutex_ops count_ops = {.on_participants = on_participants};
@@ -42,7 +43,8 @@ static void test_reentrant(void **state)
     client_open(&client, "/real/reentrant", NULL);
     uint64_t self = client_self(&client);
     for (uint32_t depth = 1; depth <= 3; depth++) {
-        assert_int_equal(depth == 2 ? ls_mutex_try(&client.mutex) : ls_mutex_acquire(&client.mutex, -1), LS_OK);
+        assert_int_equal(depth == 2 ? ls_mutex_try(&client.mutex) : ls_mutex_acquire(&client.mutex, -1),
+                         LS_OK);
         assert_int_equal(ls_mutex_depth(&client.mutex, self), depth);
     }
     int64_t token = ls_mutex_token(&client.mutex, self);
@@ -201,8 +203,8 @@ struct deadlock_listener {
     struct ls_mutex *mutex;
 };
 
-static void on_event(struct ls_session *session, struct ls_session_listener *listener, enum ls_session_event event,
-                     int64_t session_id)
+static void on_event(struct ls_session *session, struct ls_session_listener *listener,
+                     enum ls_session_event event, int64_t session_id)
 {
     struct deadlock_listener *self = (struct deadlock_listener *)listener;
     if (event != LS_SESSION_CONNECTED || !session_id)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Closing a session and its mutexes in every state, on a real server: it returns, everybody who waits has an answer, and
- * no node is left that a connected client could have removed. */
+/* Closing a session and its mutexes in every state, on a real server: it returns, everybody who waits has an
+ * answer, and no node is left that a connected client could have removed. */
 #include "stage.h"
 
 static const struct ls_mutex_ops count_ops = {.on_participants = on_participants};

@@ -208,7 +208,8 @@ void bench_acl_done(int rc, struct ACL_vector *acl, struct Stat *stat, const voi
     keep_stat(stat);
     if (rc == ZOK) {
         assert_int_equal(acl->count, 1);
-        add("%s 0 %s:%s:%d", (const char *)data, acl->data[0].id.scheme, acl->data[0].id.id, acl->data[0].perms);
+        add("%s 0 %s:%s:%d", (const char *)data, acl->data[0].id.scheme, acl->data[0].id.id,
+            acl->data[0].perms);
     } else {
         assert_null(acl);
         add("%s %d", (const char *)data, rc);
@@ -475,7 +476,8 @@ int bench_list2(zhandle_t *zh, const char *tag, const char *path, const char *wa
     CALL(zh, zoo_awget_children2(zh, path, watcher_for(watch), bench_tag(watch), list2_done, tag));
 }
 
-/* The header types the completion as a pointer to a function pointer; what the library calls is the function. */
+/* The header types the completion as a pointer to a function pointer; what the library calls is the function.
+ */
 int bench_unwatch(zhandle_t *zh, const char *tag, const char *path, const char *watch, ZooWatcherType type)
 {
     void_completion_t fn = bench_void_done;

@@ -6,8 +6,9 @@
  * What a test sees is text. Each callback adds one entry to the log, entries are separated by " | ":
  *   TAG connected, TAG connecting, TAG expired     a session event reached the watcher with this tag
  *   TAG created /x, deleted, changed, child        a node event reached it
- *   TAG RC VALUE                                   a completion; the value is a path, {data}, [children] or nothing
- * Tags are the contexts given to the calls. Every step and every call is checked for writes to unmarked blocks. */
+ *   TAG RC VALUE                                   a completion; the value is a path, {data}, [children] or
+ * nothing Tags are the contexts given to the calls. Every step and every call is checked for writes to
+ * unmarked blocks. */
 #ifndef TESTS_SUPPORT_FAKEZK_BENCH_H
 #define TESTS_SUPPORT_FAKEZK_BENCH_H
 
@@ -34,8 +35,8 @@ struct bench {
     const void *memory;            /* the last path, value or list that a callback was given */
     int depth;                     /* callbacks that are running */
     int depth_max;
-    int events[BENCH_EVENTS];      /* how many of each kind the observer saw */
-    struct fakezk_event event[BENCH_EVENTS]; /* the last of each kind, without its path */
+    int events[BENCH_EVENTS];                     /* how many of each kind the observer saw */
+    struct fakezk_event event[BENCH_EVENTS];      /* the last of each kind, without its path */
     void (*hook)(zhandle_t *zh, const char *tag); /* runs inside every callback */
 };
 
