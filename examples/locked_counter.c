@@ -27,7 +27,7 @@ static const char usage[] =
     "\n"
     "  --zk HOST:PORT          the server, or several with commas; a chroot may follow\n"
     "  --processes N           how many workers (default 4, at most 64)\n"
-    "  --rounds M              rounds of each worker (default 60)\n"
+    "  --rounds M              rounds of each worker (default 60, with --long-stops 150)\n"
     "  --path P                path of the mutex (default /lockstep/locked_counter)\n"
     "  --seed S                decides who is hit and for how long (default 1)\n"
     "  --strict                stops are shorter than the margin that a believer has left (the default): "
@@ -198,6 +198,8 @@ static void parse_options(struct options *options, int argc, char **argv)
         usage_error("--zk", "HOST:PORT of a server", "nothing");
     if (plan->mode != REAL_STRICT && plan->processes < 2)
         usage_error("--processes", "at least 2 in this mode", "1");
+    if (!plan->rounds)
+        plan->rounds = plan->mode == REAL_LONG_STOPS ? 150 : 60;
     if (!plan->session_timeout_ms)
         plan->session_timeout_ms = plan->mode == REAL_LONG_STOPS ? 1000 : 2000;
 }
@@ -443,8 +445,7 @@ static int run(struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = {
-        .plan = {.path = "/lockstep/locked_counter", .processes = 4, .rounds = 60, .seed = 1}};
+    struct options options = {.plan = {.path = "/lockstep/locked_counter", .processes = 4, .seed = 1}};
     char folder[4096];
     parse_options(&options, argc, argv);
     options.plan.dir = make_folder(&options, folder, sizeof folder);

@@ -141,7 +141,8 @@ bool fakezk_can_refuse(int client, int handle);
 void fakezk_partition(int client, bool on);
 bool fakezk_is_partitioned(int client);
 
-/* The process does not run: nothing is delivered, no ping is sent. */
+/* The process does not run: nothing is delivered, no ping is sent, and that a server has hung up is noticed after it.
+ * With a clock, a process that resumes after two thirds of the timeout without a byte drops its link first (F7). */
 void fakezk_pause(int client, bool on);
 bool fakezk_is_paused(int client);
 
@@ -160,6 +161,9 @@ void fakezk_freeze(int server, bool on);
 bool fakezk_is_frozen(int server);
 void fakezk_lag(int server, bool on);
 bool fakezk_is_lagging(int server);
+
+/* Breaks the server's links; of the leader, all session timers start again (F97). Who is cut off or stopped does not
+ * hear of it: its link stays up, and mute. */
 void fakezk_restart_server(int server);
 
 /* Deletes an empty container that once had a child. False if there is none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The rest of the symbols of zookeeper.h: constants, vectors, texts, logging, and the calls that a world does not have:
- * these fail loudly with their name. */
+/* The rest of the symbols of zookeeper.h: constants, vectors, texts, logging, and the calls that a world does
+ * not have: these fail loudly with their name. */
 #define THREADED 1 /* declares the synchronous calls */
 #include "fakezk/internal.h"
 
@@ -184,8 +184,8 @@ int zoo_set_servers(zhandle_t *zh, const char *hosts)
     return unsupported("zoo_set_servers");
 }
 
-int zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int certLen, void_completion_t completion,
-                 const void *data)
+int zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int certLen,
+                 void_completion_t completion, const void *data)
 {
     (void)zh;
     (void)scheme;
@@ -196,33 +196,40 @@ int zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int certLe
     return unsupported("zoo_add_auth");
 }
 
-int zoo_acreate_ttl(zhandle_t *zh, const char *path, const char *value, int valuelen, const struct ACL_vector *acl,
-                    int mode, int64_t ttl, string_completion_t completion, const void *data)
+int zoo_acreate_ttl(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                    const struct ACL_vector *acl, int mode, int64_t ttl, string_completion_t completion,
+                    const void *data)
 {
-    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)ttl, (void)completion, (void)data;
+    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)ttl, (void)completion,
+        (void)data;
     return unsupported("zoo_acreate_ttl");
 }
 
-int zoo_acreate2_ttl(zhandle_t *zh, const char *path, const char *value, int valuelen, const struct ACL_vector *acl,
-                     int mode, int64_t ttl, string_stat_completion_t completion, const void *data)
+int zoo_acreate2_ttl(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                     const struct ACL_vector *acl, int mode, int64_t ttl, string_stat_completion_t completion,
+                     const void *data)
 {
-    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)ttl, (void)completion, (void)data;
+    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)ttl, (void)completion,
+        (void)data;
     return unsupported("zoo_acreate2_ttl");
 }
 
 /* The synchronous calls would block the one thread of a world. */
 
-int zoo_create(zhandle_t *zh, const char *path, const char *value, int valuelen, const struct ACL_vector *acl, int mode,
-               char *path_buffer, int path_buffer_len)
+int zoo_create(zhandle_t *zh, const char *path, const char *value, int valuelen, const struct ACL_vector *acl,
+               int mode, char *path_buffer, int path_buffer_len)
 {
-    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)path_buffer, (void)path_buffer_len;
+    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)path_buffer,
+        (void)path_buffer_len;
     return unsupported("zoo_create");
 }
 
-int zoo_create2(zhandle_t *zh, const char *path, const char *value, int valuelen, const struct ACL_vector *acl,
-                int mode, char *path_buffer, int path_buffer_len, struct Stat *stat)
+int zoo_create2(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                const struct ACL_vector *acl, int mode, char *path_buffer, int path_buffer_len,
+                struct Stat *stat)
 {
-    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)path_buffer, (void)path_buffer_len;
+    (void)zh, (void)path, (void)value, (void)valuelen, (void)acl, (void)mode, (void)path_buffer,
+        (void)path_buffer_len;
     (void)stat;
     return unsupported("zoo_create2");
 }
@@ -251,8 +258,8 @@ int zoo_get(zhandle_t *zh, const char *path, int watch, char *buffer, int *buffe
     return unsupported("zoo_get");
 }
 
-int zoo_wget(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx, char *buffer, int *buffer_len,
-             struct Stat *stat)
+int zoo_wget(zhandle_t *zh, const char *path, watcher_fn watcher, void *watcherCtx, char *buffer,
+             int *buffer_len, struct Stat *stat)
 {
     (void)zh, (void)path, (void)watcher, (void)watcherCtx, (void)buffer, (void)buffer_len, (void)stat;
     return unsupported("zoo_wget");
@@ -283,7 +290,8 @@ int zoo_wget_children(zhandle_t *zh, const char *path, watcher_fn watcher, void 
     return unsupported("zoo_wget_children");
 }
 
-int zoo_get_children2(zhandle_t *zh, const char *path, int watch, struct String_vector *strings, struct Stat *stat)
+int zoo_get_children2(zhandle_t *zh, const char *path, int watch, struct String_vector *strings,
+                      struct Stat *stat)
 {
     (void)zh, (void)path, (void)watch, (void)strings, (void)stat;
     return unsupported("zoo_get_children2");
@@ -302,8 +310,8 @@ int zoo_multi(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_result_t *re
     return unsupported("zoo_multi");
 }
 
-int zoo_remove_watches(zhandle_t *zh, const char *path, ZooWatcherType wtype, watcher_fn watcher, void *watcherCtx,
-                       int local)
+int zoo_remove_watches(zhandle_t *zh, const char *path, ZooWatcherType wtype, watcher_fn watcher,
+                       void *watcherCtx, int local)
 {
     (void)zh, (void)path, (void)wtype, (void)watcher, (void)watcherCtx, (void)local;
     return unsupported("zoo_remove_watches");

@@ -29,8 +29,8 @@ static struct rec *behind(const struct pack *pack, int list, const char *path)
     return NULL;
 }
 
-static struct zk_watch *find(int client, int slot, int table, const char *path, code_ref watcher, const void *context,
-                             bool any)
+static struct zk_watch *find(int client, int slot, int table, const char *path, code_ref watcher,
+                             const void *context, bool any)
 {
     struct pack pack = client_pack(client);
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
@@ -51,9 +51,8 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
     }
     struct pack pack = client_pack(client);
     size_t size = strlen(path);
-    struct zk_watch *watch = (struct zk_watch *)pack_insert(&pack, LIST_WATCH + slot,
-                                                            behind(&pack, LIST_WATCH + slot, path),
-                                                            sizeof *watch + size + 1);
+    struct zk_watch *watch = (struct zk_watch *)pack_insert(
+        &pack, LIST_WATCH + slot, behind(&pack, LIST_WATCH + slot, path), sizeof *watch + size + 1);
     if (watch == NULL) {
         fakezk_note_trouble("limit: the watches of a client do not fit");
         return;
@@ -76,7 +75,8 @@ static void take_out(int client, struct zk_watch *watch)
     pack_remove(&pack, &watch->rec);
 }
 
-bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context, bool all)
+bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context,
+                  bool all)
 {
     bool found = false;
     struct zk_watch *watch;

@@ -5,11 +5,12 @@
  *
  * What is known about the attempt's node decides:
  *
- *   named     the node exists under a known name   -> delete it
- *   maybe     a create was sent, its outcome is unknown -> sync and list in one flight, then delete or
- * believe the absence neither   nothing to do
+ *   named     the node exists under a known name         -> delete it
+ *   maybe     a create was sent, its outcome is unknown   -> sync and list in one flight, then delete, or
+ *                                                            believe the absence
+ *   neither   nothing to do
  *
- * and besides, if the watch on the predecessor stands, it is removed. A lost answer is asked for again
+ * Besides, if the watch on the predecessor stands, it is removed. A lost answer is asked for again
  * after the next CONNECTED; the death of the session ends all of it. The owner has its answer already and
  * may ask for the lock anew meanwhile: that is another claim with another attempt id. */
 #include "claim.h"

@@ -55,7 +55,6 @@ static bool cancels(uint32_t last, enum ls_session_event event)
 {
     return (last == LS_SESSION_SUSPENDED && event == LS_SESSION_RECONNECTED) ||
            (last == LS_SESSION_RECONNECTED && event == LS_SESSION_SUSPENDED) ||
-           (last == LS_SESSION_READ_ONLY && event == LS_SESSION_READ_ONLY) ||
            (last == LS_SESSION_CONNECTED && event == LS_SESSION_LOST);
 }
 
@@ -78,7 +77,7 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event)
         drop_last_event(session, count);
         return;
     }
-    if (count < EVENTS_MAX)
+    if (count < EVENTS_MAX && last != (uint32_t)event)
         session->events |= (uint32_t)event << (count * EVENT_BITS);
 }
 

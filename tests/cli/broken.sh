@@ -83,8 +83,12 @@ violates_nothing()
 
 "$LOCKSTEP" list recipes >"$scratch/recipes"
 recipes=0
+# Under sanitizers, where a run of all scenarios takes ten times as long, five recipes with five different causes; all of
+# them in the plain builds.
+under_sanitizers=' broken-no-sort broken-by-name-only broken-exists-watch broken-forgets-timeout broken-fails-at-once '
 while read -r name property; do
     recipes=$((recipes + 1))
+    [[ -z ${LOCKSTEP_SANITIZE:-} || $under_sanitizers == *" $name "* ]] || continue
     if [[ $property == not-judged ]]; then
         fails_everything "$name"
     else

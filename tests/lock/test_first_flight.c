@@ -164,6 +164,22 @@ static void ok_with_a_negative_suffix_fails_and_removes_the_node(void **state)
     }
 }
 
+static void the_last_suffix_fails_without_the_list_too(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.sequence_preset = INT32_MAX;
+    stage_ready();
+    play("a acquire", "apply s1 a create", "cut a keep=1 apply=0 rc=-4", "deliver a create-reply");
+    told("");
+    play("deliver a session-connecting", "deliver a list-reply");
+    told("a suspended; a failed ESEQUENCE");
+    play("settle");
+    asked("create; list; delete");
+    assert_clean(0);
+    stage_end();
+}
+
 /* ---- create: lost ---- */
 
 static void lost_and_not_applied_is_searched_and_claimed_again(void **state)
@@ -297,6 +313,19 @@ static void a_missing_chroot_is_made_too(void **state)
     stage_ready();
     play("remove /app", "a acquire", "settle");
     granted_and_given_back("create; list; create; create; create; create; list");
+}
+
+static void what_is_missing_above_the_chroot_is_not_made(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.chroot = "/app/deep";
+    stage_ready();
+    play("remove /app", "a acquire", "settle");
+    told("a failed EZK");
+    assert_int_equal(stage.zk_rc, ZNONODE);
+    asked("create; list; create; create; create; create; list");
+    stage_end();
 }
 
 static void a_parent_may_not_be_made(void **state)
@@ -518,6 +547,7 @@ static void an_expiry_in_the_first_flight_starts_anew(void **state)
         told("a suspended; a lost; a connected; a granted");
         asked("create; list; create; list");
         assert_int_equal(stage.nodes, 1);
+        assert_non_null(strstr(stage.node[0], "-000000000002-lock-")); /* a new attempt for a new session */
         stage_end();
     }
 }
@@ -659,6 +689,8 @@ int main(void)
         cmocka_unit_test(cancelled_while_the_parent_is_made),
         cmocka_unit_test(cancelled_while_searching_or_identifying),
         cmocka_unit_test(cancelled_and_the_session_gone_leaves_nothing),
+        cmocka_unit_test(the_last_suffix_fails_without_the_list_too),
+        cmocka_unit_test(what_is_missing_above_the_chroot_is_not_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -461,6 +461,7 @@ static void survey_and_close(struct probe *probe)
     assert_int_equal(ls_mutex_participants_start(&twin, NULL), LS_OK);
     assert_int_equal(ls_mutex_participants_start(&twin, NULL), LS_OK);
     assert_int_equal(ls_mutex_close(&twin), LS_OK);
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", &twin_options), LS_OK); /* in the same place */
 }
 
 static void a_closed_mutex_hears_of_no_survey(void **state)
@@ -473,6 +474,7 @@ static void a_closed_mutex_hears_of_no_survey(void **state)
     play("settle");
     told("");
     asked("list; list; get; get");
+    stage_job(0, close_twin);
     stage_end();
 }
 

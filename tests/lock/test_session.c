@@ -144,26 +144,15 @@ static void listeners_come_and_go(void **state)
     stage_end();
 }
 
-/* ---- events that pile up while a callback runs ---- */
-
 static char heard_events[128];
-static bool pile_up_once;
-
-static void queue_pair(struct ls_session *session, enum ls_session_event event)
-{
-    heard_events[strlen(heard_events)] = (char)('0' + event);
-    if (!pile_up_once || event != LS_SESSION_SUSPENDED)
-        return;
-    pile_up_once = false;
-    assert_true(session->delivering);
-}
 
 static void listen_closely(struct ls_session *session, struct ls_session_listener *listener,
                            enum ls_session_event event, int64_t session_id)
 {
     (void)listener;
     (void)session_id;
-    queue_pair(session, event);
+    (void)session;
+    heard_events[strlen(heard_events)] = (char)('0' + event);
 }
 
 static const struct ls_session_ops close_listening = {.on_event = listen_closely};
@@ -179,11 +168,42 @@ static void listeners_hear_the_same_in_the_same_order(void **state)
     (void)state;
     one();
     memset(heard_events, 0, sizeof heard_events);
-    pile_up_once = true;
     stage_job(0, add_close_listener);
     play("cut a keep=0 apply=0 rc=-4", "settle", "expire a", "settle");
     assert_string_equal(heard_events, "23241");
     told("a suspended; a reconnected; a suspended; a lost; a connected");
+    stage_end();
+}
+
+static void remove_the_next(struct ls_session *session, struct ls_session_listener *listener,
+                            enum ls_session_event event, int64_t session_id)
+{
+    (void)event;
+    (void)session_id;
+    if (listener == &listeners[0])
+        ls_session_listener_remove(session, &listeners[1]);
+    else
+        heard++;
+}
+
+static const struct ls_session_ops removing = {.on_event = remove_the_next};
+
+static void add_removing_listeners(struct probe *probe)
+{
+    for (int i = 0; i < 2; i++) {
+        ls_session_listener_init(&listeners[i], &removing);
+        ls_session_listener_add(&probe->session, &listeners[i]);
+    }
+}
+
+static void a_listener_that_is_removed_while_events_are_told_hears_nothing(void **state)
+{
+    (void)state;
+    one();
+    heard = 0;
+    stage_job(0, add_removing_listeners);
+    play("cut a keep=0 apply=0 rc=-4", "settle");
+    assert_int_equal(heard, 0);
     stage_end();
 }
 
@@ -220,6 +240,26 @@ static void a_retry_is_repeated_as_often_as_the_policy_says(void **state)
     told("a granted");
     play("settle");
     assert_int_equal(fakezk_watches(1), 1);
+    stage_end();
+}
+
+static void progress_begins_the_count_of_failures_anew(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy once = {.kind = LS_RETRY_TIMES, .times = 1};
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage.session.retry = &once;
+    stage_ready();
+    play("a acquire", "settle");
+    stage_forget();
+    for (int i = 0; i < 4; i++) {
+        play("b acquire", "apply s1 b create", "apply s1 b list", "fail-alloc b n=1", "settle");
+        told("");
+        assert_int_equal(fakezk_watches(1), 1);
+        play("b cancel", "settle");
+        told("b failed ECANCELED; b idle");
+    }
     stage_end();
 }
 
@@ -311,6 +351,81 @@ static void a_read_only_server_is_told_and_gets_no_requests(void **state)
     told("");
     play("settle");
     assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    stage_end();
+}
+
+/* ---- events that pile up while a callback runs ---- */
+
+static const int *piled_up; /* the states to raise, 0 at the end */
+
+static void pile_up(struct probe *probe)
+{
+    const int *states = piled_up;
+    piled_up = NULL;
+    for (; states && *states; states++) {
+        raised_state = *states;
+        raise_event(probe);
+    }
+    assert_true(probe->session.delivering);
+}
+
+static void piled(const int *states, const char *expected)
+{
+    one();
+    stage.on_grant = pile_up;
+    piled_up = states;
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply", "deliver a list-reply");
+    stage.on_grant = NULL;
+    told(expected);
+    stage_end();
+}
+
+static void a_change_and_its_undoing_are_no_news(void **state)
+{
+    (void)state;
+    const int back_again[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, 0};
+    const int gone[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE, 0};
+    const int read_only[] = {ZOO_CONNECTING_STATE, ZOO_READONLY_STATE, ZOO_READONLY_STATE, 0};
+    const int lost[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE, ZOO_EXPIRED_SESSION_STATE, 0};
+    piled(back_again, "a granted");
+    piled(gone, "a granted; a suspended");
+    piled(read_only, "a granted; a suspended; a read-only");
+    piled(lost, "a granted; a suspended; a lost");
+}
+
+static void a_session_that_comes_and_goes_untold_is_not_told(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_open();
+    play("connect a s1");
+    const int states[] = {ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE, ZOO_EXPIRED_SESSION_STATE, 0};
+    struct probe *probe = stage_probe(0);
+    probe->session.delivering = 1; /* a callback is running on another thread */
+    for (int i = 0; states[i]; i++)
+        raise_state(0, states[i]);
+    probe->session.delivering = 0;
+    play("settle");
+    told("a connected"); /* the second session; of the first nobody has heard */
+    stage_end();
+}
+
+static void a_death_before_the_grant_is_told_is_the_answer(void **state)
+{
+    (void)state;
+    one();
+    struct probe *probe = stage_probe(0);
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply");
+    probe->session.delivering = 1; /* as above: the grant waits for delivery */
+    play("deliver a list-reply");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_NOT_HELD);
+    raise_state(0, ZOO_EXPIRED_SESSION_STATE);
+    probe->session.delivering = 0;
+    play("settle");
+    told("a lost; a failed ELOST; a connected");
+    play("a release");
+    told("a refused ENOTOWNER");
+    assert_clean(0);
     stage_end();
 }
 
@@ -422,6 +537,53 @@ static void close_answers_everybody_first(void **state)
     play("b stop");
     told("b failed ECLOSED; b#2 failed ECLOSED");
     play("settle");
+    assert_int_equal(stage.nodes, 1);
+    stage_end();
+}
+
+static int answers;
+
+static void count_answer(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
+{
+    (void)mutex;
+    (void)owner;
+    answers += outcome->rc == LS_ECLOSED;
+}
+
+static const struct ls_mutex_ops counting = {.on_done = count_answer};
+static const struct ls_mutex_options counting_options = {.ops = &counting};
+static struct ls_session second;
+static struct ls_mutex second_mutex;
+
+static void open_other(struct probe *probe)
+{
+    assert_int_equal(ls_session_init(&second, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
+    assert_int_equal(ls_session_start(&second), LS_OK);
+    assert_int_equal(ls_mutex_init(&second_mutex, &second, "/locks/x", &counting_options), LS_OK);
+    assert_int_equal(ls_mutex_acquire_start(&second_mutex, 1, -1), LS_OK);
+}
+
+static void close_other(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_session_close(&second), LS_OK);
+    assert_int_equal(answers, 1); /* by the session's end, not by the mutex's */
+    assert_int_equal(ls_mutex_acquire_start(&second_mutex, 1, -1), LS_ECLOSED);
+    assert_int_equal(ls_mutex_close(&second_mutex), LS_OK);
+    assert_int_equal(answers, 1);
+}
+
+static void two_sessions_of_one_process_exclude_each_other(void **state)
+{
+    (void)state;
+    one();
+    answers = 0;
+    play("a acquire", "settle");
+    stage_job(0, open_other);
+    play("settle");
+    assert_int_equal(stage.nodes, 2);
+    assert_false(ls_mutex_held_here(&second_mutex));
+    stage_job(0, close_other);
     assert_int_equal(stage.nodes, 1);
     stage_end();
 }
@@ -556,6 +718,12 @@ int main(void)
         cmocka_unit_test(completions_dropped_at_close_leak_nothing_and_hang_nothing),
         cmocka_unit_test(misuse_is_refused),
         cmocka_unit_test(blocking_calls_in_callbacks_are_refused),
+        cmocka_unit_test(a_listener_that_is_removed_while_events_are_told_hears_nothing),
+        cmocka_unit_test(a_change_and_its_undoing_are_no_news),
+        cmocka_unit_test(a_session_that_comes_and_goes_untold_is_not_told),
+        cmocka_unit_test(a_death_before_the_grant_is_told_is_the_answer),
+        cmocka_unit_test(progress_begins_the_count_of_failures_anew),
+        cmocka_unit_test(two_sessions_of_one_process_exclude_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

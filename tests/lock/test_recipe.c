@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The mutex as a recipe: what a driver is told, and that numbers out of range are refused. */
+#include "stage.h"
+
+extern const struct ls_recipe ls_recipe_mutex;
+
+static char seen[STAGE_TEXT];
+
+static void see(void *ctx, const struct event *event)
+{
+    (void)ctx;
+    if (event->kind <= EVENT_READ_ONLY)
+        stage_add(seen, "%s%s%s", event_name((enum event_kind)event->kind), event->code ? " " : "",
+                  event->code == 0                              ? ""
+                  : event->code > 0 || event->kind == EVENT_ASKED ? (event->code == 1 ? "1" : "2")
+                                                                : stage_err(event->code));
+}
+
+static void recipe_world(int processes)
+{
+    stage_set(processes);
+    stage.options.recipe = &ls_recipe_mutex;
+    stage.options.locks = 2;
+    stage.options.lock_path[1] = "/locks/y";
+    stage.options.contents = "host";
+    if (the_world.arena.base)
+        world_close(&the_world);
+    stage.world = world_open(&stage.options, see, NULL);
+    assert_non_null(stage.world);
+    world_begin(stage.world);
+    play("settle");
+    seen[0] = 0;
+}
+
+#define saw(expected) stage_expect(__FILE__, __LINE__, seen, (expected))
+
+static void grants_and_releases_are_reported(void **state)
+{
+    (void)state;
+    recipe_world(1);
+    play("a acquire x", "settle", "a acquire x");
+    saw("asked 2; granted 1; asked 2; granted 2");
+    play("a release x", "a release x", "settle");
+    saw("released 1; released; freed");
+    play("a release x");
+    saw("refused ENOTOWNER");
+    play("a stop", "a start", "settle");
+    saw("connected");
+    world_close(stage.world);
+}
+
+static void failures_and_losses_are_reported(void **state)
+{
+    (void)state;
+    recipe_world(2);
+    play("a acquire y", "settle", "b acquire y owner=3", "settle", "b cancel y owner=3", "settle");
+    saw("asked 2; granted 1; asked 2; canceled; failed ECANCELED; idle");
+    play("expire a", "settle", "a release y");
+    saw("suspended; lost; connected; refused ELOST");
+    play("cut a keep=0 apply=0 rc=-4", "settle");
+    saw("suspended; reconnected");
+    world_close(stage.world);
+}
+
+static void warnings_are_reported(void **state)
+{
+    (void)state;
+    recipe_world(1);
+    play("create /locks/x/.hidden", "a acquire x", "settle");
+    saw("asked 2; warned 1; granted 1");
+    world_close(stage.world);
+}
+
+static void a_driver_can_see_that_the_janitor_has_work(void **state)
+{
+    (void)state;
+    recipe_world(1);
+    assert_true(ls_recipe_mutex.idle(process_state(0)));
+    play("a acquire x", "apply s1 a create", "a cancel x");
+    assert_false(ls_recipe_mutex.idle(process_state(0)));
+    assert_false(world_at_rest(stage.world));
+    play("settle");
+    assert_true(ls_recipe_mutex.idle(process_state(0)));
+    world_close(stage.world);
+}
+
+static void numbers_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    recipe_world(1);
+    static const int wrong[] = {-1, 2, 99};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ls_recipe_mutex.acquire(process_state(0), wrong[i], 0, -1), LS_EINVAL);
+        assert_int_equal(ls_recipe_mutex.cancel(process_state(0), wrong[i], 0), LS_EINVAL);
+        assert_int_equal(ls_recipe_mutex.release(process_state(0), wrong[i], 0), LS_EINVAL);
+        assert_int_equal(ls_recipe_mutex.query(process_state(0), wrong[i], 0), LS_NOT_HELD);
+    }
+    world_close(stage.world);
+}
+
+static void a_recipe_without_memory_does_not_start(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 3; n++) {
+        recipe_world(1);
+        play("a stop");
+        process_mark(0)->fail_in = (uint8_t)n;
+        struct action start = {.kind = ACTION_START};
+        assert_int_equal(world_apply(stage.world, &start), 0);
+        assert_string_equal(world_trouble(stage.world), "the recipe does not start: out of memory");
+        world_close(stage.world);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grants_and_releases_are_reported),
+        cmocka_unit_test(failures_and_losses_are_reported),
+        cmocka_unit_test(warnings_are_reported),
+        cmocka_unit_test(a_driver_can_see_that_the_janitor_has_work),
+        cmocka_unit_test(numbers_out_of_range_are_refused),
+        cmocka_unit_test(a_recipe_without_memory_does_not_start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
