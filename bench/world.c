@@ -95,8 +95,9 @@ static void bench_value(struct world *world)
     printf("world of 3 clients: %zu bytes live\n", bytes);
     printf("snapshot     %8.0f ns  %6.1f plain copies\n", (t1 - t0) * unit, (t1 - t0) * unit / plain);
     printf("restore      %8.0f ns  %6.1f plain copies\n", (t2 - t1) * unit, (t2 - t1) * unit / plain);
-    printf("fingerprint  %8.0f ns  %6.1f plain copies (all blocks; %016llx)\n", ((t3 - t2) - (t2 - t1)) * unit,
-           ((t3 - t2) - (t2 - t1)) * unit / plain, (unsigned long long)(sum.low ^ sum.high));
+    printf("fingerprint  %8.0f ns  %6.1f plain copies (all blocks; %016llx)\n",
+           ((t3 - t2) - (t2 - t1)) * unit, ((t3 - t2) - (t2 - t1)) * unit / plain,
+           (unsigned long long)(sum.low ^ sum.high));
     free(copy);
     world_image_free(image);
 }

@@ -102,6 +102,8 @@ full_tier()
         count_step "valgrind" check_valgrind
         count_step "replays agree between compilers" check_replays
         count_step "lint" cmd_lint
+        source dev.d/prove.sh
+        prove_tier ''
     fi
 }
 

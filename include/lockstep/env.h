@@ -80,8 +80,8 @@ typedef void (*ls_timer_fn)(void *ctx);
 /* Calls fn(ctx) once, delay_ms or more from now, with the environment's mutex HELD (fn may drop it meanwhile, but
  * returns with it held). `name` is a static string that names the role in labels ("retry-timer"); fn and name must lie
  * in the recipe's code module. An armed timer is first stopped. Returns 0 or LS_ENOMEM. */
-int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms, ls_timer_fn fn,
-                       void *ctx);
+int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                       ls_timer_fn fn, void *ctx);
 
 /* After this returns the function will not be called. A timer that is not armed is left alone. */
 void ls_env_timer_stop(struct ls_env *env, struct ls_timer *timer);

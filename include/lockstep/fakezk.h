@@ -30,21 +30,21 @@ struct arena;
 #define FAKEZK_DEFECT_SILENT_SESSION 0x04u /* a dead session is replaced at reconnect without a word */
 #define FAKEZK_DEFECT_DROP_AT_CLOSE 0x08u  /* completions are not called at close (F21) */
 #define FAKEZK_DEFECT_MISSED_WATCH 0x10u   /* DELETED is not sent */
-#define FAKEZK_DEFECT_CURSOR 0x20u         /* after a failed attempt half of an even server list is tried (F91) */
+#define FAKEZK_DEFECT_CURSOR 0x20u /* after a failed attempt half of an even server list is tried (F91) */
 
 struct fakezk_options {
-    int clients;              /* processes, 1 .. FAKEZK_CLIENTS_MAX */
-    int servers;              /* 1 .. FAKEZK_SERVERS_MAX; server 0 leads */
-    bool timed;               /* messages and sessions have times */
-    int latency_min_ms;       /* one way */
+    int clients;        /* processes, 1 .. FAKEZK_CLIENTS_MAX */
+    int servers;        /* 1 .. FAKEZK_SERVERS_MAX; server 0 leads */
+    bool timed;         /* messages and sessions have times */
+    int latency_min_ms; /* one way */
     int latency_max_ms;
     int tick_ms;
-    uint64_t seed;            /* run constants: list order, session ids, receiver order */
+    uint64_t seed; /* run constants: list order, session ids, receiver order */
     unsigned defects;
-    bool no_containers;       /* container creation answers -6 */
-    bool callbacks_in_init;   /* F19: the first callbacks run inside zookeeper_init */
-    size_t client_bytes_max;  /* capacity of one client's block; 0 = default */
-    size_t server_bytes_max;  /* capacity of one server's block; 0 = default */
+    bool no_containers;      /* container creation answers -6 */
+    bool callbacks_in_init;  /* F19: the first callbacks run inside zookeeper_init */
+    size_t client_bytes_max; /* capacity of one client's block; 0 = default */
+    size_t server_bytes_max; /* capacity of one server's block; 0 = default */
 };
 
 enum fakezk_step_kind {
@@ -60,14 +60,14 @@ enum fakezk_step_kind {
 };
 
 struct fakezk_step {
-    uint8_t kind;   /* enum fakezk_step_kind */
-    uint8_t client; /* FAKEZK_NONE for CATCH_UP */
-    uint8_t handle; /* slot */
-    uint8_t server; /* APPLY, CATCH_UP, CONNECT */
+    uint8_t kind;    /* enum fakezk_step_kind */
+    uint8_t client;  /* FAKEZK_NONE for CATCH_UP */
+    uint8_t handle;  /* slot */
+    uint8_t server;  /* APPLY, CATCH_UP, CONNECT */
     int32_t session; /* BURY, EXPIRE: session number */
-    bool refused;   /* APPLY: the session is closing, the answer would be -112 (F30) */
-    bool lagging;   /* CATCH_UP: the follower was told to lag */
-    bool due;       /* EXPIRE: its time has come (timed), or its owner is gone for good */
+    bool refused;    /* APPLY: the session is closing, the answer would be -112 (F30) */
+    bool lagging;    /* CATCH_UP: the follower was told to lag */
+    bool due;        /* EXPIRE: its time has come (timed), or its owner is gone for good */
 };
 
 enum fakezk_event_kind {
@@ -76,18 +76,18 @@ enum fakezk_event_kind {
     FAKEZK_SESSION_OPENED,
     FAKEZK_SESSION_CLOSING,
     FAKEZK_SESSION_CLOSED,
-    FAKEZK_REQUESTED,      /* code = op, see fakezk_op_name */
-    FAKEZK_WATCH_SET,      /* zxid = czxid of the node or 0; code = table: 0 data, 1 exist, 2 child */
+    FAKEZK_REQUESTED, /* code = op, see fakezk_op_name */
+    FAKEZK_WATCH_SET, /* zxid = czxid of the node or 0; code = table: 0 data, 1 exist, 2 child */
     FAKEZK_WATCH_GONE,
-    FAKEZK_WOKEN,          /* a node event reaches watchers; code = event type, cause = zxid of the change */
-    FAKEZK_SESSION_EVENT,  /* a session event reaches watchers; code = its state argument */
-    FAKEZK_EFFECT,         /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
+    FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change */
+    FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument */
+    FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
                               code = 1 committed, 0 refused */
 };
 
 struct fakezk_event {
     uint8_t kind;
-    uint8_t client;   /* FAKEZK_NONE if nobody's; node events: of an ephemeral's session, else who did it */
+    uint8_t client;    /* FAKEZK_NONE if nobody's; node events: of an ephemeral's session, else who did it */
     uint8_t ephemeral; /* node events */
     uint8_t owner;     /* watch events: client of the node plus one, 0 = nobody's or not known */
     int32_t code;
@@ -100,7 +100,8 @@ struct fakezk_event {
 typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);
 
 /* Lays the ensemble out in the arena (adds its blocks). One per address space. */
-void fakezk_open(struct arena *arena, const struct fakezk_options *options, fakezk_observer observer, void *ctx);
+void fakezk_open(struct arena *arena, const struct fakezk_options *options, fakezk_observer observer,
+                 void *ctx);
 
 /* Says which client the following calls of zookeeper.h belong to; leave with fakezk_leave(). A call outside, or with
  * another client's handle, is trouble. */
@@ -188,19 +189,20 @@ int32_t fakezk_next_ms(int32_t *limit);
 
 /* ---- questions ---- */
 
-int fakezk_handles(int client);                  /* bit mask of open slots */
-bool fakezk_connected(int client, int handle);   /* link up */
-int fakezk_linked(int client);                   /* the first slot whose link is up, or -1 */
-bool fakezk_terminal(int client, int handle);    /* expired or auth failed */
-int fakezk_outstanding(int client, int handle);  /* requests not answered */
-int fakezk_queued(int client, int handle);       /* messages not delivered */
-int fakezk_watches(int client);                  /* registered in the client's tables */
+int fakezk_handles(int client);                 /* bit mask of open slots */
+bool fakezk_connected(int client, int handle);  /* link up */
+int fakezk_linked(int client);                  /* the first slot whose link is up, or -1 */
+bool fakezk_terminal(int client, int handle);   /* expired or auth failed */
+int fakezk_outstanding(int client, int handle); /* requests not answered */
+int fakezk_queued(int client, int handle);      /* messages not delivered */
+int fakezk_watches(int client);                 /* registered in the client's tables */
 bool fakezk_quiet(void); /* no message, request, transaction or closing session is under way */
-bool fakezk_busy(void);  /* something will happen by itself, without a timeout, an expiry or the end of a fault */
+bool fakezk_busy(
+    void); /* something will happen by itself, without a timeout, an expiry or the end of a fault */
 bool fakezk_orphans(void); /* a session without a process waits for its expiry */
 /* Live sessions of a client in ascending order; with `closing` those being closed instead. Returns how many. */
 int fakezk_sessions(int client, bool closing, int32_t *out, int capacity);
-int32_t fakezk_czxid(const char *path);          /* in the committed log; 0 = absent */
+int32_t fakezk_czxid(const char *path); /* in the committed log; 0 = absent */
 int32_t fakezk_last_zxid(void);
 void fakezk_dump(char *text, size_t size);
 

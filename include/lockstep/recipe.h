@@ -55,12 +55,12 @@ void ls_report(struct ls_env *env, const struct ls_report *report);
 
 /* What a process starts with. Lives at least as long as the state; the recipe may keep the pointer. */
 struct ls_recipe_config {
-    const char *hosts;              /* connect string, with chroot if any */
-    const char *const *lock_paths;  /* absolute paths below the chroot */
-    int lock_count;                 /* number of lock_paths */
-    int session_timeout_ms;         /* requested */
-    const char *contents;           /* contents of contender nodes; NULL = none */
-    int contents_size;              /* bytes in contents */
+    const char *hosts;             /* connect string, with chroot if any */
+    const char *const *lock_paths; /* absolute paths below the chroot */
+    int lock_count;                /* number of lock_paths */
+    int session_timeout_ms;        /* requested */
+    const char *contents;          /* contents of contender nodes; NULL = none */
+    int contents_size;             /* bytes in contents */
 };
 
 struct ls_recipe {

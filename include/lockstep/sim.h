@@ -33,13 +33,13 @@ enum action_kind {
     ACTION_APPLY,    /* server reads the next request of a process's handle:       "apply s1 a create" */
     ACTION_COMMIT,   /* a write left in the pipeline by a cut commits late:         "commit-late a create" */
     ACTION_CATCH_UP, /* a follower applies the next transaction of the log:         "catch-up s2 create" */
-    ACTION_DELIVER,  /* the handle's thread runs the next callback:                 "deliver a create-reply" */
-    ACTION_CONNECT,  /* connect, handshake and SetWatches with one server:          "connect a s1" */
-    ACTION_BURY,     /* the closeSession transaction of a closing session commits:  "bury a" */
-    ACTION_HANG_UP,  /* the server closes the link of a dead session:               "hang-up a" */
-    ACTION_GIVE_UP,  /* a handle drops a link that has been mute for 2T/3:      "give-up a" */
-    ACTION_FIRE,     /* a timer fires:                                              "fire a retry-timer" */
-    ACTION_ADVANCE,  /* timed only: the clock moves to the next moment of interest: "advance" */
+    ACTION_DELIVER, /* the handle's thread runs the next callback:                 "deliver a create-reply" */
+    ACTION_CONNECT, /* connect, handshake and SetWatches with one server:          "connect a s1" */
+    ACTION_BURY,    /* the closeSession transaction of a closing session commits:  "bury a" */
+    ACTION_HANG_UP, /* the server closes the link of a dead session:               "hang-up a" */
+    ACTION_GIVE_UP, /* a handle drops a link that has been mute for 2T/3:      "give-up a" */
+    ACTION_FIRE,    /* a timer fires:                                              "fire a retry-timer" */
+    ACTION_ADVANCE, /* timed only: the clock moves to the next moment of interest: "advance" */
     /* What a client program does. */
     ACTION_ACQUIRE, /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
     ACTION_RELEASE, /* lock, owner:              "a release" */
@@ -71,36 +71,39 @@ enum action_kind {
 struct action {
     uint8_t kind;    /* enum action_kind */
     uint8_t process; /* index; 255 = none */
-    uint8_t a;       /* APPLY…DELIVER, CONNECT: handle slot; FIRE: timer slot; client verbs: owner; CUT: keep */
-    uint8_t b;       /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
-    int32_t c;       /* ACQUIRE: timeout_ms (-1 for ever); CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
-    int32_t d;       /* CUT: 1 = the last request read commits late */
+    uint8_t a; /* APPLY…DELIVER, CONNECT: handle slot; FIRE: timer slot; client verbs: owner; CUT: keep */
+    uint8_t
+        b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
+    int32_t
+        c; /* ACQUIRE: timeout_ms (-1 for ever); CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
+    int32_t d; /* CUT: 1 = the last request read commits late */
 };
 
 /* ---- options ---- */
 
 /* Fault kinds with a budget, in the order of `budget` below; names as in "explore loss<=1". */
 enum world_fault {
-    WORLD_FAULT_LOSS,    /* "loss": cut */
-    WORLD_FAULT_EXPIRE,  /* "expire" */
-    WORLD_FAULT_PAUSE,   /* "pause" */
-    WORLD_FAULT_CRASH,   /* "crash" (restart is free) */
-    WORLD_FAULT_REFUSE,  /* "refuse" */
-    WORLD_FAULT_LAG,     /* "lag" */
-    WORLD_FAULT_LATE,    /* "late": applied late, a kind of cut */
-    WORLD_FAULT_CANCEL,  /* "cancel": the caller gives up */
-    WORLD_FAULT_ALLOC,   /* "alloc" */
-    WORLD_FAULT_SWEEP,   /* "sweep" */
-    WORLD_FAULT_SERVER,  /* "server": restart of a server */
+    WORLD_FAULT_LOSS,   /* "loss": cut */
+    WORLD_FAULT_EXPIRE, /* "expire" */
+    WORLD_FAULT_PAUSE,  /* "pause" */
+    WORLD_FAULT_CRASH,  /* "crash" (restart is free) */
+    WORLD_FAULT_REFUSE, /* "refuse" */
+    WORLD_FAULT_LAG,    /* "lag" */
+    WORLD_FAULT_LATE,   /* "late": applied late, a kind of cut */
+    WORLD_FAULT_CANCEL, /* "cancel": the caller gives up */
+    WORLD_FAULT_ALLOC,  /* "alloc" */
+    WORLD_FAULT_SWEEP,  /* "sweep" */
+    WORLD_FAULT_SERVER, /* "server": restart of a server */
     WORLD_FAULTS
 };
 
 const char *world_fault_name(enum world_fault fault);
 
 /* Defects that can be switched on; default off, or on where the real one has it. */
-#define WORLD_DEFECT_WRAP 0x01u          /* "wrap": the pre-3.6 counter: 2147483647 is followed by -2147483648 (F49) */
-#define WORLD_DEFECT_IMMORTAL 0x02u      /* "immortal": ephemerals of a dead session are never deleted */
-#define WORLD_DEFECT_SILENT_SESSION 0x04u /* "silent-session": reconnect hands out a new session without saying so (Z44) */
+#define WORLD_DEFECT_WRAP 0x01u /* "wrap": the pre-3.6 counter: 2147483647 is followed by -2147483648 (F49) */
+#define WORLD_DEFECT_IMMORTAL 0x02u /* "immortal": ephemerals of a dead session are never deleted */
+#define WORLD_DEFECT_SILENT_SESSION                                                                          \
+    0x04u /* "silent-session": reconnect hands out a new session without saying so (Z44) */
 #define WORLD_DEFECT_DROP_AT_CLOSE 0x08u /* "drop-at-close": completions are not called at close (F21) */
 #define WORLD_DEFECT_MISSED_WATCH 0x10u  /* "missed-watch": the server forgets to send a DELETED */
 
@@ -114,7 +117,7 @@ struct world_options {
     const struct ls_recipe *recipe;
     int processes;
     char name[WORLD_PROCESSES_MAX][WORLD_NAME_MAX];
-    bool autostart[WORLD_PROCESSES_MAX];    /* start() is called when the world begins */
+    bool autostart[WORLD_PROCESSES_MAX]; /* start() is called when the world begins */
     int locks;
     const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot */
     const char *chroot;                     /* NULL or "/app" */
@@ -122,16 +125,16 @@ struct world_options {
     bool used_directory;                    /* the lock directories exist and have been used before */
     bool no_containers;                     /* the servers lack container nodes (-6) */
     int servers;
-    bool timed;                  /* virtual clock; otherwise timers and expiry have no value (D8) */
-    int latency_min_ms;          /* one way; timed only */
+    bool timed;         /* virtual clock; otherwise timers and expiry have no value (D8) */
+    int latency_min_ms; /* one way; timed only */
     int latency_max_ms;
-    int tick_ms;                 /* server tickTime */
+    int tick_ms; /* server tickTime */
     int session_timeout_ms;
-    int loss_rc;                 /* -4 or -7: what failed requests get in cuts that do not say */
-    uint64_t seed;               /* run constants: order of child lists, session ids, closeSession events, jitter */
-    int32_t sequence_preset;     /* the lock directories' next suffix; implies used_directory when not 0 */
-    unsigned defects;            /* WORLD_DEFECT_… */
-    bool callbacks_in_init;      /* F19 */
+    int loss_rc;   /* -4 or -7: what failed requests get in cuts that do not say */
+    uint64_t seed; /* run constants: order of child lists, session ids, closeSession events, jitter */
+    int32_t sequence_preset; /* the lock directories' next suffix; implies used_directory when not 0 */
+    unsigned defects;        /* WORLD_DEFECT_… */
+    bool callbacks_in_init;  /* F19 */
     struct world_program program[WORLD_PROCESSES_MAX];
     uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */
     uint8_t budget_total;         /* over all kinds; 255 = no limit of its own */

@@ -21,8 +21,8 @@ int arena_open(struct arena *arena, size_t size)
 {
     memset(arena, 0, sizeof *arena);
     void *want = (void *)ARENA_ADDRESS;
-    void *got = mmap(want, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
-                     -1, 0);
+    void *got = mmap(want, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
     if (got == MAP_FAILED) {
         return -1;
     }
@@ -182,7 +182,8 @@ int arena_unmarked_write(const struct arena *arena, const struct arena_image *im
 {
     const unsigned char *from = image->data;
     for (int i = 0; i < arena->blocks; i++) {
-        bool same = head(arena, i)->used == image->used[i] && memcmp(arena_at(arena, i), from, image->used[i]) == 0;
+        bool same =
+            head(arena, i)->used == image->used[i] && memcmp(arena_at(arena, i), from, image->used[i]) == 0;
         if (!same && !arena->stale[i]) {
             return i;
         }

@@ -25,19 +25,19 @@ struct arena_block {
 };
 
 struct arena {
-    unsigned char *base;                  /* ARENA_ADDRESS */
-    size_t size;                          /* mapped bytes */
-    size_t taken;                         /* bytes given to blocks and the constant region */
-    int blocks;                           /* number of blocks */
-    uint32_t offset[ARENA_BLOCKS_MAX];    /* of each block */
-    uint32_t capacity[ARENA_BLOCKS_MAX];  /* of each block */
-    uint64_t hash_low[ARENA_BLOCKS_MAX];  /* of each block, valid unless stale */
+    unsigned char *base;                 /* ARENA_ADDRESS */
+    size_t size;                         /* mapped bytes */
+    size_t taken;                        /* bytes given to blocks and the constant region */
+    int blocks;                          /* number of blocks */
+    uint32_t offset[ARENA_BLOCKS_MAX];   /* of each block */
+    uint32_t capacity[ARENA_BLOCKS_MAX]; /* of each block */
+    uint64_t hash_low[ARENA_BLOCKS_MAX]; /* of each block, valid unless stale */
     uint64_t hash_high[ARENA_BLOCKS_MAX];
-    uint64_t sum_low, sum_high;           /* of all blocks that are not stale */
-    bool stale[ARENA_BLOCKS_MAX];         /* marked since its hash was taken */
+    uint64_t sum_low, sum_high;   /* of all blocks that are not stale */
+    bool stale[ARENA_BLOCKS_MAX]; /* marked since its hash was taken */
     unsigned char stale_list[ARENA_BLOCKS_MAX];
     int stale_count;
-    size_t constant_used;                 /* bytes taken of the constant region */
+    size_t constant_used; /* bytes taken of the constant region */
 };
 
 /* A saved arena, in the ordinary heap. */

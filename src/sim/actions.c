@@ -10,11 +10,10 @@
 
 /* ---- the ensemble's steps as actions ---- */
 
-static const uint8_t kind_of_step[] = {[FAKEZK_APPLY] = ACTION_APPLY,     [FAKEZK_COMMIT] = ACTION_COMMIT,
-                                       [FAKEZK_CATCH_UP] = ACTION_CATCH_UP, [FAKEZK_DELIVER] = ACTION_DELIVER,
-                                       [FAKEZK_CONNECT] = ACTION_CONNECT, [FAKEZK_BURY] = ACTION_BURY,
-                                       [FAKEZK_HANG_UP] = ACTION_HANG_UP, [FAKEZK_GIVE_UP] = ACTION_GIVE_UP,
-                                       [FAKEZK_EXPIRE] = ACTION_EXPIRE};
+static const uint8_t kind_of_step[] = {
+    [FAKEZK_APPLY] = ACTION_APPLY,     [FAKEZK_COMMIT] = ACTION_COMMIT,   [FAKEZK_CATCH_UP] = ACTION_CATCH_UP,
+    [FAKEZK_DELIVER] = ACTION_DELIVER, [FAKEZK_CONNECT] = ACTION_CONNECT, [FAKEZK_BURY] = ACTION_BURY,
+    [FAKEZK_HANG_UP] = ACTION_HANG_UP, [FAKEZK_GIVE_UP] = ACTION_GIVE_UP, [FAKEZK_EXPIRE] = ACTION_EXPIRE};
 
 void action_of_step(const struct fakezk_step *step, struct action *out)
 {
@@ -122,8 +121,9 @@ static void add_cancels(struct list *list, int p)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         if (((struct slot *)rec)->pending) {
-            add(list, (struct action){
-                          .kind = ACTION_CANCEL, .process = (uint8_t)p, .a = (uint8_t)rec->word, .b = rec->tag});
+            add(list,
+                (struct action){
+                    .kind = ACTION_CANCEL, .process = (uint8_t)p, .a = (uint8_t)rec->word, .b = rec->tag});
         }
     }
 }
@@ -168,12 +168,14 @@ static void add_common_faults(struct list *list)
             add(list, (struct action){.kind = ACTION_FREEZE, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
         }
         if (left(WORLD_FAULT_SERVER) > 0) {
-            add(list, (struct action){.kind = ACTION_RESTART_SERVER, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
+            add(list, (struct action){
+                          .kind = ACTION_RESTART_SERVER, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
         }
     }
     for (int lock = 0; lock < the_world.options.locks; lock++) {
         if (left(WORLD_FAULT_SWEEP) > 0 && fakezk_can_sweep(the_world.lock_path[lock])) {
-            add(list, (struct action){.kind = ACTION_SWEEP, .process = EVENT_PROCESS_NONE, .b = (uint8_t)lock});
+            add(list,
+                (struct action){.kind = ACTION_SWEEP, .process = EVENT_PROCESS_NONE, .b = (uint8_t)lock});
         }
     }
 }
@@ -218,14 +220,22 @@ int world_actions(struct world *world, struct action *out)
 static const struct {
     uint8_t action;
     int8_t fault; /* enum world_fault, -1 = no budget of its own */
-} faults[] = {{ACTION_CUT, WORLD_FAULT_LOSS},         {ACTION_REFUSE, WORLD_FAULT_REFUSE},
-              {ACTION_PARTITION, -1},                 {ACTION_HEAL, -1},
-              {ACTION_EXPIRE, WORLD_FAULT_EXPIRE},    {ACTION_PAUSE, WORLD_FAULT_PAUSE},
-              {ACTION_RESUME, -1},                    {ACTION_CRASH, WORLD_FAULT_CRASH},
-              {ACTION_RESTART, -1},                   {ACTION_FAIL_ALLOC, WORLD_FAULT_ALLOC},
-              {ACTION_FREEZE, WORLD_FAULT_LAG},       {ACTION_THAW, -1},
-              {ACTION_LAG, WORLD_FAULT_LAG},          {ACTION_RESTART_SERVER, WORLD_FAULT_SERVER},
-              {ACTION_SWEEP, WORLD_FAULT_SWEEP},      {ACTION_CANCEL, WORLD_FAULT_CANCEL}};
+} faults[] = {{ACTION_CUT, WORLD_FAULT_LOSS},
+              {ACTION_REFUSE, WORLD_FAULT_REFUSE},
+              {ACTION_PARTITION, -1},
+              {ACTION_HEAL, -1},
+              {ACTION_EXPIRE, WORLD_FAULT_EXPIRE},
+              {ACTION_PAUSE, WORLD_FAULT_PAUSE},
+              {ACTION_RESUME, -1},
+              {ACTION_CRASH, WORLD_FAULT_CRASH},
+              {ACTION_RESTART, -1},
+              {ACTION_FAIL_ALLOC, WORLD_FAULT_ALLOC},
+              {ACTION_FREEZE, WORLD_FAULT_LAG},
+              {ACTION_THAW, -1},
+              {ACTION_LAG, WORLD_FAULT_LAG},
+              {ACTION_RESTART_SERVER, WORLD_FAULT_SERVER},
+              {ACTION_SWEEP, WORLD_FAULT_SWEEP},
+              {ACTION_CANCEL, WORLD_FAULT_CANCEL}};
 
 static int fault_of(const struct action *action)
 {

@@ -155,12 +155,13 @@ static struct rec *behind(const struct pack *pack, const char *name, const struc
     return NULL;
 }
 
-int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms, ls_timer_fn fn,
-                       void *ctx)
+int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                       ls_timer_fn fn, void *ctx)
 {
     ls_env_timer_stop(env, timer);
     struct pack pack = process_pack(env->process);
-    struct timer *armed = (struct timer *)pack_insert(&pack, LIST_TIMER, behind(&pack, name, timer), sizeof *armed);
+    struct timer *armed =
+        (struct timer *)pack_insert(&pack, LIST_TIMER, behind(&pack, name, timer), sizeof *armed);
     if (armed == NULL) {
         world_note_trouble("limit: a process has too many timers");
         return LS_ENOMEM;

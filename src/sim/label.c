@@ -102,15 +102,16 @@ static void label_step(const struct action *action, char *label)
     if (action->kind == ACTION_CATCH_UP) {
         snprintf(label, WORLD_LABEL_MAX, "%s s%d %.80s", verb, action->b + 1, what);
     } else if (action->kind == ACTION_APPLY) {
-        snprintf(label, WORLD_LABEL_MAX, "%s s%d %s %.80s", verb, action->b + 1, process_name(action->process), what);
+        snprintf(label, WORLD_LABEL_MAX, "%s s%d %s %.80s", verb, action->b + 1,
+                 process_name(action->process), what);
     } else if (action->kind == ACTION_CONNECT) {
         snprintf(label, WORLD_LABEL_MAX, "%s %s s%d", verb, process_name(action->process), action->b + 1);
     } else if (owner > 0) {
         snprintf(label, WORLD_LABEL_MAX, "%s %s %.80s(node of %s)", verb, process_name(action->process), what,
                  process_name(owner - 1));
     } else {
-        snprintf(label, WORLD_LABEL_MAX, "%s %s%s%.80s", verb, process_name(action->process), what[0] != 0 ? " " : "",
-                 what);
+        snprintf(label, WORLD_LABEL_MAX, "%s %s%s%.80s", verb, process_name(action->process),
+                 what[0] != 0 ? " " : "", what);
     }
     nth(label, action->kind == ACTION_BURY ? session_index(action, true) : action->a);
 }
@@ -135,8 +136,9 @@ static void label_fault(const struct action *action, char *label)
     const char *verb = verbs[action->kind];
     switch (action->kind) {
     case ACTION_CUT:
-        snprintf(label, WORLD_LABEL_MAX, "cut %s keep=%d apply=%d rc=%d%s", process_name(action->process), action->a,
-                 action->b, action->c != 0 ? action->c : the_world.options.loss_rc, action->d != 0 ? " late" : "");
+        snprintf(label, WORLD_LABEL_MAX, "cut %s keep=%d apply=%d rc=%d%s", process_name(action->process),
+                 action->a, action->b, action->c != 0 ? action->c : the_world.options.loss_rc,
+                 action->d != 0 ? " late" : "");
         break;
     case ACTION_FAIL_ALLOC:
         snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->c);
@@ -282,7 +284,8 @@ static int parse_client(const struct words *words, int p, struct action *action,
         } else if (kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) {
             action->c = value;
         } else {
-            return fail(why, LS_EINVAL, "expected a lock, owner=N or timeout=T, found \"%.60s\"", words->word[i]);
+            return fail(why, LS_EINVAL, "expected a lock, owner=N or timeout=T, found \"%.60s\"",
+                        words->word[i]);
         }
     }
     return 0;
@@ -302,7 +305,8 @@ static int parse_cut(const struct words *words, struct action *action, const cha
         } else if (strcmp(word, "late") == 0) {
             action->d = 1;
         } else {
-            return fail(why, LS_EINVAL, "expected keep=K, apply=J, rc=-4, rc=-7 or late, found \"%.60s\"", word);
+            return fail(why, LS_EINVAL, "expected keep=K, apply=J, rc=-4, rc=-7 or late, found \"%.60s\"",
+                        word);
         }
     }
     action->c = action->c != 0 ? action->c : the_world.options.loss_rc;
@@ -355,7 +359,8 @@ static int parse_path(struct world *world, const struct words *words, struct act
     action->b = (uint8_t)slot;
     int32_t value;
     if (words->count > 2) {
-        if (action->kind != ACTION_FOREIGN || !option(words->word[2], "perms", &value) || value < 1 || value > 31) {
+        if (action->kind != ACTION_FOREIGN || !option(words->word[2], "perms", &value) || value < 1 ||
+            value > 31) {
             return fail(why, LS_EINVAL, "expected perms=1 .. 31, found \"%.60s\"", words->word[2]);
         }
         action->c = value;
@@ -393,7 +398,8 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
 {
     *action = (struct action){.kind = (uint8_t)kind};
     if (words->count < 2) {
-        return fail(why, LS_EINVAL, "expected whom after \"%.60s\", found the end of the line", words->word[0]);
+        return fail(why, LS_EINVAL, "expected whom after \"%.60s\", found the end of the line",
+                    words->word[0]);
     }
     switch (kind) {
     case ACTION_EXPIRE:
@@ -417,7 +423,8 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
     }
 }
 
-static int find_system(struct world *world, const char *label, int kind, struct action *action, const char **why)
+static int find_system(struct world *world, const char *label, int kind, struct action *action,
+                       const char **why)
 {
     struct action actions[WORLD_ACTIONS_MAX];
     int count = world_actions(world, actions);
@@ -491,7 +498,8 @@ int world_text(struct world *world, const char *path)
         }
     }
     size_t size = strlen(path) + 1;
-    char *copy = world->texts < TEXTS_MAX && size < FAKEZK_PATH_MAX ? arena_constant(&world->arena, size) : NULL;
+    char *copy =
+        world->texts < TEXTS_MAX && size < FAKEZK_PATH_MAX ? arena_constant(&world->arena, size) : NULL;
     if (copy == NULL) {
         return LS_ENOMEM;
     }

@@ -93,9 +93,11 @@ static int request_kind(const char *op)
     static const struct {
         const char *op;
         uint8_t kind;
-    } kinds[] = {{"create", EVENT_REQUEST_CREATE},  {"delete", EVENT_REQUEST_DELETE}, {"exists", EVENT_REQUEST_EXISTS},
-                 {"get", EVENT_REQUEST_GET},        {"set", EVENT_REQUEST_SET},       {"list", EVENT_REQUEST_CHILDREN},
-                 {"sync", EVENT_REQUEST_SYNC},      {"multi", EVENT_REQUEST_MULTI},   {"unwatch", EVENT_REQUEST_UNWATCH}};
+    } kinds[] = {{"create", EVENT_REQUEST_CREATE},  {"delete", EVENT_REQUEST_DELETE},
+                 {"exists", EVENT_REQUEST_EXISTS},  {"get", EVENT_REQUEST_GET},
+                 {"set", EVENT_REQUEST_SET},        {"list", EVENT_REQUEST_CHILDREN},
+                 {"sync", EVENT_REQUEST_SYNC},      {"multi", EVENT_REQUEST_MULTI},
+                 {"unwatch", EVENT_REQUEST_UNWATCH}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].op, op) == 0) {
             return kinds[i].kind;

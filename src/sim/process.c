@@ -52,7 +52,8 @@ static struct slot *make_slot(int p, int lock, int owner)
     }
     struct pack pack = process_pack(p);
     struct rec *before = pack_first(&pack, LIST_SLOT);
-    while (before != NULL && (before->tag < lock || (before->tag == lock && before->word < (uint32_t)owner))) {
+    while (before != NULL &&
+           (before->tag < lock || (before->tag == lock && before->word < (uint32_t)owner))) {
         before = pack_next(&pack, before);
     }
     slot = (struct slot *)pack_insert(&pack, LIST_SLOT, before, sizeof *slot);
@@ -373,8 +374,8 @@ static void ask_slot(int p, struct slot *slot)
     process_mark(p);
     slot->belief = (uint8_t)belief;
     if (announce) {
-        struct event event =
-            slot_event(belief == LS_HELD ? EVENT_BELIEVES : EVENT_DOUBTS, p, slot->rec.tag, (int)slot->rec.word);
+        struct event event = slot_event(belief == LS_HELD ? EVENT_BELIEVES : EVENT_DOUBTS, p, slot->rec.tag,
+                                        (int)slot->rec.word);
         event.code = (int32_t)belief;
         observe(&event);
     }

@@ -35,7 +35,8 @@ static bool due_timer(struct action *out)
         }
         struct pack pack = process_pack(p);
         uint8_t index = 0;
-        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec), index++) {
+        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL;
+             rec = pack_next(&pack, rec), index++) {
             if (timed ? timer_is_due((struct timer *)rec) : rec->tag == 0) {
                 *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = index};
                 return true;
@@ -241,7 +242,8 @@ static int pass_untimed(struct world *world, int limit, world_step_fn step, void
 
 int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, void *ctx)
 {
-    return world->options.timed ? pass_timed(world, ms, limit, step, ctx) : pass_untimed(world, limit, step, ctx);
+    return world->options.timed ? pass_timed(world, ms, limit, step, ctx)
+                                : pass_untimed(world, limit, step, ctx);
 }
 
 /* ---- healing ---- */
@@ -303,7 +305,8 @@ static bool process_at_rest(int p)
         }
     }
     const struct ls_recipe *recipe = the_world.options.recipe;
-    return fakezk_handles(p) != 0 && !timers_of_work(p) && (recipe->idle == NULL || recipe->idle(process_state(p)));
+    return fakezk_handles(p) != 0 && !timers_of_work(p) &&
+           (recipe->idle == NULL || recipe->idle(process_state(p)));
 }
 
 bool world_at_rest(struct world *world)

@@ -91,8 +91,8 @@ static void lay_blocks(const struct world_options *options)
 {
     struct arena *arena = &the_world.arena;
     the_world.state_block = arena_add(arena, sizeof(struct world_state), sizeof(struct world_state));
-    the_world.judge_block = arena_add(arena, sizeof(struct arena_block) + options->judge_bytes + 8,
-                                      sizeof(struct arena_block));
+    the_world.judge_block =
+        arena_add(arena, sizeof(struct arena_block) + options->judge_bytes + 8, sizeof(struct arena_block));
     for (int p = 0; p < options->processes; p++) {
         the_world.process_block[p] = arena_add(arena, PROCESS_BYTES, sizeof(struct process));
         the_world.heap_block[p] = arena_add(arena, HEAP_BYTES, 16);
@@ -284,8 +284,10 @@ void world_describe(struct world *world, char *text, size_t size)
         const struct process *process = process_at(p);
         used += (size_t)snprintf(text + used, size - used, "process %s:%s%s\n", world->options.name[p],
                                  process->started ? " started" : "", process->crashed ? " crashed" : "");
-        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL && used < size; rec = pack_next(&pack, rec)) {
-            used += (size_t)snprintf(text + used, size - used, "  timer %s\n", timer_name((struct timer *)rec));
+        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL && used < size;
+             rec = pack_next(&pack, rec)) {
+            used +=
+                (size_t)snprintf(text + used, size - used, "  timer %s\n", timer_name((struct timer *)rec));
         }
     }
 }

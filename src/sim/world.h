@@ -23,8 +23,8 @@ struct ls_env {
 /* The block of the world as a whole. */
 struct world_state {
     struct arena_block head;
-    uint8_t budget[WORLD_FAULTS]; /* left */
-    uint8_t budget_total;         /* left; 255 = no limit */
+    uint8_t budget[WORLD_FAULTS];    /* left */
+    uint8_t budget_total;            /* left; 255 = no limit */
     int32_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
 };
 
@@ -83,7 +83,7 @@ struct world {
     int process_block[WORLD_PROCESSES_MAX];
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
-    int locked;      /* the environment's mutex of the running process */
+    int locked; /* the environment's mutex of the running process */
     int in_callback;
     bool programmed; /* some process has a program */
     bool releasing;  /* FREED waits until RELEASED has been announced */

@@ -392,17 +392,32 @@ static void test_labels_that_are_none_are_told_apart_from_those_that_cannot_happ
     (void)state;
     open_world(2, 1, false);
     settle();
-    const char *const wrong[] = {"",           "zebra",         "a",          "a jump",         "a acquire y",
-                                 "cut z",      "cut a keep=x",  "cut a rc=3", "fail-alloc a n=0", "freeze x",
-                                 "freeze s9",  "sweep nothing", "create x",   "remove",         "expire z",
-                                 "advance -3", "advance soon",  "pause a b",  "create /a perms=77"};
+    const char *const wrong[] = {"",
+                                 "zebra",
+                                 "a",
+                                 "a jump",
+                                 "a acquire y",
+                                 "cut z",
+                                 "cut a keep=x",
+                                 "cut a rc=3",
+                                 "fail-alloc a n=0",
+                                 "freeze x",
+                                 "freeze s9",
+                                 "sweep nothing",
+                                 "create x",
+                                 "remove",
+                                 "expire z",
+                                 "advance -3",
+                                 "advance soon",
+                                 "pause a b",
+                                 "create /a perms=77"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         if (find(wrong[i]) != LS_EINVAL) {
             fail_msg("\"%s\" is taken for a label", wrong[i]);
         }
     }
-    const char *const impossible[] = {"a cancel", "a write",  "heal a",  "resume a", "restart a", "deliver a x",
-                                      "thaw s1",  "freeze s1", "a start", "remove /nothing"};
+    const char *const impossible[] = {"a cancel",    "a write", "heal a",    "resume a", "restart a",
+                                      "deliver a x", "thaw s1", "freeze s1", "a start",  "remove /nothing"};
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
         if (find(impossible[i]) != LS_ENOENT) {
             fail_msg("\"%s\" is not told to be impossible", impossible[i]);
