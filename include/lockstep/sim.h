@@ -106,6 +106,7 @@ const char *world_fault_name(enum world_fault fault);
     0x04u /* "silent-session": reconnect hands out a new session without saying so (Z44) */
 #define WORLD_DEFECT_DROP_AT_CLOSE 0x08u /* "drop-at-close": completions are not called at close (F21) */
 #define WORLD_DEFECT_MISSED_WATCH 0x10u  /* "missed-watch": the server forgets to send a DELETED */
+#define WORLD_DEFECT_CURSOR 0x20u /* "half-list": a failed attempt leaves half of an even server list (F91) */
 
 struct world_program {
     struct action ops[WORLD_PROGRAM_MAX]; /* client verbs in order; process is filled in by the world */

@@ -125,6 +125,7 @@ static int read_defects(struct parser *parser, const struct input_word *value)
         {"silent-session", WORLD_DEFECT_SILENT_SESSION},
         {"drop-at-close", WORLD_DEFECT_DROP_AT_CLOSE},
         {"missed-watch", WORLD_DEFECT_MISSED_WATCH},
+        {"half-list", WORLD_DEFECT_CURSOR},
     };
     struct input_word rest = *value, name;
     do {
@@ -136,7 +137,7 @@ static int read_defects(struct parser *parser, const struct input_word *value)
         }
         if (bit == 0) {
             return parser_wrong(parser, &name,
-                                "wrap, immortal, silent-session, drop-at-close or missed-watch");
+                                "wrap, immortal, silent-session, drop-at-close, missed-watch or half-list");
         }
         parser->scenario->options.defects |= bit;
     } while (rest.text);

@@ -43,7 +43,7 @@ struct stage {
     struct world_options options;
     struct ls_session_options session;
     struct ls_mutex_options mutex;
-    void (*job)(struct probe *probe);     /* what the next `a job` does */
+    void (*job)(struct probe *probe);      /* what the next `a job` does */
     void (*on_grant)(struct probe *probe); /* called inside the callback of each grant */
     bool ignore_failed_start;
     char told[STAGE_TEXT];
@@ -52,9 +52,9 @@ struct stage {
     int nodes;
     int watches_set; /* watches set and wake-ups delivered since the stage was opened */
     int wakeups;
-    int64_t token;   /* of the last grant */
-    int depth;       /* of the last grant */
-    int zk_rc;       /* of the last answer */
+    int64_t token; /* of the last grant */
+    int depth;     /* of the last grant */
+    int zk_rc;     /* of the last answer */
 };
 
 static struct stage stage;
@@ -127,8 +127,9 @@ static inline void stage_on_done(struct ls_mutex *mutex, uint64_t owner, const s
     stage.token = outcome->token;
     stage.depth = (int)outcome->depth;
     stage_add(stage.told, "%s granted", stage_who(mutex, owner));
-    stage_report(mutex, owner,
-                 (struct ls_report){.kind = LS_REPORT_GRANTED, .depth = stage.depth, .token = outcome->token});
+    stage_report(
+        mutex, owner,
+        (struct ls_report){.kind = LS_REPORT_GRANTED, .depth = stage.depth, .token = outcome->token});
     if (stage.on_grant)
         stage.on_grant(stage_probe_of(mutex->session));
 }
@@ -146,25 +147,25 @@ static inline void stage_on_warning(struct ls_mutex *mutex, uint64_t owner, enum
     stage_report(mutex, owner, (struct ls_report){.kind = LS_REPORT_WARNING, .rc = (int)warning});
 }
 
-static inline void stage_on_participants(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
-                                  int count)
+static inline void stage_on_participants(struct ls_mutex *mutex, void *user, int rc,
+                                         const struct ls_participant *list, int count)
 {
     stage_add(stage.told, "%s sees %s", stage_who(mutex, 1), rc ? stage_err(rc) : "");
     for (int i = 0; i < count; i++) {
         size_t size = strlen(stage.told);
         assert_int_equal(strlen(list[i].contents), list[i].size);
-        snprintf(stage.told + size, STAGE_TEXT - size, "%s%s=%s", i ? " " : "", strrchr(list[i].name, '-') + 1,
-                 list[i].contents);
+        snprintf(stage.told + size, STAGE_TEXT - size, "%s%s=%s", i ? " " : "",
+                 strrchr(list[i].name, '-') + 1, list[i].contents);
     }
     if (user)
         ++*(int *)user;
 }
 
 static inline void stage_on_event(struct ls_session *session, struct ls_session_listener *listener,
-                           enum ls_session_event event, int64_t session_id)
+                                  enum ls_session_event event, int64_t session_id)
 {
-    static const char *const names[] = {"?",    "connected", "suspended",   "reconnected", "lost",
-                                        "read-only", "auth-failed", "gave-up",     "idle"};
+    static const char *const names[] = {"?",         "connected",   "suspended", "reconnected", "lost",
+                                        "read-only", "auth-failed", "gave-up",   "idle"};
     static const uint8_t kinds[] = {[LS_SESSION_CONNECTED] = LS_REPORT_CONNECTED,
                                     [LS_SESSION_SUSPENDED] = LS_REPORT_SUSPENDED,
                                     [LS_SESSION_RECONNECTED] = LS_REPORT_RECONNECTED,
@@ -186,7 +187,8 @@ static const struct ls_session_ops stage_session_ops = {.on_event = stage_on_eve
 
 static inline uint32_t stage_heap(const struct probe *probe)
 {
-    const struct arena_block *block = arena_at(&the_world.arena, the_world.heap_block[probe->session.env->process]);
+    const struct arena_block *block =
+        arena_at(&the_world.arena, the_world.heap_block[probe->session.env->process]);
     return block->used;
 }
 
@@ -201,7 +203,8 @@ static inline void stage_close_probe(struct probe *probe)
 static inline int stage_start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
 {
     struct probe *probe = memory;
-    int err = ls_session_init(&probe->session, env, config->hosts, config->session_timeout_ms, &stage.session);
+    int err =
+        ls_session_init(&probe->session, env, config->hosts, config->session_timeout_ms, &stage.session);
     assert_int_equal(err, LS_OK);
     probe->heap_at_start = stage_heap(probe);
     ls_session_listener_init(&probe->listener, &stage_session_ops);
@@ -257,7 +260,8 @@ static inline int stage_release(void *memory, int lock, int owner)
     }
     int rc = ls_mutex_release_start(&probe->mutex[lock], (uint64_t)owner + 1);
     if (rc)
-        stage_add(stage.told, "%s refused %s", stage_who(&probe->mutex[lock], (uint64_t)owner + 1), stage_err(rc));
+        stage_add(stage.told, "%s refused %s", stage_who(&probe->mutex[lock], (uint64_t)owner + 1),
+                  stage_err(rc));
     return rc;
 }
 
@@ -391,7 +395,8 @@ static inline void stage_job(int p, void (*job)(struct probe *probe))
 static inline void stage_expect(const char *file, int line, char *text, const char *expected)
 {
     if (strcmp(text, expected) != 0) {
-        print_error("%s:%d: expected \"%s\"\n%s:%d: but found \"%s\"\n", file, line, expected, file, line, text);
+        print_error("%s:%d: expected \"%s\"\n%s:%d: but found \"%s\"\n", file, line, expected, file, line,
+                    text);
         _fail(file, line);
     }
     text[0] = 0;

@@ -236,7 +236,8 @@ static void absence_needs_a_sync_and_a_list_that_are_both_answered(void **state)
     play("a acquire", "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting", "deliver a create-reply",
          "deliver a list-reply", "connect a s1", "deliver a session-connected");
     asked("create; list; sync; list");
-    play("apply s1 a sync", "cut a keep=1 apply=1 rc=-4", "settle"); /* the sync is answered, the list is not */
+    play("apply s1 a sync", "cut a keep=1 apply=1 rc=-4",
+         "settle"); /* the sync is answered, the list is not */
     asked("sync; list; create; list");
     told("a suspended; a reconnected; a suspended; a reconnected; a granted");
     assert_int_equal(stage.nodes, 1);
@@ -347,8 +348,8 @@ static void forbidden_high_up_is_no_harm_when_the_parent_is_there(void **state)
     stage_set(1);
     stage_ready();
     /* The parent vanishes after the first try and is there again, by somebody else's hand, for the second. */
-    play("create /locks perms=1", "a acquire", "apply s1 a create", "deliver a create-reply", "apply s1 a list",
-         "deliver a list-reply", "create /locks/x");
+    play("create /locks perms=1", "a acquire", "apply s1 a create", "deliver a create-reply",
+         "apply s1 a list", "deliver a list-reply", "create /locks/x");
     play("settle");
     told("a granted");
     asked("create; list; create; create; create; list");
@@ -357,8 +358,8 @@ static void forbidden_high_up_is_no_harm_when_the_parent_is_there(void **state)
 
 static void make_ephemeral(struct probe *probe, const char *path)
 {
-    assert_int_equal(zoo_acreate(probe->session.zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, NULL),
-                     ZOK);
+    assert_int_equal(
+        zoo_acreate(probe->session.zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, NULL), ZOK);
 }
 
 static void make_ephemeral_locks(struct probe *probe)
@@ -408,7 +409,8 @@ static void an_ancestor_lost_with_the_link_is_made_after_it_is_back(void **state
     for (int i = 0; i < 3; i++) {
         stage_set(1);
         stage_ready();
-        play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply", "deliver a list-reply");
+        play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+             "deliver a list-reply");
         asked("create; list; create; create");
         play(cuts[i], "settle");
         told("a suspended; a reconnected; a granted");
@@ -511,8 +513,8 @@ static void a_dying_session_queues_again_under_the_next(void **state)
 {
     (void)state;
     one_process();
-    play("expire a", "a acquire", "apply s1 a create refused", "apply s1 a list refused", "deliver a create-reply",
-         "deliver a list-reply");
+    play("expire a", "a acquire", "apply s1 a create refused", "apply s1 a list refused",
+         "deliver a create-reply", "deliver a list-reply");
     told("");
     asked("create; list");
     play("settle");
@@ -556,8 +558,8 @@ static void an_expiry_after_both_answers_is_told_after_the_grant(void **state)
 {
     (void)state;
     one_process();
-    play("a acquire", "apply s1 a create", "apply s1 a list", "cut a keep=2 apply=0 rc=-4", "expire a", "bury a",
-         "settle");
+    play("a acquire", "apply s1 a create", "apply s1 a list", "cut a keep=2 apply=0 rc=-4", "expire a",
+         "bury a", "settle");
     told("a granted; a suspended; a lost; a connected");
     assert_int_equal(stage.nodes, 0);
     play("a release");
@@ -615,8 +617,8 @@ static void cancelled_while_the_parent_is_made(void **state)
     (void)state;
     stage_set(1);
     stage_ready();
-    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply", "deliver a list-reply",
-         "apply s1 a create", "a cancel", "settle");
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+         "deliver a list-reply", "apply s1 a create", "a cancel", "settle");
     told("a failed ECANCELED; a idle");
     asked("create; list; create; create");
     assert_clean(0);
@@ -627,11 +629,13 @@ static void cancelled_while_searching_or_identifying(void **state)
 {
     (void)state;
     cancelled(LINES("a acquire", "cut a keep=0 apply=1 rc=-4", "deliver a session-connecting",
-                    "deliver a create-reply", "deliver a list-reply", "connect a s1", "deliver a session-connected"),
+                    "deliver a create-reply", "deliver a list-reply", "connect a s1",
+                    "deliver a session-connected"),
               NOTHING, "delete");
     cancelled(LINES("a acquire", "cut a keep=0 apply=1 rc=-4", "deliver a session-connecting",
-                    "deliver a create-reply", "deliver a list-reply", "connect a s1", "deliver a session-connected",
-                    "apply s1 a sync", "deliver a sync-reply", "apply s1 a list", "deliver a list-reply"),
+                    "deliver a create-reply", "deliver a list-reply", "connect a s1",
+                    "deliver a session-connected", "apply s1 a sync", "deliver a sync-reply",
+                    "apply s1 a list", "deliver a list-reply"),
               NOTHING, "delete");
 }
 

@@ -29,7 +29,8 @@ static void a_release_is_one_request(void **state)
     (void)state;
     holding();
     play("a release");
-    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_NOT_HELD); /* from here on, not from the answer on */
+    assert_int_equal(world_belief(stage.world, 0, 0, 0),
+                     LS_NOT_HELD); /* from here on, not from the answer on */
     told("");
     play("settle");
     told("a freed");
@@ -117,7 +118,8 @@ static void a_release_that_is_forbidden_says_so_and_leaves_the_node(void **state
     (void)state;
     stage_set(1);
     stage_ready();
-    play("create /locks/x perms=5", "a acquire", "settle", "a release", "settle"); /* read and create, not delete */
+    play("create /locks/x perms=5", "a acquire", "settle", "a release",
+         "settle"); /* read and create, not delete */
     told("a granted; a warned left-behind; a freed ENOAUTH; a idle");
     assert_true(stage_idle(stage_probe(0)));
     assert_int_equal(stage.nodes, 1);
@@ -217,8 +219,8 @@ static void a_shared_watch_is_left_to_the_other(void **state)
 {
     (void)state;
     b_waits_for_a();
-    play("b acquire owner=1", "settle", "remove /locks/x/_c_00000002-0000-4000-8000-000000000001-lock-0000000008",
-         "settle");
+    play("b acquire owner=1", "settle",
+         "remove /locks/x/_c_00000002-0000-4000-8000-000000000001-lock-0000000008", "settle");
     assert_int_equal(fakezk_watches(1), 2);
     stage_forget();
     play("b cancel", "settle");

@@ -181,7 +181,8 @@ static char guard_path[LS_MUTEX_PATH_SIZE_MAX + 64];
 
 static void take_guard(struct probe *probe)
 {
-    assert_int_equal(ls_mutex_guard(&probe->mutex[0], 1, &guard_ops[0], guard_path, sizeof guard_path), LS_OK);
+    assert_int_equal(ls_mutex_guard(&probe->mutex[0], 1, &guard_ops[0], guard_path, sizeof guard_path),
+                     LS_OK);
     assert_string_equal(guard_path, stage.node[0]);
 }
 
@@ -277,8 +278,8 @@ static void an_acquire_that_is_refused_leaves_the_loss_to_be_told(void **state)
     told("a refused ENOMEM");
     play("a release");
     told("a refused ELOST");
-    play("a acquire", "settle", "expire a", "bury a", "hang-up a", "deliver a session-connecting", "connect a s1",
-         "deliver a session-expired");
+    play("a acquire", "settle", "expire a", "bury a", "hang-up a", "deliver a session-connecting",
+         "connect a s1", "deliver a session-expired");
     stage_forget();
     play("a try");
     told("a refused EBUSY"); /* no connection */
@@ -461,7 +462,8 @@ static void survey_and_close(struct probe *probe)
     assert_int_equal(ls_mutex_participants_start(&twin, NULL), LS_OK);
     assert_int_equal(ls_mutex_participants_start(&twin, NULL), LS_OK);
     assert_int_equal(ls_mutex_close(&twin), LS_OK);
-    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", &twin_options), LS_OK); /* in the same place */
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", &twin_options),
+                     LS_OK); /* in the same place */
 }
 
 static void a_closed_mutex_hears_of_no_survey(void **state)
@@ -507,7 +509,7 @@ static void a_survey_may_run_out_of_memory(void **state)
 
 static void paths_are_checked(struct probe *probe)
 {
-    static const char *const bad[] = {"",      "x",    "/x/",   "//",       "/x//y",   "/.",
+    static const char *const bad[] = {"",      "x",     "/x/",  "//",      "/x//y",  "/.",
                                       "/x/..", "/../x", "/./x", "/x\x01y", "/x\x7f", "/x/."};
     struct ls_mutex mutex;
     char path[LS_MUTEX_PATH_SIZE_MAX + 2];

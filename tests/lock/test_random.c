@@ -67,9 +67,10 @@ static void on_abort(int number)
 static void complain(const char *text, const struct event *event)
 {
     if (checker.complaint[0] == 0) {
-        snprintf(checker.complaint, sizeof checker.complaint, "%s: %s p=%d lock=%d owner=%d code=%d zxid=%lld", text,
-                 event_name((enum event_kind)event->kind), event->process, event->lock, event->owner, event->code,
-                 (long long)event->zxid);
+        snprintf(checker.complaint, sizeof checker.complaint,
+                 "%s: %s p=%d lock=%d owner=%d code=%d zxid=%lld", text,
+                 event_name((enum event_kind)event->kind), event->process, event->lock, event->owner,
+                 event->code, (long long)event->zxid);
     }
 }
 
@@ -135,8 +136,8 @@ static void on_granted(const struct event *event, struct caller *caller)
         if (node->czxid != event->zxid) {
             continue;
         }
-        if (!node->was_first || node->granted || node->process != event->process || node->lock != event->lock ||
-            node->session != event->session) {
+        if (!node->was_first || node->granted || node->process != event->process ||
+            node->lock != event->lock || node->session != event->session) {
             complain("a grant without right", event);
         }
         node->granted = true;
@@ -199,8 +200,9 @@ static void on_event(void *ctx, const struct event *event)
     (void)ctx;
     if (verbose) {
         printf("      %-16s p=%d lock=%d owner=%d code=%d zxid=%lld session=%lld %s\n",
-               event_name((enum event_kind)event->kind), event->process, event->lock, event->owner, event->code,
-               (long long)event->zxid, (long long)event->session, event->path != NULL ? event->path : "");
+               event_name((enum event_kind)event->kind), event->process, event->lock, event->owner,
+               event->code, (long long)event->zxid, (long long)event->session,
+               event->path != NULL ? event->path : "");
     }
     if (event->kind == EVENT_NODE_CREATED || event->kind == EVENT_NODE_DELETED) {
         on_node(event);
@@ -362,7 +364,9 @@ static const char *finish(struct world *world)
             return "does not settle";
         }
     } while (release_all(world));
-    return checker.complaint[0] != 0 ? checker.complaint : unanswered() != NULL ? unanswered() : leftovers(world);
+    return checker.complaint[0] != 0 ? checker.complaint
+           : unanswered() != NULL    ? unanswered()
+                                     : leftovers(world);
 }
 
 /* NULL, or what is wrong. */

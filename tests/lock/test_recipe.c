@@ -13,9 +13,9 @@ static void see(void *ctx, const struct event *event)
     (void)ctx;
     if (event->kind <= EVENT_READ_ONLY)
         stage_add(seen, "%s%s%s", event_name((enum event_kind)event->kind), event->code ? " " : "",
-                  event->code == 0                              ? ""
+                  event->code == 0                                ? ""
                   : event->code > 0 || event->kind == EVENT_ASKED ? (event->code == 1 ? "1" : "2")
-                                                                : stage_err(event->code));
+                                                                  : stage_err(event->code));
 }
 
 static void recipe_world(int processes)

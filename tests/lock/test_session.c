@@ -101,8 +101,8 @@ static void callbacks_inside_init_are_served(void **state)
 
 static int heard;
 
-static void hear(struct ls_session *session, struct ls_session_listener *listener, enum ls_session_event event,
-                 int64_t session_id)
+static void hear(struct ls_session *session, struct ls_session_listener *listener,
+                 enum ls_session_event event, int64_t session_id)
 {
     (void)event;
     (void)session_id;
@@ -229,7 +229,8 @@ static void a_session_that_may_not_retry_gives_up_when_no_timer_or_handle_can_be
 static void a_retry_is_repeated_as_often_as_the_policy_says(void **state)
 {
     (void)state;
-    static const struct ls_retry_policy twice = {.kind = LS_RETRY_TIMES, .times = 2, .base_ms = 5, .jitter_percent = 20};
+    static const struct ls_retry_policy twice = {
+        .kind = LS_RETRY_TIMES, .times = 2, .base_ms = 5, .jitter_percent = 20};
     stage_set(2);
     stage.options.used_directory = true;
     stage.session.retry = &twice;
@@ -266,7 +267,8 @@ static void progress_begins_the_count_of_failures_anew(void **state)
 static void a_retry_by_elapsed_time_gives_up_at_its_bound(void **state)
 {
     (void)state;
-    static const struct ls_retry_policy second = {.kind = LS_RETRY_ELAPSED, .base_ms = 400, .elapsed_ms_max = 1000};
+    static const struct ls_retry_policy second = {
+        .kind = LS_RETRY_ELAPSED, .base_ms = 400, .elapsed_ms_max = 1000};
     stage_set(2);
     stage.options.timed = true;
     stage.options.used_directory = true;
@@ -374,7 +376,8 @@ static void piled(const int *states, const char *expected)
     one();
     stage.on_grant = pile_up;
     piled_up = states;
-    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply", "deliver a list-reply");
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+         "deliver a list-reply");
     stage.on_grant = NULL;
     told(expected);
     stage_end();
@@ -383,10 +386,12 @@ static void piled(const int *states, const char *expected)
 static void a_change_and_its_undoing_are_no_news(void **state)
 {
     (void)state;
-    const int back_again[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, 0};
+    const int back_again[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE,
+                              ZOO_CONNECTED_STATE, 0};
     const int gone[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE, 0};
     const int read_only[] = {ZOO_CONNECTING_STATE, ZOO_READONLY_STATE, ZOO_READONLY_STATE, 0};
-    const int lost[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE, ZOO_EXPIRED_SESSION_STATE, 0};
+    const int lost[] = {ZOO_CONNECTING_STATE, ZOO_CONNECTED_STATE, ZOO_CONNECTING_STATE,
+                        ZOO_EXPIRED_SESSION_STATE, 0};
     piled(back_again, "a granted");
     piled(gone, "a granted; a suspended");
     piled(read_only, "a granted; a suspended; a read-only");

@@ -123,8 +123,8 @@ static void a_lost_get_is_repeated(void **state)
         stage_set(2);
         stage.options.used_directory = true;
         stage_ready();
-        play("a acquire", "settle", "b acquire", "apply s1 b create", "apply s1 b list", "deliver b create-reply",
-             "deliver b list-reply");
+        play("a acquire", "settle", "b acquire", "apply s1 b create", "apply s1 b list",
+             "deliver b create-reply", "deliver b list-reply");
         stage_forget();
         play(cuts[i], "settle");
         asked("get");
@@ -139,7 +139,8 @@ static void a_lost_list_after_a_wakeup_is_repeated(void **state)
 {
     (void)state;
     queue_of(2);
-    play("a release", "apply s1 a delete", "deliver b deleted(node of a)", "cut b keep=0 apply=1 rc=-4", "settle");
+    play("a release", "apply s1 a delete", "deliver b deleted(node of a)", "cut b keep=0 apply=1 rc=-4",
+         "settle");
     told("a freed; b suspended; b reconnected; b granted");
     asked("delete; list; sync; list");
     stage_end();
