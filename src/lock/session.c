@@ -3,18 +3,18 @@
 
 /* The session: one handle after the other, and what is known about the present one.
  *
- *   NEW --start--> CONNECTING --> CONNECTED <--> SUSPENDED
- *                    ^    ^          |   ^          |  ^
- *             reopen |    |          |   |          |  |
- *                    |    |          |   '-> READ_ONLY-'      (a server that is cut off from its quorum)
- *                  LOST <-+----------+--------------'
- *                                                             FAILED, CLOSED: from everywhere
+ *   NEW --start--> CONNECTING ---> CONNECTED <--> SUSPENDED
+ *                      ^               ^              ^
+ *                      |               '-> READ_ONLY -'
+ *                      |
+ *                     LOST <--- any open state ---> FAILED          every state ---> CLOSED
  *
- *   any open   -> CONNECTED   on_connected: a handshake ended, with the session id that we had or the first one
+ *   any open   -> CONNECTED   on_connected: a handshake ended, with the id that we had or the first one
  *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2)
- *   any open   -> LOST        lose: expired, or the server handed out another session without a word (Z44)
- *   LOST       -> CONNECTING  reopen: the old handle is closed, then a new one is opened
- *   any open   -> FAILED      fail: credentials refused, or no handle can be had and the policy is exhausted
+ *   CONNECTED  -> READ_ONLY   on_read_only: the server is cut off from its quorum
+ *   any open   -> LOST        lose: expired, or replaced by the server without a word (Z44)
+ *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened
+ *   any open   -> FAILED      fail: credentials refused, or no handle and the policy is exhausted
  *
  * CONNECTED is the only state in which requests are sent. The client would queue them in the others, and
  * each of them would make it try to connect at once (F11, F12).
