@@ -19,7 +19,7 @@
 #define WORLD_NAME_MAX 16
 #define WORLD_LOCKS_MAX 4
 #define WORLD_SERVERS_MAX 5
-#define WORLD_PROGRAM_MAX 32   /* operations in a client program */
+#define WORLD_PROGRAM_MAX 16   /* operations in a client program */
 #define WORLD_ACTIONS_MAX 1024 /* enabled actions at one moment */
 #define WORLD_LABEL_MAX 160
 

@@ -26,11 +26,11 @@ struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, s
     size = (size + 7) & ~(size_t)7;
     LS_ASSERT(size >= sizeof(struct rec) && size <= UINT16_MAX && list < PACK_LISTS_MAX);
     unsigned char *at =
-        before != NULL ? (unsigned char *)before : pack_records(pack) + pack_table(pack)->end[list];
+        before != NULL ? (unsigned char *)before : pack->records + pack_table(pack)->end[list];
     uint32_t live = used(pack);
     size_t behind = (size_t)((unsigned char *)arena_at(pack->arena, pack->block) + live - at);
     arena_mark(pack->arena, pack->block);
-    if (live + size - pack->start > UINT16_MAX || !arena_resize(pack->arena, pack->block, live + size)) {
+    if (live + size > UINT16_MAX || !arena_resize(pack->arena, pack->block, live + size)) {
         return NULL;
     }
     memmove(at + size, at, behind);

@@ -27,21 +27,16 @@ struct pack_table {
     uint16_t end[PACK_LISTS_MAX];
 };
 
-/* Where records lie: from `start` to the end of the block's live bytes; the table stands right before `start`. */
+/* Where records lie: from `records` to the end of the block's live bytes; the table stands right before. */
 struct pack {
     struct arena *arena;
     int block;
-    uint32_t start; /* offset in the block, a multiple of 8 */
+    unsigned char *records; /* in the block, aligned to 8 */
 };
-
-static inline unsigned char *pack_records(const struct pack *pack)
-{
-    return (unsigned char *)arena_at(pack->arena, pack->block) + pack->start;
-}
 
 static inline struct pack_table *pack_table(const struct pack *pack)
 {
-    return (struct pack_table *)(void *)pack_records(pack) - 1;
+    return (struct pack_table *)(void *)pack->records - 1;
 }
 
 /* The first record of a list, or NULL. */
@@ -49,14 +44,14 @@ static inline struct rec *pack_first(const struct pack *pack, int list)
 {
     const struct pack_table *table = pack_table(pack);
     uint32_t at = list > 0 ? table->end[list - 1] : 0;
-    return at < table->end[list] ? (struct rec *)(void *)(pack_records(pack) + at) : NULL;
+    return at < table->end[list] ? (struct rec *)(void *)(pack->records + at) : NULL;
 }
 
 /* The record after this one in the same list, or NULL. */
 static inline struct rec *pack_next(const struct pack *pack, const struct rec *rec)
 {
     unsigned char *at = (unsigned char *)(uintptr_t)rec + rec->size;
-    return at < pack_records(pack) + pack_table(pack)->end[rec->list] ? (struct rec *)(void *)at : NULL;
+    return at < pack->records + pack_table(pack)->end[rec->list] ? (struct rec *)(void *)at : NULL;
 }
 
 /* Adds a zeroed record of `size` bytes at the end of its list. NULL if the block is full. Marks the block. */

@@ -138,16 +138,14 @@ static void clean_up(struct attempt *attempt)
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
     if (attempt->watching && !defects->leaves_watch)
         attempt_go(attempt, ATTEMPT_UNWATCHING);
-    else if (defects->cancel_leaves_node)
+    else if (defects->cancel_leaves_node || (!attempt->named && !attempt->maybe))
         attempt_finish(attempt);
     else if (attempt->named)
         attempt_go(attempt, ATTEMPT_DELETING);
-    else if (attempt->maybe && attempt->state == ATTEMPT_SEARCHING)
+    else if (attempt->state == ATTEMPT_SEARCHING)
         attempt_go(attempt, ATTEMPT_SEARCHING);
-    else if (attempt->maybe)
-        attempt_go(attempt, ATTEMPT_SYNCING);
     else
-        attempt_finish(attempt);
+        attempt_go(attempt, ATTEMPT_SYNCING);
 }
 
 void attempt_abandon(struct attempt *attempt)
@@ -276,15 +274,9 @@ static void created(struct attempt *attempt, const char *path, const struct Stat
         attempt_go(attempt, ATTEMPT_LISTING);
 }
 
-static void on_created(int rc, const char *path, const struct Stat *stat, const void *data)
+static void create_answered(struct attempt *attempt, int rc, const char *path, const struct Stat *stat)
 {
-    struct outbox out;
-    bool counts;
-    struct attempt *attempt = enter(data, &out, &counts);
-    struct textbook *book = attempt->book;
-    if (!counts)
-        rc = ZOK;
-    else if (rc == ZOK)
+    if (rc == ZOK)
         created(attempt, path, stat);
     else if (is_dead(rc))
         wait_for_session(attempt, ATTEMPT_CREATING);
@@ -297,6 +289,16 @@ static void on_created(int rc, const char *path, const struct Stat *stat, const 
         attempt_go(attempt, ATTEMPT_MAKING_PARENT);
     } else
         attempt_fail(attempt, error_of(rc));
+}
+
+static void on_created(int rc, const char *path, const struct Stat *stat, const void *data)
+{
+    struct outbox out;
+    bool counts;
+    struct attempt *attempt = enter(data, &out, &counts);
+    struct textbook *book = attempt->book;
+    if (counts)
+        create_answered(attempt, rc, path, stat);
     leave(book);
 }
 
@@ -346,18 +348,16 @@ static void parent_missing(struct attempt *attempt)
     attempt_go(attempt, ATTEMPT_MAKING_PARENT);
 }
 
-static void on_parent(int rc, const char *path, const void *data)
+static void parent_answered(struct attempt *attempt, int rc)
 {
-    struct outbox out;
-    bool counts;
-    struct attempt *attempt = enter(data, &out, &counts);
     struct textbook *book = attempt->book;
-    (void)path;
-    if (counts && attempt->abandoned)
+    if (attempt->abandoned) {
         clean_up(attempt);
-    else if (!counts || handled(attempt, rc, ATTEMPT_MAKING_PARENT))
-        rc = ZOK;
-    else if (rc == ZOK || rc == ZNODEEXISTS)
+        return;
+    }
+    if (handled(attempt, rc, ATTEMPT_MAKING_PARENT))
+        return;
+    if (rc == ZOK || rc == ZNODEEXISTS)
         parent_made(attempt);
     else if (rc == ZNONODE)
         parent_missing(attempt);
@@ -366,6 +366,17 @@ static void on_parent(int rc, const char *path, const void *data)
         attempt_go(attempt, ATTEMPT_MAKING_PARENT);
     } else
         attempt_fail(attempt, error_of(rc));
+}
+
+static void on_parent(int rc, const char *path, const void *data)
+{
+    struct outbox out;
+    bool counts;
+    struct attempt *attempt = enter(data, &out, &counts);
+    struct textbook *book = attempt->book;
+    (void)path;
+    if (counts)
+        parent_answered(attempt, rc);
     leave(book);
 }
 
@@ -554,22 +565,30 @@ static void listed(struct attempt *attempt, const struct String_vector *children
         wait_behind(attempt, &line);
 }
 
+static void list_answered(struct attempt *attempt, int rc, const struct String_vector *children)
+{
+    if (attempt->abandoned && !is_dead(rc)) {
+        clean_up(attempt);
+        return;
+    }
+    if (handled(attempt, rc, ATTEMPT_SYNCING))
+        return;
+    if (rc == ZOK)
+        listed(attempt, children);
+    else if (rc == ZNONODE)
+        begin_again(attempt); /* the directory went, and our node with it */
+    else
+        attempt_fail(attempt, error_of(rc));
+}
+
 static void on_listed(int rc, const struct String_vector *children, const void *data)
 {
     struct outbox out;
     bool counts;
     struct attempt *attempt = enter(data, &out, &counts);
     struct textbook *book = attempt->book;
-    if (counts && attempt->abandoned && !is_dead(rc))
-        clean_up(attempt);
-    else if (!counts || handled(attempt, rc, ATTEMPT_SYNCING))
-        rc = ZOK;
-    else if (rc == ZOK)
-        listed(attempt, children);
-    else if (rc == ZNONODE)
-        begin_again(attempt); /* the directory went, and our node with it */
-    else
-        attempt_fail(attempt, error_of(rc));
+    if (counts)
+        list_answered(attempt, rc, children);
     leave(book);
 }
 

@@ -84,7 +84,7 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
 /* A recipe's functions get no context of their own, so each variant has a start() that knows its number. */
 #define RECIPE(id, recipe_name, broken_property, recipe_summary)                                             \
     {                                                                                                        \
-        .name = recipe_name, .summary = recipe_summary, .breaks = broken_property,                           \
+        .name = (recipe_name), .summary = (recipe_summary), .breaks = (broken_property),                     \
         .state_size = sizeof(struct textbook), .start = start_##id, .stop = textbook_stop,                   \
         .acquire = textbook_acquire, .cancel = textbook_cancel, .release = textbook_release,                 \
         .query = textbook_query, .idle = textbook_idle,                                                      \

@@ -39,26 +39,39 @@ static bool valid_dots(const char *path, size_t at, size_t size, bool sequence)
     return true;
 }
 
+enum { PATH_BAD = 1, PATH_DOTS = 2, PATH_ODD = 4 };
+
+/* What kinds of bytes a path has, in one pass that compilers turn into vectors: paths are looked at for each request. */
+static unsigned path_kinds(const char *path, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)path;
+    unsigned char bad = 0;
+    unsigned char dots = 0;
+    unsigned char odd = 0;
+    for (size_t i = 1; i < size; i++) {
+        bad |= (unsigned char)((at[i] < 0x1f) | ((at[i] == '/') & (at[i - 1] == '/')));
+        dots |= (unsigned char)(at[i] == '.');
+        odd |= (unsigned char)((at[i] == 0x1f) | (at[i] >= 0x7f));
+    }
+    return (bad ? PATH_BAD : 0u) | (dots ? PATH_DOTS : 0u) | (odd ? PATH_ODD : 0u);
+}
+
 bool path_valid(const char *path, bool sequence)
 {
     size_t size = path != NULL ? strlen(path) : 0;
     if (size == 0 || path[0] != '/') {
         return false;
     }
-    if (size == 1) {
-        return true;
-    }
-    if (path[size - 1] == '/' && !sequence) {
+    if (size > 1 && path[size - 1] == '/' && !sequence) {
         return false;
     }
-    for (size_t i = 1; i < size; i++) {
-        unsigned char c = (unsigned char)path[i];
-        if ((c == '/' && path[i - 1] == '/') || c < 0x1f ||
-            (c == '.' && !valid_dots(path, i, size, sequence))) {
+    unsigned kinds = path_kinds(path, size);
+    for (size_t i = 1; (kinds & PATH_DOTS) != 0 && i < size; i++) {
+        if (path[i] == '.' && !valid_dots(path, i, size, sequence)) {
             return false;
         }
     }
-    return true;
+    return (kinds & PATH_BAD) == 0;
 }
 
 static bool full_path(const struct _zhandle *zh, const char *path, char out[FAKEZK_PATH_MAX])
@@ -95,16 +108,6 @@ static int perms_of(const struct ACL_vector *acl)
 
 /* ---- queueing ---- */
 
-/* The bytes that the server's check of a path is about. */
-static bool odd(const char *path)
-{
-    unsigned found = 0;
-    for (; *path != 0; path++) {
-        found |= (unsigned char)*path == 0x1f || (unsigned char)*path >= 0x7f;
-    }
-    return found != 0;
-}
-
 static void pack_request(struct zk_request *request, const struct ask *ask, const char *path)
 {
     request->version = ask->version;
@@ -119,7 +122,7 @@ static void pack_request(struct zk_request *request, const struct ask *ask, cons
     request->out = ask->out;
     request->out_size = ask->out_size;
     memcpy(request->bytes, path, request->path_size);
-    request->odd_path = odd(path);
+    request->odd_path = (path_kinds(path, request->path_size) & PATH_ODD) != 0; /* the server looks at these */
     if (ask->value_size > 0) {
         memcpy(request->bytes + request->path_size + 1, ask->value, (size_t)ask->value_size);
     }

@@ -139,6 +139,31 @@ static int32_t count_up(int32_t created)
     return (int32_t)((uint32_t)created + 1u);
 }
 
+#define SUFFIX_BYTES_MAX 11u
+
+/* As Java's %010d writes a number: ten digits, a minus being one of the ten unless the number needs them all. */
+static void write_suffix(char *to, int32_t number)
+{
+    uint32_t rest = number < 0 ? 0u - (uint32_t)number : (uint32_t)number;
+    char digits[SUFFIX_BYTES_MAX];
+    int count = 0;
+    do {
+        digits[count++] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    int width = number < 0 ? 9 : 10;
+    if (number < 0) {
+        *to++ = '-';
+    }
+    while (count < width) {
+        digits[count++] = '0';
+    }
+    while (count > 0) {
+        *to++ = digits[--count];
+    }
+    *to = 0;
+}
+
 static int op_create(const struct zk_request *request, int32_t session, int32_t zxid, struct result *result)
 {
     char parent_path[FAKEZK_PATH_MAX];
@@ -148,13 +173,14 @@ static int op_create(const struct zk_request *request, int32_t session, int32_t 
         return rc;
     }
     const struct zk_node *parent = tree_find(0, parent_path);
-    int size = request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_SEQUENCE) != 0
-                   ? snprintf(result->path, sizeof result->path, "%s%010d", request->bytes, parent->created)
-                   : snprintf(result->path, sizeof result->path, "%s", request->bytes);
-    if (size >= (int)sizeof result->path) {
-        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1,
-                            request->bytes);
+    bool sequence = request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_SEQUENCE) != 0;
+    if (request->path_size + (sequence ? SUFFIX_BYTES_MAX : 0u) >= sizeof result->path) {
+        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1, request->bytes);
         return ZSYSTEMERROR;
+    }
+    memcpy(result->path, request->bytes, request->path_size + 1u);
+    if (sequence) {
+        write_suffix(result->path + request->path_size, parent->created);
     }
     if (tree_find(0, result->path) != NULL) {
         return ZNODEEXISTS;

@@ -68,11 +68,14 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
     size_t client_bytes = options->client_bytes_max != 0 ? options->client_bytes_max : CLIENT_BYTES_DEFAULT;
     size_t server_bytes = options->server_bytes_max != 0 ? options->server_bytes_max : SERVER_BYTES_DEFAULT;
     fakezk.log_block = arena_add(arena, LOG_BYTES, sizeof(struct zk_log));
+    fakezk.log = arena_at(arena, fakezk.log_block);
     for (int s = 0; s < options->servers; s++) {
         fakezk.server_block[s] = arena_add(arena, server_bytes, sizeof(struct zk_server));
+        fakezk.server[s] = arena_at(arena, fakezk.server_block[s]);
     }
     for (int c = 0; c < options->clients; c++) {
         fakezk.client_block[c] = arena_add(arena, client_bytes, sizeof(struct zk_client));
+        fakezk.client[c] = arena_at(arena, fakezk.client_block[c]);
     }
     for (int s = 0; s < options->servers; s++) {
         make_root(s, "/");

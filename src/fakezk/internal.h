@@ -241,6 +241,9 @@ struct fakezk {
     fakezk_observer observer;
     void *observer_ctx;
     int entered; /* -1 = nobody */
+    struct zk_log *log; /* where the blocks lie; they do not move */
+    struct zk_server *server[FAKEZK_SERVERS_MAX];
+    struct zk_client *client[FAKEZK_CLIENTS_MAX];
     int log_block;
     int server_block[FAKEZK_SERVERS_MAX];
     int client_block[FAKEZK_CLIENTS_MAX];
@@ -256,17 +259,17 @@ void fakezk_emit(const struct fakezk_event *event);
 
 static inline struct zk_log *the_log(void)
 {
-    return arena_at(fakezk.arena, fakezk.log_block);
+    return fakezk.log;
 }
 
 static inline struct zk_server *server_at(int s)
 {
-    return arena_at(fakezk.arena, fakezk.server_block[s]);
+    return fakezk.server[s];
 }
 
 static inline struct zk_client *client_at(int c)
 {
-    return arena_at(fakezk.arena, fakezk.client_block[c]);
+    return fakezk.client[c];
 }
 
 static inline struct zk_log *log_mark(void)
@@ -289,17 +292,17 @@ static inline struct zk_client *client_mark(int c)
 
 static inline struct pack log_pack(void)
 {
-    return (struct pack){fakezk.arena, fakezk.log_block, sizeof(struct zk_log)};
+    return (struct pack){fakezk.arena, fakezk.log_block, (unsigned char *)(fakezk.log + 1)};
 }
 
 static inline struct pack server_pack(int s)
 {
-    return (struct pack){fakezk.arena, fakezk.server_block[s], sizeof(struct zk_server)};
+    return (struct pack){fakezk.arena, fakezk.server_block[s], (unsigned char *)(fakezk.server[s] + 1)};
 }
 
 static inline struct pack client_pack(int c)
 {
-    return (struct pack){fakezk.arena, fakezk.client_block[c], sizeof(struct zk_client)};
+    return (struct pack){fakezk.arena, fakezk.client_block[c], (unsigned char *)(fakezk.client[c] + 1)};
 }
 
 static inline struct _zhandle *handle_at(int c, int slot)

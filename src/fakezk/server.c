@@ -300,7 +300,7 @@ static void order_children(struct zk_node **children, int count)
         }
         if (order == 3 && count > 1) {
             struct zk_node *oldest = children[0];
-            memmove(children, children + 1, (size_t)(count - 1) * sizeof *children);
+            memmove(children, children + 1, (size_t)(count - 1) * sizeof(struct zk_node *));
             children[count - 1] = oldest;
         }
     }

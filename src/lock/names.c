@@ -22,7 +22,7 @@ void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
 
 void lock_names_prefix(char out[LOCK_PREFIX_SIZE + 1], const uint8_t id[16])
 {
-    memcpy(out, "_c_", 3);
+    strcpy(out, "_c_");
     lock_names_uuid(out + 3, id);
     memcpy(out + 3 + LOCK_UUID_SIZE, "-lock-", 7);
 }
@@ -134,7 +134,7 @@ void lock_names_view(const struct String_vector *list, const char *prefix, struc
             view->last = view->last || !memcmp(key, key_last, LOCK_KEY_SIZE);
             if (!ranked || compare_contenders(key, name, own_key, own) > 0)
                 break;
-            if (!view->ahead || compare_contenders(key, name, ahead_key, view->ahead) > 0) {
+            if (!ahead_key || compare_contenders(key, name, ahead_key, view->ahead) > 0) {
                 view->ahead = name;
                 ahead_key = key;
             }

@@ -124,8 +124,10 @@ static void read_journal(struct storm *storm)
     struct real_line line;
     int rc;
     while ((rc = real_reader_next(&storm->reader, &line)) > 0)
-        if (real_audit_take(&storm->result->audit, &line))
+        if (real_audit_take(&storm->result->audit, &line)) {
             rc = -1;
+            break;
+        }
     if (rc < 0)
         end(storm, REAL_RUN_FAILED, "the journal cannot be read");
     if (storm->sections != storm->result->audit.sections) {
@@ -244,7 +246,7 @@ static void stand_still(struct storm *storm, int slot)
     worker->state = STOPPED;
     worker->token = 0;
     worker->continue_ms = now + stop_length_ms(storm);
-    worker->patience_ms = worker->continue_ms + CONNECT_MS_MAX + 5 * storm->result->session_timeout_ms;
+    worker->patience_ms = worker->continue_ms + CONNECT_MS_MAX + INT64_C(5) * storm->result->session_timeout_ms;
     storm->result->stops++;
     note(storm, slot, REAL_STOPPED, worker->continue_ms - now);
 }

@@ -27,9 +27,9 @@ void action_of_step(const struct fakezk_step *step, struct action *out)
 
 bool step_of_action(const struct action *action, struct fakezk_step *out)
 {
-    for (uint8_t kind = FAKEZK_APPLY; kind <= FAKEZK_EXPIRE; kind++) {
+    for (int kind = FAKEZK_APPLY; kind <= FAKEZK_EXPIRE; kind++) {
         if (kind_of_step[kind] == action->kind) {
-            *out = (struct fakezk_step){.kind = kind,
+            *out = (struct fakezk_step){.kind = (uint8_t)kind,
                                         .client = action->process,
                                         .handle = action->a,
                                         .server = action->b,
@@ -46,6 +46,7 @@ bool step_of_action(const struct action *action, struct fakezk_step *out)
 struct list {
     struct action *out;
     int count;
+    bool budget; /* some fault may still be bought */
 };
 
 static void add(struct list *list, struct action action)
@@ -69,6 +70,16 @@ static void add_timers(struct list *list, int p)
             add(list, (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = index});
         }
     }
+}
+
+static bool any_left(void)
+{
+    const struct world_state *state = the_state();
+    unsigned sum = 0;
+    for (int f = 0; f < WORLD_FAULTS; f++) {
+        sum |= state->budget[f];
+    }
+    return sum != 0 && state->budget_total != 0;
 }
 
 static int left(enum world_fault fault)
@@ -138,6 +149,9 @@ static void add_process_faults(struct list *list, int p)
     if (process_at(p)->paused) {
         add(list, (struct action){.kind = ACTION_RESUME, .process = who});
     }
+    if (!list->budget) {
+        return;
+    }
     add_cuts(list, p);
     if (left(WORLD_FAULT_EXPIRE) > 0) {
         add_expiry(list, p);
@@ -172,7 +186,7 @@ static void add_common_faults(struct list *list)
                           .kind = ACTION_RESTART_SERVER, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
         }
     }
-    for (int lock = 0; lock < the_world.options.locks; lock++) {
+    for (int lock = 0; list->budget && lock < the_world.options.locks; lock++) {
         if (left(WORLD_FAULT_SWEEP) > 0 && fakezk_can_sweep(the_world.lock_path[lock])) {
             add(list,
                 (struct action){.kind = ACTION_SWEEP, .process = EVENT_PROCESS_NONE, .b = (uint8_t)lock});
@@ -190,7 +204,7 @@ static void add_advance(struct list *list)
 
 int world_actions(struct world *world, struct action *out)
 {
-    struct list list = {out, 0};
+    struct list list = {out, 0, any_left()};
     struct fakezk_step steps[STEPS_MAX];
     int count = fakezk_steps(steps, STEPS_MAX);
     for (int i = 0; i < count; i++) {

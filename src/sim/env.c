@@ -197,7 +197,7 @@ void ls_env_random(struct ls_env *env, void *bytes, size_t size)
 {
     unsigned char *to = bytes;
     for (size_t i = 0; i < size; i++) {
-        to[i] = (unsigned char)hash_mix(the_world.options.seed * 131u + env->process * 17u + i);
+        to[i] = (unsigned char)hash_mix(the_world.options.seed * 131u + (uint64_t)env->process * 17u + i);
     }
 }
 

@@ -81,17 +81,16 @@ static void merge(int p)
     while (at < heap->head.used) {
         struct chunk *chunk = chunk_at(heap, at);
         uint32_t next = at + chunk->size;
-        if (chunk->used) {
-            at = next;
-        } else if (next == heap->head.used) {
+        if (!chunk->used && next == heap->head.used) {
             arena_resize(&the_world.arena, the_world.heap_block[p], at);
             return;
-        } else if (!chunk_at(heap, next)->used) {
+        }
+        if (chunk->used || chunk_at(heap, next)->used) {
+            at = next;
+        } else {
             uint32_t more = chunk_at(heap, next)->size;
             memset(chunk_at(heap, next), 0, sizeof(struct chunk));
             chunk->size += more;
-        } else {
-            at = next;
         }
     }
 }

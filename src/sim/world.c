@@ -95,6 +95,7 @@ static void lay_blocks(const struct world_options *options)
         arena_add(arena, sizeof(struct arena_block) + options->judge_bytes + 8, sizeof(struct arena_block));
     for (int p = 0; p < options->processes; p++) {
         the_world.process_block[p] = arena_add(arena, PROCESS_BYTES, sizeof(struct process));
+        the_world.process[p] = arena_at(arena, the_world.process_block[p]);
         the_world.heap_block[p] = arena_add(arena, HEAP_BYTES, 16);
         heap_clear(p, 0);
     }

@@ -80,6 +80,7 @@ struct world {
     const char *lock_path[WORLD_LOCKS_MAX]; /* whole paths, chroot included */
     int state_block;
     int judge_block;
+    struct process *process[WORLD_PROCESSES_MAX]; /* where the blocks lie; they do not move */
     int process_block[WORLD_PROCESSES_MAX];
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
@@ -110,7 +111,7 @@ static inline struct world_state *the_state(void)
 
 static inline struct process *process_at(int p)
 {
-    return arena_at(&the_world.arena, the_world.process_block[p]);
+    return the_world.process[p];
 }
 
 static inline struct process *process_mark(int p)
@@ -121,7 +122,8 @@ static inline struct process *process_mark(int p)
 
 static inline struct pack process_pack(int p)
 {
-    return (struct pack){&the_world.arena, the_world.process_block[p], sizeof(struct process)};
+    return (struct pack){&the_world.arena, the_world.process_block[p],
+                         (unsigned char *)(the_world.process[p] + 1)};
 }
 
 static inline bool process_running(int p)

@@ -308,7 +308,7 @@ static void test_reattaching(void **state)
     assert_false(fakezk_orphans());
     assert_int_equal(bench_close(zh), ZOK);
     assert_false(fakezk_exists("/n"));
-    zh = bench_init(0, "u", "server:2181", &id);
+    bench_init(0, "u", "server:2181", &id);
     bench_run();
     bench_saw("u expired");
     clientid_t none = {0};

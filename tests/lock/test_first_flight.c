@@ -76,7 +76,7 @@ static void ok_but_own_node_absent_searches_and_claims_anew(void **state)
 {
     (void)state;
     one_process();
-    play("a acquire", "apply s1 a create", "remove " NODE_A "0000000007", "settle");
+    play("a acquire", "apply s1 a create", ("remove " NODE_A "0000000007"), "settle");
     granted_and_given_back("create; list; sync; list; create; list");
 }
 
@@ -262,7 +262,7 @@ static void a_found_node_that_goes_before_it_is_identified_is_searched_again(voi
     one_process();
     play("a acquire", "cut a keep=0 apply=1 rc=-4", "deliver a session-connecting", "deliver a create-reply",
          "deliver a list-reply", "connect a s1", "deliver a session-connected", "apply s1 a sync",
-         "deliver a sync-reply", "apply s1 a list", "remove " NODE_A "0000000007", "settle");
+         "deliver a sync-reply", "apply s1 a list", ("remove " NODE_A "0000000007"), "settle");
     asked("create; list; sync; list; exists; list; sync; list; create; list");
     told("a suspended; a reconnected; a granted");
     stage_end();

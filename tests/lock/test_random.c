@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -54,14 +55,22 @@ struct checker {
 
 static struct checker checker;
 static bool verbose;
-static uint64_t current_seed;
+static char abort_line[64];
+static size_t abort_line_size;
 
-/* A failed assertion inside ends the program: the seed must not be lost with it. */
+/* A failed assertion inside ends the program: the seed must not be lost with it. The line is prepared before each run,
+ * because a signal handler may not format. */
+static void prepare_abort_line(uint64_t seed)
+{
+    int size = snprintf(abort_line, sizeof abort_line, "seed %llu: aborted\n", (unsigned long long)seed);
+    abort_line_size = (size_t)size;
+}
+
 static void on_abort(int number)
 {
     (void)number;
-    printf("seed %llu: aborted\n", (unsigned long long)current_seed);
-    fflush(stdout);
+    ssize_t written = write(STDOUT_FILENO, abort_line, abort_line_size);
+    (void)written;
 }
 
 static void complain(const char *text, const struct event *event)
@@ -265,7 +274,6 @@ static void options_for(struct world_options *options, struct rng *rng, uint64_t
     for (int f = 0; f < WORLD_FAULTS; f++) {
         options->budget[f] = (uint8_t)rng_below(rng, 5);
     }
-    options->budget[seed % 2 == 0 ? WORLD_FAULT_LATE : WORLD_FAULT_SWEEP] = 0;
     options->budget_total = (uint8_t)rng_below(rng, 14);
 }
 
@@ -374,7 +382,7 @@ static const char *run(struct world **world, uint64_t seed)
 {
     struct world_options options;
     struct rng rng;
-    current_seed = seed;
+    prepare_abort_line(seed);
     rng_seed(&rng, seed);
     memset(&checker, 0, sizeof checker);
     options_for(&options, &rng, seed);

@@ -57,7 +57,7 @@ static void large_differences_are_only_told(void **state)
 {
     (void)state;
     char *old = calloc(1, 20000), *found = calloc(1, 20000);
-    for (int i = 0; i < 3100; i++) {
+    for (size_t i = 0; i < 3100; i++) {
         strcat(old + i * 2, "a\n");
         strcat(found + i * 2, "b\n");
     }

@@ -117,7 +117,8 @@ static void quotes_what_was_found(void **state)
     assert_true(strlen(error.text) < 120);
     assert_non_null(strstr(error.text, "...'"));
     /* A character of two bytes at the cut is left out whole. */
-    memcpy(longer + 59, "\xc3\xbc", 2);
+    longer[59] = '\xc3';
+    longer[60] = '\xbc';
     input_complain(&error, "f", 1, 1, longer, sizeof longer, "less");
     assert_non_null(strstr(error.text, "zz...'"));
 }
