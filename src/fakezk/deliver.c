@@ -71,20 +71,21 @@ static const char *strip(const struct _zhandle *zh, const char *path)
     return *rest != 0 ? rest : "/";
 }
 
-static struct Stat api_stat(const struct zk_stat *s)
+/* Padding is zeroed too: a recipe may copy a Stat into its heap, and equal worlds have equal bytes. */
+static void api_stat(const struct zk_stat *s, struct Stat *stat)
 {
-    struct Stat stat = {.czxid = api_zxid(s->czxid),
-                        .mzxid = api_zxid(s->mzxid),
-                        .ctime = s->czxid,
-                        .mtime = s->mzxid,
-                        .version = s->version,
-                        .cversion = s->cversion,
-                        .aversion = s->aversion,
-                        .ephemeralOwner = fakezk_session_id(s->owner),
-                        .dataLength = s->data_size > 0 ? s->data_size : 0,
-                        .numChildren = s->children,
-                        .pzxid = api_zxid(s->pzxid)};
-    return stat;
+    memset(stat, 0, sizeof *stat);
+    stat->czxid = api_zxid(s->czxid);
+    stat->mzxid = api_zxid(s->mzxid);
+    stat->ctime = s->czxid;
+    stat->mtime = s->mzxid;
+    stat->version = s->version;
+    stat->cversion = s->cversion;
+    stat->aversion = s->aversion;
+    stat->ephemeralOwner = fakezk_session_id(s->owner);
+    stat->dataLength = s->data_size > 0 ? s->data_size : 0;
+    stat->numChildren = s->children;
+    stat->pzxid = api_zxid(s->pzxid);
 }
 
 static struct String_vector string_vector(const struct zk_message *m, char **data)
@@ -128,7 +129,7 @@ static void fill_result(const struct _zhandle *zh, const struct zk_result *from,
         }
     }
     if (from->op == OP_SET && from->out != NULL && from->has_stat) {
-        *(struct Stat *)from->out = api_stat(&from->stat);
+        api_stat(&from->stat, from->out);
     }
 }
 
@@ -180,7 +181,8 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
     }
     code_fn fn = code_unpack_fn(m->completion);
     bool ok = m->rc == ZOK;
-    struct Stat stat = api_stat(&m->stat);
+    struct Stat stat;
+    api_stat(&m->stat, &stat);
     const char *path = ok ? strip(zh, m->bytes) : NULL;
     struct String_vector strings = {0, NULL};
     if (ok && (m->op == OP_CHILDREN || m->op == OP_CHILDREN2)) {

@@ -58,7 +58,7 @@ static bool verbose;
 static char abort_line[64];
 static size_t abort_line_size;
 
-/* A failed assertion inside ends the program: the seed must not be lost with it. The line is prepared before each run,
+/* A failed assertion inside ends the program: the seed must not be lost with it. The line is made before each run,
  * because a signal handler may not format. */
 static void prepare_abort_line(uint64_t seed)
 {

@@ -530,13 +530,13 @@ static void take(const struct fakezk_step *step)
 
 bool bench_can(int kind, int client)
 {
-    struct fakezk_step step;
+    struct fakezk_step step = {0};
     return find_step(&step, kind, client, BENCH_ANY) != 0;
 }
 
 void bench_step_at(int kind, int client, int server)
 {
-    struct fakezk_step step;
+    struct fakezk_step step = {0};
     if (!find_step(&step, kind, client, server)) {
         fail_msg("no step of kind %d for client %d at server %d", kind, client, server);
     }
