@@ -11,14 +11,15 @@ usage: ./dev test [--full | --prove] [--filter NAMES]
 Installs what is missing, builds release and debug (address and undefined behaviour sanitizers) and runs the tests of
 both. It says what this fast tier leaves out. The last line is `N passed, N failed`.
 
-  --full           all presets with the slow tests, replays compared between compilers, valgrind, coverage, lint
+  --full           all presets with the slow tests, replays compared between compilers, valgrind, coverage, lint, and
+                   what --prove does
   --prove          plant one fault per test group in a scratch copy; fails if the group stays green
   --filter NAMES   only tests whose name (LAYER.NAME) has this in it; with * or ? a pattern for the whole name
 
 examples:
   ./dev test
   ./dev test --filter fakezk.
-  ./dev test --filter 'lock.*deadline*'
+  ./dev test --filter 'check.no_*'
   ./dev test --full
   ./dev test --prove
 TEXT

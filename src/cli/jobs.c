@@ -21,17 +21,22 @@
 #define WATCHDOG_S 10 /* of processor time without a step */
 #define WATCHDOG_STATUS 99
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
+static bool interrupted;
 
 bool cli_interrupted(void)
 {
-    return interrupted != 0;
+    return interrupted;
+}
+
+/* The parent takes these signals when it waits, and at no other time: none can slip in between a look and a wait. */
+static sigset_t waited_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return set;
 }
 
 /* ---- in the worker ---- */
@@ -119,8 +124,9 @@ static pid_t start(const struct cli_options *options, struct cli_job *job)
     if (pid != 0) {
         return pid;
     }
+    sigset_t set = waited_signals();
     signal(SIGINT, SIG_IGN); /* the parent ends its workers itself */
-    signal(SIGTERM, SIG_DFL);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
     start_watchdog();
     work(options, job);
     exit(0);
@@ -160,15 +166,32 @@ static void note_end(struct cli_job *job, int status)
     }
 }
 
-static void wait_for_one(struct slot *slots, int count, struct cli_job *jobs)
+static void note_worker(struct slot *slots, int count, struct cli_job *jobs, pid_t pid, int status)
 {
-    int status;
-    pid_t pid = waitpid(-1, &status, 0);
-    for (int i = 0; pid > 0 && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (slots[i].pid == pid) {
             jobs[slots[i].job].seconds = seconds_since(&slots[i].since);
             note_end(&jobs[slots[i].job], status);
             slots[i].pid = 0;
+        }
+    }
+}
+
+/* Waits until a worker has ended or somebody interrupts. */
+static void wait_for_one(struct slot *slots, int count, struct cli_job *jobs)
+{
+    sigset_t set = waited_signals();
+    for (;;) {
+        struct timespec no_time = {0, 0};
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        int signal = pid != 0 ? sigtimedwait(&set, NULL, &no_time) : sigwaitinfo(&set, NULL);
+        interrupted = interrupted || signal == SIGINT || signal == SIGTERM;
+        if (pid > 0) {
+            note_worker(slots, count, jobs, pid, status);
+        }
+        if (pid != 0 || interrupted) {
+            return;
         }
     }
 }
@@ -239,7 +262,7 @@ static int fill_slots(const struct cli_options *options, struct slot *slots, str
 int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
                  void *ctx)
 {
-    struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: waitpid() must return */
+    sigset_t set = waited_signals();
     static struct slot *slots; /* a worker that is forked leaves it to its parent */
     int next = 0, reported = 0, finished = 0;
     slots = calloc((size_t)options->jobs, sizeof *slots);
@@ -247,8 +270,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
         free(slots);
         return -1;
     }
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    sigprocmask(SIG_BLOCK, &set, NULL);
     while (next >= 0 && (next < count || busy_slots(slots, options->jobs) > 0) && !interrupted) {
         next = fill_slots(options, slots, jobs, next, count);
         wait_for_one(slots, options->jobs, jobs);
@@ -267,6 +289,6 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
             report(ctx, &jobs[reported]);
         }
     }
-    free(slots);
+    free(slots); /* the signals stay blocked: what has been found is still to be told */
     return next < 0 ? -1 : finished;
 }

@@ -22,8 +22,8 @@ static const char HELP[] =
     "\n"
     "examples:\n"
     "  lockstep run                                   all of scenarios/\n"
-    "  lockstep run --recipe broken-no-protection scenarios\n"
-    "  lockstep replay build/reports/3f2a90c1.trace\n"
+    "  lockstep run --recipe broken-no-protection     the same with a recipe that is wrong on purpose\n"
+    "  lockstep replay build/reports/XXXXXXXX.trace   as the last line of a failing run says\n"
     "  lockstep list properties\n";
 
 static const struct {

@@ -14,8 +14,10 @@ static const char HELP[] = "usage: lockstep replay TRACE\n"
                            "or no longer fits the program.\n"
                            "\n"
                            "examples:\n"
-                           "  lockstep replay build/reports/3f2a90c1.trace\n"
-                           "  lockstep replay - <3f2a90c1.trace | tail\n";
+                           "  lockstep run --recipe broken-no-protection --out build/one "
+                           "scenarios/mutex/create_reply_lost.scn\n"
+                           "  lockstep replay build/one/*.trace\n"
+                           "  cat build/one/*.trace | lockstep replay - | tail\n";
 
 int cli_replay(int argc, char **argv)
 {

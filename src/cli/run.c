@@ -22,7 +22,7 @@ static const char HELP[] =
     "  --filter GLOB   only scenarios whose path or name matches\n"
     "  --jobs N        that many at once (default: one per core)\n"
     "  --rewrite       write what was seen into the files as what is expected, unless a property is "
-    "violated\n"
+    "violated\n                  or a limit was met\n"
     "  --out DIR       folder for traces of failures (default: build/reports)\n"
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
@@ -32,8 +32,8 @@ static const char HELP[] =
     "  lockstep run\n"
     "  lockstep run --seeds 1000 scenarios/mutex\n"
     "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
-    "  lockstep run --rewrite scenarios/mutex/new.scn\n"
-    "  printf 'mutex /locks/x\\nprocess a\\na try\\nsettle\\n----\\n[   40ms] a held     fence=5\\n' | "
+    "  lockstep run --rewrite scenarios/mutex/create_reply_lost.scn\n"
+    "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
     "lockstep run -\n";
 
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |

@@ -127,7 +127,9 @@ void outcome_write_trace(struct outcome *outcome, const struct run *run, const c
     if (write_trace(outcome, run, folder, found[0] ? found : why) != 0) {
         outcome_say(outcome, "  no trace could be written below %s: %s\n", folder, strerror(errno));
         outcome->trace[0] = 0;
-        outcome->verdict = VERDICT_ERROR;
+        if (outcome->verdict != VERDICT_VIOLATED) { /* which is worse, and stays */
+            outcome->verdict = VERDICT_ERROR;
+        }
     }
 }
 
