@@ -122,7 +122,8 @@ static void pack_request(struct zk_request *request, const struct ask *ask, cons
     request->out = ask->out;
     request->out_size = ask->out_size;
     memcpy(request->bytes, path, request->path_size);
-    request->odd_path = (path_kinds(path, request->path_size) & PATH_ODD) != 0; /* the server looks at these */
+    request->odd_path =
+        (path_kinds(path, request->path_size) & PATH_ODD) != 0; /* the server looks at these */
     if (ask->value_size > 0) {
         memcpy(request->bytes + request->path_size + 1, ask->value, (size_t)ask->value_size);
     }

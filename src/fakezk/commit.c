@@ -175,7 +175,8 @@ static int op_create(const struct zk_request *request, int32_t session, int32_t 
     const struct zk_node *parent = tree_find(0, parent_path);
     bool sequence = request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_SEQUENCE) != 0;
     if (request->path_size + (sequence ? SUFFIX_BYTES_MAX : 0u) >= sizeof result->path) {
-        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1, request->bytes);
+        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1,
+                            request->bytes);
         return ZSYSTEMERROR;
     }
     memcpy(result->path, request->bytes, request->path_size + 1u);

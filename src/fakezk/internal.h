@@ -240,7 +240,7 @@ struct fakezk {
     struct fakezk_options options;
     fakezk_observer observer;
     void *observer_ctx;
-    int entered; /* -1 = nobody */
+    int entered;        /* -1 = nobody */
     struct zk_log *log; /* where the blocks lie; they do not move */
     struct zk_server *server[FAKEZK_SERVERS_MAX];
     struct zk_client *client[FAKEZK_CLIENTS_MAX];

@@ -246,7 +246,8 @@ static void stand_still(struct storm *storm, int slot)
     worker->state = STOPPED;
     worker->token = 0;
     worker->continue_ms = now + stop_length_ms(storm);
-    worker->patience_ms = worker->continue_ms + CONNECT_MS_MAX + INT64_C(5) * storm->result->session_timeout_ms;
+    worker->patience_ms =
+        worker->continue_ms + CONNECT_MS_MAX + INT64_C(5) * storm->result->session_timeout_ms;
     storm->result->stops++;
     note(storm, slot, REAL_STOPPED, worker->continue_ms - now);
 }

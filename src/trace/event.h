@@ -18,10 +18,10 @@ enum event_kind {
     EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock */
     EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up (FAILED follows) */
     EVENT_RELEASED, /* process, lock, owner; code = depth left, 0 = given back: the caller stops using it now */
-    EVENT_REFUSED,  /* process, lock, owner; code = rc: a release was refused */
-    EVENT_FREED,    /* process, lock, owner; code = rc: the release is complete */
-    EVENT_WARNED,   /* process, lock; code = warning */
-    EVENT_IDLE,     /* process: nothing left to do in the background */
+    EVENT_REFUSED, /* process, lock, owner; code = rc: a release was refused */
+    EVENT_FREED,   /* process, lock, owner; code = rc: the release is complete */
+    EVENT_WARNED,  /* process, lock; code = warning */
+    EVENT_IDLE,    /* process: nothing left to do in the background */
 
     /* The session as the recipe tells it to its listeners. */
     EVENT_CONNECTED,   /* process, session */
@@ -31,31 +31,31 @@ enum event_kind {
     EVENT_READ_ONLY,   /* process, session */
 
     /* The session as the client library tells it to the recipe (delivered session events). */
-    EVENT_LINK_UP,      /* process, session: CONNECTED was delivered */
-    EVENT_LINK_DOWN,    /* process, session: CONNECTING was delivered */
-    EVENT_EXPIRED,      /* process, session: EXPIRED was delivered */
-    EVENT_AUTH_FAILED,  /* process, session */
+    EVENT_LINK_UP,     /* process, session: CONNECTED was delivered */
+    EVENT_LINK_DOWN,   /* process, session: CONNECTING was delivered */
+    EVENT_EXPIRED,     /* process, session: EXPIRED was delivered */
+    EVENT_AUTH_FAILED, /* process, session */
 
     /* Belief: the answer of the recipe's query, on a change (D5). */
     EVENT_BELIEVES, /* process, lock, owner: the answer became "held" */
     EVENT_DOUBTS,   /* process, lock, owner; code = enum ls_belief: it became something else */
 
     /* The coordinator: the committed log and its sessions. */
-    EVENT_NODE_CREATED,    /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
-                              code = 1 if it is a contender: an ephemeral child of the lock's directory */
-    EVENT_NODE_DELETED,    /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion */
+    EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
+                           code = 1 if it is a contender: an ephemeral child of the lock's directory */
+    EVENT_NODE_DELETED, /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion */
     EVENT_SESSION_OPENED,  /* process, session: committed */
     EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand */
     EVENT_SESSION_CLOSED,  /* process, session: its nodes are gone from the committed log */
 
     /* Requests and watches. */
-    EVENT_REQUEST,       /* process, lock; code = enum event_request: a request was issued */
-    EVENT_WATCH_SET,     /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
-    EVENT_WATCH_GONE,    /* the same: it fired, was removed, or its handle is gone */
-    EVENT_WOKEN,         /* process, lock; zxid = czxid of the node, cause = zxid of its deletion (0 = told at
-                            reconnect), code = ZooKeeper's event type: a node event was delivered to a watcher */
-    EVENT_EFFECT,        /* process, lock; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
-                            cause = czxid of the contender node when the resource is guarded by a multi, else 0 */
+    EVENT_REQUEST,   /* process, lock; code = enum event_request: a request was issued */
+    EVENT_WATCH_SET, /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
+    EVENT_WATCH_GONE, /* the same: it fired, was removed, or its handle is gone */
+    EVENT_WOKEN,      /* process, lock; zxid = czxid of the node, cause = zxid of its deletion (0 = told at
+                         reconnect), code = ZooKeeper's event type: a node event was delivered to a watcher */
+    EVENT_EFFECT,     /* process, lock; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
+                         cause = czxid of the contender node when the resource is guarded by a multi, else 0 */
 
     /* What happens to processes and links. */
     EVENT_CRASHED,   /* process */

@@ -43,4 +43,5 @@ same 1 "$(grep -c '</testsuite>' "$scratch/junit.xml")" 'end of the report'
 
 expect 4 'expected a file that can be written after --junit' "$LOCKSTEP" run --junit "$scratch/no/junit.xml" \
     "$scratch/a.scn"
+same 0 "$(grep -c 'I/O error' "$scratch/output")" 'words of the XML library'
 finish

@@ -70,9 +70,13 @@ expect 3 '0 passed, 0 failed, 1 skipped' "${run[@]}" "$scratch/two.scn"
 expect 1 'FAIL no_lost_wakeup' "${run[@]}" --recipe broken-never-deletes "$scratch/two.scn"
 expect 1 '1 passed, 1 failed, 1 skipped' "${run[@]}" "$f" "$scratch/other.scn" "$scratch/two.scn"
 
-# A folder for traces that cannot be made is the environment's fault.
+# A folder for traces that cannot be made is the environment's fault; a violation is worse, and is told all the same.
 : >"$scratch/file"
 expect 4 'no trace could be written below' "$LOCKSTEP" run --out "$scratch/file/reports" "$scratch/other.scn"
+expect 1 'no trace could be written below' "$LOCKSTEP" run --out "$scratch/file/reports" \
+    --recipe broken-no-protection "$scratch/lost.scn"
+expect 1 'FAIL no_orphan_node' "$LOCKSTEP" run --out "$scratch/file/reports" --recipe broken-no-protection \
+    "$scratch/lost.scn"
 
 # The order of the results does not depend on the number of workers.
 for i in 1 2 3 4 5 6 7 8; do
@@ -82,6 +86,10 @@ done
 "${run[@]}" --jobs 8 --filter 'folder-*' "$scratch" >"$scratch/eight"
 cmp "$scratch/one" "$scratch/eight" || failed=1
 
+# The last example of the help is a whole scenario, and passes.
+example=$("$LOCKSTEP" run --help | sed -n "s/^  \(printf .*\) | lockstep run -$/\1/p")
+eval "$example" >"$scratch/help.scn"
+expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/help.scn"
 expect 0 'examples:' "$LOCKSTEP" run --help
 expect 0 'examples:' "$LOCKSTEP" replay --help
 expect 0 'examples:' "$LOCKSTEP" list --help

@@ -220,8 +220,8 @@ static void refuses_wrong_headers(void **state)
     refuse("world rc=-5\n", "s:1:10: expected -4 or -7, found '-5'");
     refuse("world preset=2147483648\n", "s:1:14: expected a 32-bit number, found '2147483648'");
     refuse("world containers=maybe\n", "s:1:18: expected yes or no, found 'maybe'");
-    refuse("world defects=wrap,rust\n",
-           "s:1:20: expected wrap, immortal, silent-session, drop-at-close, missed-watch or half-list, found 'rust'");
+    refuse("world defects=wrap,rust\n", "s:1:20: expected wrap, immortal, silent-session, drop-at-close, "
+                                        "missed-watch or half-list, found 'rust'");
     refuse("world timed untimed\n", "s:1:13: expected one of timed and untimed, found 'untimed'");
     refuse("world sevrers=1\n",
            "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
