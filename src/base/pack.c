@@ -12,12 +12,13 @@ static uint32_t used(const struct pack *pack)
     return ((struct arena_block *)arena_at(pack->arena, pack->block))->used;
 }
 
-/* A record came (or went): its list and those behind it end elsewhere. */
+/* A record came (or went): its list and those behind it end elsewhere. Without a jump, because lists differ from call
+ * to call. */
 static void shift(const struct pack *pack, int list, int by)
 {
     struct pack_table *table = pack_table(pack);
-    for (int i = list; i < PACK_LISTS_MAX; i++) {
-        table->end[i] = (uint16_t)(table->end[i] + by);
+    for (int i = 0; i < PACK_LISTS_MAX; i++) {
+        table->end[i] = (uint16_t)(table->end[i] + (i >= list ? by : 0));
     }
 }
 

@@ -27,72 +27,6 @@ struct ask {
 
 /* ---- checks ---- */
 
-static bool valid_dots(const char *path, size_t at, size_t size, bool sequence)
-{
-    bool ends = at + 1 == size && !sequence;
-    if (path[at - 1] == '/') {
-        return !ends && path[at + 1] != '/';
-    }
-    if (path[at - 1] == '.' && path[at - 2] == '/') {
-        return !ends && path[at + 1] != '/';
-    }
-    return true;
-}
-
-enum { PATH_BAD = 1, PATH_DOTS = 2, PATH_ODD = 4 };
-
-/* What kinds of bytes a path has, in one pass that compilers turn into vectors: paths are looked at for each request. */
-static unsigned path_kinds(const char *path, size_t size)
-{
-    const unsigned char *at = (const unsigned char *)path;
-    unsigned char bad = 0;
-    unsigned char dots = 0;
-    unsigned char odd = 0;
-    for (size_t i = 1; i < size; i++) {
-        bad |= (unsigned char)((at[i] < 0x1f) | ((at[i] == '/') & (at[i - 1] == '/')));
-        dots |= (unsigned char)(at[i] == '.');
-        odd |= (unsigned char)((at[i] == 0x1f) | (at[i] >= 0x7f));
-    }
-    return (bad ? PATH_BAD : 0u) | (dots ? PATH_DOTS : 0u) | (odd ? PATH_ODD : 0u);
-}
-
-bool path_valid(const char *path, bool sequence)
-{
-    size_t size = path != NULL ? strlen(path) : 0;
-    if (size == 0 || path[0] != '/') {
-        return false;
-    }
-    if (size > 1 && path[size - 1] == '/' && !sequence) {
-        return false;
-    }
-    unsigned kinds = path_kinds(path, size);
-    for (size_t i = 1; (kinds & PATH_DOTS) != 0 && i < size; i++) {
-        if (path[i] == '.' && !valid_dots(path, i, size, sequence)) {
-            return false;
-        }
-    }
-    return (kinds & PATH_BAD) == 0;
-}
-
-static bool full_path(const struct _zhandle *zh, const char *path, char out[FAKEZK_PATH_MAX])
-{
-    const char *root = fakezk.chroot[zh->chroot];
-    size_t root_size = zh->chroot != 0 ? strlen(root) : 0;
-    if (path == NULL) {
-        return false;
-    }
-    bool is_root = root_size > 0 && path[0] == '/' && path[1] == 0;
-    size_t size = is_root ? 0 : strlen(path);
-    if (root_size + size >= FAKEZK_PATH_MAX) {
-        fakezk_note_trouble("limit: a path is longer than %d bytes", FAKEZK_PATH_MAX - 1);
-        return false;
-    }
-    memcpy(out, root, root_size);
-    memcpy(out + root_size, path, size);
-    out[root_size + size] = 0;
-    return true;
-}
-
 static int perms_of(const struct ACL_vector *acl)
 {
     int perms = 0;
@@ -108,11 +42,11 @@ static int perms_of(const struct ACL_vector *acl)
 
 /* ---- queueing ---- */
 
-static void pack_request(struct zk_request *request, const struct ask *ask, const char *path)
+static void pack_request(struct zk_request *request, const struct ask *ask, const struct whole_path *path)
 {
     request->version = ask->version;
     request->data_size = ask->value_size;
-    request->path_size = (uint16_t)strlen(path);
+    request->path_size = (uint16_t)path->size;
     request->mode = (uint8_t)ask->mode;
     request->perms = (uint8_t)ask->perms;
     request->completion = code_pack_fn(ask->completion);
@@ -121,9 +55,8 @@ static void pack_request(struct zk_request *request, const struct ask *ask, cons
     request->data = ask->data;
     request->out = ask->out;
     request->out_size = ask->out_size;
-    memcpy(request->bytes, path, request->path_size);
-    request->odd_path =
-        (path_kinds(path, request->path_size) & PATH_ODD) != 0; /* the server looks at these */
+    memcpy(request->bytes, path->text, path->size);
+    request->odd_path = path->odd;
     if (ask->value_size > 0) {
         memcpy(request->bytes + request->path_size + 1, ask->value, (size_t)ask->value_size);
     }
@@ -140,12 +73,12 @@ static void set_window(const struct pack *pack, int slot, struct zk_request *req
     }
 }
 
-static int queue(struct _zhandle *zh, const struct ask *ask, const char *path)
+static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_path *path)
 {
     struct pack pack = client_pack(zh->client);
     size_t value = ask->value_size > 0 ? (size_t)ask->value_size : 0;
     struct zk_request *request = NULL;
-    size_t size = sizeof *request + strlen(path) + 1 + value;
+    size_t size = sizeof *request + path->size + 1 + value;
     if (size <= REQUEST_BYTES_MAX) {
         request = (struct zk_request *)pack_append(&pack, LIST_REQUEST + zh->slot, size);
     }
@@ -167,7 +100,7 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const char *path)
                                  .client = zh->client,
                                  .code = ask->op,
                                  .session = zh->session,
-                                 .path = path};
+                                 .path = path->text};
     fakezk_emit(&event);
     return ZOK;
 }
@@ -175,9 +108,13 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const char *path)
 static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
 {
     struct _zhandle *zh = handle_check(handle, call);
-    char path[FAKEZK_PATH_MAX];
+    struct whole_path path;
     bool sequence = (ask->op == OP_CREATE || ask->op == OP_CREATE2) && (ask->mode & ZOO_SEQUENCE) != 0;
-    if (zh == NULL || !full_path(zh, ask->path, path) || !path_valid(path, sequence)) {
+    if (zh == NULL) {
+        return ZBADARGUMENTS;
+    }
+    path_make_whole(zh, ask->path, sequence, &path);
+    if (!path.valid) {
         return ZBADARGUMENTS;
     }
     if (zh->state < 0) {
@@ -186,7 +123,7 @@ static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
     if (zh->closing) {
         return ZMARSHALLINGERROR;
     }
-    return queue(zh, ask, path);
+    return queue(zh, ask, &path);
 }
 
 /* ---- writes ---- */
@@ -374,14 +311,18 @@ static int unwatch(zhandle_t *handle, const char *call, const char *path, int ty
                    void *context, int local, void_completion_t *completion, const void *data)
 {
     struct _zhandle *zh = handle_check(handle, call);
-    char whole[FAKEZK_PATH_MAX];
-    if (zh == NULL || !full_path(zh, path, whole) || !path_valid(whole, false)) {
+    struct whole_path whole;
+    if (zh == NULL) {
+        return ZBADARGUMENTS;
+    }
+    path_make_whole(zh, path, false, &whole);
+    if (!whole.valid) {
         return ZBADARGUMENTS;
     }
     if (!local && zh->state < 0) {
         return ZINVALIDSTATE;
     }
-    if (!has_watch(zh, whole, type, watcher, context)) {
+    if (!has_watch(zh, whole.text, type, watcher, context)) {
         return ZNOWATCHER;
     }
     if (local) {
@@ -459,14 +400,15 @@ static bool sub_ask(const zoo_op_t *op, struct ask *ask)
 static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigned char *to, size_t room,
                        int *rc)
 {
-    char path[FAKEZK_PATH_MAX];
+    struct whole_path path;
     bool sequence = ask->op == OP_CREATE && (ask->mode & ZOO_SEQUENCE) != 0;
-    if (!full_path(zh, ask->path, path) || !path_valid(path, sequence)) {
+    path_make_whole(zh, ask->path, sequence, &path);
+    if (!path.valid) {
         *rc = ZMARSHALLINGERROR; /* F16: any error inside becomes -5 */
         return 0;
     }
     size_t value = ask->value_size > 0 ? (size_t)ask->value_size : 0;
-    size_t size = (sizeof(struct zk_request) + strlen(path) + 1 + value + 7) & ~(size_t)7;
+    size_t size = (sizeof(struct zk_request) + path.size + 1 + value + 7) & ~(size_t)7;
     if (size > room) {
         fakezk_note_trouble("limit: a multi is too large");
         *rc = ZSYSTEMERROR;
@@ -476,7 +418,7 @@ static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigne
     struct zk_request *sub = (struct zk_request *)to;
     sub->rec.size = (uint16_t)size;
     sub->rec.tag = (uint8_t)ask->op;
-    pack_request(sub, ask, path);
+    pack_request(sub, ask, &path);
     return size;
 }
 
@@ -534,7 +476,8 @@ int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_
     if (zh->closing) {
         return ZMARSHALLINGERROR;
     }
-    return queue(zh, &ask, "/multi-");
+    struct whole_path path = {.size = sizeof "/multi-" - 1, .valid = true, .text = "/multi-"};
+    return queue(zh, &ask, &path);
 }
 
 void zoo_create_op_init(zoo_op_t *op, const char *path, const char *value, int valuelen,

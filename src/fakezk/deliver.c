@@ -41,23 +41,6 @@ void deliver_session_event(int client, int slot, int state)
     deliver_queue(client, slot, message);
 }
 
-static struct zk_message *head_message(int client, int slot)
-{
-    struct pack pack = client_pack(client);
-    return (struct zk_message *)pack_first(&pack, LIST_MESSAGE + slot);
-}
-
-bool deliver_possible(int client, int slot)
-{
-    const struct zk_client *c = client_at(client);
-    const struct zk_message *message = head_message(client, slot);
-    if (message == NULL || c->paused) {
-        return false;
-    }
-    return message->rec.word != 0 ||
-           (c->handle[slot].link && !c->partitioned && message->lo_ms <= the_log()->now_ms);
-}
-
 /* ---- what callbacks see ---- */
 
 /* F58: paths are shown below the chroot. */

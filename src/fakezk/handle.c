@@ -3,7 +3,7 @@
 
 /* Handles: init, close in every state (F17 to F23), and what may be asked of them. */
 #include "base/assert.h"
-#include "fakezk/internal.h"
+#include "fakezk/possible.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -110,8 +110,9 @@ zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, con
     open_slot(client, slot, host, fn, recv_timeout, clientid, context);
     if (fakezk.options.callbacks_in_init) {
         handle_at(client, slot)->connect_ms = 0;
-        int server = handle_at(client, slot)->next_server;
-        if (link_can_connect(client, slot, server)) {
+        struct zk_seen seen = see(client, slot);
+        int server = seen.zh->next_server;
+        if (can_connect(&seen, server)) {
             link_connect(client, slot, server);
             deliver_next(client, slot);
         }

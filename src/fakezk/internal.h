@@ -158,6 +158,19 @@ enum zk_op {
     OP_KINDS
 };
 
+static inline bool op_is_write(int op)
+{
+    return ((1u << OP_CREATE | 1u << OP_CREATE2 | 1u << OP_DELETE | 1u << OP_SET | 1u << OP_SET_ACL |
+             1u << OP_MULTI) >>
+                op &
+            1u) != 0;
+}
+
+static inline bool op_needs_leader(int op)
+{
+    return op_is_write(op) || op == OP_SYNC;
+}
+
 enum watch_table { WATCH_DATA, WATCH_EXIST, WATCH_CHILD, WATCH_NONE };
 
 struct zk_request {
@@ -310,6 +323,19 @@ static inline struct _zhandle *handle_at(int c, int slot)
     return &client_at(c)->handle[slot];
 }
 
+/* What a handle asked first of what is unanswered; what it is told next. NULL if there is none. */
+static inline struct zk_request *head_request(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    return (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
+}
+
+static inline struct zk_message *head_message(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    return (struct zk_message *)pack_first(&pack, LIST_MESSAGE + slot);
+}
+
 static inline int64_t api_zxid(int32_t zxid)
 {
     return zxid == 0 ? 0 : FAKEZK_EPOCH + zxid;
@@ -353,12 +379,9 @@ void commit_catch_up(int server);
 /* ---- server.c: reading requests ---- */
 
 void server_apply(int client, int slot, bool refused);
-bool server_can_apply(int client, int slot, bool *refused);
-/* The same when the request has arrived. */
-bool server_will_apply(int client, int slot, bool *refused);
-bool op_is_write(int op);
 void server_send(int client, int slot, const struct zk_message *message);
-bool server_knows_session(int server, int32_t session);
+/* A follower has yet to apply the session's end. */
+bool server_awaits_end(int server, int32_t session);
 /* Fires the watches of a change at one server; `owner` is the client of the node plus one, 0 = nobody's. */
 void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner);
 void server_watch_add(int server, int client, int slot, int table, const char *path);
@@ -369,7 +392,19 @@ void server_end_session(int server, int32_t session);
 
 /* ---- session.c ---- */
 
-struct zk_session *session_find(int32_t session);
+/* Sessions are few, of one size, and looked up in each step: a plain loop. NULL if its end is committed. */
+static inline struct zk_session *session_find(int32_t number)
+{
+    struct pack pack = log_pack();
+    struct zk_session *end = (struct zk_session *)(void *)(pack.records + the_log()->table.end[LIST_SESSION]);
+    for (struct zk_session *s = (struct zk_session *)(void *)pack.records; s < end; s++) {
+        if (s->rec.word == (uint32_t)number) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
 bool session_healthy(const struct zk_session *session);
 int32_t session_deadline_ms(const struct zk_session *session);
 void session_touch(int32_t session, int32_t now_ms);
@@ -379,9 +414,6 @@ void session_settle_pings(int client);
 /* ---- link.c: connecting and losing links ---- */
 
 void link_connect(int client, int slot, int server);
-bool link_can_connect(int client, int slot, int server);
-/* The same when the time for the next attempt has come. */
-bool link_will_connect(int client, int slot, int server);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
 /* Ends a link for zookeeper_close: all that is unanswered gets ZCLOSING; with `flush` the server still reads
@@ -389,8 +421,6 @@ void link_fail_requests(int client, int slot, int rc);
 void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
-/* The client hears nothing although it waits: it will give up (F7). */
-bool link_mute(int client, int slot);
 void link_receive(int client, int slot, struct zk_message *message);
 void link_window(int32_t *lo_ms, int32_t *hi_ms);
 
@@ -419,9 +449,23 @@ int watch_collect_session(int client, int slot, struct watch_target *out);
 /* ---- deliver.c ---- */
 
 void deliver_next(int client, int slot);
-bool deliver_possible(int client, int slot);
 void deliver_queue(int client, int slot, const struct zk_message *message);
 void deliver_session_event(int client, int slot, int state);
+
+/* ---- path.c ---- */
+
+/* A path from the root of the server's tree. */
+struct whole_path {
+    size_t size; /* bytes before the zero */
+    bool valid;
+    bool odd; /* holds a byte that a server may object to (F55) */
+    char text[FAKEZK_PATH_MAX];
+};
+
+/* What the client library lets pass (F55); what is created with a sequence may end with a slash or a dot. */
+bool path_valid(const char *path, bool sequence);
+/* Puts a path behind the handle's chroot and checks it. */
+void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence, struct whole_path *out);
 
 /* ---- handle.c ---- */
 
@@ -434,6 +478,5 @@ void handle_drain(int client, int slot);
 /* ---- async.c ---- */
 
 /* F55, the client's part. */
-bool path_valid(const char *path, bool sequence);
 
 #endif

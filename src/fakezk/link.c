@@ -4,7 +4,7 @@
 /* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a whole
  * (D8b). */
 #include "base/assert.h"
-#include "fakezk/internal.h"
+#include "fakezk/possible.h"
 
 #include <string.h>
 
@@ -259,7 +259,7 @@ static bool read_ahead(int client, int slot, bool late)
         commit_park(client, zh->session, head);
         return true;
     }
-    bool leader = op_is_write(head->rec.tag) || head->rec.tag == OP_SYNC;
+    bool leader = op_needs_leader(head->rec.tag);
     if (zh->severed || session == NULL || session->rec.tag != SESSION_LIVE ||
         (leader && server_at(zh->server)->frozen)) {
         return false;
@@ -343,37 +343,6 @@ bool fakezk_refuse(int client, int handle)
     return true;
 }
 
-static const struct zk_request *head_request(int client, int slot)
-{
-    struct pack pack = client_pack(client);
-    return (const struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
-}
-
-/* A link is mute without a network, or when its server cannot answer what is asked: the pings stop then (F6,
- * F94). An attempt is mute without a network, or when no server can confirm the session (F34). */
-bool link_mute(int client, int slot)
-{
-    const struct zk_client *c = client_at(client);
-    const struct _zhandle *zh = &c->handle[slot];
-    const struct zk_request *head = head_request(client, slot);
-    if (c->paused || zh->state < 0 || (!zh->link && head == NULL)) {
-        return false;
-    }
-    if (c->partitioned) {
-        return true;
-    }
-    if (zh->link) {
-        return head != NULL && server_at(zh->server)->frozen &&
-               (head->forwarded != 0 || op_is_write(head->rec.tag) || head->rec.tag == OP_SYNC);
-    }
-    for (int s = 0; s < fakezk.options.servers; s++) {
-        if (!server_at(s)->frozen) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* F7: two thirds of the timeout without a byte end a link, and an attempt to make one. The pings of a cut-off
  * follower are answered until something is asked that it cannot answer. */
 int32_t link_give_up_ms(const struct _zhandle *zh)
@@ -397,21 +366,6 @@ void link_give_up(int client, int slot)
 }
 
 /* ---- connecting ---- */
-
-bool link_will_connect(int client, int slot, int server)
-{
-    const struct zk_client *c = client_at(client);
-    const struct _zhandle *zh = &c->handle[slot];
-    const struct zk_server *s = server_at(server);
-    return zh->open && !zh->closing && !zh->link && zh->state >= 0 && !c->paused && !c->partitioned &&
-           !s->frozen && s->zxid >= zh->last_zxid && (!zh->halved || (server - zh->next_server) % 2 == 0);
-}
-
-bool link_can_connect(int client, int slot, int server)
-{
-    return handle_at(client, slot)->connect_ms <= the_log()->now_ms &&
-           link_will_connect(client, slot, server);
-}
 
 static void expire_handle(int client, int slot)
 {
@@ -638,8 +592,8 @@ static void wake_up(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     int32_t now = the_log()->now_ms;
-    bool closed = zh->severed || !server_knows_session(zh->server, zh->session);
-    if (!zh->open || !zh->link || !fakezk.options.timed || closed) {
+    struct zk_seen seen = see(client, slot);
+    if (!zh->open || !zh->link || !fakezk.options.timed || zh->severed || !is_known(&seen)) {
         return;
     }
     if (now - zh->sent_ms >= zh->timeout_ms / 3) {

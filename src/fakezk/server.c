@@ -13,24 +13,10 @@
 static _Alignas(8) unsigned char request_space[SCRATCH_BYTES];
 static _Alignas(8) unsigned char reply_space[SCRATCH_BYTES];
 
-bool op_is_write(int op)
-{
-    return op == OP_CREATE || op == OP_CREATE2 || op == OP_DELETE || op == OP_SET || op == OP_SET_ACL ||
-           op == OP_MULTI;
-}
-
-static bool needs_leader(int op)
-{
-    return op_is_write(op) || op == OP_SYNC;
-}
-
 /* ---- sessions as a server knows them ---- */
 
-bool server_knows_session(int server, int32_t session)
+bool server_awaits_end(int server, int32_t session)
 {
-    if (session_find(session) != NULL) {
-        return true;
-    }
     if (server == 0) {
         return false;
     }
@@ -419,40 +405,6 @@ static void answer_read(int client, int slot, int server, const struct zk_reques
 
 /* ---- reading requests ---- */
 
-static struct zk_request *head_request(int client, int slot)
-{
-    struct pack pack = client_pack(client);
-    return (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
-}
-
-bool server_will_apply(int client, int slot, bool *refused)
-{
-    const struct _zhandle *zh = handle_at(client, slot);
-    const struct zk_request *request = head_request(client, slot);
-    *refused = false;
-    if (!zh->link || zh->severed || request == NULL || request->rec.word == 0 || request->forwarded != 0 ||
-        client_at(client)->partitioned) {
-        return false;
-    }
-    bool leader = needs_leader(request->rec.tag);
-    if (leader && server_at(zh->server)->frozen) {
-        return false;
-    }
-    if (leader || zh->server == 0) {
-        const struct zk_session *session = session_find(zh->session);
-        *refused = session != NULL && session->rec.tag == SESSION_CLOSING;
-        return session != NULL;
-    }
-    return server_knows_session(zh->server, zh->session);
-}
-
-bool server_can_apply(int client, int slot, bool *refused)
-{
-    const struct zk_request *request = head_request(client, slot);
-    *refused = false;
-    return request != NULL && request->lo_ms <= the_log()->now_ms && server_will_apply(client, slot, refused);
-}
-
 static void refuse(int client, int slot, const struct zk_request *request)
 {
     struct zk_message *reply = reply_begin(request, server_at(handle_at(client, slot)->server)->zxid);
@@ -474,7 +426,7 @@ void server_apply(int client, int slot, bool refused)
         session_touch(zh->session,
                       the_log()->now_ms); /* a follower that is cut off cannot pass it on (F35) */
     }
-    if (refused || (needs_leader(request->rec.tag) && closing(zh->session))) {
+    if (refused || (op_needs_leader(request->rec.tag) && closing(zh->session))) {
         refuse(client, slot, request);
         return;
     }

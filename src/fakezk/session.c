@@ -7,17 +7,6 @@
 #include "base/hash.h"
 #include "fakezk/internal.h"
 
-struct zk_session *session_find(int32_t number)
-{
-    struct pack pack = log_pack();
-    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (rec->word == (uint32_t)number) {
-            return (struct zk_session *)rec;
-        }
-    }
-    return NULL;
-}
-
 static const struct _zhandle *handle_with(int c, const struct zk_session *session)
 {
     const struct zk_client *client = client_at(c);

@@ -46,9 +46,23 @@ size_t lock_names_sequence(char out[12], int32_t sequence)
     return at;
 }
 
+/* The usual end of a name, "lock-" and a key of ten bytes without another marker in it, is seen without a search. */
+static const char *usual_key(const char *name)
+{
+    size_t size = strlen(name);
+    const char *key = name + size - LOCK_KEY_SIZE;
+    if (size < sizeof marker - 1 + LOCK_KEY_SIZE ||
+        memcmp(key - (sizeof marker - 1), marker, sizeof marker - 1))
+        return NULL;
+    return memchr(key, marker[0], LOCK_KEY_SIZE) ? NULL : key;
+}
+
 static const char *key_of(const char *name)
 {
-    const char *key = name;
+    const char *key = usual_key(name);
+    if (key)
+        return key;
+    key = name;
     for (const char *at = strstr(name, marker); at; at = strstr(at + 1, marker))
         key = at + sizeof marker - 1;
     return key;

@@ -27,18 +27,19 @@ void action_of_step(const struct fakezk_step *step, struct action *out)
 
 bool step_of_action(const struct action *action, struct fakezk_step *out)
 {
-    for (int kind = FAKEZK_APPLY; kind <= FAKEZK_EXPIRE; kind++) {
-        if (kind_of_step[kind] == action->kind) {
-            *out = (struct fakezk_step){.kind = (uint8_t)kind,
-                                        .client = action->process,
-                                        .handle = action->a,
-                                        .server = action->b,
-                                        .session = action->c,
-                                        .refused = action->d != 0};
-            return fakezk_can_step(out);
+    int kind = FAKEZK_APPLY;
+    while (kind_of_step[kind] != action->kind) {
+        if (++kind > FAKEZK_EXPIRE) {
+            return false;
         }
     }
-    return false;
+    *out = (struct fakezk_step){.kind = (uint8_t)kind,
+                                .client = action->process,
+                                .handle = action->a,
+                                .server = action->b,
+                                .session = action->c,
+                                .refused = action->d != 0};
+    return fakezk_can_step(out);
 }
 
 /* ---- the list ---- */
@@ -46,16 +47,29 @@ bool step_of_action(const struct action *action, struct fakezk_step *out)
 struct list {
     struct action *out;
     int count;
-    bool budget; /* some fault may still be bought */
+    unsigned faults; /* kinds that may still be bought, a bit each */
 };
 
-static void add(struct list *list, struct action action)
+/* Fields are written where they stay: putting an action together elsewhere and copying it is slower. */
+static struct action *add(struct list *list, enum action_kind kind, int process)
 {
+    static struct action beyond;
     if (list->count == WORLD_ACTIONS_MAX) {
         world_note_trouble("limit: more than %d actions are enabled at once", WORLD_ACTIONS_MAX);
-        return;
+        return &beyond;
     }
-    list->out[list->count++] = action;
+    struct action *action = &list->out[list->count++];
+    *action = (struct action){.kind = (uint8_t)kind, .process = (uint8_t)process};
+    return action;
+}
+
+static void add_step(struct list *list, const struct fakezk_step *step)
+{
+    struct action *action = add(list, kind_of_step[step->kind], step->client);
+    action->a = step->handle;
+    action->b = step->server;
+    action->c = step->session;
+    action->d = step->refused;
 }
 
 static void add_timers(struct list *list, int p)
@@ -67,32 +81,44 @@ static void add_timers(struct list *list, int p)
     uint8_t index = 0;
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec), index++) {
         if (timer_is_due((struct timer *)rec)) {
-            add(list, (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = index});
+            add(list, ACTION_FIRE, p)->a = index;
         }
     }
 }
 
-static bool any_left(void)
+static unsigned faults_left(void)
 {
+    static const uint8_t none[WORLD_FAULTS];
     const struct world_state *state = the_state();
-    unsigned sum = 0;
-    for (int f = 0; f < WORLD_FAULTS; f++) {
-        sum |= state->budget[f];
+    unsigned kinds = 0;
+    if (state->budget_total == 0 || memcmp(state->budget, none, sizeof none) == 0) {
+        return 0; /* mostly */
     }
-    return sum != 0 && state->budget_total != 0;
+    for (int f = 0; f < WORLD_FAULTS; f++) {
+        kinds |= (unsigned)(state->budget[f] > 0) << f;
+    }
+    return kinds;
 }
 
-static int left(enum world_fault fault)
+static bool may_buy(const struct list *list, enum world_fault fault)
 {
-    const struct world_state *state = the_state();
-    return state->budget_total > 0 ? state->budget[fault] : 0;
+    return (list->faults >> fault & 1u) != 0;
+}
+
+static struct action *add_cut(struct list *list, int p, int keep, int apply)
+{
+    struct action *cut = add(list, ACTION_CUT, p);
+    cut->a = (uint8_t)keep;
+    cut->b = (uint8_t)apply;
+    cut->c = the_world.options.loss_rc;
+    return cut;
 }
 
 static void add_cuts(struct list *list, int p)
 {
-    int loss = left(WORLD_FAULT_LOSS);
-    int late = left(WORLD_FAULT_LATE);
-    int handle = loss + late > 0 ? fakezk_linked(p) : -1;
+    bool loss = may_buy(list, WORLD_FAULT_LOSS);
+    bool late = may_buy(list, WORLD_FAULT_LATE);
+    int handle = loss || late ? fakezk_linked(p) : -1;
     if (handle < 0) {
         return;
     }
@@ -100,17 +126,11 @@ static void add_cuts(struct list *list, int p)
     int apply_max = fakezk_unread_requests(p, handle);
     for (int keep = 0; keep <= keep_max; keep++) {
         for (int apply = 0; apply <= apply_max; apply++) {
-            struct action cut = {.kind = ACTION_CUT,
-                                 .process = (uint8_t)p,
-                                 .a = (uint8_t)keep,
-                                 .b = (uint8_t)apply,
-                                 .c = the_world.options.loss_rc};
-            if (loss > 0) {
-                add(list, cut);
+            if (loss) {
+                add_cut(list, p, keep, apply);
             }
-            if (late > 0 && fakezk_can_cut(p, handle, keep, apply, true)) {
-                cut.d = 1;
-                add(list, cut);
+            if (late && fakezk_can_cut(p, handle, keep, apply, true)) {
+                add_cut(list, p, keep, apply)->d = 1;
             }
         }
     }
@@ -121,7 +141,7 @@ static void add_expiry(struct list *list, int p)
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         int32_t session = fakezk_session(p, h);
         if (session != 0 && fakezk_session_live(session)) {
-            add(list, (struct action){.kind = ACTION_EXPIRE, .process = (uint8_t)p, .c = session});
+            add(list, ACTION_EXPIRE, p)->c = session;
             return;
         }
     }
@@ -132,44 +152,58 @@ static void add_cancels(struct list *list, int p)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         if (((struct slot *)rec)->pending) {
-            add(list,
-                (struct action){
-                    .kind = ACTION_CANCEL, .process = (uint8_t)p, .a = (uint8_t)rec->word, .b = rec->tag});
+            struct action *cancel = add(list, ACTION_CANCEL, p);
+            cancel->a = (uint8_t)rec->word;
+            cancel->b = rec->tag;
         }
+    }
+}
+
+/* Whoever has crashed or stands still goes on for nothing. */
+static void add_returns(struct list *list, int p)
+{
+    if (process_at(p)->crashed) {
+        add(list, ACTION_RESTART, p);
+    }
+    if (process_at(p)->paused) {
+        add(list, ACTION_RESUME, p);
+    }
+}
+
+static void add_faults_of_started(struct list *list, int p)
+{
+    if (may_buy(list, WORLD_FAULT_PAUSE) && !process_at(p)->paused) {
+        add(list, ACTION_PAUSE, p);
+    }
+    if (may_buy(list, WORLD_FAULT_CRASH)) {
+        add(list, ACTION_CRASH, p);
+    }
+    if (may_buy(list, WORLD_FAULT_REFUSE) && fakezk_can_refuse(p, 0)) {
+        add(list, ACTION_REFUSE, p);
+    }
+    if (process_at(p)->paused) {
+        return;
+    }
+    if (may_buy(list, WORLD_FAULT_CANCEL)) {
+        add_cancels(list, p);
+    }
+    if (may_buy(list, WORLD_FAULT_ALLOC) && process_at(p)->fail_in == 0) {
+        add(list, ACTION_FAIL_ALLOC, p)->c = 1;
     }
 }
 
 static void add_process_faults(struct list *list, int p)
 {
-    uint8_t who = (uint8_t)p;
-    bool started = process_at(p)->started;
-    if (process_at(p)->crashed) {
-        add(list, (struct action){.kind = ACTION_RESTART, .process = who});
-    }
-    if (process_at(p)->paused) {
-        add(list, (struct action){.kind = ACTION_RESUME, .process = who});
-    }
-    if (!list->budget) {
+    add_returns(list, p);
+    if (list->faults == 0) {
         return;
     }
     add_cuts(list, p);
-    if (left(WORLD_FAULT_EXPIRE) > 0) {
+    if (may_buy(list, WORLD_FAULT_EXPIRE)) {
         add_expiry(list, p);
     }
-    if (started && left(WORLD_FAULT_PAUSE) > 0 && !process_at(p)->paused) {
-        add(list, (struct action){.kind = ACTION_PAUSE, .process = who});
-    }
-    if (started && left(WORLD_FAULT_CRASH) > 0) {
-        add(list, (struct action){.kind = ACTION_CRASH, .process = who});
-    }
-    if (started && left(WORLD_FAULT_REFUSE) > 0 && fakezk_can_refuse(p, 0)) {
-        add(list, (struct action){.kind = ACTION_REFUSE, .process = who});
-    }
-    if (process_running(p) && left(WORLD_FAULT_CANCEL) > 0) {
-        add_cancels(list, p);
-    }
-    if (process_running(p) && left(WORLD_FAULT_ALLOC) > 0 && process_at(p)->fail_in == 0) {
-        add(list, (struct action){.kind = ACTION_FAIL_ALLOC, .process = who, .c = 1});
+    if (process_at(p)->started) {
+        add_faults_of_started(list, p);
     }
 }
 
@@ -177,19 +211,17 @@ static void add_common_faults(struct list *list)
 {
     for (int s = 0; s < the_world.options.servers; s++) {
         if (fakezk_is_frozen(s)) {
-            add(list, (struct action){.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
-        } else if (s > 0 && left(WORLD_FAULT_LAG) > 0) {
-            add(list, (struct action){.kind = ACTION_FREEZE, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
+            add(list, ACTION_THAW, EVENT_PROCESS_NONE)->b = (uint8_t)s;
+        } else if (s > 0 && may_buy(list, WORLD_FAULT_LAG)) {
+            add(list, ACTION_FREEZE, EVENT_PROCESS_NONE)->b = (uint8_t)s;
         }
-        if (left(WORLD_FAULT_SERVER) > 0) {
-            add(list, (struct action){
-                          .kind = ACTION_RESTART_SERVER, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s});
+        if (may_buy(list, WORLD_FAULT_SERVER)) {
+            add(list, ACTION_RESTART_SERVER, EVENT_PROCESS_NONE)->b = (uint8_t)s;
         }
     }
-    for (int lock = 0; list->budget && lock < the_world.options.locks; lock++) {
-        if (left(WORLD_FAULT_SWEEP) > 0 && fakezk_can_sweep(the_world.lock_path[lock])) {
-            add(list,
-                (struct action){.kind = ACTION_SWEEP, .process = EVENT_PROCESS_NONE, .b = (uint8_t)lock});
+    for (int lock = 0; may_buy(list, WORLD_FAULT_SWEEP) && lock < the_world.options.locks; lock++) {
+        if (fakezk_can_sweep(the_world.lock_path[lock])) {
+            add(list, ACTION_SWEEP, EVENT_PROCESS_NONE)->b = (uint8_t)lock;
         }
     }
 }
@@ -198,29 +230,41 @@ static void add_advance(struct list *list)
 {
     struct action advance = {.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
     if (the_world.options.timed && world_enabled(&the_world, &advance)) {
-        add(list, advance);
+        add(list, ACTION_ADVANCE, EVENT_PROCESS_NONE);
+    }
+}
+
+static void add_op(struct list *list, int p)
+{
+    const struct action *op = process_next_op(p);
+    if (op == NULL) {
+        return;
+    }
+    int count = list->count;
+    struct action *action = add(list, op->kind, p);
+    action->a = op->a;
+    action->b = op->b;
+    action->c = op->c;
+    action->d = op->d;
+    if (!world_enabled(&the_world, action)) {
+        list->count = count;
     }
 }
 
 int world_actions(struct world *world, struct action *out)
 {
-    struct list list = {out, 0, any_left()};
-    struct fakezk_step steps[STEPS_MAX];
+    struct list list = {out, 0, faults_left()};
+    static struct fakezk_step steps[STEPS_MAX];
     int count = fakezk_steps(steps, STEPS_MAX);
     for (int i = 0; i < count; i++) {
-        struct action action;
-        action_of_step(&steps[i], &action);
-        add(&list, action);
+        add_step(&list, &steps[i]);
     }
     for (int p = 0; p < world->options.processes; p++) {
         add_timers(&list, p);
     }
     add_advance(&list);
     for (int p = 0; world->programmed && p < world->options.processes; p++) {
-        struct action op;
-        if (process_next_op(p, &op) && world_enabled(world, &op)) {
-            add(&list, op);
-        }
+        add_op(&list, p);
     }
     for (int p = 0; p < world->options.processes; p++) {
         add_process_faults(&list, p);

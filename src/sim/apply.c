@@ -277,9 +277,8 @@ static void do_timed(const struct action *action)
 /* Whether the process's program stands at this step. */
 static bool is_programmed(const struct action *action)
 {
-    struct action next;
-    return process_next_op(action->process, &next) && next.kind == action->kind && next.a == action->a &&
-           next.b == action->b;
+    const struct action *next = process_next_op(action->process);
+    return next != NULL && next->kind == action->kind && next->a == action->a && next->b == action->b;
 }
 
 static void do_client(const struct action *action)

@@ -25,7 +25,7 @@ int lock_of_path(const char *path, bool *is_directory)
 {
     *is_directory = false;
     for (int lock = 0; lock < the_world.options.locks; lock++) {
-        size_t size = strlen(the_world.lock_path[lock]);
+        size_t size = the_world.lock_path_size[lock];
         if (strncmp(path, the_world.lock_path[lock], size) != 0) {
             continue;
         }
@@ -88,7 +88,7 @@ static void woken_event(const struct fakezk_event *from)
     }
 }
 
-static int request_kind(const char *op)
+static uint8_t kind_of_name(const char *op)
 {
     static const struct {
         const char *op;
@@ -104,6 +104,19 @@ static int request_kind(const char *op)
         }
     }
     return EVENT_REQUEST_OTHER;
+}
+
+/* Names are compared once for each op, not for each request. */
+static int request_kind(int op)
+{
+    static uint8_t known[32]; /* kind + 1 */
+    if (op < 0 || (size_t)op >= sizeof known) {
+        return EVENT_REQUEST_OTHER;
+    }
+    if (known[op] == 0) {
+        known[op] = (uint8_t)(kind_of_name(fakezk_op_name(op)) + 1);
+    }
+    return known[op] - 1;
 }
 
 static void session_event(const struct fakezk_event *from)
@@ -151,7 +164,7 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
         break;
     case FAKEZK_REQUESTED:
         event = about_path(EVENT_REQUEST, from, &is_directory);
-        event.code = request_kind(fakezk_op_name(from->code));
+        event.code = request_kind(from->code);
         observe(&event);
         break;
     case FAKEZK_WATCH_SET:

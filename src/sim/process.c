@@ -418,15 +418,14 @@ static bool any_pending(int p)
     return false;
 }
 
-bool process_next_op(int p, struct action *op)
+const struct action *process_next_op(int p)
 {
     const struct process *process = process_at(p);
     if (process->pc >= program(p)->count || process->paused || any_pending(p)) {
-        return false;
+        return NULL;
     }
-    *op = program(p)->ops[process->pc];
-    op->process = (uint8_t)p;
-    return process->started || op->kind == ACTION_START;
+    const struct action *op = &program(p)->ops[process->pc];
+    return process->started || op->kind == ACTION_START ? op : NULL;
 }
 
 /* Steps that have lost their meaning, because the acquire before them failed, are passed over at once. */

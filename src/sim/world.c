@@ -56,10 +56,12 @@ void world_options_default(struct world_options *options)
 
 static char *constant_text(const char *a, const char *b)
 {
-    size_t size = strlen(a) + strlen(b) + 1;
-    char *text = arena_constant(&the_world.arena, size);
+    size_t a_size = strlen(a);
+    size_t b_size = strlen(b);
+    char *text = arena_constant(&the_world.arena, a_size + b_size + 1);
     LS_ASSERT(text != NULL);
-    snprintf(text, size, "%s%s", a, b);
+    memcpy(text, a, a_size);
+    memcpy(text + a_size, b, b_size + 1);
     return text;
 }
 
@@ -72,6 +74,7 @@ static void lay_config(const struct world_options *options)
     for (int i = 0; i < options->locks; i++) {
         paths[i] = constant_text(options->lock_path[i], "");
         the_world.lock_path[i] = constant_text(chroot, options->lock_path[i]);
+        the_world.lock_path_size[i] = strlen(the_world.lock_path[i]);
     }
     config->hosts = constant_text(HOSTS, chroot);
     config->lock_paths = paths;

@@ -78,6 +78,7 @@ struct world {
     struct ls_env *env[WORLD_PROCESSES_MAX];
     const struct ls_recipe_config *config;
     const char *lock_path[WORLD_LOCKS_MAX]; /* whole paths, chroot included */
+    size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes before the zero */
     int state_block;
     int judge_block;
     struct process *process[WORLD_PROCESSES_MAX]; /* where the blocks lie; they do not move */
@@ -148,8 +149,8 @@ void process_run_step(const struct fakezk_step *step);
 struct slot *process_slot(int p, int lock, int owner);
 /* Puts the recipe's query to one process and announces a change (D5). */
 void process_ask_belief(int p);
-/* The next step of a program, if the process is ready for it. */
-bool process_next_op(int p, struct action *op);
+/* The next step of a program, if the process is ready for it, otherwise NULL. Its `process` is not filled in. */
+const struct action *process_next_op(int p);
 void process_skip_ops(int p);
 void *process_state(int p);
 

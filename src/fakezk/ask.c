@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Questions about the ensemble, for worlds and tests. */
+#include "fakezk/possible.h"
+
+int fakezk_handles(int client)
+{
+    int mask = 0;
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        mask |= handle_at(client, slot)->open ? 1 << slot : 0;
+    }
+    return mask;
+}
+
+bool fakezk_connected(int client, int handle)
+{
+    return handle_at(client, handle)->link != 0;
+}
+
+int fakezk_linked(int client)
+{
+    const struct zk_client *c = client_at(client);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        if (c->handle[slot].open && c->handle[slot].link) {
+            return slot;
+        }
+    }
+    return -1;
+}
+
+bool fakezk_terminal(int client, int handle)
+{
+    return handle_at(client, handle)->state < 0;
+}
+
+int fakezk_outstanding(int client, int handle)
+{
+    struct pack pack = client_pack(client);
+    return pack_count(&pack, LIST_REQUEST + handle);
+}
+
+int fakezk_queued(int client, int handle)
+{
+    struct pack pack = client_pack(client);
+    return pack_count(&pack, LIST_MESSAGE + handle);
+}
+
+int fakezk_watches(int client)
+{
+    struct pack pack = client_pack(client);
+    int count = 0;
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        count += pack_count(&pack, LIST_WATCH + slot);
+    }
+    return count;
+}
+
+bool fakezk_quiet(void)
+{
+    for (int client = 0; client < fakezk.options.clients; client++) {
+        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+            struct zk_seen seen = see(client, slot);
+            if (seen.zh->open && (seen.request != NULL || seen.message != NULL || is_hung_up(&seen))) {
+                return false;
+            }
+        }
+    }
+    for (int s = 1; s < fakezk.options.servers; s++) {
+        struct pack pack = server_pack(s);
+        if (pack_first(&pack, LIST_BACKLOG) != NULL) {
+            return false;
+        }
+    }
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (rec->tag == SESSION_CLOSING) {
+            return false;
+        }
+    }
+    return pack_first(&pack, LIST_LATE) == NULL;
+}
+
+int32_t fakezk_czxid(const char *path)
+{
+    const struct zk_node *node = tree_find(0, path);
+    return node != NULL ? node->stat.czxid : 0;
+}
+
+int32_t fakezk_last_zxid(void)
+{
+    return the_log()->zxid;
+}
+
+int fakezk_sessions(int client, bool closing, int32_t *out, int capacity)
+{
+    int count = 0;
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        bool wanted = (rec->tag == SESSION_CLOSING) == closing;
+        if (wanted && ((struct zk_session *)rec)->client == client && count < capacity) {
+            out[count++] = (int32_t)rec->word;
+        }
+    }
+    return count;
+}
+
+bool fakezk_orphans(void)
+{
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct zk_session *)rec)->gone) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without waiting for the clock: something is under way, or would be if its time had come. */
+static bool handle_busy(int client, int slot)
+{
+    struct zk_seen seen = see(client, slot);
+    const struct zk_client *c = seen.client;
+    const struct _zhandle *zh = seen.zh;
+    if (seen.message != NULL && !c->paused && (seen.message->rec.word != 0 || !c->partitioned)) {
+        return true;
+    }
+    if (c->partitioned) {
+        return false;
+    }
+    if (seen.request != NULL && zh->link && !zh->severed && !server_at(zh->server)->frozen &&
+        is_known(&seen)) {
+        return seen.session == NULL || seen.session->rec.tag == SESSION_LIVE;
+    }
+    if (is_hung_up(&seen)) {
+        return true;
+    }
+    if (zh->link || zh->state < 0 || c->paused) {
+        return false;
+    }
+    for (int s = 0; s < fakezk.options.servers; s++) {
+        if (!server_at(s)->frozen && server_at(s)->zxid >= zh->last_zxid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fakezk_busy(void)
+{
+    for (int client = 0; client < fakezk.options.clients; client++) {
+        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+            if (handle_at(client, slot)->open && handle_busy(client, slot)) {
+                return true;
+            }
+        }
+    }
+    for (int s = 1; s < fakezk.options.servers; s++) {
+        struct pack pack = server_pack(s);
+        if (!server_at(s)->frozen && !server_at(s)->lagging && pack_first(&pack, LIST_BACKLOG) != NULL) {
+            return true;
+        }
+    }
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (rec->tag == SESSION_CLOSING) {
+            return true;
+        }
+    }
+    return false; /* a late write commits when nothing else is under way */
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What a step is about, for labels. */
+#include "base/assert.h"
+#include "fakezk/internal.h"
+
+#include <stdio.h>
+
+const char *fakezk_op_name(int op)
+{
+    static const char *const names[] = {"create", "create", "delete", "exists", "get",    "set",     "list",
+                                        "list",   "sync",   "multi",  "getacl", "setacl", "unwatch", "check"};
+    _Static_assert(sizeof names / sizeof *names == OP_KINDS, "one name per op");
+    LS_ASSERT(op >= 0 && op < OP_KINDS);
+    return names[op];
+}
+
+static const char *state_name(int state)
+{
+    if (state == ZOO_CONNECTED_STATE) {
+        return "connected";
+    }
+    if (state == ZOO_CONNECTING_STATE) {
+        return "connecting";
+    }
+    return state == ZOO_EXPIRED_SESSION_STATE ? "expired" : "auth-failed";
+}
+
+static const char *event_name_of(int type)
+{
+    if (type == ZOO_DELETED_EVENT) {
+        return "deleted";
+    }
+    if (type == ZOO_CREATED_EVENT) {
+        return "created";
+    }
+    return type == ZOO_CHANGED_EVENT ? "changed" : "child";
+}
+
+static void describe_message(const struct zk_message *m, char *text, size_t size, int32_t *owner)
+{
+    switch (m->rec.tag) {
+    case MESSAGE_SESSION:
+        snprintf(text, size, "session-%s", state_name(m->rc));
+        break;
+    case MESSAGE_NODE:
+        snprintf(text, size, "%s", event_name_of(m->rc));
+        *owner = m->out_size;
+        break;
+    default:
+        snprintf(text, size, "%s-reply", fakezk_op_name(m->op));
+        break;
+    }
+}
+
+static const char *txn_name(const struct zk_txn *txn)
+{
+    static const char *const names[] = {"create", "delete", "set", "setacl", "close", "nothing", "reply"};
+    return names[txn->rec.tag];
+}
+
+void fakezk_describe_step(const struct fakezk_step *step, char *text, size_t size, int32_t *owner)
+{
+    text[0] = 0;
+    *owner = 0;
+    if (step->kind == FAKEZK_DELIVER) {
+        describe_message(head_message(step->client, step->handle), text, size, owner);
+    } else if (step->kind == FAKEZK_APPLY) {
+        snprintf(text, size, "%s%s", fakezk_op_name(head_request(step->client, step->handle)->rec.tag),
+                 step->refused ? " refused" : "");
+    } else if (step->kind == FAKEZK_CATCH_UP) {
+        struct pack pack = server_pack(step->server);
+        snprintf(text, size, "%s", txn_name((struct zk_txn *)pack_first(&pack, LIST_BACKLOG)));
+    } else if (step->kind == FAKEZK_COMMIT) {
+        struct pack pack = log_pack();
+        snprintf(text, size, "%s", fakezk_op_name(pack_first(&pack, LIST_LATE)->tag));
+    }
+}

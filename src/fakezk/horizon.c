@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The clock: how far it may move before something has to happen, and where something may happen. */
+#include "base/assert.h"
+#include "fakezk/possible.h"
+
+int32_t fakezk_now_ms(void)
+{
+    return the_log()->now_ms;
+}
+
+void fakezk_advance(int32_t to_ms)
+{
+    LS_ASSERT(to_ms >= the_log()->now_ms);
+    log_mark()->now_ms = to_ms;
+}
+
+struct horizon {
+    int32_t now;
+    int32_t next;  /* the earliest moment after now */
+    int32_t limit; /* time may not pass this */
+};
+
+static void may(struct horizon *h, int32_t at)
+{
+    if (at > h->now && at < h->next) {
+        h->next = at;
+    }
+}
+
+static void must(struct horizon *h, int32_t at)
+{
+    int32_t latest = at > h->now ? at : h->now;
+    may(h, at);
+    if (latest < h->limit) {
+        h->limit = latest;
+    }
+}
+
+static void handle_horizon(struct horizon *h, int client, int slot)
+{
+    struct zk_seen seen = see(client, slot);
+    const struct zk_message *message = seen.message;
+    if (will_deliver(&seen)) {
+        may(h, message->lo_ms);
+        must(h, message->rec.word != 0 ? h->now : message->hi_ms);
+    }
+    bool refused;
+    if (will_apply(&seen, &refused)) {
+        may(h, seen.request->lo_ms);
+        if (!refused) {
+            must(h, seen.request->hi_ms);
+        }
+    }
+    for (int s = 0; s < fakezk.options.servers; s++) {
+        if (will_connect(&seen, s)) {
+            must(h, seen.zh->connect_ms);
+        }
+    }
+    if (is_mute(&seen)) {
+        must(h, link_give_up_ms(seen.zh));
+    }
+    if (is_hung_up(&seen)) {
+        must(h, h->now);
+    }
+}
+
+int32_t fakezk_next_ms(int32_t *limit)
+{
+    struct horizon h = {the_log()->now_ms, INT32_MAX, INT32_MAX};
+    for (int client = 0; client < fakezk.options.clients; client++) {
+        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+            if (handle_at(client, slot)->open) {
+                handle_horizon(&h, client, slot);
+            }
+        }
+    }
+    for (int s = 1; s < fakezk.options.servers; s++) {
+        struct pack pack = server_pack(s);
+        if (!server_at(s)->frozen && !server_at(s)->lagging && pack_first(&pack, LIST_BACKLOG) != NULL) {
+            must(&h, h.now);
+        }
+    }
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_session *session = (struct zk_session *)rec;
+        if (rec->tag == SESSION_CLOSING) {
+            must(&h, h.now);
+        } else if (!session_healthy(session)) {
+            must(&h, session_deadline_ms(session));
+        }
+    }
+    *limit = h.limit;
+    return h.next;
+}

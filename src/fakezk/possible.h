@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What can happen to one handle: the questions behind the list of steps. They are asked about every handle in every
+ * step, hence inline, and about one look at the handle. */
+#ifndef FAKEZK_POSSIBLE_H
+#define FAKEZK_POSSIBLE_H
+
+#include "fakezk/internal.h"
+
+/* A handle and what lies at hand for it. Valid until something is written. */
+struct zk_seen {
+    const struct zk_client *client;
+    const struct _zhandle *zh;
+    const struct zk_request *request; /* the first unanswered one, or NULL */
+    const struct zk_message *message; /* the next one, or NULL */
+    const struct zk_session
+        *session; /* of the link, at the leader; NULL without a link or when it has ended */
+};
+
+static inline struct zk_seen see(int client, int slot)
+{
+    struct zk_seen seen = {.client = client_at(client), .zh = handle_at(client, slot)};
+    seen.request = head_request(client, slot);
+    seen.message = head_message(client, slot);
+    seen.session = seen.zh->link ? session_find(seen.zh->session) : NULL;
+    return seen;
+}
+
+/* The server of the link has not applied the session's end. */
+static inline bool is_known(const struct zk_seen *seen)
+{
+    return seen->session != NULL || server_awaits_end(seen->zh->server, seen->zh->session);
+}
+
+/* The next callback can run when its message has arrived. */
+static inline bool will_deliver(const struct zk_seen *seen)
+{
+    const struct zk_message *message = seen->message;
+    return message != NULL && !seen->client->paused &&
+           (message->rec.word != 0 || (seen->zh->link && !seen->client->partitioned));
+}
+
+static inline bool can_deliver(const struct zk_seen *seen)
+{
+    return will_deliver(seen) && (seen->message->rec.word != 0 || seen->message->lo_ms <= the_log()->now_ms);
+}
+
+/* The server can read the next request when it has arrived; `refused`: it will answer -112 (F30). */
+static inline bool will_apply(const struct zk_seen *seen, bool *refused)
+{
+    const struct _zhandle *zh = seen->zh;
+    const struct zk_request *request = seen->request;
+    *refused = false;
+    if (request == NULL || !zh->link || zh->severed || request->rec.word == 0 || request->forwarded != 0 ||
+        seen->client->partitioned) {
+        return false;
+    }
+    bool leader = op_needs_leader(request->rec.tag);
+    if (leader && server_at(zh->server)->frozen) {
+        return false;
+    }
+    if (!leader && zh->server != 0) {
+        return is_known(seen);
+    }
+    *refused = seen->session != NULL && seen->session->rec.tag == SESSION_CLOSING;
+    return seen->session != NULL;
+}
+
+static inline bool can_apply(const struct zk_seen *seen, bool *refused)
+{
+    *refused = false;
+    return seen->request != NULL && seen->request->lo_ms <= the_log()->now_ms && will_apply(seen, refused);
+}
+
+/* The client hears nothing although it waits: it will give up (F7). A link is mute without a network, or when its
+ * server cannot answer what is asked: the pings stop then (F6, F94). An attempt is mute without a network, or when no
+ * server can confirm the session (F34). */
+static inline bool is_mute(const struct zk_seen *seen)
+{
+    const struct _zhandle *zh = seen->zh;
+    const struct zk_request *request = seen->request;
+    if (seen->client->paused || zh->state < 0 || (!zh->link && request == NULL)) {
+        return false;
+    }
+    if (seen->client->partitioned) {
+        return true;
+    }
+    if (zh->link) {
+        return request != NULL && server_at(zh->server)->frozen &&
+               (request->forwarded != 0 || op_needs_leader(request->rec.tag));
+    }
+    for (int s = 0; s < fakezk.options.servers; s++) {
+        if (!server_at(s)->frozen) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static inline bool can_give_up(const struct zk_seen *seen)
+{
+    const struct _zhandle *zh = seen->zh;
+    bool served = !seen->client->partitioned && zh->link && !server_at(zh->server)->frozen;
+    return !served && is_mute(seen) && (!fakezk.options.timed || link_give_up_ms(zh) <= the_log()->now_ms);
+}
+
+/* The server has closed its end, and the client can hear of it. */
+static inline bool is_hung_up(const struct zk_seen *seen)
+{
+    return seen->zh->link && !seen->client->partitioned && !seen->client->paused &&
+           (seen->zh->severed || !is_known(seen));
+}
+
+/* An attempt to connect succeeds when its time has come. */
+static inline bool will_connect(const struct zk_seen *seen, int server)
+{
+    const struct _zhandle *zh = seen->zh;
+    const struct zk_server *s = server_at(server);
+    return zh->open && !zh->closing && !zh->link && zh->state >= 0 && !seen->client->paused &&
+           !seen->client->partitioned && !s->frozen && s->zxid >= zh->last_zxid &&
+           (!zh->halved || (server - zh->next_server) % 2 == 0);
+}
+
+static inline bool can_connect(const struct zk_seen *seen, int server)
+{
+    return seen->zh->connect_ms <= the_log()->now_ms && will_connect(seen, server);
+}
+
+#endif
