@@ -59,7 +59,7 @@ static uint64_t random_steps(struct world *world, struct rng *rng, int limit)
         if (count == 0) {
             return (uint64_t)i;
         }
-        world_apply(world, &actions[rng_below(rng, (uint32_t)count)]);
+        world_do(world, &actions[rng_below(rng, (uint32_t)count)]);
     }
     return (uint64_t)limit;
 }
@@ -121,7 +121,7 @@ static double run_all(struct world *world, bool fingerprints, uint64_t *steps)
             if (count == 0) {
                 break;
             }
-            world_apply(world, &actions[rng_below(&rng, (uint32_t)count)]);
+            world_do(world, &actions[rng_below(&rng, (uint32_t)count)]);
             ++*steps;
             if (fingerprints) {
                 sum = sum ^ world_fingerprint(world).low;

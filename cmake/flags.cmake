@@ -35,13 +35,17 @@ if(LOCKSTEP_SANITIZE)
     add_link_options(-fsanitize=${LOCKSTEP_SANITIZE})
 endif()
 
-# gcc's release objects hold machine code and the form for link-time optimisation: the program and the benchmarks are
-# optimised as a whole, a fifth of a step's time; tests and libraries link the same objects as they are.
+# gcc's release programs are optimised as a whole, a fifth of a step's time. Objects hold machine code and the form for
+# that; tests and libraries link the machine code as it is. Recipes are compiled without it: the code that is searched is
+# to the byte the code that is shipped.
 set(WHOLE_PROGRAM_OPTIONS)
+set(SEPARATE_OPTIONS)
+set(RECIPE_OPTIONS)
 if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL RelWithDebInfo)
     add_compile_options(-flto -ffat-lto-objects)
-    add_link_options(-fno-lto)
     set(WHOLE_PROGRAM_OPTIONS -flto=2 -O3)
+    set(SEPARATE_OPTIONS -fno-lto)
+    set(RECIPE_OPTIONS -fno-lto)
 endif()
 
 if(LOCKSTEP_COVERAGE)

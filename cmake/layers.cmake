@@ -4,11 +4,11 @@
 # Functions that make layers, and programs and libraries out of layers. A layer without sources is no target, and
 # whoever lists it goes without it.
 
-# lockstep_layer(NAME [PIC] [FOLDER folder] [ONLY regex] [EXCLUDE regex])
+# lockstep_layer(NAME [PIC] [RECIPE] [FOLDER folder] [ONLY regex] [EXCLUDE regex])
 # Compiles src/NAME/*.c, or the part of src/FOLDER whose file names match ONLY and not EXCLUDE, into one OBJECT library.
-# PIC: the objects also go into a shared library.
+# PIC: the objects also go into a shared library. RECIPE: what is searched is to be what is shipped.
 function(lockstep_layer name)
-    cmake_parse_arguments(PARSE_ARGV 1 layer "PIC" "FOLDER;ONLY;EXCLUDE" "")
+    cmake_parse_arguments(PARSE_ARGV 1 layer "PIC;RECIPE" "FOLDER;ONLY;EXCLUDE" "")
     if(NOT layer_FOLDER)
         set(layer_FOLDER ${name})
     endif()
@@ -27,6 +27,9 @@ function(lockstep_layer name)
     # Conversions between signed and unsigned are too many at the border to zookeeper.h; !"text" is how assertions talk.
     target_compile_options(${name} PRIVATE -Wconversion -Wno-sign-conversion -Wno-string-conversion)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${layer_PIC})
+    if(layer_RECIPE)
+        target_compile_options(${name} PRIVATE ${RECIPE_OPTIONS})
+    endif()
 endfunction()
 
 function(lockstep_includes target)
@@ -54,6 +57,7 @@ function(lockstep_program name)
     endif()
     lockstep_objects(objects ${program_LAYERS})
     add_executable(${name} ${objects})
+    target_link_options(${name} PRIVATE ${WHOLE_PROGRAM_OPTIONS})
     target_link_libraries(${name} PRIVATE ${CJSON} LibXml2::LibXml2 Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
@@ -67,6 +71,7 @@ function(lockstep_library target kind)
     lockstep_objects(objects ${library_LAYERS})
     add_library(${target} ${kind} ${objects})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${library_NAME} LINKER_LANGUAGE C)
+    target_link_options(${target} PRIVATE ${SEPARATE_OPTIONS})
     target_link_libraries(${target} PUBLIC ${library_LINK})
     # A sanitizer's runtime is in the program that loads the library, so only plain builds can insist on closure.
     if(kind STREQUAL SHARED AND NOT LOCKSTEP_SANITIZE)
@@ -74,10 +79,17 @@ function(lockstep_library target kind)
     endif()
 endfunction()
 
-# One C file that drives the harness itself: a test or a benchmark. The target is PREFIX_name, the program FOLDER/name.
+# One C file that drives the harness itself: a test or a benchmark (WHOLE). The target is PREFIX_name, the program
+# FOLDER/name.
 function(lockstep_harness_program prefix source folder)
+    cmake_parse_arguments(PARSE_ARGV 3 harness "WHOLE" "" "")
     lockstep_objects(objects ${HARNESS})
     lockstep_single_program(${prefix} ${source} ${folder})
+    if(harness_WHOLE)
+        target_link_options(${single_target} PRIVATE ${WHOLE_PROGRAM_OPTIONS})
+    else()
+        target_link_options(${single_target} PRIVATE ${SEPARATE_OPTIONS})
+    endif()
     target_sources(${single_target} PRIVATE ${objects})
     target_link_libraries(${single_target} PRIVATE ${CJSON} LibXml2::LibXml2 Threads::Threads ${CMAKE_DL_LIBS})
     set(single_target ${single_target} PARENT_SCOPE)
@@ -91,6 +103,7 @@ function(lockstep_real_program prefix source folder)
             target_link_libraries(${single_target} PRIVATE ${library})
         endif()
     endforeach()
+    target_link_options(${single_target} PRIVATE ${SEPARATE_OPTIONS})
     target_link_libraries(${single_target} PRIVATE ${ZOOKEEPER_MT} Threads::Threads)
     set(single_target ${single_target} PARENT_SCOPE)
 endfunction()

@@ -176,6 +176,10 @@ bool world_enabled(struct world *world, const struct action *action);
  * the fake does not support is sticky: see world_trouble(). */
 int world_apply(struct world *world, const struct action *action);
 
+/* The same for an action that world_actions() has just listed, or world_enabled() found enabled: it is not asked again.
+ * For searches, which do many steps of each list. */
+void world_do(struct world *world, const struct action *action);
+
 /* True if budgeted world_actions() would count it as a fault. */
 bool world_is_fault(const struct action *action);
 

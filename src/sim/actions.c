@@ -25,21 +25,20 @@ void action_of_step(const struct fakezk_step *step, struct action *out)
                            .d = step->refused};
 }
 
-bool step_of_action(const struct action *action, struct fakezk_step *out)
+struct fakezk_step step_of_action(const struct action *action)
 {
-    int kind = FAKEZK_APPLY;
-    while (kind_of_step[kind] != action->kind) {
-        if (++kind > FAKEZK_EXPIRE) {
-            return false;
-        }
-    }
-    *out = (struct fakezk_step){.kind = (uint8_t)kind,
+    static const uint8_t kind_of_action[] = {
+        [ACTION_APPLY] = FAKEZK_APPLY,       [ACTION_COMMIT] = FAKEZK_COMMIT,
+        [ACTION_CATCH_UP] = FAKEZK_CATCH_UP, [ACTION_DELIVER] = FAKEZK_DELIVER,
+        [ACTION_CONNECT] = FAKEZK_CONNECT,   [ACTION_BURY] = FAKEZK_BURY,
+        [ACTION_HANG_UP] = FAKEZK_HANG_UP,   [ACTION_GIVE_UP] = FAKEZK_GIVE_UP,
+        [ACTION_EXPIRE] = FAKEZK_EXPIRE};
+    return (struct fakezk_step){.kind = kind_of_action[action->kind],
                                 .client = action->process,
                                 .handle = action->a,
                                 .server = action->b,
                                 .session = action->c,
                                 .refused = action->d != 0};
-    return fakezk_can_step(out);
 }
 
 /* ---- the list ---- */

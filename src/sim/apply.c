@@ -120,7 +120,6 @@ static bool fault_on_server(const struct action *action)
 bool world_enabled(struct world *world, const struct action *action)
 {
     (void)world;
-    struct fakezk_step step;
     int32_t to;
     if (action->kind == ACTION_ADVANCE) {
         return advance_target(action, &to);
@@ -131,7 +130,8 @@ bool world_enabled(struct world *world, const struct action *action)
                timer_is_due(timer_at(p, action->a));
     }
     if (action->kind < ACTION_FIRE) {
-        return step_of_action(action, &step);
+        struct fakezk_step step = step_of_action(action);
+        return fakezk_can_step(&step);
     }
     if (action->kind <= ACTION_START) {
         return verb_enabled(action);
@@ -252,17 +252,6 @@ static void do_common_fault(const struct action *action)
     }
 }
 
-/* A step of the ensemble: looked up once, because this is the path of searches. */
-static bool try_step(const struct action *action)
-{
-    struct fakezk_step step;
-    if (!step_of_action(action, &step)) {
-        return false;
-    }
-    process_run_step(&step);
-    return true;
-}
-
 static void do_timed(const struct action *action)
 {
     if (action->kind == ACTION_FIRE) {
@@ -292,8 +281,11 @@ static void do_client(const struct action *action)
 
 static void do_fault(const struct action *action)
 {
-    struct fakezk_step step;
-    bool due = action->kind == ACTION_EXPIRE && step_of_action(action, &step);
+    struct fakezk_step step = {0};
+    if (action->kind == ACTION_EXPIRE) {
+        step = step_of_action(action);
+    }
+    bool due = action->kind == ACTION_EXPIRE && fakezk_can_step(&step);
     action_pay(action, due);
     if (!due) {
         announce_fault(action);
@@ -305,29 +297,23 @@ static void do_fault(const struct action *action)
     }
 }
 
-static bool try_action(struct world *world, const struct action *action)
+static void do_action(const struct action *action)
 {
     if (action->kind < ACTION_FIRE) {
-        return try_step(action);
-    }
-    if (!world_enabled(world, action)) {
-        return false;
-    }
-    if (action->kind <= ACTION_ADVANCE) {
+        struct fakezk_step step = step_of_action(action);
+        process_run_step(&step);
+    } else if (action->kind <= ACTION_ADVANCE) {
         do_timed(action);
     } else if (action->kind <= ACTION_START) {
         do_client(action);
     } else {
         do_fault(action);
     }
-    return true;
 }
 
-int world_apply(struct world *world, const struct action *action)
+void world_do(struct world *world, const struct action *action)
 {
-    if (!try_action(world, action)) {
-        return LS_EINVAL;
-    }
+    do_action(action);
     world->steps++;
     bool one = !world->options.timed; /* only the clock changes the answers of others */
     int first = one ? action->process : 0;
@@ -338,5 +324,13 @@ int world_apply(struct world *world, const struct action *action)
         }
         process_ask_belief(p);
     }
+}
+
+int world_apply(struct world *world, const struct action *action)
+{
+    if (!world_enabled(world, action)) {
+        return LS_EINVAL;
+    }
+    world_do(world, action);
     return 0;
 }

@@ -90,11 +90,11 @@ static int timers_of_same_name(const struct action *action)
 
 static void label_step(const struct action *action, char *label)
 {
-    struct fakezk_step step;
+    struct fakezk_step step = step_of_action(action);
     char what[FAKEZK_PATH_MAX];
     int32_t owner;
     const char *verb = verbs[action->kind];
-    if (!step_of_action(action, &step)) {
+    if (!fakezk_can_step(&step)) {
         snprintf(label, WORLD_LABEL_MAX, "%s (not enabled)", verb);
         return;
     }

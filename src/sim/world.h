@@ -179,8 +179,8 @@ int lock_of_path(const char *path, bool *is_directory);
 /* ---- steps: actions.c, apply.c, schedule.c ---- */
 
 void action_of_step(const struct fakezk_step *step, struct action *out);
-/* The step that an action stands for; false if it cannot happen now. */
-bool step_of_action(const struct action *action, struct fakezk_step *out);
+/* The step that an action before FIRE, or EXPIRE, stands for. */
+struct fakezk_step step_of_action(const struct action *action);
 /* Takes a fault out of its budget; one that was due anyway costs nothing. */
 void action_pay(const struct action *action, bool due);
 

@@ -98,6 +98,40 @@ static void test_a_restored_world_repeats_itself(void **state)
     }
 }
 
+/* What is listed is enabled, and doing it unasked is the same as doing it asked. */
+static void test_what_is_listed_can_be_done_unasked(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world *world = open_world(seed, 3);
+        struct rng rng;
+        rng_seed(&rng, seed);
+        for (int i = 0; i < 60; i++) {
+            static struct action actions[WORLD_ACTIONS_MAX];
+            int count = world_actions(world, actions);
+            struct world_image *before = world_save(world);
+            for (int k = 0; k < count; k++) {
+                assert_true(world_enabled(world, &actions[k]));
+                assert_int_equal(world_apply(world, &actions[k]), 0);
+                struct world_image *asked = world_save(world);
+                world_restore(world, before);
+                world_do(world, &actions[k]);
+                struct world_image *unasked = world_save(world);
+                assert_true(world_image_equal(asked, unasked));
+                world_image_free(asked);
+                world_image_free(unasked);
+                world_restore(world, before);
+            }
+            world_image_free(before);
+            if (count == 0) {
+                break;
+            }
+            world_do(world, &actions[rng_below(&rng, (uint32_t)count)]);
+        }
+        world_close(world);
+    }
+}
+
 /* Callbacks of two processes touch different blocks, whatever order they run in. */
 static void swap_deliveries(struct world *world, const struct action *x, const struct action *y)
 {
@@ -226,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_restored_world_repeats_itself),
+        cmocka_unit_test(test_what_is_listed_can_be_done_unasked),
         cmocka_unit_test(test_the_order_of_independent_steps_leaves_no_trace),
         cmocka_unit_test(test_nothing_is_written_without_a_mark),
         cmocka_unit_test(test_labels_and_actions_are_one_to_one),
