@@ -13,6 +13,7 @@
 #define LOCKSTEP_RECIPE_H
 
 #include <lockstep/env.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,7 @@ struct ls_recipe_config {
     int session_timeout_ms;        /* requested */
     const char *contents;          /* contents of contender nodes; NULL = none */
     int contents_size;             /* bytes in contents */
+    bool keep_fresh;               /* a holder is to renew its belief by syncs, if the recipe knows how */
 };
 
 struct ls_recipe {

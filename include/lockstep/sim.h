@@ -123,6 +123,7 @@ struct world_options {
     const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot */
     const char *chroot;                     /* NULL or "/app" */
     const char *contents;                   /* contents of contender nodes, NULL = none */
+    bool keep_fresh;                        /* holders renew their belief, if the recipe knows how */
     bool used_directory;                    /* the lock directories exist and have been used before */
     bool no_containers;                     /* the servers lack container nodes (-6) */
     int servers;

@@ -104,6 +104,7 @@ static const struct ls_mutex_ops mutex_ops = {
     .on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
+static const struct ls_session_options kept_fresh = {.keep_fresh = true};
 
 /* ---- the recipe ---- */
 
@@ -138,7 +139,8 @@ static int open_mutexes(struct state *state)
 static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
 {
     struct state *state = memory;
-    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms, NULL);
+    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
+                              config->keep_fresh ? &kept_fresh : NULL);
     if (err)
         return err;
     state->config = config;

@@ -180,10 +180,14 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
         options->callbacks_in_init = true;
         return 0;
     }
+    if (input_word_is(word, "keep-fresh")) {
+        options->keep_fresh = true;
+        return 0;
+    }
     return parser_wrong(
         parser, word,
         "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, "
-        "timed, untimed, used or callbacks-in-init");
+        "timed, untimed, used, callbacks-in-init or keep-fresh");
 }
 
 static int read_world(struct parser *parser)
