@@ -21,6 +21,10 @@
 extern "C" {
 #endif
 
+/* zoo_op_t and zhandle_t of zookeeper.h, which a driver need not include. */
+struct zoo_op;
+struct _zhandle;
+
 /* What the recipe says when it is asked whether it holds the lock. */
 enum ls_belief {
     LS_NOT_HELD = 0,
@@ -93,6 +97,13 @@ struct ls_recipe {
 
     /* Pure: true when no clean-up is left over (no janitor work). NULL = always idle. */
     bool (*idle)(const void *state);
+
+    /* Both or none; NULL = the recipe cannot guard writes. guard() makes `op` the check that the owner's hold of the lock
+     * still stands in the coordinator, to be the first operation of a zoo_multi: 0, LS_ENOTOWNER, LS_ELOST, or
+     * LS_EOVERFLOW if `path`, the caller's buffer that lives as long as `op`, is too small. handle() is the present
+     * handle, NULL if there is none. */
+    int (*guard)(const void *state, int lock, int owner, struct zoo_op *op, char *path, size_t size);
+    struct _zhandle *(*handle)(const void *state);
 };
 
 #ifdef __cplusplus

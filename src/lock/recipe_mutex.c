@@ -208,6 +208,23 @@ static bool idle(const void *memory)
     return ls_session_idle(&state->session);
 }
 
+static int guard(const void *memory, int lock, int owner, zoo_op_t *op, char *path, size_t size)
+{
+    const struct state *state = memory;
+    if (lock < 0 || lock >= state->opened)
+        return LS_EINVAL;
+    return ls_mutex_guard(&state->mutexes[lock], (uint64_t)owner + 1, op, path, size);
+}
+
+static zhandle_t *handle(const void *memory)
+{
+    const struct state *state = memory;
+    ls_env_lock(state->session.env);
+    zhandle_t *zh = state->session.zh;
+    ls_env_unlock(state->session.env);
+    return zh;
+}
+
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
     .summary = "reentrant mutex with protected creation, janitor and fencing token",
@@ -220,4 +237,6 @@ const struct ls_recipe ls_recipe_mutex = {
     .release = release,
     .query = query,
     .idle = idle,
+    .guard = guard,
+    .handle = handle,
 };

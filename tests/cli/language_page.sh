@@ -38,6 +38,7 @@ c start
 settle
 b cancel x owner=1
 a write x
+a write x guarded
 before apply s1 a delete
 a release x
 after apply s1 a delete
