@@ -23,7 +23,7 @@ extern "C" {
 
 /* zoo_op_t and zhandle_t of zookeeper.h, which a driver need not include. */
 struct zoo_op;
-struct _zhandle;
+struct _zhandle; /* NOLINT(bugprone-reserved-identifier): the name is ZooKeeper's */
 
 /* What the recipe says when it is asked whether it holds the lock. */
 enum ls_belief {
