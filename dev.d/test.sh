@@ -185,25 +185,40 @@ check_valgrind()
     ((failed == 0 && count > 0))
 }
 
-# Every broken recipe leaves a trace; its replay is the same text whatever compiled the program.
+# Every broken recipe leaves a trace of the violation that it is listed with; its replay is the same text whatever
+# compiled the program, and names that violation.
 check_replays()
 {
-    local recipe trace preset failed=0 count=0 folder=build/replays
+    local recipe property failed=0 count=0 folder=build/replays
+    source dev.d/traces.sh
     rm -rf $folder
-    for recipe in $(build/release/lockstep list recipes | grep -o 'broken-[a-z0-9-]*' | sort -u); do
-        build/release/lockstep run --quiet --recipe "$recipe" --out "$folder/$recipe" scenarios >/dev/null 2>&1 || true
-        trace=$(find "$folder/$recipe" -name '*.trace' 2>/dev/null | sort | head -n 1)
-        if [[ -z $trace ]]; then
-            note "$recipe left no trace"
-            failed=$((failed + 1))
-            continue
-        fi
+    mkdir -p $folder
+    while read -r recipe property; do
         count=$((count + 1))
-        for preset in release debug release-clang debug-clang; do
-            "build/$preset/lockstep" replay "$trace" >"$folder/$recipe/$preset.txt" 2>&1 || true
-            cmp "$folder/$recipe/release.txt" "$folder/$recipe/$preset.txt" || failed=$((failed + 1))
-        done
-    done
-    note "$count traces, each replayed by 4 builds"
+        replays_agree "$recipe" "$property" "$folder/$recipe" || failed=$((failed + 1))
+    done < <(build/release/lockstep list recipes |
+        awk '$1 ~ /^broken-/ { name = $1 } $1 == "breaks" { print name, $2 }')
+    note "$count broken recipes, a trace of each replayed by 4 builds, $failed with complaints"
     ((failed == 0 && count > 0))
+}
+
+# replays_agree RECIPE PROPERTY FOLDER
+replays_agree()
+{
+    local recipe=$1 property=$2 folder=$3 trace preset
+    mkdir "$folder"
+    build/release/lockstep run --quiet --recipe "$recipe" --out "$folder" scenarios >"$folder/run.txt" 2>&1 || true
+    trace=$(trace_of "$property" "$folder/run.txt")
+    if [[ -z $trace ]]; then
+        note "$recipe left no trace of $property"
+        return 1
+    fi
+    for preset in release debug release-clang debug-clang; do
+        "build/$preset/lockstep" replay "$trace" >"$folder/$preset.txt" 2>&1 || true
+        cmp "$folder/release.txt" "$folder/$preset.txt" || return 1
+    done
+    if [[ $property != not-judged ]] && ! grep -q "^$property is violated at step " "$folder/release.txt"; then
+        note "the replay of $trace does not show that $recipe violates $property"
+        return 1
+    fi
 }

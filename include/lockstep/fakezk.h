@@ -82,7 +82,8 @@ enum fakezk_event_kind {
     FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change */
     FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument */
     FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
-                              code = 1 committed, 0 refused */
+                              code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its
+                              first set writes */
 };
 
 struct fakezk_event {
@@ -95,6 +96,8 @@ struct fakezk_event {
     int32_t cause;
     int32_t session;  /* session number, 0 = none */
     const char *path; /* NULL if none */
+    const char *data; /* effects: NULL if it sets nothing */
+    int32_t data_size;
 };
 
 typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);

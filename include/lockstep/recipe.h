@@ -13,12 +13,17 @@
 #define LOCKSTEP_RECIPE_H
 
 #include <lockstep/env.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* zoo_op_t and zhandle_t of zookeeper.h, which a driver need not include. */
+struct zoo_op;
+struct _zhandle; /* NOLINT(bugprone-reserved-identifier): the name is ZooKeeper's */
 
 /* What the recipe says when it is asked whether it holds the lock. */
 enum ls_belief {
@@ -61,6 +66,7 @@ struct ls_recipe_config {
     int session_timeout_ms;        /* requested */
     const char *contents;          /* contents of contender nodes; NULL = none */
     int contents_size;             /* bytes in contents */
+    bool keep_fresh;               /* a holder is to renew its belief by syncs, if the recipe knows how */
 };
 
 struct ls_recipe {
@@ -91,6 +97,13 @@ struct ls_recipe {
 
     /* Pure: true when no clean-up is left over (no janitor work). NULL = always idle. */
     bool (*idle)(const void *state);
+
+    /* Both or none; NULL = the recipe cannot guard writes. guard() makes `op` the check that the owner's hold of the lock
+     * still stands in the coordinator, to be the first operation of a zoo_multi: 0, LS_ENOTOWNER, LS_ELOST, or
+     * LS_EOVERFLOW if `path`, the caller's buffer that lives as long as `op`, is too small. handle() is the present
+     * handle, NULL if there is none. */
+    int (*guard)(const void *state, int lock, int owner, struct zoo_op *op, char *path, size_t size);
+    struct _zhandle *(*handle)(const void *state);
 };
 
 #ifdef __cplusplus

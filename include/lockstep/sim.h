@@ -44,7 +44,8 @@ enum action_kind {
     ACTION_ACQUIRE, /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
     ACTION_RELEASE, /* lock, owner:              "a release" */
     ACTION_CANCEL,  /* lock, owner:              "a cancel" */
-    ACTION_WRITE,   /* lock: write to the guarded resource with the token:  "a write" */
+    ACTION_WRITE,   /* lock: write to a resource that compares tokens:      "a write"; in a multi with the
+                       guard of the recipe, if it has one: "a write guarded" */
     ACTION_STOP,    /* close the session in an orderly way:                 "a stop" */
     ACTION_START,   /* open it again:                                       "a start" */
     /* Faults. */
@@ -75,7 +76,7 @@ struct action {
     uint8_t
         b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
     int32_t
-        c; /* ACQUIRE: timeout_ms (-1 for ever); CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
+        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
     int32_t d; /* CUT: 1 = the last request read commits late */
 };
 
@@ -123,6 +124,7 @@ struct world_options {
     const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot */
     const char *chroot;                     /* NULL or "/app" */
     const char *contents;                   /* contents of contender nodes, NULL = none */
+    bool keep_fresh;                        /* holders renew their belief, if the recipe knows how */
     bool used_directory;                    /* the lock directories exist and have been used before */
     bool no_containers;                     /* the servers lack container nodes (-6) */
     int servers;

@@ -75,6 +75,17 @@ static void ahead_path(const struct attempt *attempt, char path[TEXTBOOK_PATH_MA
     snprintf(path, TEXTBOOK_PATH_MAX, "%s/%s", lock_path(attempt), attempt->ahead);
 }
 
+int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_t size)
+{
+    char own[TEXTBOOK_PATH_MAX];
+    own_path(attempt, own);
+    const char *guard = textbook_defects_of(attempt->book)->guards_directory ? lock_path(attempt) : own;
+    if ((size_t)snprintf(path, size, "%s", guard) >= size)
+        return LS_EOVERFLOW;
+    zoo_check_op_init(op, path, -1);
+    return LS_OK;
+}
+
 /* The text after the last "lock-", or the whole name. */
 static const char *key_of(const char *name)
 {

@@ -23,6 +23,8 @@
     X(sequence_token, "broken-sequence-token", "no_stale_effect",                                            \
       "hands the sequence number out as fencing token, which starts again with the directory",               \
       token_is_sequence)                                                                                     \
+    X(guards_directory, "broken-guards-directory", "no_stale_effect",                                        \
+      "guards its writes by the lock's directory, which outlives every hold", guards_directory)              \
     X(waits_for_absent, "broken-waits-for-absent", "no_lost_wakeup",                                         \
       "sleeps on a watch for a predecessor that is gone already", waits_for_absent)                          \
     X(mixed_orders, "broken-mixed-orders", "no_lost_wakeup",                                                 \
@@ -87,7 +89,7 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
         .name = (recipe_name), .summary = (recipe_summary), .breaks = (broken_property),                     \
         .state_size = sizeof(struct textbook), .start = start_##id, .stop = textbook_stop,                   \
         .acquire = textbook_acquire, .cancel = textbook_cancel, .release = textbook_release,                 \
-        .query = textbook_query, .idle = textbook_idle,                                                      \
+        .query = textbook_query, .idle = textbook_idle, .guard = textbook_guard, .handle = textbook_handle,  \
     }
 
 #define START(id, name, breaks, summary, defect)                                                             \

@@ -415,6 +415,25 @@ enum ls_belief textbook_query(const void *state, int lock, int owner)
     return belief;
 }
 
+int textbook_guard(const void *state, int lock, int owner, zoo_op_t *op, char *path, size_t size)
+{
+    const struct textbook *book = state;
+    ls_env_lock(book->env);
+    const struct attempt *attempt = find(book, lock, owner, true);
+    int rc = attempt ? attempt_guard(attempt, op, path, size) : LS_ENOTOWNER;
+    ls_env_unlock(book->env);
+    return rc;
+}
+
+zhandle_t *textbook_handle(const void *state)
+{
+    const struct textbook *book = state;
+    ls_env_lock(book->env);
+    zhandle_t *zh = book->zh;
+    ls_env_unlock(book->env);
+    return zh;
+}
+
 bool textbook_idle(const void *state)
 {
     const struct textbook *book = state;

@@ -26,6 +26,7 @@ struct textbook_defects {
     /* Tokens. */
     bool token_is_session;  /* hands the session id out as fencing token */
     bool token_is_sequence; /* hands the sequence number out, which starts again with the directory */
+    bool guards_directory;  /* guards writes by the lock's directory instead of its own node */
     /* Waiting. */
     bool waits_for_absent; /* "exists" with a watch, and sleeps if the predecessor is gone already (Z06) */
     bool mixes_orders;     /* looks for a predecessor by whole name, but for the head by number (Z03) */
@@ -134,6 +135,8 @@ int textbook_cancel(void *state, int lock, int owner);
 int textbook_release(void *state, int lock, int owner);
 enum ls_belief textbook_query(const void *state, int lock, int owner);
 bool textbook_idle(const void *state);
+int textbook_guard(const void *state, int lock, int owner, zoo_op_t *op, char *path, size_t size);
+zhandle_t *textbook_handle(const void *state);
 
 #define OUTBOX_MAX (TEXTBOOK_ATTEMPTS_MAX + 8)
 struct outbox {
@@ -173,6 +176,9 @@ void attempt_session_lost(struct attempt *attempt);
 
 /* A wake-up of a waiting attempt. */
 void attempt_woken(struct attempt *attempt, bool by_session);
+
+/* The check that its node exists, for a multi. LS_EOVERFLOW. */
+int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_t size);
 
 /* Stops its timers and forgets it. */
 void attempt_finish(struct attempt *attempt);

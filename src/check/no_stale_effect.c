@@ -7,7 +7,7 @@
  * before;
  *   - the resource never takes an older token after a newer one;
  *   - it never refuses the newest token while its owner holds and its node stands;
- *   - a write that is guarded by a multi never commits after the deletion of the node that guards it.
+ *   - a write that is guarded by a multi (`write guarded` of a scenario) never commits after the deletion of the node that guards it.
  *
  * A grant that is told late, when its node is already gone, may carry an older token than one told before:
  * that is why a token's order is judged only while the node stands.

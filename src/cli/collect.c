@@ -11,12 +11,15 @@
 #include <sys/stat.h>
 
 #define SUFFIX ".scn"
+#define ENTRIES_MAX 100000 /* files and folders that one call looks at below folders */
 
 struct collection {
     const struct cli_options *options;
     struct cli_job *job;
     int jobs;
-    int found; /* before the filter */
+    int found;    /* before the filter */
+    dev_t device; /* the file system of the folder that was asked for; the walk stays on it */
+    bool full;    /* more than ENTRIES_MAX: said once, and the walk has ended */
     int status;
 };
 
@@ -54,9 +57,13 @@ static void add_file(struct collection *c, const char *path)
     }
 }
 
+/* Entries that were looked at; scandir() gives its filter no context. */
+static int looked_at;
+
+/* Past the limit nothing is kept, so that a huge folder costs no memory. */
 static int is_visible(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.';
+    return entry->d_name[0] != '.' && looked_at++ < ENTRIES_MAX;
 }
 
 static int by_bytes(const struct dirent **a, const struct dirent **b)
@@ -64,54 +71,90 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool is_folder(const char *path)
+static void complain_of_folder(struct collection *c, const char *folder, const char *expected,
+                               const char *found)
+{
+    struct input_error error;
+    input_complain_words(&error, folder, 1, 1, found, expected);
+    complain(c, error.text);
+}
+
+static void add_folder(struct collection *c, const char *folder);
+
+/* What lies in a folder. Symbolic links are not followed, because they can lead in circles and out of the tree; devices
+ * and pipes are not read, because that may never end; other file systems are not entered. */
+static void add_entry(struct collection *c, const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    size_t length = strlen(path);
+    if (lstat(path, &status) != 0) {
+        return; /* it has gone since */
+    }
+    if (S_ISDIR(status.st_mode)) {
+        if (status.st_dev == c->device) {
+            add_folder(c, path);
+        }
+    } else if (S_ISREG(status.st_mode) && length > strlen(SUFFIX) &&
+               strcmp(path + length - strlen(SUFFIX), SUFFIX) == 0) {
+        add_file(c, path);
+    }
 }
 
 static void add_folder(struct collection *c, const char *folder)
 {
     struct dirent **entry;
+    size_t length = strlen(folder);
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
     int entries = scandir(folder, &entry, is_visible, by_bytes);
     if (entries < 0) {
-        struct input_error error;
         char found[160];
         snprintf(found, sizeof found, "'%s'", strerror(errno));
-        input_complain_words(&error, folder, 1, 1, found, "a readable folder");
-        complain(c, error.text);
+        complain_of_folder(c, folder, "a readable folder", found);
         return;
     }
+    c->full = looked_at > ENTRIES_MAX;
     for (int i = 0; i < entries; i++) {
         char path[INPUT_NAME_MAX];
-        size_t length = strlen(folder), name = strlen(entry[i]->d_name);
-        const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
-        if (snprintf(path, sizeof path, "%s%s%s", folder, slash, entry[i]->d_name) < (int)sizeof path) {
-            if (is_folder(path)) {
-                add_folder(c, path);
-            } else if (name > strlen(SUFFIX) &&
-                       strcmp(entry[i]->d_name + name - strlen(SUFFIX), SUFFIX) == 0) {
-                add_file(c, path);
-            }
+        if (!c->full &&
+            snprintf(path, sizeof path, "%s%s%s", folder, slash, entry[i]->d_name) < (int)sizeof path) {
+            add_entry(c, path);
         }
         free(entry[i]);
     }
     free(entry);
 }
 
-static void add_path(struct collection *c, const char *path)
+static void walk(struct collection *c, const char *folder, dev_t device)
 {
     int before = c->found;
-    if (strcmp(path, "-") != 0 && is_folder(path)) {
-        add_folder(c, path);
-        if (c->found == before && c->status == 0) {
-            struct input_error error;
-            input_complain_words(&error, path, 1, 1, "none", "scenarios (*.scn) in this folder");
-            complain(c, error.text);
-        }
+    c->device = device;
+    add_folder(c, folder);
+    if (c->full) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "at most %d files and folders below this folder", ENTRIES_MAX);
+        complain_of_folder(c, folder, expected, "more than that");
+    } else if (c->found == before && c->status == 0) {
+        complain_of_folder(c, folder, "scenarios (*.scn) in this folder", "none");
+    }
+}
+
+static void add_path(struct collection *c, const char *path)
+{
+    struct stat status;
+    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        walk(c, path, status.st_dev);
     } else {
         add_file(c, path);
     }
+}
+
+static bool reads_input_twice(char *const *path, int paths)
+{
+    int times = 0;
+    for (int i = 0; i < paths; i++) {
+        times += strcmp(path[i], "-") == 0;
+    }
+    return times > 1;
 }
 
 int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count)
@@ -121,7 +164,11 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
     struct collection c = {.options = options};
     char **path = options->paths > 0 ? options->path : defaults;
     int paths = options->paths > 0 ? options->paths : 1;
-    for (int i = 0; i < paths; i++) {
+    if (reads_input_twice(path, paths)) {
+        return cli_usage_error(command, "standard input (-) at most once", "-");
+    }
+    looked_at = 0;
+    for (int i = 0; i < paths && !c.full; i++) {
         add_path(&c, path[i]);
     }
     if (c.status == 0 && c.jobs == 0) {

@@ -400,13 +400,39 @@ static const struct zk_request *sub_at(const struct zk_request *multi, size_t *a
     return sub;
 }
 
-static void announce_effect(int client, const struct zk_request *sub, bool committed)
+static const struct zk_request *first_set(const struct zk_request *multi)
 {
-    const struct zk_node *node = tree_find(0, sub->bytes);
-    struct fakezk_event event = {
-        .kind = FAKEZK_EFFECT, .client = (uint8_t)client, .code = committed, .path = sub->bytes};
-    event.zxid = node != NULL ? node->stat.czxid : 0;
-    fakezk_emit(&event);
+    size_t at = 0;
+    const struct zk_request *sub = sub_at(multi, &at);
+    while (sub != NULL && sub->rec.tag != OP_SET) {
+        sub = sub_at(multi, &at);
+    }
+    return sub;
+}
+
+/* `failed` is the place of the operation that failed the multi, negative if it committed. */
+static void announce_effects(int client, const struct zk_request *multi, int failed)
+{
+    const struct zk_request *set = first_set(multi);
+    size_t at = 0;
+    int i = 0;
+    for (const struct zk_request *sub = sub_at(multi, &at); sub != NULL; sub = sub_at(multi, &at), i++) {
+        if (sub->rec.tag != OP_CHECK) {
+            continue;
+        }
+        const struct zk_node *node = tree_find(0, sub->bytes);
+        struct fakezk_event event = {.kind = FAKEZK_EFFECT,
+                                     .client = (uint8_t)client,
+                                     .code = failed < 0,
+                                     .zxid = node != NULL ? node->stat.czxid : 0,
+                                     .cause = failed == i,
+                                     .path = sub->bytes};
+        if (set != NULL && set->data_size > 0) {
+            event.data = set->bytes + set->path_size + 1;
+            event.data_size = set->data_size;
+        }
+        fakezk_emit(&event);
+    }
 }
 
 /* A failed multi answers 0 before the failing operation, its error, and -2 after it (F63). */
@@ -449,12 +475,7 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
         arena_resize(fakezk.arena, fakezk.server_block[0], used);
         memcpy(leader, undo, used);
     }
-    at = 0;
-    for (const struct zk_request *sub = sub_at(multi, &at); sub != NULL; sub = sub_at(multi, &at)) {
-        if (sub->rec.tag == OP_CHECK) {
-            announce_effect(client, sub, failed < 0);
-        }
-    }
+    announce_effects(client, multi, failed);
     return multi_results(reply, multi, failed, rc, results);
 }
 

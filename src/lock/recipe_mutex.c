@@ -104,6 +104,7 @@ static const struct ls_mutex_ops mutex_ops = {
     .on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
+static const struct ls_session_options kept_fresh = {.keep_fresh = true};
 
 /* ---- the recipe ---- */
 
@@ -138,7 +139,8 @@ static int open_mutexes(struct state *state)
 static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
 {
     struct state *state = memory;
-    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms, NULL);
+    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
+                              config->keep_fresh ? &kept_fresh : NULL);
     if (err)
         return err;
     state->config = config;
@@ -206,6 +208,23 @@ static bool idle(const void *memory)
     return ls_session_idle(&state->session);
 }
 
+static int guard(const void *memory, int lock, int owner, zoo_op_t *op, char *path, size_t size)
+{
+    const struct state *state = memory;
+    if (lock < 0 || lock >= state->opened)
+        return LS_EINVAL;
+    return ls_mutex_guard(&state->mutexes[lock], (uint64_t)owner + 1, op, path, size);
+}
+
+static zhandle_t *handle(const void *memory)
+{
+    const struct state *state = memory;
+    ls_env_lock(state->session.env);
+    zhandle_t *zh = state->session.zh;
+    ls_env_unlock(state->session.env);
+    return zh;
+}
+
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
     .summary = "reentrant mutex with protected creation, janitor and fencing token",
@@ -218,4 +237,6 @@ const struct ls_recipe ls_recipe_mutex = {
     .release = release,
     .query = query,
     .idle = idle,
+    .guard = guard,
+    .handle = handle,
 };

@@ -20,14 +20,16 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     return 0;
 }
 
-/* owner=N, timeout=2s. Returns 1 if it was one of them. */
+/* owner=N, timeout=2s, guarded. Returns 1 if it was one of them. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
     struct input_word key, value;
     parser_split(word, '=', &key, &value);
     if (!value.text) {
-        return 0;
+        bool guarded = (verb->flags & VERB_GUARDED) && input_word_is(word, "guarded");
+        action->c = guarded ? 1 : action->c;
+        return guarded;
     }
     if (input_word_is(&key, "owner") && (verb->flags & VERB_OWNER)) {
         int64_t owner;
@@ -46,9 +48,10 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         return 1;
     }
     return parser_wrong(parser, word,
-                        verb->flags & VERB_TIMEOUT ? "owner=N or timeout=DURATION"
-                        : verb->flags & VERB_OWNER ? "owner=N"
-                                                   : "no option");
+                        verb->flags & VERB_TIMEOUT   ? "owner=N or timeout=DURATION"
+                        : verb->flags & VERB_OWNER   ? "owner=N"
+                        : verb->flags & VERB_GUARDED ? "guarded"
+                                                     : "no option");
 }
 
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,

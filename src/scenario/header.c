@@ -28,8 +28,8 @@ static int read_int(struct parser *parser, const struct input_word *value, const
 
 static int read_servers(struct parser *parser, const struct input_word *value)
 {
-    return read_int(parser, value, "a number of servers from 1 to 5", 1, WORLD_SERVERS_MAX,
-                    &parser->scenario->options.servers);
+    return read_int(parser, value, "a number of servers from 1 to " PARSER_DIGITS(WORLD_SERVERS_MAX), 1,
+                    WORLD_SERVERS_MAX, &parser->scenario->options.servers);
 }
 
 static int read_time(struct parser *parser, const struct input_word *value, int *out_ms)
@@ -180,10 +180,14 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
         options->callbacks_in_init = true;
         return 0;
     }
+    if (input_word_is(word, "keep-fresh")) {
+        options->keep_fresh = true;
+        return 0;
+    }
     return parser_wrong(
         parser, word,
         "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, "
-        "timed, untimed, used or callbacks-in-init");
+        "timed, untimed, used, callbacks-in-init or keep-fresh");
 }
 
 static int read_world(struct parser *parser)
@@ -229,7 +233,7 @@ static int read_mutex(struct parser *parser)
     struct world_options *options = &parser->scenario->options;
     struct input_word path = input_next_word(&parser->cursor);
     if (options->locks == WORLD_LOCKS_MAX) {
-        return parser_wrong(parser, &path, "at most four locks");
+        return parser_wrong(parser, &path, "at most " PARSER_DIGITS(WORLD_LOCKS_MAX) " locks");
     }
     if (parser_path(parser, &path) != 0) {
         return -1;
@@ -299,7 +303,7 @@ static int read_program(struct parser *parser, int first, int last)
                                 program->count > 0 ? "an option, an operation or 'forever'" : "an operation");
         }
         if (program->count == WORLD_PROGRAM_MAX) {
-            return parser_wrong(parser, &word, "at most 32 operations");
+            return parser_wrong(parser, &word, "at most " PARSER_DIGITS(WORLD_PROGRAM_MAX) " operations");
         }
         if (parser_client_verb(parser, verb, &program->ops[program->count++], &word) != 0) {
             return -1;
@@ -318,7 +322,7 @@ static int add_process(struct parser *parser, const struct input_word *word)
 {
     struct world_options *options = &parser->scenario->options;
     if (options->processes == WORLD_PROCESSES_MAX) {
-        return parser_wrong(parser, word, "at most 32 processes");
+        return parser_wrong(parser, word, "at most " PARSER_DIGITS(WORLD_PROCESSES_MAX) " processes");
     }
     if (check_name(parser, word) != 0) {
         return -1;

@@ -315,7 +315,7 @@ static void line_woken(struct narrator *narrator, const struct event *event)
 static void line_effect(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, event->code ? "wrote" : "fenced");
-    append(narrator, " fence=%lld", (long long)event->zxid);
+    append(narrator, " fence=%lld%s", (long long)event->zxid, event->cause != 0 ? " guarded" : "");
 }
 
 static void line_fault(struct narrator *narrator, const struct event *event)
@@ -358,6 +358,7 @@ static const struct {
     [EVENT_WATCH_GONE] = {SHOW_WATCHES, line_watch},
     [EVENT_WOKEN] = {SHOW_WATCHES, line_woken},
     [EVENT_EFFECT] = {SHOW_DEFAULT, line_effect},
+    [EVENT_WRITTEN] = {SHOW_DEFAULT, line_rc},
     [EVENT_CRASHED] = {SHOW_FAULTS, line_plain},
     [EVENT_RESTARTED] = {SHOW_FAULTS, line_plain},
     [EVENT_STOPPED] = {SHOW_FAULTS, line_plain},

@@ -8,6 +8,10 @@
 #include "scenario/scenario.h"
 #include "scenario/verbs.h"
 
+/* A number that is a macro, as a literal for messages: what they say is what is checked. */
+#define PARSER_DIGITS(number) PARSER_DIGITS_OF(number)
+#define PARSER_DIGITS_OF(number) #number
+
 struct parser {
     struct scenario *scenario;
     struct input_cursor cursor;

@@ -24,8 +24,10 @@ static const struct verb VERBS[] = {
     CLIENT("release", VERB_OWNER, ACTION_RELEASE, "a release [LOCK] [owner=N]",
            "gives one level of the lock back"),
     CLIENT("cancel", VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]", "gives a pending acquire up"),
-    CLIENT("write", 0, ACTION_WRITE, "a write [LOCK]",
-           "writes to the guarded resource with the fencing token"),
+    CLIENT("write", VERB_GUARDED, ACTION_WRITE, "a write [LOCK] [guarded]",
+           "writes to a resource that compares fencing tokens; guarded: to the ensemble, in a multi that "
+           "fails once the "
+           "hold is over"),
     {"stop", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop",
      "closes the session in an orderly way"},
     {"start", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start",
@@ -118,7 +120,7 @@ const char *verb_of_action(int kind)
 
 bool verb_is_reserved(const struct input_word *word)
 {
-    static const char *const OTHERS[] = {"all", "as", "asleep", "forever", "holds", "violates"};
+    static const char *const OTHERS[] = {"all", "as", "asleep", "forever", "guarded", "holds", "violates"};
     if (verb_find(word, true) || verb_find(word, false)) {
         return true;
     }

@@ -25,6 +25,7 @@ enum verb_argument {
 #define VERB_CUT 0x04u     /* takes keep= apply= rc= late */
 #define VERB_COUNT 0x08u   /* takes n=N */
 #define VERB_PERMS 0x40u   /* takes perms=N */
+#define VERB_GUARDED 0x80u /* takes guarded */
 #define VERB_CLIENT 0x10u  /* the process stands before it */
 #define VERB_FAULT 0x20u   /* listed as a fault */
 

@@ -52,7 +52,8 @@ static bool verb_enabled(const struct action *action)
     case ACTION_CANCEL:
         return process_running(p) && slot != NULL && slot->pending;
     case ACTION_WRITE:
-        return process_running(p) && slot != NULL && slot->depth > 0 && !slot->lost;
+        return process_running(p) && slot != NULL && slot->depth > 0 && !slot->lost &&
+               (action->c == 0 || guarded_possible());
     case ACTION_RELEASE:
     case ACTION_STOP:
         return process_running(p);
@@ -165,7 +166,7 @@ static void do_verb(const struct action *action)
         process_cancel(p, action->b, action->a);
         break;
     case ACTION_WRITE:
-        process_write(p, action->b, action->a);
+        process_write(p, action->b, action->a, action->c != 0);
         break;
     case ACTION_STOP:
         process_stop(p);

@@ -129,6 +129,9 @@ static void label_client(const struct action *action, char *label)
     if (action->kind == ACTION_ACQUIRE && action->c > 0) {
         snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " timeout=%dms", action->c);
     }
+    if (action->kind == ACTION_WRITE && action->c != 0) {
+        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " guarded");
+    }
 }
 
 static void label_fault(const struct action *action, char *label)
@@ -283,6 +286,8 @@ static int parse_client(const struct words *words, int p, struct action *action,
             action->a = (uint8_t)value;
         } else if (kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) {
             action->c = value;
+        } else if (kind == ACTION_WRITE && strcmp(words->word[i], "guarded") == 0) {
+            action->c = 1;
         } else {
             return fail(why, LS_EINVAL, "expected a lock, owner=N or timeout=T, found \"%.60s\"",
                         words->word[i]);

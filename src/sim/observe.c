@@ -180,10 +180,7 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
         session_event(from);
         break;
     case FAKEZK_EFFECT:
-        event = about_path(EVENT_EFFECT, from, &is_directory);
-        event.code = from->code;
-        event.cause = from->zxid;
-        observe(&event);
+        guarded_observe(from);
         break;
     }
 }

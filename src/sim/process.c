@@ -115,6 +115,7 @@ static void wipe(int p)
     process->started = 0;
     process->paused = 0;
     process->fail_in = 0;
+    process->writes = NULL;
 }
 
 static void end_beliefs(int p)
@@ -211,11 +212,17 @@ void process_release(int p, int lock, int owner)
     }
 }
 
-/* The resource compares the token with the newest that it has taken. */
-void process_write(int p, int lock, int owner)
+/* The resource compares the token with the newest that it has taken; or, guarded, the ensemble looks for the node. */
+void process_write(int p, int lock, int owner, bool guarded)
 {
     const struct slot *slot = process_slot(p, lock, owner);
     int32_t token = (int32_t)(slot->token & 0x7fffffff);
+    if (guarded) {
+        enter(p);
+        guarded_start(p, lock, owner, token);
+        leave();
+        return;
+    }
     struct world_state *state = state_mark();
     struct event event = slot_event(EVENT_EFFECT, p, lock, owner);
     event.zxid = token;
@@ -327,6 +334,9 @@ static void report_session(int p, const struct ls_report *report)
     struct event event = observe_process(kinds[report->kind], p);
     event.session = report->session & 0x7fffffff;
     observe(&event);
+    if (report->kind == LS_REPORT_CONNECTED || report->kind == LS_REPORT_RECONNECTED) {
+        guarded_connected(p, report->kind == LS_REPORT_CONNECTED);
+    }
 }
 
 void ls_report(struct ls_env *env, const struct ls_report *report)
@@ -415,7 +425,7 @@ static bool any_pending(int p)
             return true;
         }
     }
-    return false;
+    return process_at(p)->writes != NULL;
 }
 
 const struct action *process_next_op(int p)

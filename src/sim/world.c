@@ -82,6 +82,7 @@ static void lay_config(const struct world_options *options)
     config->session_timeout_ms = options->session_timeout_ms;
     config->contents = options->contents != NULL ? constant_text(options->contents, "") : NULL;
     config->contents_size = options->contents != NULL ? (int)strlen(options->contents) : 0;
+    config->keep_fresh = options->keep_fresh;
     the_world.config = config;
     for (int p = 0; p < options->processes; p++) {
         the_world.env[p] = arena_constant(&the_world.arena, sizeof(struct ls_env));

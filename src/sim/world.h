@@ -41,6 +41,7 @@ struct process {
     uint32_t ids;    /* attempt ids handed out */
     uint8_t paused;  /* as the fake knows it; kept here because it is asked so often */
     uint8_t reserved[7];
+    struct guarded *writes; /* guarded ones without an answer, oldest first, in the heap */
     struct pack_table table;
 };
 
@@ -143,7 +144,7 @@ void process_crash(int p);
 void process_acquire(int p, int lock, int owner, int timeout_ms);
 void process_release(int p, int lock, int owner);
 void process_cancel(int p, int lock, int owner);
-void process_write(int p, int lock, int owner);
+void process_write(int p, int lock, int owner, bool guarded);
 void process_fire(int p, int timer);
 void process_run_step(const struct fakezk_step *step);
 struct slot *process_slot(int p, int lock, int owner);
@@ -159,6 +160,16 @@ void *process_state(int p);
 void *heap_alloc(int p, size_t size);
 void heap_free(int p, void *memory);
 void heap_clear(int p, size_t state_size);
+
+/* ---- guarded.c: writes that commit only while the hold stands; called with the process entered ---- */
+
+/* Whether the recipe can guard writes. */
+bool guarded_possible(void);
+void guarded_start(int p, int lock, int owner, int32_t token);
+/* The link is up: what has no answer is sent again. */
+void guarded_connected(int p, bool new_session);
+/* A multi with a check committed or failed: an effect, if it was a guarded write. */
+void guarded_observe(const struct fakezk_event *from);
 
 /* ---- env.c ---- */
 

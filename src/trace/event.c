@@ -34,6 +34,7 @@ static const char *const NAMES[] = {
     [EVENT_WATCH_GONE] = "watch-gone",
     [EVENT_WOKEN] = "woken",
     [EVENT_EFFECT] = "effect",
+    [EVENT_WRITTEN] = "written",
     [EVENT_CRASHED] = "crashed",
     [EVENT_RESTARTED] = "restarted",
     [EVENT_STOPPED] = "stopped",

@@ -48,6 +48,17 @@ printf 'mutex /locks/x\nprocess a\na acquire timeout=99999999999999999999s\n----
 expect_line "$f:3:19: expected a duration up to a day with its unit (ms, s or m), found '99999999999999999999s'" \
     "$LOCKSTEP" run "$f"
 
+printf 'mutex /locks/x\nprocess a: %s\n----\n' "$(printf 'acquire release %.0s' 1 2 3 4 5 6 7 8) acquire" >"$f"
+expect_line "$f:2:141: expected at most 16 operations, found 'acquire'" "$LOCKSTEP" run "$f"
+printf 'mutex /locks/%s\n' a b c d e >"$f"
+expect_line "$f:5:7: expected at most 4 locks, found '/locks/e'" "$LOCKSTEP" run "$f"
+printf 'mutex /locks/x\nprocess%s\n' "$(printf ' p%s' {1..33})" >"$f"
+expect_line "$f:2:128: expected at most 32 processes, found 'p33'" "$LOCKSTEP" run "$f"
+# The page names the same limits.
+for words in 'At most 16 operations' 'Processes, up to 32' 'A lock; up to 4' 'size of the ensemble, 1 to 5'; do
+    grep -q "$words" docs/scenario-language.md || { echo "the page does not say '$words'"; failed=1; }
+done
+
 # One bad file among good ones: nothing is run, and each bad one is named.
 write_small "$scratch/good.scn"
 : >"$scratch/empty.scn"
@@ -55,6 +66,40 @@ printf 'mutex x\n' >"$f"
 expect 2 "$scratch/empty.scn:1:1: expected text, found an empty file" "$LOCKSTEP" run "$scratch"
 expect 2 "$f:1:7: expected an absolute path" "$LOCKSTEP" run "$scratch"
 same 2 "$(wc -l <"$scratch/output")" "lines for two bad files"
+
+# Standard input can be read once.
+expect_line "lockstep run: expected standard input (-) at most once, found '-'" "$LOCKSTEP" run - -
+expect_line "lockstep list: expected standard input (-) at most once, found '-'" "$LOCKSTEP" list scenarios - "$f" -
+
+# ---- folders ----
+tree=$scratch/tree
+mkdir -p "$tree/deep/empty"
+write_small "$scratch/outside.scn"
+ln -s .. "$tree/deep/loop"
+ln -s "$scratch" "$tree/elsewhere"
+ln -s "$scratch/outside.scn" "$tree/link.scn"
+mkfifo "$tree/pipe.scn"
+expect_line "$tree:1:1: expected scenarios (*.scn) in this folder, found none" timeout 20 "$LOCKSTEP" run "$tree"
+write_small "$tree/deep/one.scn"
+expect 0 '1 passed, 0 failed' timeout 20 "$LOCKSTEP" run --out "$scratch/reports" "$tree"
+# A link that is named on the command line is meant.
+expect 0 '1 passed, 0 failed' timeout 20 "$LOCKSTEP" run --out "$scratch/reports" "$tree/deep/loop"
+expect 0 '1 passed, 0 failed' timeout 20 "$LOCKSTEP" run --out "$scratch/reports" "$tree/link.scn"
+# Another file system below the folder is not entered. There is one to look at where /dev has its usual contents.
+if [[ -w /dev/shm && $(stat -c %d /dev/shm) != $(stat -c %d /dev) ]]; then
+    other=$(mktemp -d /dev/shm/lockstep.XXXXXX)
+    write_small "$other/one.scn"
+    expect_line "/dev:1:1: expected scenarios (*.scn) in this folder, found none" timeout 20 "$LOCKSTEP" run /dev
+    rm -r "$other"
+fi
+mkdir "$scratch/crowd"
+(cd "$scratch/crowd" && seq 100000 | xargs touch)
+write_small "$scratch/crowd/one.scn"
+expect_line "$scratch/crowd:1:1: expected at most 100000 files and folders below this folder, found more than that" \
+    timeout 60 "$LOCKSTEP" run "$scratch/crowd"
+rm "$scratch/crowd/1"
+expect 0 '1 passed, 0 failed' timeout 60 "$LOCKSTEP" run --out "$scratch/reports" "$scratch/crowd"
+rm -r "$scratch/crowd" "$tree"
 
 # ---- trace files ----
 t=$scratch/t.trace

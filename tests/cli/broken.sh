@@ -6,6 +6,7 @@
 # run and in the replay of the trace that the run writes. The correct recipe besides ours differs from the expected
 # traces in its timing, and violates nothing.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
+source dev.d/traces.sh
 
 # run RECIPE [OPTION...]: its output in $scratch/output, its traces in a folder of its own, its exit status in `status`.
 run()
@@ -22,23 +23,12 @@ complain()
     failed=1
 }
 
-# trace_of PROPERTY: the trace of the first scenario that the output says to violate it.
-trace_of()
-{
-    awk -v property="$1" '
-        /^FAIL  / { meant = 0 }
-        $1 == "FAIL" && $2 == property { meant = 1 }
-        /^replay: lockstep replay / && meant && !found { found = substr($0, length("replay: lockstep replay ") + 1) }
-        END { print found }
-    ' "$scratch/output"
-}
-
 # caught RECIPE PROPERTY: by the run, and by the replay of the first of its traces that is about this property.
 caught()
 {
     local trace replayed
     run "$1" --quiet
-    trace=$(trace_of "$2")
+    trace=$(trace_of "$2" "$scratch/output")
     if [[ $status != 1 || -z $trace ]]; then
         complain "$1: expected exit status 1 and 'FAIL $2' with a trace, found $status and:"
         return

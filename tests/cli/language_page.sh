@@ -21,7 +21,7 @@ expect 3 '0 passed, 0 failed, 1 skipped' "$LOCKSTEP" run --out "$scratch/reports
 # Outside the tree, with every header and command of the page in one file.
 cat >"$scratch/everything.scn" <<'TEXT'
 # Everything that the language has. The run only has to come to its end.
-world servers=3 latency=10ms session-timeout=2s tick=100ms seed=7 rc=-7 used containers=yes timed
+world servers=3 latency=10ms session-timeout=2s tick=100ms seed=7 rc=-7 used containers=yes timed keep-fresh
 mutex /locks/x
 mutex /locks/y as other
 chroot /app
@@ -38,6 +38,7 @@ c start
 settle
 b cancel x owner=1
 a write x
+a write x guarded
 before apply s1 a delete
 a release x
 after apply s1 a delete

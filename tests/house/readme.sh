@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# What the README shows is what the program prints: the scenario, and the broken recipe being caught.
+# What the README shows is what the program prints: the scenario, and the broken recipe being caught. What it and the other
+# pages link to is there.
 set -euo pipefail
 cd "$LOCKSTEP_SOURCE_DIR"
 scratch=$(mktemp -d)
@@ -35,4 +36,40 @@ shown "build/release/lockstep run --recipe broken-no-protection $scenario" >"$sc
 }
 sed -i "s|$scratch/reports|build/reports|" "$scratch/printed"
 compare output "$scratch/shown" "$scratch/printed"
+# links PAGE: what its relative links point to, without the place inside the target. Code is not looked at.
+links()
+{
+    awk '/^ *```/ { code = !code; next } !code' "$1" | sed 's/`[^`]*`//g' | grep -oE '\]\([^)]+\)|^\[[^]]+\]: *[^ ]+' |
+        sed -E 's/^\]\(//; s/\)$//; s/^\[[^]]+\]: *//; s/ ".*"$//; s/#.*$//' | grep -vE '^([a-z]+:|$)' || true
+}
+
+# dead_links PAGE...: one line for each link that leads nowhere.
+dead_links()
+{
+    local page target
+    for page in "$@"; do
+        while read -r target; do
+            [[ -e $(dirname "$page")/$target ]] || echo "$page: no such file: $target"
+        done < <(links "$page")
+    done
+}
+
+# The check is first shown pages with good and dead links of each kind.
+mkdir -p "$scratch/docs"
+printf '%s\n' '[a](docs/b.md), [b](docs/c.md#there) and ![c](d.svg)' '[web](https://example.org/x.md) [here](#here) `[x](y)`' \
+    '```' '[code](none.md)' '```' '[e]: gone.md "title"' >"$scratch/a.md"
+printf '[up](../a.md) [gone](a.md)\n' >"$scratch/docs/b.md"
+dead_links "$scratch/a.md" "$scratch/docs/b.md" | sed "s|$scratch/||" >"$scratch/dead"
+printf '%s\n' 'a.md: no such file: docs/c.md' 'a.md: no such file: d.svg' 'a.md: no such file: gone.md' \
+    'docs/b.md: no such file: a.md' >"$scratch/wanted"
+if ! diff -u "$scratch/wanted" "$scratch/dead"; then
+    echo 'the check of links does not find what it should'
+    failed=1
+fi
+pages=(README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md docs/*.md)
+dead_links "${pages[@]}" >"$scratch/dead"
+if [[ -s $scratch/dead ]]; then
+    cat "$scratch/dead"
+    failed=1
+fi
 exit $failed

@@ -90,6 +90,8 @@ static void reads_every_command(void **state)
         {"a release owner=7", STEP_ACTION, ACTION_RELEASE, 0, 7, 0, 0, 0},
         {"a cancel", STEP_ACTION, ACTION_CANCEL, 0, 0, 0, 0, 0},
         {"a write x", STEP_ACTION, ACTION_WRITE, 0, 0, 0, 0, 0},
+        {"b write guarded", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 0},
+        {"b write x guarded", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 0},
         {"a stop", STEP_ACTION, ACTION_STOP, 0, 0, 0, 0, 0},
         {"a start", STEP_ACTION, ACTION_START, 0, 0, 0, 0, 0},
         {"cut b keep=1 apply=2 rc=-7 late", STEP_ACTION, ACTION_CUT, 1, 1, 2, -7, 1},
@@ -174,10 +176,11 @@ static void reads_groups_and_claims(void **state)
 static void reads_programs(void **state)
 {
     (void)state;
-    take("mutex /x/x\nmutex /x/y\nprocess a b: acquire x owner=1 timeout=1s write x release x owner=1 "
-         "forever\n"
-         "process c asleep: start try y\nexplore loss<=1 expire<=2 total<=2\n----\nholds "
-         "at_most_one_holder\n");
+    take(
+        "mutex /x/x\nmutex /x/y\nprocess a b: acquire x owner=1 timeout=1s write x guarded release x owner=1 "
+        "forever\n"
+        "process c asleep: start try y\nexplore loss<=1 expire<=2 total<=2\n----\nholds "
+        "at_most_one_holder\n");
     const struct world_program *program = &scenario.options.program[1];
     assert_true(scenario.exploring);
     assert_false(scenario.options.timed);
@@ -187,6 +190,7 @@ static void reads_programs(void **state)
     assert_int_equal(program->ops[0].a, 1);
     assert_int_equal(program->ops[0].c, 1000);
     assert_int_equal(program->ops[1].kind, ACTION_WRITE);
+    assert_int_equal(program->ops[1].c, 1);
     assert_int_equal(program->ops[2].kind, ACTION_RELEASE);
     assert_int_equal(scenario.options.program[2].count, 2);
     assert_int_equal(scenario.options.program[2].ops[1].b, 1);
@@ -225,7 +229,7 @@ static void refuses_wrong_headers(void **state)
     refuse("world timed untimed\n", "s:1:13: expected one of timed and untimed, found 'untimed'");
     refuse("world sevrers=1\n",
            "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
-           "containers=, defects=, timed, untimed, used or callbacks-in-init, found 'sevrers=1'");
+           "containers=, defects=, timed, untimed, used, callbacks-in-init or keep-fresh, found 'sevrers=1'");
     refuse("mutex locks\n",
            "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");
     refuse("mutex /a//b\n",

@@ -306,6 +306,88 @@ static void test_the_resource_refuses_an_older_token(void **state)
     assert_int_equal(find("a write"), LS_ENOENT);
 }
 
+static void test_a_guarded_write_waits_for_its_answer(void **state)
+{
+    (void)state;
+    open_world(1, 1, false);
+    assert_int_equal(find("a write guarded"), LS_ENOENT); /* nobody holds */
+    act("a acquire");
+    settle();
+    act("a write guarded");
+    assert_int_equal(seen(EVENT_EFFECT, 0), 0);
+    act("apply s1 a multi");
+    assert_int_equal(last(EVENT_EFFECT, 0)->code, 1);
+    assert_int_equal(last(EVENT_EFFECT, 0)->zxid, last(EVENT_GRANTED, 0)->zxid);
+    assert_int_equal(last(EVENT_EFFECT, 0)->cause, last(EVENT_GRANTED, 0)->zxid);
+    assert_int_equal(seen(EVENT_WRITTEN, 0), 0);
+    act("deliver a multi-reply");
+    assert_int_equal(last(EVENT_WRITTEN, 0)->code, 0);
+    settle();
+    assert_true(world_at_rest(world));
+}
+
+/* What nobody answered is sent again, in the next session too; there the guard of the old hold refuses it. */
+static void test_a_guarded_write_outlives_links_and_sessions_and_its_guard_does_not(void **state)
+{
+    (void)state;
+    open_world(2, 1, false);
+    act("a acquire");
+    settle();
+    act("a write guarded");
+    act("apply s1 a multi");
+    act("cut a keep=0 apply=0 rc=-4");
+    settle();
+    assert_int_equal(seen(EVENT_EFFECT, 0), 2);
+    assert_int_equal(seen(EVENT_WRITTEN, 0), 1);
+    act("a write guarded");
+    act("expire a");
+    act("b acquire");
+    settle();
+    assert_int_equal(seen(EVENT_EFFECT, 0), 3);
+    assert_int_equal(last(EVENT_EFFECT, 0)->code, 0);
+    assert_int_equal(last(EVENT_WRITTEN, 0)->code, LS_ELOST);
+    act("b write guarded");
+    settle();
+    assert_int_equal(last(EVENT_EFFECT, 1)->code, 1);
+    act("b release");
+    settle();
+    assert_true(world_at_rest(world));
+}
+
+/* Guarded or not, it is one resource for each lock: it remembers the newest token. */
+static void test_a_guarded_write_counts_for_the_tokens(void **state)
+{
+    (void)state;
+    open_world(2, 1, false);
+    act("a acquire");
+    settle();
+    act("pause a");
+    act("b acquire");
+    settle();
+    act("expire a");
+    settle();
+    act("b write guarded");
+    settle();
+    act("resume a");
+    act("a write");
+    assert_int_equal(last(EVENT_EFFECT, 0)->code, 0);
+}
+
+static void test_a_crash_forgets_a_guarded_write(void **state)
+{
+    (void)state;
+    open_world(1, 1, false);
+    act("a acquire");
+    settle();
+    act("a write guarded");
+    act("crash a");
+    pass(8000);
+    act("restart a");
+    settle();
+    assert_int_equal(seen(EVENT_WRITTEN, 0), 0);
+    assert_true(world_at_rest(world));
+}
+
 static void test_server_restart_keeps_sessions_and_locks(void **state)
 {
     (void)state;
@@ -475,6 +557,10 @@ int main(void)
         TEST(test_a_crashed_holder_keeps_the_lock_until_its_session_ends),
         TEST(test_heal_ends_every_fault),
         TEST(test_the_resource_refuses_an_older_token),
+        TEST(test_a_guarded_write_waits_for_its_answer),
+        TEST(test_a_guarded_write_outlives_links_and_sessions_and_its_guard_does_not),
+        TEST(test_a_guarded_write_counts_for_the_tokens),
+        TEST(test_a_crash_forgets_a_guarded_write),
         TEST(test_server_restart_keeps_sessions_and_locks),
         TEST(test_a_swept_container_and_a_removed_parent_come_back),
         TEST(test_a_frozen_follower_answers_reads_only),

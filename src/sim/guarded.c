@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Guarded writes: what an application does with the guard of a lock (D12).
+ *
+ * The resource is the data of the lock's directory. A write is one multi: the recipe's check that the contender node of
+ * the hold exists, and a set. Like an application that must get its write done, the process sends it again after every
+ * lost answer, over the next link and also in the next session, with the guard that it was given when it held. The
+ * guard is what makes that harmless: once the hold is over, the multi is refused.
+ *
+ * A write lies in the process's heap until it is answered, because the client library writes its results there. */
+#include "sim/world.h"
+
+#include <lockstep/error.h>
+#include <stdio.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+struct guarded {
+    struct guarded *next;
+    uint8_t process;
+    uint8_t lock;
+    uint8_t owner;
+    uint8_t sent;               /* its answer is to come */
+    char path[FAKEZK_PATH_MAX]; /* of the guard */
+    char data[40];              /* what is written says whose write it is: the world reads it in the log */
+    zoo_op_t ops[2];            /* the guard, and the set */
+    zoo_op_result_t results[2];
+};
+
+#define DATA_FORMAT "lock %d owner %d token %d"
+
+static const struct ls_recipe *recipe(void)
+{
+    return the_world.options.recipe;
+}
+
+bool guarded_possible(void)
+{
+    return recipe()->guard != NULL && recipe()->handle != NULL;
+}
+
+static void drop(struct guarded *write)
+{
+    struct guarded **link = &process_mark(write->process)->writes;
+    while (*link != write) {
+        link = &(*link)->next;
+    }
+    *link = write->next;
+    heap_free(write->process, write);
+}
+
+static void tell(const struct guarded *write, int rc)
+{
+    struct event event = observe_process(EVENT_WRITTEN, write->process);
+    event.lock = write->lock;
+    event.owner = write->owner;
+    event.code = rc;
+    observe(&event);
+}
+
+/* Nobody knows whether it was done, or it certainly was not because the link or the session was at its end. */
+static bool is_unanswered(int rc)
+{
+    return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED ||
+           rc == ZCLOSING || rc == ZINVALIDSTATE || rc == ZMARSHALLINGERROR;
+}
+
+static int meaning(const struct guarded *write, int rc)
+{
+    if (rc == ZOK) {
+        return LS_OK;
+    }
+    if (rc == ZNOAUTH) {
+        return LS_ENOAUTH;
+    }
+    return write->results[0].err == ZNONODE ? LS_ELOST : LS_EZK;
+}
+
+static void answered(struct guarded *write, int rc)
+{
+    write->sent = 0;
+    if (!is_unanswered(rc)) {
+        tell(write, meaning(write, rc));
+        drop(write);
+    }
+}
+
+static void on_answered(int rc, const void *data)
+{
+    answered((struct guarded *)(uintptr_t)data, rc);
+}
+
+/* A call that is refused at once has no answer (F16). */
+static void issue(struct guarded *write)
+{
+    zhandle_t *zh = recipe()->handle(process_state(write->process));
+    if (zh == NULL) {
+        return;
+    }
+    write->sent = 1;
+    memset(write->results, 0, sizeof write->results);
+    int rc = zoo_amulti(zh, 2, write->ops, write->results, on_answered, write);
+    if (rc != ZOK) {
+        answered(write, rc);
+    }
+}
+
+/* In line behind those before it. */
+static void append(struct guarded *write)
+{
+    struct guarded **link = &process_mark(write->process)->writes;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = write;
+}
+
+void guarded_start(int p, int lock, int owner, int32_t token)
+{
+    struct guarded *write = heap_alloc(p, sizeof *write);
+    if (write == NULL) {
+        return;
+    }
+    write->process = (uint8_t)p;
+    write->lock = (uint8_t)lock;
+    write->owner = (uint8_t)owner;
+    append(write);
+    int rc = recipe()->guard(process_state(p), lock, owner, &write->ops[0], write->path, sizeof write->path);
+    if (rc != 0) {
+        tell(write, rc);
+        drop(write);
+        return;
+    }
+    int size = snprintf(write->data, sizeof write->data, DATA_FORMAT, lock, owner, (int)token);
+    zoo_set_op_init(&write->ops[1], the_world.config->lock_paths[lock], write->data, size, -1, NULL);
+    issue(write);
+}
+
+/* Of a new session nothing is under way, whatever the old one still owes (F21). */
+void guarded_connected(int p, bool new_session)
+{
+    struct guarded *next;
+    for (struct guarded *write = process_at(p)->writes; write != NULL; write = next) {
+        next = write->next;
+        if (new_session || !write->sent) {
+            issue(write);
+        }
+    }
+}
+
+void guarded_observe(const struct fakezk_event *from)
+{
+    int lock, owner, token;
+    char data[sizeof((struct guarded *)0)->data] = "";
+    if (from->data_size > 0 && from->data_size < (int32_t)sizeof data) {
+        memcpy(data, from->data, (size_t)from->data_size);
+    }
+    bool by_guard = from->code == 1 || from->cause == 1;
+    if (!by_guard || sscanf(data, DATA_FORMAT, &lock, &owner, &token) != 3) {
+        return;
+    }
+    struct event event = observe_process(EVENT_EFFECT, from->client);
+    event.lock = (uint8_t)lock;
+    event.owner = (uint8_t)owner;
+    event.code = from->code;
+    event.zxid = event.cause = token;
+    struct world_state *state = state_mark();
+    if (event.code == 1 && token > state->newest[lock]) {
+        state->newest[lock] = token;
+    }
+    observe(&event);
+}
