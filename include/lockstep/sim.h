@@ -232,10 +232,9 @@ bool world_image_equal(const struct world_image *a, const struct world_image *b)
 size_t world_image_bytes(const struct world_image *image);
 void world_image_free(struct world_image *image);
 
-struct world_fingerprint {
-    uint64_t low, high;
-};
-struct world_fingerprint world_fingerprint(struct world *world);
+/* Equal for equal worlds, and for two different ones with a chance of 1 in 2^64. Costs what the blocks cost that were
+ * marked since the last call. */
+uint64_t world_fingerprint(struct world *world);
 
 /* ---- questions ---- */
 

@@ -107,20 +107,19 @@ size_t arena_live(const struct arena *arena)
     return sum;
 }
 
-void arena_fingerprint(struct arena *arena, uint64_t *low, uint64_t *high)
+uint64_t arena_fingerprint(struct arena *arena)
 {
+    uint64_t sum = arena->sum; /* in a register: the loop would wait for its own stores */
     for (int i = 0; i < arena->stale_count; i++) {
         int block = arena->stale_list[i];
-        struct hash128 h = hash_bytes(arena_at(arena, block), head(arena, block)->used, (uint64_t)block + 1);
-        arena->hash_low[block] = h.low;
-        arena->hash_high[block] = h.high;
-        arena->sum_low += h.low;
-        arena->sum_high += h.high;
+        uint64_t hash = hash_bytes(arena_at(arena, block), head(arena, block)->used, (uint64_t)block + 1);
+        arena->hash[block] = hash;
         arena->stale[block] = false;
+        sum += hash;
     }
     arena->stale_count = 0;
-    *low = arena->sum_low;
-    *high = arena->sum_high;
+    arena->sum = sum;
+    return sum;
 }
 
 struct arena_image *arena_save(const struct arena *arena)

@@ -31,12 +31,12 @@ struct arena {
     int blocks;                          /* number of blocks */
     uint32_t offset[ARENA_BLOCKS_MAX];   /* of each block */
     uint32_t capacity[ARENA_BLOCKS_MAX]; /* of each block */
-    uint64_t hash_low[ARENA_BLOCKS_MAX]; /* of each block, valid unless stale */
-    uint64_t hash_high[ARENA_BLOCKS_MAX];
-    uint64_t sum_low, sum_high;   /* of all blocks that are not stale */
-    bool stale[ARENA_BLOCKS_MAX]; /* marked since its hash was taken */
+    uint64_t hash[ARENA_BLOCKS_MAX];     /* of each block, valid unless stale */
+    uint64_t sum;                        /* of the hashes of all blocks that are not stale */
+    bool stale[ARENA_BLOCKS_MAX];        /* marked since its hash was taken */
     unsigned char stale_list[ARENA_BLOCKS_MAX];
     int stale_count;
+    uint64_t changed[2];  /* a bit for each block marked since somebody last cleared them: see base/trail.h */
     size_t constant_used; /* bytes taken of the constant region */
 };
 
@@ -68,8 +68,8 @@ static inline void arena_mark(struct arena *arena, int block)
     if (!arena->stale[block]) {
         arena->stale[block] = true;
         arena->stale_list[arena->stale_count++] = (unsigned char)block;
-        arena->sum_low -= arena->hash_low[block];
-        arena->sum_high -= arena->hash_high[block];
+        arena->changed[block >> 6] |= 1ull << (block & 63);
+        arena->sum -= arena->hash[block];
     }
 }
 
@@ -79,8 +79,8 @@ bool arena_resize(struct arena *arena, int block, size_t used);
 /* Live bytes of all blocks. */
 size_t arena_live(const struct arena *arena);
 
-/* Sum over the blocks of a hash seeded by the block's number. Two halves of 64 bits. */
-void arena_fingerprint(struct arena *arena, uint64_t *low, uint64_t *high);
+/* Sum over the blocks of a hash seeded by the block's number. */
+uint64_t arena_fingerprint(struct arena *arena);
 
 struct arena_image *arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, const struct arena_image *image);

@@ -30,25 +30,31 @@ uint64_t hash_mix(uint64_t x)
     return fold(x ^ K0, K1);
 }
 
-struct hash128 hash_bytes(const void *bytes, size_t size, uint64_t seed)
+static inline uint64_t fold_pair(const unsigned char *at, uint64_t key, uint64_t sum)
+{
+    return fold(word(at) ^ key, word(at + 8) ^ sum);
+}
+
+/* Four chains of products, because each product waits for the one before it. */
+uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
     const unsigned char *at = bytes;
     uint64_t a = fold(seed ^ K0, K1);
-    uint64_t b = fold(seed ^ K2, K3);
+    uint64_t b = a, c = a, d = a;
     uint64_t length = size;
-    while (size >= 16) {
-        uint64_t x = word(at);
-        uint64_t y = word(at + 8);
-        a = fold(x ^ K1 ^ a, y ^ K0);
-        b = fold(y ^ K3 ^ b, x ^ K2);
-        at += 16;
-        size -= 16;
+    for (; size >= 64; at += 64, size -= 64) {
+        a = fold_pair(at, K0, a);
+        b = fold_pair(at + 16, K1, b);
+        c = fold_pair(at + 32, K2, c);
+        d = fold_pair(at + 48, K3, d);
+    }
+    a = fold(a ^ K1, c ^ length);
+    b = fold(b ^ K2, d ^ K3);
+    for (; size >= 16; at += 16, size -= 16) {
+        a = fold_pair(at, K1, a);
     }
     if (size >= 8) {
-        uint64_t x = word(at);
-        a = fold(x ^ K1 ^ a, K0);
-        b = fold(x ^ K3 ^ b, K2);
+        b = fold(word(at) ^ K2, b ^ K0);
     }
-    struct hash128 h = {fold(a ^ length, b ^ K0), fold(b ^ length, a ^ K2)};
-    return h;
+    return fold(a ^ K0, b ^ K1);
 }

@@ -236,11 +236,9 @@ void world_image_free(struct world_image *image)
     free(image);
 }
 
-struct world_fingerprint world_fingerprint(struct world *world)
+uint64_t world_fingerprint(struct world *world)
 {
-    struct world_fingerprint fingerprint;
-    arena_fingerprint(&world->arena, &fingerprint.low, &fingerprint.high);
-    return fingerprint;
+    return arena_fingerprint(&world->arena);
 }
 
 /* ---- questions ---- */
