@@ -130,7 +130,8 @@ struct ls_session {
     struct ls_timer reopen_timer;
     struct ls_timer retry_timer;
     struct ls_timer fresh_timer;
-    int32_t timeout_ms;        /* requested, after CONNECTED the negotiated one */
+    int32_t requested_ms;      /* the timeout that every handle asks for */
+    int32_t negotiated_ms;     /* what the server made of it; 0 while there is no session */
     uint32_t events;           /* events to deliver, four bits each, the lowest first */
     uint16_t unanswered;       /* writes and syncs in flight */
     uint16_t measured;         /* that many answers from now comes the one whose send was stamped; 0 = none */
@@ -155,10 +156,10 @@ struct ls_session {
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options);
 
-/* Opens the first handle. Legal once, after ls_session_init(). Connecting goes on in the background; locks
- * may be asked for at once. LS_EINVAL: not new, or the connect string is malformed; LS_EZK: the client
- * library refused; LS_EDEADLK in callbacks. After an error the session is still new, but for LS_ENOMEM for
- * the timer that opens the next handle. */
+/* Opens the first handle, which takes as long as looking up the servers' names. Legal once, after
+ * ls_session_init(). Connecting goes on in the background; locks may be asked for at once. LS_EINVAL: not new,
+ * or the connect string is malformed; LS_EZK: the client library refused; LS_EDEADLK in callbacks. After an
+ * error the session is still new, but for LS_ENOMEM for the timer that opens the next handle. */
 int ls_session_start(struct ls_session *session);
 
 /* Ends it in any state: pending acquires are answered with LS_ECLOSED, then the handle is closed, which
@@ -177,7 +178,7 @@ void ls_session_listener_add(struct ls_session *session, struct ls_session_liste
  * freed then. */
 void ls_session_listener_remove(struct ls_session *session, struct ls_session_listener *listener);
 
-/* The state, the session id (0 = none) and the timeout in ms (negotiated once connected). */
+/* The state at this moment. */
 enum ls_session_state ls_session_state(const struct ls_session *session);
 int64_t ls_session_id(const struct ls_session *session);
 int ls_session_timeout_ms(const struct ls_session *session);
@@ -186,7 +187,12 @@ int ls_session_timeout_ms(const struct ls_session *session);
  * attempts. */
 bool ls_session_idle(const struct ls_session *session);
 
+
+/* The id of the present session; 0 before its first connection and after its end. */
 #ifdef __cplusplus
+
+/* The timeout of the present session in ms, as its server granted it (F26); while there is no session the one that
+ * ls_session_init() was given, which each new handle asks for again. */
 }
 #endif
 

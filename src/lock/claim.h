@@ -111,8 +111,11 @@ enum lock_verdict {
 enum lock_verdict lock_session_verdict(int zk_rc);
 bool lock_session_ready(const struct ls_session *session);
 
-/* Accounts for a write or sync that was sent, and for its answer: they carry the belief (D12). */
-void lock_session_sent(struct ls_session *session);
+/* Accounts for a write or sync, which carry the belief (D12): before it is handed to the client, when the
+ * client has taken it (`stamped` is what the first returned; a send that was refused is not accounted for),
+ * and when it is answered. The mutex stays held from the first to the second. */
+bool lock_session_stamp(struct ls_session *session);
+void lock_session_sent(struct ls_session *session, bool stamped);
 void lock_session_answered(struct ls_session *session, int zk_rc);
 
 /* The margin in ms; whether the belief is good enough; whether it should be renewed soon. */

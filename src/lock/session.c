@@ -74,24 +74,31 @@ bool lock_session_ready(const struct ls_session *session)
 
 /* ---- belief: how long ago was the last moment at which the session certainly lived? ----
  *
- * The send of a write or sync that was answered is such a moment. One send at a time is stamped; its answer
- * is the `measured`th from now, because answers come in the order of requests (F36, F40). */
+ * The moment before the send of a write or sync that was answered is such a moment; after it would be too
+ * late, for the process may be stopped between the two. One send at a time is stamped; its answer is the
+ * `measured`th from now, because answers come in the order of requests (F36, F40). */
 
 static int64_t age_ms(const struct ls_session *session)
 {
     return session->confirmed ? ls_env_elapsed_ms(session->env, &session->stamps[session->slot]) : INT64_MAX;
 }
 
-void lock_session_sent(struct ls_session *session)
+bool lock_session_stamp(struct ls_session *session)
 {
-    session->unanswered++;
     if (session->measured)
-        return;
+        return false;
     /* Nothing could be newer. In an untimed world it stays so, and the measuring adds no states there. */
     if (!session->unproven && !age_ms(session))
-        return;
+        return false;
     ls_env_stamp(session->env, &session->stamps[!session->slot]);
-    session->measured = session->unanswered;
+    return true;
+}
+
+void lock_session_sent(struct ls_session *session, bool stamped)
+{
+    session->unanswered++;
+    if (stamped)
+        session->measured = session->unanswered;
 }
 
 /* True if the server has answered, whatever it said about the node. */
@@ -118,10 +125,15 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
     session->unproven = 0;
 }
 
+static int timeout_ms(const struct ls_session *session)
+{
+    return session->negotiated_ms ? session->negotiated_ms : session->requested_ms;
+}
+
 static int64_t margin_ms(const struct ls_session *session)
 {
     uint32_t percent = options_of(session)->margin_percent;
-    return (int64_t)session->timeout_ms * (percent ? percent : 50) / 100;
+    return (int64_t)timeout_ms(session) * (percent ? percent : 50) / 100;
 }
 
 bool lock_session_believed(const struct ls_session *session)
@@ -150,10 +162,11 @@ static void prove(struct ls_session *session)
 {
     if (session->proving || !lock_session_ready(session))
         return;
+    bool stamped = lock_session_stamp(session);
     if (zoo_async(session->zh, "/", on_proof, session) != ZOK)
         return;
     session->proving = 1;
-    lock_session_sent(session);
+    lock_session_sent(session, stamped);
 }
 
 static bool any_holder(const struct ls_session *session)
@@ -177,7 +190,7 @@ void lock_session_granted(struct ls_session *session)
 {
     if (!options_of(session)->keep_fresh || session->fresh_timer.armed)
         return;
-    uint32_t period_ms = session->timeout_ms >= 6 ? (uint32_t)session->timeout_ms / 6 : 1;
+    uint32_t period_ms = timeout_ms(session) >= 6 ? (uint32_t)timeout_ms(session) / 6 : 1;
     /* Without memory for the timer the belief runs out early, which is safe. */
     (void)ls_env_timer_start(session->env, &session->fresh_timer, "fresh-timer", period_ms, on_fresh_timer,
                              session);
@@ -228,6 +241,7 @@ bool lock_session_leftover(struct ls_session *session, int change)
 
 static void forget_session(struct ls_session *session)
 {
+    session->negotiated_ms = 0;
     session->id = 0;
     session->slot = 0;
     session->confirmed = 0;
@@ -287,7 +301,7 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
     bool first = !session->id;
     session->state = LS_STATE_CONNECTED;
     session->id = id;
-    session->timeout_ms = zoo_recv_timeout(zh);
+    session->negotiated_ms = zoo_recv_timeout(zh);
     session->retries = 0;
     lock_queue_event(session, first ? LS_SESSION_CONNECTED : LS_SESSION_RECONNECTED);
     if (session->unproven && any_holder(session))
@@ -361,7 +375,7 @@ static int open_handle(struct ls_session *session)
     ls_env_unlock(session->env);
     errno = 0;
     zhandle_t *zh =
-        zookeeper_init(session->hosts, on_default_watch, session->timeout_ms, NULL, session, flags);
+        zookeeper_init(session->hosts, on_default_watch, session->requested_ms, NULL, session, flags);
     int error = errno;
     ls_env_lock(session->env);
     session->busy--;
@@ -479,7 +493,7 @@ int ls_session_init(struct ls_session *session, struct ls_env *env, const char *
     memset(session, 0, sizeof *session);
     session->env = env;
     session->hosts = hosts;
-    session->timeout_ms = timeout_ms;
+    session->requested_ms = timeout_ms;
     session->options = lock_queue_ref(options);
     return LS_OK;
 }
@@ -577,9 +591,9 @@ int64_t ls_session_id(const struct ls_session *session)
 int ls_session_timeout_ms(const struct ls_session *session)
 {
     ls_env_lock(session->env);
-    int timeout_ms = session->timeout_ms;
+    int result_ms = timeout_ms(session);
     ls_env_unlock(session->env);
-    return timeout_ms;
+    return result_ms;
 }
 
 bool ls_session_idle(const struct ls_session *session)
