@@ -198,8 +198,7 @@ void lock_session_granted(struct ls_session *session)
 
 /* ---- all claims ---- */
 
-/* Each step may free its claim, but no other one. */
-static void for_each_claim(struct ls_session *session, void (*step)(struct lock_claim *claim))
+void lock_session_each(struct ls_session *session, void (*step)(struct lock_claim *claim))
 {
     struct lock_claim *next;
     for (struct lock_claim *claim = session->claims; claim; claim = next) {
@@ -227,7 +226,7 @@ static void drained(struct ls_session *session)
     session->unanswered = 0;
     session->measured = 0;
     session->proving = 0;
-    for_each_claim(session, forget_requests);
+    lock_session_each(session, forget_requests);
     lock_participants_drained(session);
 }
 
@@ -241,14 +240,15 @@ bool lock_session_leftover(struct ls_session *session, int change)
 
 static void forget_session(struct ls_session *session)
 {
-    session->negotiated_ms = 0;
     session->id = 0;
+    session->negotiated_ms = 0;
     session->slot = 0;
     session->confirmed = 0;
     session->unproven = 0;
     session->measured = 0;
     ls_env_timer_stop(session->env, &session->retry_timer);
     ls_env_timer_stop(session->env, &session->fresh_timer);
+    lock_janitor_calm(session);
 }
 
 static void fail(struct ls_session *session, int err, enum ls_session_event event)
@@ -257,8 +257,8 @@ static void fail(struct ls_session *session, int err, enum ls_session_event even
     session->failure = (int8_t)err;
     forget_session(session);
     lock_queue_event(session, event);
-    for_each_claim(session, fail_if_pending);
-    for_each_claim(session, lock_mutex_session_lost);
+    lock_session_each(session, fail_if_pending);
+    lock_session_each(session, lock_mutex_session_lost);
 }
 
 static void on_reopen_timer(void *context);
@@ -269,7 +269,7 @@ static void lose(struct ls_session *session)
     if (session->id)
         lock_queue_event(session, LS_SESSION_LOST);
     forget_session(session);
-    for_each_claim(session, lock_mutex_session_lost);
+    lock_session_each(session, lock_mutex_session_lost);
     if (ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
         fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
 }
@@ -303,10 +303,11 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
     session->id = id;
     session->negotiated_ms = zoo_recv_timeout(zh);
     session->retries = 0;
+    lock_janitor_calm(session);
     lock_queue_event(session, first ? LS_SESSION_CONNECTED : LS_SESSION_RECONNECTED);
     if (session->unproven && any_holder(session))
         prove(session);
-    for_each_claim(session, go_anew);
+    lock_session_each(session, go_anew);
 }
 
 static void on_suspended(struct ls_session *session)
@@ -318,7 +319,7 @@ static void on_suspended(struct ls_session *session)
     session->measured = 0;
     if (session->id)
         lock_queue_event(session, LS_SESSION_SUSPENDED);
-    for_each_claim(session, fail_if_trying);
+    lock_session_each(session, fail_if_trying);
 }
 
 static void on_read_only(struct ls_session *session)
@@ -435,7 +436,7 @@ static void on_reopen_timer(void *context)
 
 static void go_again(struct lock_claim *claim)
 {
-    if (claim->retry)
+    if (claim->retry && lock_mutex_pending(claim))
         go_anew(claim);
 }
 
@@ -445,7 +446,7 @@ static void on_retry_timer(void *context)
     if (session->state == LS_STATE_LOST && !session->opening)
         open_again(session);
     else if (is_open(session))
-        for_each_claim(session, go_again);
+        lock_session_each(session, go_again);
     lock_queue_deliver(session);
 }
 
@@ -464,16 +465,22 @@ static void count_retry(struct ls_session *session, const struct ls_retry_policy
         session->retries++;
 }
 
-bool lock_session_retry(struct ls_session *session, int *err)
+static uint32_t jitter(struct ls_session *session)
 {
     const struct ls_retry_policy *policy = options_of(session)->retry;
     uint32_t random = 0;
-    if (session->retry_timer.armed)
-        return true;
     if (policy && policy->jitter_percent)
         ls_env_random(session->env, &random, sizeof random);
+    return random;
+}
+
+bool lock_session_retry(struct ls_session *session, int *err)
+{
+    const struct ls_retry_policy *policy = options_of(session)->retry;
+    if (session->retry_timer.armed)
+        return true;
     int64_t elapsed_ms = session->retries ? ls_env_elapsed_ms(session->env, &session->failing) : 0;
-    int64_t delay_ms = ls_retry_delay_ms(policy, session->retries, elapsed_ms, random);
+    int64_t delay_ms = ls_retry_delay_ms(policy, session->retries, elapsed_ms, jitter(session));
     *err = LS_EGAVEUP;
     if (delay_ms < 0)
         return false;
@@ -481,6 +488,16 @@ bool lock_session_retry(struct ls_session *session, int *err)
     *err = LS_ENOMEM;
     return !ls_env_timer_start(session->env, &session->retry_timer, "retry-timer", (uint32_t)delay_ms,
                                on_retry_timer, session);
+}
+
+uint32_t lock_session_sweep_delay_ms(struct ls_session *session)
+{
+    const struct ls_retry_policy *policy = options_of(session)->retry;
+    struct ls_retry_policy endless = {.kind = LS_RETRY_FOREVER};
+    if (policy)
+        endless = *policy;
+    endless.kind = LS_RETRY_FOREVER;
+    return (uint32_t)ls_retry_delay_ms(&endless, session->sweeps, 0, jitter(session));
 }
 
 /* ---- public ---- */
@@ -524,8 +541,8 @@ int ls_session_close(struct ls_session *session)
         session->failure = LS_ECLOSED;
         ls_env_timer_stop(session->env, &session->reopen_timer);
         forget_session(session);
-        for_each_claim(session, fail_if_pending);
-        for_each_claim(session, lock_mutex_session_lost);
+        lock_session_each(session, fail_if_pending);
+        lock_session_each(session, lock_mutex_session_lost);
         lock_queue_deliver(session);
         lock_queue_wait_quiet(session);
         close_handle(session);
