@@ -66,8 +66,8 @@ struct ls_stamp {
 /* Marks this moment. The stamp must stay where it is: a world keeps track of it by address. */
 void ls_env_stamp(struct ls_env *env, struct ls_stamp *stamp);
 
-/* Milliseconds since the stamp was marked, rounded up; INT64_MAX if it never was. In an untimed world always 0: there
- * only a timer that fired is evidence that time has passed (D8). */
+/* Milliseconds since the stamp was marked, rounded up, those included for which the machine was suspended; INT64_MAX if
+ * it never was. In an untimed world always 0: there only a timer that fired is evidence that time has passed (D8). */
 int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp);
 
 /* Zero-initialise before first use; the owner allocates it and stops it before freeing it. */
@@ -78,8 +78,9 @@ struct ls_timer {
 typedef void (*ls_timer_fn)(void *ctx);
 
 /* Calls fn(ctx) once, delay_ms or more from now, with the environment's mutex HELD (fn may drop it meanwhile, but
- * returns with it held). `name` is a static string that names the role in labels ("retry-timer"); fn and name must lie
- * in the recipe's code module. An armed timer is first stopped. Returns 0 or LS_ENOMEM. */
+ * returns with it held). While fn blocks with the mutex dropped, other timers fire when they are due. `name` is a
+ * static string that names the role in labels ("retry-timer"); fn and name must lie in the recipe's code module. An
+ * armed timer is first stopped. Returns 0 or LS_ENOMEM. */
 int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
                        ls_timer_fn fn, void *ctx);
 

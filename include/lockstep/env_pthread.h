@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The environment of applications: POSIX threads, the monotonic clock, the kernel's random bytes. */
+/* The environment of applications: POSIX threads, the kernel's clocks and random bytes.
+ *
+ * Timers run on threads of the environment, and a timer whose function blocks with the mutex dropped (it opens a
+ * handle, closes one, or calls the user back) keeps no other timer waiting. Stamps count the time for which the machine
+ * is suspended, timers do not: a deadline of 1 s that meets a suspension of 1 h is answered within a second of time
+ * awake, and a lock that was held over it is no longer believed in. */
 #ifndef LOCKSTEP_ENV_PTHREAD_H
 #define LOCKSTEP_ENV_PTHREAD_H
 
@@ -11,11 +16,11 @@
 extern "C" {
 #endif
 
-/* Makes an environment with a timer thread of its own. One may serve several sessions, which then exclude
- * each other. 0 or LS_ENOMEM. */
+/* Makes an environment with two threads of its own; more come when several timers' functions block at once. One
+ * environment may serve several sessions, which then exclude each other. 0 or LS_ENOMEM. */
 int ls_env_pthread_open(struct ls_env **env);
 
-/* Ends the timer thread and frees everything. Legal when the sessions that use it are closed; not in
+/* Ends the threads and frees everything. Legal when the sessions that use it are closed; not in
  * callbacks. */
 void ls_env_pthread_close(struct ls_env *env);
 

@@ -40,7 +40,11 @@ enum ls_retry_kind {
 
 /* Exponential back-off: the nth delay is base_ms * 2^n, at most delay_ms_max, less a random part of up to
  * jitter_percent of it. It governs opening handles and requests that a connected server did not take; a lost
- * connection is repaired by the client library itself, and requests are repeated when it is back. */
+ * connection is repaired by the client library itself, and requests are repeated when it is back.
+ *
+ * The janitor, which removes what ended acquires and releases leave behind, goes by the same delays, but
+ * never gives up while the session lives, whatever the kind, and counts its failures apart: it neither
+ * delays a fresh acquire nor uses up its attempts. */
 struct ls_retry_policy {
     enum ls_retry_kind kind;
     uint32_t base_ms;        /* 0 = 100 */
@@ -129,13 +133,16 @@ struct ls_session {
     struct ls_stamp failing;   /* since when attempts fail */
     struct ls_timer reopen_timer;
     struct ls_timer retry_timer;
+    struct ls_timer janitor_timer;
     struct ls_timer fresh_timer;
-    int32_t timeout_ms;        /* requested, after CONNECTED the negotiated one */
+    int32_t requested_ms;      /* the timeout that every handle asks for */
+    int32_t negotiated_ms;     /* what the server made of it; 0 while there is no session */
     uint32_t events;           /* events to deliver, four bits each, the lowest first */
     uint16_t unanswered;       /* writes and syncs in flight */
     uint16_t measured;         /* that many answers from now comes the one whose send was stamped; 0 = none */
     uint16_t leftovers;        /* claims in the janitor's hands */
     uint16_t retries;          /* failed attempts in a row, saturated */
+    uint8_t sweeps;            /* the same of the janitor */
     uint8_t state;             /* enum ls_session_state */
     int8_t failure;            /* LS_STATE_FAILED: why */
     uint8_t busy;              /* threads that are in the core with the mutex dropped */
@@ -147,6 +154,7 @@ struct ls_session {
     uint8_t proving : 1;       /* a sync of the session's own is in flight */
     uint8_t no_containers : 1; /* the server has no container nodes */
     uint8_t idle_note : 1;     /* LS_SESSION_IDLE is to be delivered */
+    uint8_t unarmed : 1;       /* the janitor could not have its timer and waits for the next chance */
 };
 
 /* Initialises a session. `hosts` is a connect string with chroot if any, `timeout_ms` the session timeout
@@ -155,10 +163,10 @@ struct ls_session {
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options);
 
-/* Opens the first handle. Legal once, after ls_session_init(). Connecting goes on in the background; locks
- * may be asked for at once. LS_EINVAL: not new, or the connect string is malformed; LS_EZK: the client
- * library refused; LS_EDEADLK in callbacks. After an error the session is still new, but for LS_ENOMEM for
- * the timer that opens the next handle. */
+/* Opens the first handle, which takes as long as looking up the servers' names. Legal once, after
+ * ls_session_init(). Connecting goes on in the background; locks may be asked for at once. LS_EINVAL: not new,
+ * or the connect string is malformed; LS_EZK: the client library refused; LS_EDEADLK in callbacks. After an
+ * error the session is still new, but for LS_ENOMEM for the timer that opens the next handle. */
 int ls_session_start(struct ls_session *session);
 
 /* Ends it in any state: pending acquires are answered with LS_ECLOSED, then the handle is closed, which
@@ -177,9 +185,14 @@ void ls_session_listener_add(struct ls_session *session, struct ls_session_liste
  * freed then. */
 void ls_session_listener_remove(struct ls_session *session, struct ls_session_listener *listener);
 
-/* The state, the session id (0 = none) and the timeout in ms (negotiated once connected). */
+/* The state at this moment. */
 enum ls_session_state ls_session_state(const struct ls_session *session);
+
+/* The id of the present session; 0 before its first connection and after its end. */
 int64_t ls_session_id(const struct ls_session *session);
+
+/* The timeout of the present session in ms, as its server granted it (F26); while there is no session the one that
+ * ls_session_init() was given, which each new handle asks for again. */
 int ls_session_timeout_ms(const struct ls_session *session);
 
 /* True when nothing is left over in the background: the janitor has removed every node and watch of ended

@@ -89,7 +89,7 @@ struct lock_claim {
     uint8_t maybe : 1;     /* a create was sent and its outcome is unknown */
     uint8_t watching : 1;  /* our watch stands on `ahead` */
     uint8_t searching : 1; /* the flight is a sync and a list after it: its list can prove absence */
-    uint8_t retry : 1;     /* waits for the retry timer */
+    uint8_t retry : 1;     /* waits for the retry timer, or for the janitor's */
     uint8_t try_only : 1;  /* do not wait */
     uint8_t told : 1;      /* the owner has its grant */
     uint8_t dirty : 1;     /* ended, and could not be finished at once */
@@ -111,8 +111,11 @@ enum lock_verdict {
 enum lock_verdict lock_session_verdict(int zk_rc);
 bool lock_session_ready(const struct ls_session *session);
 
-/* Accounts for a write or sync that was sent, and for its answer: they carry the belief (D12). */
-void lock_session_sent(struct ls_session *session);
+/* Accounts for a write or sync, which carry the belief (D12): before it is handed to the client, when the
+ * client has taken it (`stamped` is what the first returned; a send that was refused is not accounted for),
+ * and when it is answered. The mutex stays held from the first to the second. */
+bool lock_session_stamp(struct ls_session *session);
+void lock_session_sent(struct ls_session *session, bool stamped);
 void lock_session_answered(struct ls_session *session, int zk_rc);
 
 /* The margin in ms; whether the belief is good enough; whether it should be renewed soon. */
@@ -130,6 +133,12 @@ bool lock_session_retry(struct ls_session *session, int *err);
  * failure behind it would be repeated for ever and without back-off. */
 void lock_session_progress(struct ls_session *session);
 
+/* How long the janitor waits after session->sweeps failures in a row: as the policy says, but for ever. */
+uint32_t lock_session_sweep_delay_ms(struct ls_session *session);
+
+/* Does something for each claim, oldest first. A step may free its claim, but no other one. */
+void lock_session_each(struct ls_session *session, void (*step)(struct lock_claim *claim));
+
 /* Counts what is left over. True if nothing is. */
 bool lock_session_leftover(struct ls_session *session, int change);
 
@@ -145,8 +154,8 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event);
 void lock_queue_note(struct lock_claim *claim, uint8_t note);
 void lock_queue_drop(struct lock_claim *claim); /* forgets all notes of a claim */
 
-/* Calls callbacks until nothing is queued, dropping the mutex around each; does nothing if a thread is
- * already at it. Claims may be freed meanwhile. */
+/* Ends an entry into the session. Calls callbacks until nothing is queued, dropping the mutex around each; does
+ * nothing if a thread is already at it. Claims may be freed meanwhile. */
 void lock_queue_deliver(struct ls_session *session);
 
 /* Sleeps until no thread calls callbacks or opens a handle; wakes such sleepers. */
@@ -184,7 +193,7 @@ void lock_mutex_session_lost(struct lock_claim *claim);
 /* Ends a pending claim without the lock: answers its owner, leaves the rest to the janitor. */
 void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc);
 
-/* Asks again by the retry timer; fails the claim when the policy is exhausted. */
+/* Asks again by the retry timer; fails the claim, which must be pending, when the policy is exhausted. */
 void lock_mutex_retry(struct lock_claim *claim, int zk_rc);
 
 /* True between the acquire and its outcome. */
@@ -214,6 +223,12 @@ void lock_janitor_go(struct lock_claim *claim);
 
 /* Answers a release whose delete is in flight: nobody will hear whether the node is gone. */
 void lock_janitor_unsure(struct lock_claim *claim);
+
+/* A new connection, or the session's end: there is nothing to wait for. */
+void lock_janitor_calm(struct ls_session *session);
+
+/* A chance to start the janitor's timer if that has failed. */
+void lock_janitor_arm(struct ls_session *session);
 
 /* A search flight of an ended claim has ended. */
 void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,

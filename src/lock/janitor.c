@@ -12,7 +12,13 @@
  *
  * Besides, if the watch on the predecessor stands, it is removed. A lost answer is asked for again
  * after the next CONNECTED; the death of the session ends all of it. The owner has its answer already and
- * may ask for the lock anew meanwhile: that is another claim with another attempt id. */
+ * may ask for the lock anew meanwhile: that is another claim with another attempt id.
+ *
+ * While the session lives the janitor never gives up what the server has not refused, because a node that
+ * stays is in everybody's way. What could not be done now is done again by a timer of its own, with a count
+ * of its own; one timer serves all claims that the janitor has. If there is no memory for it, it is started
+ * when the session is entered next: by an answer, an event, another timer or a call of its user. Only where
+ * nothing of that ever happens (nobody uses the session, no link breaks) a node could stay as long as it. */
 #include "claim.h"
 
 static struct lock_claim **find_link(struct lock_claim *claim)
@@ -81,6 +87,64 @@ static void finish(struct lock_claim *claim)
     lock_janitor_reap(claim);
 }
 
+/* ---- again, later ---- */
+
+/* Beyond it the delay does not grow. */
+enum { SWEEPS_MAX = 16 };
+
+static void go_again(struct lock_claim *claim)
+{
+    if (!claim->retry || lock_mutex_pending(claim))
+        return;
+    claim->retry = 0;
+    lock_mutex_go(claim);
+}
+
+static void on_timer(void *context)
+{
+    struct ls_session *session = context;
+    lock_session_each(session, go_again);
+    lock_queue_deliver(session);
+}
+
+static void start_timer(struct ls_session *session)
+{
+    if (session->janitor_timer.armed)
+        return;
+    session->unarmed = ls_env_timer_start(session->env, &session->janitor_timer, "janitor-timer",
+                                          lock_session_sweep_delay_ms(session), on_timer, session) != 0;
+    if (!session->unarmed && session->sweeps < SWEEPS_MAX)
+        session->sweeps++;
+}
+
+static void got_on(const struct lock_claim *claim)
+{
+    claim->place->session->sweeps = 0;
+}
+
+/* A dead session has taken along what the claim was to remove. */
+static void again(struct lock_claim *claim)
+{
+    struct ls_session *session = claim->place->session;
+    if (!session->id)
+        return;
+    claim->retry = 1;
+    start_timer(session);
+}
+
+void lock_janitor_arm(struct ls_session *session)
+{
+    if (session->unarmed)
+        start_timer(session);
+}
+
+void lock_janitor_calm(struct ls_session *session)
+{
+    ls_env_timer_stop(session->env, &session->janitor_timer);
+    session->unarmed = 0;
+    session->sweeps = 0;
+}
+
 /* ---- deletion ---- */
 
 static void forget_node(struct lock_claim *claim)
@@ -103,7 +167,7 @@ static void deleted(struct lock_claim *claim, int zk_rc)
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_OK || verdict == LOCK_ABSENT) {
         forget_node(claim); /* -101 after a lost first answer is a success (F82) */
-        lock_session_progress(claim->place->session);
+        got_on(claim);
         return;
     }
     if (verdict == LOCK_REFUSED) {
@@ -113,7 +177,7 @@ static void deleted(struct lock_claim *claim, int zk_rc)
     if (claim->state == LOCK_RELEASING)
         take_over(claim, LS_EUNSURE, zk_rc);
     if (verdict == LOCK_AGAIN || lock_session_ready(claim->place->session))
-        lock_mutex_retry(claim, zk_rc);
+        again(claim);
 }
 
 static void on_deleted(int rc, const void *data)
@@ -136,10 +200,13 @@ static void on_unwatched(int rc, const void *data)
     struct ls_session *session = claim->place->session;
     enum lock_verdict verdict = lock_session_verdict(rc);
     claim->in_flight &= (uint8_t)~LOCK_UNWATCH;
-    if (verdict == LOCK_AGAIN)
-        lock_mutex_retry(claim, rc);
-    else if (verdict != LOCK_UNKNOWN && verdict != LOCK_DYING)
+    bool unsure = verdict == LOCK_UNKNOWN || verdict == LOCK_DYING;
+    if (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session))) {
+        again(claim);
+    } else if (!unsure) {
         claim->watching = 0;
+        got_on(claim);
+    }
     lock_mutex_go(claim);
     lock_mutex_leave(session);
 }
@@ -151,7 +218,7 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_OK || verdict == LOCK_DYING)
         return; /* of a dying session's end the next event tells */
-    lock_mutex_retry(claim, zk_rc);
+    again(claim);
 }
 
 static void remove_watch(struct lock_claim *claim)
@@ -201,11 +268,12 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
     enum lock_verdict verdict = lock_session_verdict(list_rc);
     if (sync_rc != ZOK) {
         if (lock_session_ready(claim->place->session))
-            lock_mutex_retry(claim, sync_rc);
+            again(claim);
         return;
     }
     if (verdict == LOCK_ABSENT) {
         forget_node(claim);
+        got_on(claim);
     } else if (verdict == LOCK_OK) {
         lock_names_prefix(prefix, claim->attempt);
         lock_names_view(list, prefix, &view);
@@ -215,6 +283,6 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
     } else if (verdict == LOCK_REFUSED) {
         give_up(claim, list_rc);
     } else if (lock_session_ready(claim->place->session)) {
-        lock_mutex_retry(claim, list_rc);
+        again(claim);
     }
 }

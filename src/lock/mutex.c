@@ -136,8 +136,7 @@ void lock_mutex_retry(struct lock_claim *claim, int zk_rc)
 {
     int err;
     claim->retry = 1;
-    /* What the janitor has to do it does at the latest when the next connection comes. */
-    if (!lock_session_retry(session_of(claim), &err) && lock_mutex_pending(claim))
+    if (!lock_session_retry(session_of(claim), &err))
         lock_mutex_fail(claim, err, zk_rc);
 }
 

@@ -201,6 +201,7 @@ static bool anything(const struct ls_session *session)
 void lock_queue_deliver(struct ls_session *session)
 {
     struct ls_env *env = session->env;
+    lock_janitor_arm(session);
     if (session->delivering || !anything(session))
         return;
     /* A blocking call from a callback would wait for an answer that this very thread has to deliver. */

@@ -70,10 +70,15 @@ static int mark(struct lock_claim *claim, uint8_t bit, int rc)
     return rc;
 }
 
-static int mark_write(struct lock_claim *claim, uint8_t bit, int rc)
+static bool stamp(const struct lock_claim *claim)
+{
+    return lock_session_stamp(claim->place->session);
+}
+
+static int mark_write(struct lock_claim *claim, uint8_t bit, bool stamped, int rc)
 {
     if (rc == ZOK)
-        lock_session_sent(claim->place->session);
+        lock_session_sent(claim->place->session, stamped);
     return mark(claim, bit, rc);
 }
 
@@ -82,10 +87,10 @@ int lock_request_create(struct lock_claim *claim, string_stat_completion_t compl
     char path[PATH_SIZE];
     const struct ls_mutex *mutex = claim->mutex;
     put_prefix(claim, path);
-    return mark_write(claim, LOCK_FIRST,
-                      zoo_acreate2(handle(claim), path, mutex->contents,
-                                   mutex->contents ? mutex->contents_size : -1, acl(claim),
-                                   ZOO_EPHEMERAL_SEQUENTIAL, completion, claim));
+    bool stamped = stamp(claim);
+    int rc = zoo_acreate2(handle(claim), path, mutex->contents, mutex->contents ? mutex->contents_size : -1,
+                          acl(claim), ZOO_EPHEMERAL_SEQUENTIAL, completion, claim);
+    return mark_write(claim, LOCK_FIRST, stamped, rc);
 }
 
 int lock_request_list(struct lock_claim *claim, strings_completion_t completion)
@@ -95,7 +100,9 @@ int lock_request_list(struct lock_claim *claim, strings_completion_t completion)
 
 int lock_request_sync(struct lock_claim *claim, string_completion_t completion)
 {
-    return mark_write(claim, LOCK_FIRST, zoo_async(handle(claim), claim->place->path, completion, claim));
+    bool stamped = stamp(claim);
+    int rc = zoo_async(handle(claim), claim->place->path, completion, claim);
+    return mark_write(claim, LOCK_FIRST, stamped, rc);
 }
 
 int lock_request_exists(struct lock_claim *claim, stat_completion_t completion)
@@ -135,7 +142,9 @@ int lock_request_delete(struct lock_claim *claim, void_completion_t completion)
 {
     char path[PATH_SIZE];
     put_own(claim, path);
-    return mark_write(claim, LOCK_DELETE, zoo_adelete(handle(claim), path, -1, completion, claim));
+    bool stamped = stamp(claim);
+    int rc = zoo_adelete(handle(claim), path, -1, completion, claim);
+    return mark_write(claim, LOCK_DELETE, stamped, rc);
 }
 
 /* zookeeper.h declares the completion of a removal as a pointer to a function pointer, but the client takes
@@ -182,11 +191,12 @@ int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completi
     char path[PATH_SIZE];
     memcpy(path, claim->place->path, size);
     path[size] = 0;
+    bool stamped = stamp(claim);
     int rc = zoo_acreate(session->zh, path, "", 0, acl(claim),
                          session->no_containers ? ZOO_PERSISTENT : ZOO_CONTAINER, completion, claim);
     if (rc == ZOK) {
         claim->ancestors++;
-        lock_session_sent(session);
+        lock_session_sent(session, stamped);
     }
     return rc;
 }

@@ -74,24 +74,31 @@ bool lock_session_ready(const struct ls_session *session)
 
 /* ---- belief: how long ago was the last moment at which the session certainly lived? ----
  *
- * The send of a write or sync that was answered is such a moment. One send at a time is stamped; its answer
- * is the `measured`th from now, because answers come in the order of requests (F36, F40). */
+ * The moment before the send of a write or sync that was answered is such a moment; after it would be too
+ * late, for the process may be stopped between the two. One send at a time is stamped; its answer is the
+ * `measured`th from now, because answers come in the order of requests (F36, F40). */
 
 static int64_t age_ms(const struct ls_session *session)
 {
     return session->confirmed ? ls_env_elapsed_ms(session->env, &session->stamps[session->slot]) : INT64_MAX;
 }
 
-void lock_session_sent(struct ls_session *session)
+bool lock_session_stamp(struct ls_session *session)
 {
-    session->unanswered++;
     if (session->measured)
-        return;
+        return false;
     /* Nothing could be newer. In an untimed world it stays so, and the measuring adds no states there. */
     if (!session->unproven && !age_ms(session))
-        return;
+        return false;
     ls_env_stamp(session->env, &session->stamps[!session->slot]);
-    session->measured = session->unanswered;
+    return true;
+}
+
+void lock_session_sent(struct ls_session *session, bool stamped)
+{
+    session->unanswered++;
+    if (stamped)
+        session->measured = session->unanswered;
 }
 
 /* True if the server has answered, whatever it said about the node. */
@@ -118,10 +125,15 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
     session->unproven = 0;
 }
 
+static int timeout_ms(const struct ls_session *session)
+{
+    return session->negotiated_ms ? session->negotiated_ms : session->requested_ms;
+}
+
 static int64_t margin_ms(const struct ls_session *session)
 {
     uint32_t percent = options_of(session)->margin_percent;
-    return (int64_t)session->timeout_ms * (percent ? percent : 50) / 100;
+    return (int64_t)timeout_ms(session) * (percent ? percent : 50) / 100;
 }
 
 bool lock_session_believed(const struct ls_session *session)
@@ -150,10 +162,11 @@ static void prove(struct ls_session *session)
 {
     if (session->proving || !lock_session_ready(session))
         return;
+    bool stamped = lock_session_stamp(session);
     if (zoo_async(session->zh, "/", on_proof, session) != ZOK)
         return;
     session->proving = 1;
-    lock_session_sent(session);
+    lock_session_sent(session, stamped);
 }
 
 static bool any_holder(const struct ls_session *session)
@@ -177,7 +190,7 @@ void lock_session_granted(struct ls_session *session)
 {
     if (!options_of(session)->keep_fresh || session->fresh_timer.armed)
         return;
-    uint32_t period_ms = session->timeout_ms >= 6 ? (uint32_t)session->timeout_ms / 6 : 1;
+    uint32_t period_ms = timeout_ms(session) >= 6 ? (uint32_t)timeout_ms(session) / 6 : 1;
     /* Without memory for the timer the belief runs out early, which is safe. */
     (void)ls_env_timer_start(session->env, &session->fresh_timer, "fresh-timer", period_ms, on_fresh_timer,
                              session);
@@ -185,8 +198,7 @@ void lock_session_granted(struct ls_session *session)
 
 /* ---- all claims ---- */
 
-/* Each step may free its claim, but no other one. */
-static void for_each_claim(struct ls_session *session, void (*step)(struct lock_claim *claim))
+void lock_session_each(struct ls_session *session, void (*step)(struct lock_claim *claim))
 {
     struct lock_claim *next;
     for (struct lock_claim *claim = session->claims; claim; claim = next) {
@@ -214,7 +226,7 @@ static void drained(struct ls_session *session)
     session->unanswered = 0;
     session->measured = 0;
     session->proving = 0;
-    for_each_claim(session, forget_requests);
+    lock_session_each(session, forget_requests);
     lock_participants_drained(session);
 }
 
@@ -229,12 +241,14 @@ bool lock_session_leftover(struct ls_session *session, int change)
 static void forget_session(struct ls_session *session)
 {
     session->id = 0;
+    session->negotiated_ms = 0;
     session->slot = 0;
     session->confirmed = 0;
     session->unproven = 0;
     session->measured = 0;
     ls_env_timer_stop(session->env, &session->retry_timer);
     ls_env_timer_stop(session->env, &session->fresh_timer);
+    lock_janitor_calm(session);
 }
 
 static void fail(struct ls_session *session, int err, enum ls_session_event event)
@@ -243,8 +257,8 @@ static void fail(struct ls_session *session, int err, enum ls_session_event even
     session->failure = (int8_t)err;
     forget_session(session);
     lock_queue_event(session, event);
-    for_each_claim(session, fail_if_pending);
-    for_each_claim(session, lock_mutex_session_lost);
+    lock_session_each(session, fail_if_pending);
+    lock_session_each(session, lock_mutex_session_lost);
 }
 
 static void on_reopen_timer(void *context);
@@ -255,7 +269,7 @@ static void lose(struct ls_session *session)
     if (session->id)
         lock_queue_event(session, LS_SESSION_LOST);
     forget_session(session);
-    for_each_claim(session, lock_mutex_session_lost);
+    lock_session_each(session, lock_mutex_session_lost);
     if (ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
         fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
 }
@@ -287,12 +301,13 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
     bool first = !session->id;
     session->state = LS_STATE_CONNECTED;
     session->id = id;
-    session->timeout_ms = zoo_recv_timeout(zh);
+    session->negotiated_ms = zoo_recv_timeout(zh);
     session->retries = 0;
+    lock_janitor_calm(session);
     lock_queue_event(session, first ? LS_SESSION_CONNECTED : LS_SESSION_RECONNECTED);
     if (session->unproven && any_holder(session))
         prove(session);
-    for_each_claim(session, go_anew);
+    lock_session_each(session, go_anew);
 }
 
 static void on_suspended(struct ls_session *session)
@@ -304,7 +319,7 @@ static void on_suspended(struct ls_session *session)
     session->measured = 0;
     if (session->id)
         lock_queue_event(session, LS_SESSION_SUSPENDED);
-    for_each_claim(session, fail_if_trying);
+    lock_session_each(session, fail_if_trying);
 }
 
 static void on_read_only(struct ls_session *session)
@@ -361,7 +376,7 @@ static int open_handle(struct ls_session *session)
     ls_env_unlock(session->env);
     errno = 0;
     zhandle_t *zh =
-        zookeeper_init(session->hosts, on_default_watch, session->timeout_ms, NULL, session, flags);
+        zookeeper_init(session->hosts, on_default_watch, session->requested_ms, NULL, session, flags);
     int error = errno;
     ls_env_lock(session->env);
     session->busy--;
@@ -421,7 +436,7 @@ static void on_reopen_timer(void *context)
 
 static void go_again(struct lock_claim *claim)
 {
-    if (claim->retry)
+    if (claim->retry && lock_mutex_pending(claim))
         go_anew(claim);
 }
 
@@ -431,7 +446,7 @@ static void on_retry_timer(void *context)
     if (session->state == LS_STATE_LOST && !session->opening)
         open_again(session);
     else if (is_open(session))
-        for_each_claim(session, go_again);
+        lock_session_each(session, go_again);
     lock_queue_deliver(session);
 }
 
@@ -450,16 +465,22 @@ static void count_retry(struct ls_session *session, const struct ls_retry_policy
         session->retries++;
 }
 
-bool lock_session_retry(struct ls_session *session, int *err)
+static uint32_t jitter(struct ls_session *session)
 {
     const struct ls_retry_policy *policy = options_of(session)->retry;
     uint32_t random = 0;
-    if (session->retry_timer.armed)
-        return true;
     if (policy && policy->jitter_percent)
         ls_env_random(session->env, &random, sizeof random);
+    return random;
+}
+
+bool lock_session_retry(struct ls_session *session, int *err)
+{
+    const struct ls_retry_policy *policy = options_of(session)->retry;
+    if (session->retry_timer.armed)
+        return true;
     int64_t elapsed_ms = session->retries ? ls_env_elapsed_ms(session->env, &session->failing) : 0;
-    int64_t delay_ms = ls_retry_delay_ms(policy, session->retries, elapsed_ms, random);
+    int64_t delay_ms = ls_retry_delay_ms(policy, session->retries, elapsed_ms, jitter(session));
     *err = LS_EGAVEUP;
     if (delay_ms < 0)
         return false;
@@ -467,6 +488,16 @@ bool lock_session_retry(struct ls_session *session, int *err)
     *err = LS_ENOMEM;
     return !ls_env_timer_start(session->env, &session->retry_timer, "retry-timer", (uint32_t)delay_ms,
                                on_retry_timer, session);
+}
+
+uint32_t lock_session_sweep_delay_ms(struct ls_session *session)
+{
+    const struct ls_retry_policy *policy = options_of(session)->retry;
+    struct ls_retry_policy endless = {.kind = LS_RETRY_FOREVER};
+    if (policy)
+        endless = *policy;
+    endless.kind = LS_RETRY_FOREVER;
+    return (uint32_t)ls_retry_delay_ms(&endless, session->sweeps, 0, jitter(session));
 }
 
 /* ---- public ---- */
@@ -479,7 +510,7 @@ int ls_session_init(struct ls_session *session, struct ls_env *env, const char *
     memset(session, 0, sizeof *session);
     session->env = env;
     session->hosts = hosts;
-    session->timeout_ms = timeout_ms;
+    session->requested_ms = timeout_ms;
     session->options = lock_queue_ref(options);
     return LS_OK;
 }
@@ -510,8 +541,8 @@ int ls_session_close(struct ls_session *session)
         session->failure = LS_ECLOSED;
         ls_env_timer_stop(session->env, &session->reopen_timer);
         forget_session(session);
-        for_each_claim(session, fail_if_pending);
-        for_each_claim(session, lock_mutex_session_lost);
+        lock_session_each(session, fail_if_pending);
+        lock_session_each(session, lock_mutex_session_lost);
         lock_queue_deliver(session);
         lock_queue_wait_quiet(session);
         close_handle(session);
@@ -577,9 +608,9 @@ int64_t ls_session_id(const struct ls_session *session)
 int ls_session_timeout_ms(const struct ls_session *session)
 {
     ls_env_lock(session->env);
-    int timeout_ms = session->timeout_ms;
+    int result_ms = timeout_ms(session);
     ls_env_unlock(session->env);
-    return timeout_ms;
+    return result_ms;
 }
 
 bool ls_session_idle(const struct ls_session *session)

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The environment of applications. One mutex, one thread that runs the timers, a list of armed timers by
- * due time. */
+/* The environment of applications: one mutex, a list of armed timers by due time, and threads that run them.
+ *
+ *   FOLLOWING ---> LEADING ---> CALLING ---> FOLLOWING
+ *
+ *   FOLLOWING -> LEADING   run_timers: nobody leads
+ *   LEADING   -> CALLING   run_timers: the earliest timer is due; the lead is free again
+ *   CALLING   -> FOLLOWING the timer's function has returned
+ *
+ * A timer's function may drop the mutex for seconds: it opens and closes handles, and calls users back. Then
+ * another thread leads, so that the deadlines of others are kept meanwhile. Before each call there is one
+ * that follows, or one is made; so there are about as many threads as have ever been calling at one moment,
+ * and one more. If no thread can be had, the timers that are due wait for those that are being called.
+ *
+ * There are two clocks. Stamps measure how long a server may not have heard of us, and it counts on while
+ * this machine is suspended: they go by the clock that does so, too (CLOCK_BOOTTIME). Timers go by the
+ * monotonic one, the only one besides the wall clock by which a condition variable can sleep: what would
+ * have fired during a suspension fires after it, later by as long as it was. */
 #include <lockstep/env_pthread.h>
 #include <lockstep/error.h>
 
@@ -23,12 +38,21 @@ struct armed {
     struct ls_timer *timer;
 };
 
+/* A thread that runs timers. It stays until the environment is closed. */
+struct runner {
+    struct runner *next;
+    pthread_t thread;
+};
+
 struct ls_env {
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* the earliest timer, or the wish to stop; measures the monotonic clock */
-    pthread_t thread;
+    pthread_cond_t changed; /* the leader sleeps here: the earliest timer has changed; monotonic clock */
+    pthread_cond_t lead;    /* the followers sleep here: the lead is free */
+    struct runner *runners;
     struct armed *armed;
     uint32_t last_id;
+    uint32_t followers;
+    bool led;
     bool stopping;
 };
 
@@ -125,10 +149,10 @@ uint64_t ls_env_self(struct ls_env *env)
 
 /* ---- time ---- */
 
-static int64_t now_ns(void)
+static int64_t now_ns(clockid_t clock)
 {
     struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now))
+    if (clock_gettime(clock, &now))
         abort();
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
@@ -136,7 +160,7 @@ static int64_t now_ns(void)
 void ls_env_stamp(struct ls_env *env, struct ls_stamp *stamp)
 {
     (void)env;
-    int64_t now = now_ns();
+    int64_t now = now_ns(CLOCK_BOOTTIME);
     stamp->opaque = now > 0 ? (uint64_t)now : 1;
 }
 
@@ -145,7 +169,7 @@ int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
     (void)env;
     if (!stamp->opaque)
         return INT64_MAX;
-    int64_t elapsed_ns = now_ns() - (int64_t)stamp->opaque;
+    int64_t elapsed_ns = now_ns(CLOCK_BOOTTIME) - (int64_t)stamp->opaque;
     return elapsed_ns > 0 ? (elapsed_ns + 999999) / 1000000 : 0;
 }
 
@@ -187,7 +211,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
     struct armed *armed = calloc(1, sizeof *armed);
     if (!armed)
         return LS_ENOMEM;
-    armed->due_ns = now_ns() + (int64_t)delay_ms * 1000000;
+    armed->due_ns = now_ns(CLOCK_MONOTONIC) + (int64_t)delay_ms * 1000000;
     armed->id = fresh_id(env);
     armed->fn = fn;
     armed->ctx = ctx;
@@ -202,34 +226,80 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
     return 0;
 }
 
-/* Runs the earliest timer if it is due, otherwise sleeps until it is or something changes. */
-static void run_one(struct ls_env *env)
+/* ---- the threads that run timers ---- */
+
+/* Sleeps until the earliest timer is due, takes it out of the list and copies it. False: time to stop. */
+static bool await_due(struct ls_env *env, struct armed *due)
 {
-    struct armed *armed = env->armed;
-    if (!armed) {
-        pthread_cond_wait(&env->changed, &env->mutex);
-        return;
+    while (!env->stopping) {
+        struct armed *first = env->armed;
+        if (!first) {
+            pthread_cond_wait(&env->changed, &env->mutex);
+        } else if (first->due_ns > now_ns(CLOCK_MONOTONIC)) {
+            struct timespec until = {.tv_sec = first->due_ns / 1000000000,
+                                     .tv_nsec = first->due_ns % 1000000000};
+            pthread_cond_timedwait(&env->changed, &env->mutex, &until);
+        } else {
+            *due = *first;
+            env->armed = first->next;
+            first->timer->armed = 0;
+            free(first);
+            return true;
+        }
     }
-    if (armed->due_ns > now_ns()) {
-        struct timespec due = {.tv_sec = armed->due_ns / 1000000000, .tv_nsec = armed->due_ns % 1000000000};
-        pthread_cond_timedwait(&env->changed, &env->mutex, &due);
-        return;
-    }
-    struct armed copy = *armed;
-    env->armed = armed->next;
-    armed->timer->armed = 0;
-    free(armed);
-    copy.fn(copy.ctx);
+    return false;
+}
+
+static void follow(struct ls_env *env)
+{
+    env->followers++;
+    pthread_cond_wait(&env->lead, &env->mutex);
+    env->followers--;
+}
+
+static int add_runner(struct ls_env *env);
+
+/* Whoever is woken gets the mutex, and with it the lead, as soon as the timer's function drops it. */
+static void offer_lead(struct ls_env *env)
+{
+    env->led = false;
+    if (!env->followers)
+        (void)add_runner(env);
+    pthread_cond_signal(&env->lead);
 }
 
 static void *run_timers(void *context)
 {
     struct ls_env *env = context;
+    struct armed due;
     ls_env_lock(env);
-    while (!env->stopping)
-        run_one(env);
+    while (!env->stopping) {
+        if (env->led) {
+            follow(env);
+            continue;
+        }
+        env->led = true;
+        if (await_due(env, &due)) {
+            offer_lead(env);
+            due.fn(due.ctx);
+        }
+    }
     ls_env_unlock(env);
     return NULL;
+}
+
+static int add_runner(struct ls_env *env)
+{
+    struct runner *runner = calloc(1, sizeof *runner);
+    if (!runner)
+        return LS_ENOMEM;
+    if (pthread_create(&runner->thread, NULL, run_timers, env)) {
+        free(runner);
+        return LS_ENOMEM;
+    }
+    runner->next = env->runners;
+    env->runners = runner;
+    return LS_OK;
 }
 
 /* ---- bytes ---- */
@@ -282,6 +352,27 @@ static int init_condition(pthread_cond_t *cond)
     return rc;
 }
 
+static void join_runners(struct ls_env *env)
+{
+    while (env->runners) {
+        struct runner *runner = env->runners;
+        env->runners = runner->next;
+        pthread_join(runner->thread, NULL);
+        free(runner);
+    }
+}
+
+/* One that leads and one that follows, so that one session never has to wait for a thread to be made. */
+static int add_runners(struct ls_env *env)
+{
+    ls_env_lock(env);
+    int err = add_runner(env);
+    if (!err)
+        err = add_runner(env);
+    ls_env_unlock(env);
+    return err;
+}
+
 int ls_env_pthread_open(struct ls_env **env)
 {
     struct ls_env *opened = calloc(1, sizeof *opened);
@@ -291,11 +382,15 @@ int ls_env_pthread_open(struct ls_env **env)
         goto free_memory;
     if (init_condition(&opened->changed))
         goto destroy_mutex;
-    if (pthread_create(&opened->thread, NULL, run_timers, opened))
-        goto destroy_condition;
+    if (init_condition(&opened->lead))
+        goto destroy_changed;
+    if (add_runners(opened)) {
+        ls_env_pthread_close(opened);
+        return LS_ENOMEM;
+    }
     *env = opened;
     return LS_OK;
-destroy_condition:
+destroy_changed:
     pthread_cond_destroy(&opened->changed);
 destroy_mutex:
     pthread_mutex_destroy(&opened->mutex);
@@ -308,14 +403,16 @@ void ls_env_pthread_close(struct ls_env *env)
 {
     ls_env_lock(env);
     env->stopping = true;
-    pthread_cond_signal(&env->changed);
+    pthread_cond_broadcast(&env->changed);
+    pthread_cond_broadcast(&env->lead);
     ls_env_unlock(env);
-    pthread_join(env->thread, NULL);
+    join_runners(env); /* none is added any more: only a call adds one, and the sessions are closed */
     while (env->armed) {
         struct armed *armed = env->armed;
         env->armed = armed->next;
         free(armed);
     }
+    pthread_cond_destroy(&env->lead);
     pthread_cond_destroy(&env->changed);
     pthread_mutex_destroy(&env->mutex);
     free(env);
