@@ -27,6 +27,10 @@ function(lockstep_layer name)
     # Conversions between signed and unsigned are too many at the border to zookeeper.h; !"text" is how assertions talk.
     target_compile_options(${name} PRIVATE -Wconversion -Wno-sign-conversion -Wno-string-conversion)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${layer_PIC})
+    # What a shared library does not export nobody can replace, so calls need no detour.
+    if(layer_PIC)
+        target_compile_options(${name} PRIVATE -fvisibility=hidden -fno-semantic-interposition)
+    endif()
     if(layer_RECIPE)
         target_compile_options(${name} PRIVATE ${RECIPE_OPTIONS})
     endif()

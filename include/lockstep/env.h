@@ -20,6 +20,9 @@
 extern "C" {
 #endif
 
+/* The library exports what stands here, and nothing else. */
+#pragma GCC visibility push(default)
+
 struct ls_env;
 
 /* ---- the mutex: one per environment, not recursive ---- */
@@ -100,6 +103,8 @@ void *ls_env_alloc(struct ls_env *env, size_t size);
 
 /* Frees what ls_env_alloc() gave; NULL is ignored. In a world the memory is zeroed. */
 void ls_env_free(struct ls_env *env, void *memory);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

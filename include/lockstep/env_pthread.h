@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+/* The library exports what stands here, and nothing else. */
+#pragma GCC visibility push(default)
+
 /* Makes an environment with two threads of its own; more come when several timers' functions block at once. One
  * environment may serve several sessions, which then exclude each other. 0 or LS_ENOMEM. */
 int ls_env_pthread_open(struct ls_env **env);
@@ -23,6 +26,8 @@ int ls_env_pthread_open(struct ls_env **env);
 /* Ends the threads and frees everything. Legal when the sessions that use it are closed; not in
  * callbacks. */
 void ls_env_pthread_close(struct ls_env *env);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

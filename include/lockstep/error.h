@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+/* The library exports what stands here, and nothing else. */
+#pragma GCC visibility push(default)
+
 /* name, number, text. Numbers are part of the interface: append, never renumber. */
 #define LS_ERR_LIST(X)                                                                                       \
     X(LS_ENOMEM, -1, "out of memory")                                                                        \
@@ -51,6 +54,8 @@ const char *ls_strerror(int err);
 
 /* The text of a warning, likewise. */
 const char *ls_strwarning(int warning);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,9 @@
 extern "C" {
 #endif
 
+/* The library exports what stands here, and nothing else. */
+#pragma GCC visibility push(default)
+
 struct ls_mutex;
 struct lock_place; /* private: the path, shared with what the janitor has left to do */
 
@@ -152,6 +155,8 @@ int ls_mutex_release(struct ls_mutex *mutex);
 
 /* Whether the calling thread holds it. Not blocking. */
 bool ls_mutex_held_by_me(const struct ls_mutex *mutex);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,9 @@
 extern "C" {
 #endif
 
+/* The library exports what stands here, and nothing else. */
+#pragma GCC visibility push(default)
+
 struct ls_session;
 struct ls_session_listener;
 struct lock_claim;  /* private: one attempt of one owner to hold one mutex */
@@ -198,6 +201,8 @@ int ls_session_timeout_ms(const struct ls_session *session);
 /* True when nothing is left over in the background: the janitor has removed every node and watch of ended
  * attempts. */
 bool ls_session_idle(const struct ls_session *session);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

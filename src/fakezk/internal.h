@@ -392,14 +392,20 @@ void server_end_session(int server, int32_t session);
 
 /* ---- session.c ---- */
 
-/* Sessions are few, of one size, and looked up in each step: a plain loop. NULL if its end is committed. */
+/* NULL if its end is committed. Sessions stand in the order of their numbers, so without one that has ended in between
+ * the place follows from the number: asked about every handle in every step, the answer is mostly found at once. */
 static inline struct zk_session *session_find(int32_t number)
 {
     struct pack pack = log_pack();
-    struct zk_session *end = (struct zk_session *)(void *)(pack.records + the_log()->table.end[LIST_SESSION]);
-    for (struct zk_session *s = (struct zk_session *)(void *)pack.records; s < end; s++) {
-        if (s->rec.word == (uint32_t)number) {
-            return s;
+    struct zk_session *first = (struct zk_session *)(void *)pack.records;
+    uint32_t count = the_log()->table.end[LIST_SESSION] / (uint32_t)sizeof *first;
+    uint32_t at = count > 0 ? (uint32_t)number - first->rec.word : 0;
+    if (at < count && first[at].rec.word == (uint32_t)number) {
+        return &first[at];
+    }
+    for (at = 0; at < count; at++) {
+        if (first[at].rec.word == (uint32_t)number) {
+            return &first[at];
         }
     }
     return NULL;

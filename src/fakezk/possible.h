@@ -37,13 +37,19 @@ static inline bool is_known(const struct zk_seen *seen)
 static inline bool will_deliver(const struct zk_seen *seen)
 {
     const struct zk_message *message = seen->message;
-    return message != NULL && !seen->client->paused &&
-           (message->rec.word != 0 || (seen->zh->link && !seen->client->partitioned));
+    if (message == NULL) {
+        return false;
+    }
+    /* No jumps: which of these is false nobody can foresee. */
+    bool runs = !seen->client->paused;
+    bool linked = (seen->zh->link != 0) & !seen->client->partitioned;
+    return runs & ((message->rec.word != 0) | linked);
 }
 
 static inline bool can_deliver(const struct zk_seen *seen)
 {
-    return will_deliver(seen) && (seen->message->rec.word != 0 || seen->message->lo_ms <= the_log()->now_ms);
+    return will_deliver(seen) &&
+           ((seen->message->rec.word != 0) | (seen->message->lo_ms <= the_log()->now_ms));
 }
 
 /* The server can read the next request when it has arrived; `refused`: it will answer -112 (F30). */
@@ -52,8 +58,12 @@ static inline bool will_apply(const struct zk_seen *seen, bool *refused)
     const struct _zhandle *zh = seen->zh;
     const struct zk_request *request = seen->request;
     *refused = false;
-    if (request == NULL || !zh->link || zh->severed || request->rec.word == 0 || request->forwarded != 0 ||
-        seen->client->partitioned) {
+    if (request == NULL) {
+        return false;
+    }
+    bool on_its_way =
+        (zh->link != 0) & (zh->severed == 0) & (request->rec.word != 0) & (request->forwarded == 0);
+    if (!(on_its_way & !seen->client->partitioned)) {
         return false;
     }
     bool leader = op_needs_leader(request->rec.tag);
@@ -108,8 +118,8 @@ static inline bool can_give_up(const struct zk_seen *seen)
 /* The server has closed its end, and the client can hear of it. */
 static inline bool is_hung_up(const struct zk_seen *seen)
 {
-    return seen->zh->link && !seen->client->partitioned && !seen->client->paused &&
-           (seen->zh->severed || !is_known(seen));
+    bool hears = (seen->zh->link != 0) & !seen->client->partitioned & !seen->client->paused;
+    return hears && (seen->zh->severed || !is_known(seen));
 }
 
 /* An attempt to connect succeeds when its time has come. */
@@ -117,9 +127,10 @@ static inline bool will_connect(const struct zk_seen *seen, int server)
 {
     const struct _zhandle *zh = seen->zh;
     const struct zk_server *s = server_at(server);
-    return zh->open && !zh->closing && !zh->link && zh->state >= 0 && !seen->client->paused &&
-           !seen->client->partitioned && !s->frozen && s->zxid >= zh->last_zxid &&
-           (!zh->halved || (server - zh->next_server) % 2 == 0);
+    bool wants = (zh->open != 0) & (zh->closing == 0) & (zh->link == 0) & (zh->state >= 0);
+    bool reaches =
+        !seen->client->paused & !seen->client->partitioned & !s->frozen & (s->zxid >= zh->last_zxid);
+    return (wants & reaches) && (!zh->halved || (server - zh->next_server) % 2 == 0);
 }
 
 static inline bool can_connect(const struct zk_seen *seen, int server)

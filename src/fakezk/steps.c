@@ -11,22 +11,30 @@ struct list {
 };
 
 /* Fields are written where they stay: putting a step together elsewhere and copying it costs more than all questions. */
-static struct fakezk_step *add(struct list *list, enum fakezk_step_kind kind, int client)
+static struct fakezk_step *next_place(struct list *list)
 {
     static struct fakezk_step beyond;
-    struct fakezk_step *step = list->count < list->capacity ? &list->out[list->count] : &beyond;
+    return list->count < list->capacity ? &list->out[list->count] : &beyond;
+}
+
+static struct fakezk_step *add(struct list *list, enum fakezk_step_kind kind, int client)
+{
+    struct fakezk_step *step = next_place(list);
     list->count++;
     *step = (struct fakezk_step){.kind = (uint8_t)kind, .client = (uint8_t)client};
     return step;
 }
 
-static struct fakezk_step *add_of_handle(struct list *list, enum fakezk_step_kind kind,
-                                         const struct _zhandle *zh)
+/* Written in any case and counted if it is possible: a jump that nobody can foresee costs more than a step in vain. */
+static void offer(struct list *list, bool possible, enum fakezk_step_kind kind, const struct _zhandle *zh,
+                  int server, bool refused)
 {
-    struct fakezk_step *step = add(list, kind, zh->client);
-    step->handle = zh->slot;
-    step->server = zh->server;
-    return step;
+    *next_place(list) = (struct fakezk_step){.kind = (uint8_t)kind,
+                                             .client = zh->client,
+                                             .handle = zh->slot,
+                                             .server = (uint8_t)server,
+                                             .refused = refused};
+    list->count += possible;
 }
 
 static void connect_steps(struct list *list, const struct zk_seen *seen)
@@ -34,35 +42,23 @@ static void connect_steps(struct list *list, const struct zk_seen *seen)
     for (int i = 0; i < fakezk.options.servers; i++) {
         int server = seen->zh->next_server + i;
         server = server < fakezk.options.servers ? server : server - fakezk.options.servers;
-        if (can_connect(seen, server)) {
-            add_of_handle(list, FAKEZK_CONNECT, seen->zh)->server = (uint8_t)server;
-        }
+        offer(list, can_connect(seen, server), FAKEZK_CONNECT, seen->zh, server, false);
     }
 }
 
 static void handle_steps(struct list *list, int client, int slot)
 {
     struct zk_seen seen = see(client, slot);
+    int server = seen.zh->server;
     bool refused;
-    bool deliver = can_deliver(&seen);
     bool apply = can_apply(&seen, &refused);
-    bool give_up = can_give_up(&seen);
-    bool hang_up = is_hung_up(&seen);
-    if (deliver) {
-        add_of_handle(list, FAKEZK_DELIVER, seen.zh);
-    }
-    if (apply) {
-        add_of_handle(list, FAKEZK_APPLY, seen.zh)->refused = refused;
-    }
+    offer(list, can_deliver(&seen), FAKEZK_DELIVER, seen.zh, server, false);
+    offer(list, apply, FAKEZK_APPLY, seen.zh, server, refused);
     if (!seen.zh->link) {
         connect_steps(list, &seen);
     }
-    if (give_up) {
-        add_of_handle(list, FAKEZK_GIVE_UP, seen.zh);
-    }
-    if (hang_up) {
-        add_of_handle(list, FAKEZK_HANG_UP, seen.zh);
-    }
+    offer(list, can_give_up(&seen), FAKEZK_GIVE_UP, seen.zh, server, false);
+    offer(list, is_hung_up(&seen), FAKEZK_HANG_UP, seen.zh, server, false);
 }
 
 static void server_steps(struct list *list)

@@ -46,6 +46,9 @@ if ldd lockstep | grep zookeeper; then
     wrong "lockstep is linked with the real client"
 fi
 readelf -d liblockstep.so | grep 'NEEDED.*libzookeeper_mt' >/dev/null || wrong "liblockstep.so does not need the real client"
+if nm -D --defined-only liblockstep.so | grep -vE ' T ls_[a-z0-9_]+$'; then
+    wrong "liblockstep.so exports more than its headers declare"
+fi
 nm -D --undefined-only liblockstep.so | grep -E ' zoo_acreate2?$' >/dev/null || wrong "liblockstep.so creates no nodes"
 
 # A recipe asks its environment for time, memory, threads and randomness, never the C library.
