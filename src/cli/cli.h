@@ -5,7 +5,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include "scenario/outcome.h"
+#include "explore/explore.h"
 
 #include <stdio.h>
 
@@ -34,7 +34,9 @@ struct cli_options {
     bool rewrite;
     bool table;
     bool help;
-    char **path; /* what is left of the command line */
+    bool check; /* the command is check: only exploring scenarios, and no random schedules */
+    struct explore_options search; /* of exploring scenarios */
+    char **path;                   /* what is left of the command line */
     int paths;
 };
 
@@ -50,6 +52,11 @@ struct cli_options {
 #define OPTION_QUIET 0x100u
 #define OPTION_REWRITE 0x200u
 #define OPTION_TABLE 0x400u
+#define OPTION_STRATEGY 0x800u
+#define OPTION_MAX_STATES 0x1000u
+#define OPTION_MAX_MEMORY 0x2000u
+#define OPTION_MAX_TIME 0x4000u
+#define OPTION_NO_LAYERS 0x8000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -60,6 +67,7 @@ int cli_usage_error(const char *command, const char *expected, const char *found
 
 /* The commands; argv[0] is the command's name. */
 int cli_run(int argc, char **argv);
+int cli_check(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_list(int argc, char **argv);
 
@@ -77,6 +85,10 @@ struct cli_job {
  * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. */
 int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count);
 void cli_free_jobs(struct cli_job *jobs, int count);
+
+/* Collects, runs all, reports, and says the closing line: what run and check have in common. Returns an exit status
+ * (run.c). */
+int cli_judge(const struct cli_options *options, const char *command);
 
 /* ---- workers (jobs.c) ---- */
 

@@ -31,6 +31,11 @@ static const struct {
     {"quiet", no_argument, OPTION_QUIET},
     {"rewrite", no_argument, OPTION_REWRITE},
     {"table", no_argument, OPTION_TABLE},
+    {"strategy", required_argument, OPTION_STRATEGY},
+    {"max-states", required_argument, OPTION_MAX_STATES},
+    {"max-memory", required_argument, OPTION_MAX_MEMORY},
+    {"max-time", required_argument, OPTION_MAX_TIME},
+    {"no-layers", no_argument, OPTION_NO_LAYERS},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 
@@ -53,6 +58,30 @@ static int read_number(const char *command, const char *name, const char *text, 
         return cli_usage_error(command, expected, text);
     }
     *out = value;
+    return 0;
+}
+
+static int read_strategy(struct cli_options *options, const char *command, const char *text)
+{
+    if (strcmp(text, "dfs") != 0 && strcmp(text, "bfs") != 0) {
+        return cli_usage_error(command, "dfs or bfs after --strategy", text);
+    }
+    options->search.order = text[0] == 'b' ? EXPLORE_BREADTH_FIRST : EXPLORE_DEPTH_FIRST;
+    return 0;
+}
+
+/* 500M, 8G: a number with the unit K, M or G, powers of 1024. */
+static int read_size(const char *command, const char *text, size_t *out)
+{
+    static const char EXPECTED[] = "a size from 1M to 1024G (K, M or G behind a number) after --max-memory";
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    int shift = !end ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (shift == 0 || end[1] != 0 || errno || value > (1ull << 40) >> shift || value << shift < 1u << 20) {
+        return cli_usage_error(command, EXPECTED, text);
+    }
+    *out = (size_t)(value << shift);
     return 0;
 }
 
@@ -101,6 +130,21 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_TABLE:
         options->table = true;
         break;
+    case OPTION_STRATEGY:
+        return read_strategy(options, command, text);
+    case OPTION_MAX_STATES:
+        return read_number(command, name, text, 1, UINT64_MAX / 2, &options->search.states_max);
+    case OPTION_MAX_MEMORY:
+        return read_size(command, text, &options->search.bytes_max);
+    case OPTION_MAX_TIME:
+        if (read_number(command, name, text, 1, 10000000, &number) != 0) {
+            return CLI_USAGE;
+        }
+        options->search.seconds_max = (double)number;
+        break;
+    case OPTION_NO_LAYERS:
+        options->search.layers = false;
+        break;
     default:
         options->help = true;
         break;
@@ -123,6 +167,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     int used = 0, chosen;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
+    options->search.layers = true;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {

@@ -35,7 +35,7 @@ static int find_setup(struct replay *replay, struct run_setup *setup)
     }
     if (schedule < 0) {
         return input_complain(replay->error, trace->input.name, SCHEDULE_LINE, 10, trace->schedule,
-                              strlen(trace->schedule), "directed, uniform or pct");
+                              strlen(trace->schedule), "directed, uniform, pct or search");
     }
     setup->schedule = (enum schedule)schedule;
     setup->seed = trace->seed;
