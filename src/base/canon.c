@@ -122,11 +122,23 @@ void canon_sequence(struct canon *canon, const int32_t *where)
     blank(canon, where, sizeof *where, 0);
 }
 
+/* One space for each process, one behind the other: counters of two processes are never compared. */
+static int32_t attempt_of(uint32_t owner, uint32_t counter)
+{
+    return counter == 0 ? 0 : (int32_t)((owner & 0x7f) << 24 | (counter & 0xffffff));
+}
+
 void canon_attempt(struct canon *canon, const uint8_t id[16])
 {
-    uint32_t number = (uint32_t)id[12] << 24 | (uint32_t)id[13] << 16 | (uint32_t)id[14] << 8 | id[15];
-    take(canon, CANON_ATTEMPT, (int32_t)number, false);
+    uint32_t counter = (uint32_t)id[12] << 24 | (uint32_t)id[13] << 16 | (uint32_t)id[14] << 8 | id[15];
+    take(canon, CANON_ATTEMPT, attempt_of(id[3], counter), false);
     blank(canon, id + 12, 4, 0);
+}
+
+void canon_attempts(struct canon *canon, int owner, const uint32_t *where)
+{
+    take(canon, CANON_ATTEMPT, attempt_of((uint32_t)owner, *where), true);
+    blank(canon, where, sizeof *where, 0);
 }
 
 #define DIGITS 10
@@ -145,14 +157,14 @@ static bool read_digits(const char *text, int32_t *number)
     return sum < INT32_MAX;
 }
 
-static int32_t read_counter(const char *hex)
+static uint32_t read_hex(const char *hex, int digits)
 {
     uint32_t number = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < digits; i++) {
         unsigned digit = (unsigned char)hex[i];
         number = number << 4 | (digit <= '9' ? digit - '0' : (digit | 32u) - 'a' + 10);
     }
-    return (int32_t)number;
+    return number;
 }
 
 static void show_name(struct canon *canon, const char *name, size_t size)
@@ -160,7 +172,7 @@ static void show_name(struct canon *canon, const char *name, size_t size)
     int32_t sequence;
     if (size >= PROTECTION && memcmp(name, "_c_", 3) == 0) {
         const char *counter = name + PROTECTION - 8;
-        take(canon, CANON_ATTEMPT, read_counter(counter), false);
+        take(canon, CANON_ATTEMPT, attempt_of(read_hex(name + 9, 2), read_hex(counter, 8)), false);
         blank(canon, counter, 8, '0');
         name += PROTECTION;
         size -= PROTECTION;

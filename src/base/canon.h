@@ -49,8 +49,11 @@ void canon_wide(struct canon *canon, enum canon_space space, const int64_t *wher
 /* A sequence: zero is one, -1 is none. */
 void canon_sequence(struct canon *canon, const int32_t *where);
 
-/* The last 4 of an attempt id's bytes, the highest first. */
+/* An attempt id: its last 4 bytes are a counter, the highest first; byte 3 says whose counter it is. */
 void canon_attempt(struct canon *canon, const uint8_t id[16]);
+
+/* How many attempt ids that owner has handed out. */
+void canon_attempts(struct canon *canon, int owner, const uint32_t *where);
 
 /* Bytes that make no difference to what can happen. */
 void canon_blank(struct canon *canon, const void *where, size_t size);

@@ -102,18 +102,11 @@ static void show_log(struct canon *canon)
 /* ---- clients ---- */
 
 /* What the client has seen last counts when it looks for a server that is not behind that, and when it asks which watches
- * have missed something. Without a second server, and without a watch, it is overwritten before anybody asks. */
-static bool has_seen_matters(const struct pack *pack, int slot)
+ * have missed something. Without a second server, and before the first watch is about to be set, it is overwritten before
+ * anybody asks: by the reply that sets the watch. */
+static bool needs_seen(const struct pack *pack, int slot)
 {
-    if (fakezk.options.servers > 1 || pack_first(pack, LIST_WATCH + slot) != NULL) {
-        return true;
-    }
-    for (struct rec *rec = pack_first(pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(pack, rec)) {
-        if (((const struct zk_message *)rec)->watcher != 0) {
-            return true;
-        }
-    }
-    return false;
+    return fakezk.options.servers > 1 || pack_first(pack, LIST_WATCH + slot) != NULL;
 }
 
 static void show_seen(struct canon *canon, const int32_t *zxid, bool matters)
@@ -129,8 +122,8 @@ static void show_handle(struct canon *canon, int client, int slot)
 {
     const struct _zhandle *zh = handle_at(client, slot);
     struct pack pack = client_pack(client);
-    bool seen = has_seen_matters(&pack, slot);
-    show_seen(canon, &zh->last_zxid, seen);
+    bool seen = needs_seen(&pack, slot);
+    bool seen_received = seen;
     canon_number(canon, CANON_SESSION, &zh->session);
     canon_wide(canon, CANON_SESSION, &zh->id.client_id);
     for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL; rec = pack_next(&pack, rec)) {
@@ -140,10 +133,13 @@ static void show_handle(struct canon *canon, int client, int slot)
     for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_message *message = (const struct zk_message *)rec;
         show_message(canon, message);
+        seen = seen || message->watcher != 0;
+        seen_received = seen_received || (message->watcher != 0 && rec->word == 1);
         if (rec->tag != MESSAGE_NODE) {
             show_seen(canon, &message->zxid, seen);
         }
     }
+    show_seen(canon, &zh->last_zxid, seen_received);
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         canon_number(canon, CANON_ZXID, &((const struct zk_watch *)rec)->czxid);
         canon_text(canon, ((const struct zk_watch *)rec)->path);

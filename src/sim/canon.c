@@ -64,7 +64,7 @@ static void show_recipe(struct canon *canon, int p)
 static void show_process(struct canon *canon, int p)
 {
     struct pack pack = process_pack(p);
-    canon_bound(canon, CANON_ATTEMPT, (const int32_t *)&process_at(p)->ids);
+    canon_attempts(canon, p + 1, &process_at(p)->ids); /* as ls_env_unique_id() numbers processes */
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         canon_wide(canon, CANON_ZXID, &((const struct slot *)rec)->token);
     }
