@@ -28,6 +28,17 @@ static int faults_of(const struct world_options *options)
     return sum < options->budget_total ? sum : options->budget_total;
 }
 
+/* Each layer counts from the start: what stands at the end are the numbers of the one with all faults. */
+static void begin_layer(struct search *search, int faults)
+{
+    struct search_counts *counts = search->counts;
+    counts->earlier_states += counts->states;
+    counts->earlier_transitions += counts->transitions;
+    counts->states = counts->transitions = counts->depth = 0;
+    counts->faults = faults;
+    search->look = 0;
+}
+
 /* One layer: all runs with at most so many faults. False if memory is refused. */
 static bool search_layer(struct search *search, int faults)
 {
@@ -36,10 +47,7 @@ static bool search_layer(struct search *search, int faults)
     if (search->visited == NULL) {
         return false;
     }
-    search->counts->states = 0;
-    search->counts->depth = 0;
-    search->counts->faults = faults;
-    search->look = 0;
+    begin_layer(search, faults);
     run->faults_max = faults;
     run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
     if (run_violated(run)) {
@@ -77,6 +85,7 @@ static void search_all(struct search *search)
     const struct world_options *options = &search->run->setup.scenario->options;
     int faults = faults_of(options);
     search->counts->complete_faults = -1;
+    search->counts->faults_last = faults;
     for (int layer = search->options->layers ? 0 : faults; layer <= faults; layer++) {
         if (!search_layer(search, layer)) {
             search->limit = "no memory for states";
@@ -88,15 +97,6 @@ static void search_all(struct search *search)
     }
 }
 
-static void say_what_stands(const struct search *search, struct outcome *outcome)
-{
-    if (search->limit == NULL || search->counts->complete_faults < 0) {
-        return;
-    }
-    outcome_say(outcome, "  no run with at most %d faults violates anything\n",
-                search->counts->complete_faults);
-}
-
 /* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
@@ -106,6 +106,7 @@ static void conclude(struct search *search, struct outcome *outcome)
     outcome->exhausted = !search->violated && search->limit == NULL;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
+    search->counts->expected_omissions = visited_expected_omissions(search->counts->states);
     if (search->violated && !show_again(search)) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome,
@@ -116,7 +117,6 @@ static void conclude(struct search *search, struct outcome *outcome)
         run->stats.finding[i].premises = all.finding[i].premises;
     }
     outcome_judge(outcome, run, search->limit, true);
-    say_what_stands(search, outcome);
     if (search->violated) {
         outcome_write_trace(outcome, run, search->options->out, "difference");
     }

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# lockstep check: what it says, what its limits do, and that nothing is lost when something goes wrong.
+source "$(dirname "$0")/lib.sh"
+check=("$LOCKSTEP" check --out "$scratch/reports")
+
+# scenario NAME EXPLORE [LINE...]: two processes that take a lock once each; the lines are the expected part.
+scenario()
+{
+    local name=$1 explore=$2
+    shift 2
+    printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore %s\n----\n' "$explore" >"$scratch/$name.scn"
+    printf '%s\n' "$@" >>"$scratch/$name.scn"
+}
+scenario small 'loss<=1' 'holds at_most_one_holder no_lost_wakeup'
+scenario large 'loss<=9 expire<=9 crash<=9'
+
+# field NAME: the text of a field of the JSON object in $scratch/output.
+field()
+{
+    grep -o "\"$1\":[^,}]*" "$scratch/output" | head -n 1 | cut -d: -f2-
+}
+
+# What is said is the same in each call, in both orders, and without layers; depths apart.
+expect 0 'all runs with at most 1 fault; expected omissions: ' "${check[@]}" "$scratch/small.scn"
+said=$(<"$scratch/output")
+same 3 "$(wc -l <"$scratch/output")" 'lines about a search'
+for options in '' '--no-layers' '--strategy bfs' '--strategy bfs --no-layers'; do
+    # shellcheck disable=SC2086
+    "${check[@]}" $options "$scratch/small.scn" >"$scratch/output"
+    same "$(sed 's/depth [0-9]*//' <<<"$said")" "$(sed 's/depth [0-9]*//' "$scratch/output")" "a search with '$options'"
+done
+expect 0 '1 passed, 0 failed' "${check[@]}" --quiet "$scratch/small.scn"
+same '1 passed, 0 failed' "$(<"$scratch/output")" 'what --quiet leaves'
+
+# JSON says it too, and the rest.
+expect 0 '"verdict":"holds"' "${check[@]}" --json --strategy bfs "$scratch/small.scn"
+same true "$(field exhausted)" exhausted
+same 1 "$(field complete_faults)" complete_faults
+same '"bfs"' "$(field strategy)" strategy
+[[ $said == *"($(field states) states, $(field transitions) transitions, "* ]] || { echo 'JSON counts otherwise'; failed=1; }
+awk -v found="$(field expected_omissions)" -v states="$(field states)" \
+    'BEGIN { wanted = states * states / 2 ^ 65; exit !(found > 0.999 * wanted && found < 1.001 * wanted) }' ||
+    { echo "expected_omissions of $(field states) states: $(field expected_omissions)"; failed=1; }
+awk -v bytes="$(field bytes_per_state)" -v rate="$(field states_per_second)" \
+    'BEGIN { exit !(bytes >= 8 && rate > 1000) }' || { cat "$scratch/output"; failed=1; }
+
+# A limit is no verdict, also if nothing has been judged until then. What was done for fewer faults stands.
+expect 3 'the number of states reached its limit (see --max-states)' "${check[@]}" --max-states 10 "$scratch/small.scn"
+same "limit $scratch/small.scn  (10 states, 9 transitions, depth 9)" "$(head -n 1 "$scratch/output")" 'ten states'
+same '0 passed, 0 failed, 1 skipped' "$(tail -n 1 "$scratch/output")" 'last line of a limit'
+states=$(sed -n '1s/.*(\([0-9]*\) states.*/\1/p' <<<"$said")
+expect 3 'no run without faults violates anything' "${check[@]}" --max-states $((states - 1)) "$scratch/small.scn"
+expect 0 'all runs with at most 1 fault' "${check[@]}" --max-states $((states + 1)) "$scratch/small.scn"
+expect 3 '"complete_faults":null' "${check[@]}" --json --no-layers --max-states 100 "$scratch/small.scn"
+same false "$(field exhausted)" 'exhausted at a limit'
+for strategy in dfs bfs; do
+    expect 3 '(see --max-memory)' "${check[@]}" --strategy $strategy --max-memory 1M "$scratch/large.scn"
+    expect 3 'the time is over (see --max-time)' "${check[@]}" --strategy $strategy --max-time 1 "$scratch/large.scn"
+done
+
+finish
