@@ -119,10 +119,6 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
     if (options->quiet && outcome->verdict == VERDICT_HOLDS) {
         return;
     }
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
     head(out, job);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
         say_what_stands(out, outcome);

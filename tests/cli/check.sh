@@ -61,4 +61,31 @@ for strategy in dfs bfs; do
     expect 3 'the time is over (see --max-time)' "${check[@]}" --strategy $strategy --max-time 1 "$scratch/large.scn"
 done
 
+# A worker that is killed costs its own scenario and is no verdict.
+"${check[@]}" --jobs 2 "$scratch/large.scn" "$scratch/small.scn" >"$scratch/output" 2>&1 &
+pid=$!
+worker=
+while [[ -z $worker ]] && kill -0 $pid 2>/dev/null; do
+    worker=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null || true)
+    worker=${worker%% *}
+done
+kill -KILL "$worker"
+status=0
+wait $pid || status=$?
+same 4 $status 'exit status with a killed worker'
+[[ $(head -n 1 "$scratch/output") == "ERROR $scratch/large.scn"* ]] || { cat "$scratch/output"; failed=1; }
+same '  the worker died: Killed' "$(sed -n 2p "$scratch/output")" 'the reason'
+same '1 passed, 1 failed' "$(tail -n 1 "$scratch/output")" 'last line with a killed worker'
+
+# Progress: on a terminal only, and taken away at the end.
+if command -v script >/dev/null; then
+    line="$LOCKSTEP check --max-time 1 --out $scratch/reports $scratch/large.scn"
+    script -qec "stty cols 60; $line >/dev/null" /dev/null >"$scratch/output" </dev/null || true
+    lines=$(tr '\r' '\n' <"$scratch/output" | grep -c 'large.scn faults [0-9]*/27: .* states ' || true)
+    ((lines > 2)) || { echo "lines of progress in a second: $lines"; failed=1; }
+    awk 'BEGIN { RS = "\r" } { sub(/\033.*/, "") } length > 59 { exit 1 }' "$scratch/output" || { echo 'too long:'; failed=1; }
+fi
+"${check[@]}" --max-time 1 "$scratch/large.scn" >/dev/null 2>"$scratch/output" || true
+same '' "$(<"$scratch/output")" 'progress without a terminal'
+
 finish
