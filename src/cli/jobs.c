@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "scenario/direct.h"
 #include "scenario/random.h"
+#include "scenario/recipes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -123,6 +124,9 @@ static void search(const struct cli_options *options, const struct run_setup *se
     struct explore_options explore = options->search;
     explore.out = options->out;
     explore.stop = &stop_asked;
+    /* The file's counts are those of the default recipe with the file's run constants. */
+    explore.compare = strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given;
+    explore.rewrite = options->rewrite;
     explore_run(setup, &explore, outcome);
     signal(SIGTERM, SIG_DFL);
 }

@@ -5,6 +5,7 @@
 #include "explore/explore.h"
 
 #include "explore/search.h"
+#include "scenario/counts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -97,6 +98,36 @@ static void search_all(struct search *search)
     }
 }
 
+/* Writes the counts of the whole into the file, if that is wanted and there are any. Returns false if it fails. */
+static bool rewrite_counts(const struct search *search, struct outcome *outcome, bool whole, bool *same)
+{
+    const struct scenario *scenario = search->run->setup.scenario;
+    if (!search->options->rewrite || (whole && counts_stand_there(scenario, search->counts))) {
+        return true;
+    }
+    if (!whole) {
+        outcome_say(outcome, "  not rewritten\n");
+        return true;
+    }
+    if (counts_rewrite(scenario, search->counts) != 0) {
+        outcome_say(outcome, "  cannot be rewritten: %s\n", strerror(errno));
+        return false;
+    }
+    outcome_say(outcome, "  rewritten\n");
+    *same = true;
+    return true;
+}
+
+/* A search that ended early has no counts to compare: that it did is told anyway. */
+static void judge(const struct search *search, struct outcome *outcome)
+{
+    bool whole = outcome->exhausted && search->options->compare;
+    bool same = !whole || counts_are_expected(outcome, search->run->setup.scenario);
+    bool written = rewrite_counts(search, outcome, whole, &same);
+    outcome_judge(outcome, search->run, search->limit, same);
+    outcome->verdict = written ? outcome->verdict : VERDICT_ERROR;
+}
+
 /* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
@@ -116,7 +147,7 @@ static void conclude(struct search *search, struct outcome *outcome)
     for (int i = 0; search->violated && i < CHECK_PROPERTIES_MAX; i++) {
         run->stats.finding[i].premises = all.finding[i].premises;
     }
-    outcome_judge(outcome, run, search->limit, true);
+    judge(search, outcome);
     if (search->violated) {
         outcome_write_trace(outcome, run, search->options->out, "difference");
     }

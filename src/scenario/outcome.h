@@ -62,6 +62,10 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 
+/* Gives a file new contents, under another name first: a reader never sees half of them. Returns 0, or -1 with errno set
+ * and what was there left as it was. */
+int outcome_replace_file(const char *path, const char *bytes, size_t size);
+
 /* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents,
  * and notes its path. `why` says why if no property is violated ("difference"). If that fails the outcome is
  * an error. */

@@ -61,6 +61,34 @@ for strategy in dfs bfs; do
     expect 3 'the time is over (see --max-time)' "${check[@]}" --strategy $strategy --max-time 1 "$scratch/large.scn"
 done
 
+# Counts that the file claims are compared when the search has come to its end, and only then.
+transitions=$(sed -n '1s/.* \([0-9]*\) transitions.*/\1/p' <<<"$said")
+scenario counted 'loss<=1' 'states 40645' 'holds at_most_one_holder' 'transitions 7  # a comment'
+f=$scratch/counted.scn
+cp "$f" "$scratch/copy"
+expect 1 "  states: expected 40645, found $states" "${check[@]}" "$f"
+grep -qx "  transitions: expected 7, found $transitions" "$scratch/output" || { cat "$scratch/output"; failed=1; }
+grep -qx "FAIL $f is not what the file expects" "$scratch/output" || { cat "$scratch/output"; failed=1; }
+expect 3 '1 skipped' "${check[@]}" --max-states 5000 "$f"
+expect 0 '1 passed' "${check[@]}" --seed 3 "$f"
+expect 0 '1 passed' "${check[@]}" --recipe textbook "$f"
+expect 3 '  not rewritten' "${check[@]}" --rewrite --max-states 5000 "$f"
+expect 0 '  not rewritten' "${check[@]}" --rewrite --seed 3 "$f"
+cmp "$f" "$scratch/copy" || failed=1
+expect 0 '  rewritten' "${check[@]}" --rewrite "$f"
+same "$(sed "s/40645/$states/; s/transitions 7/transitions $transitions/" "$scratch/copy")" "$(<"$f")" 'the rewritten file'
+for options in '' '--no-layers' '--strategy bfs' '--rewrite'; do
+    # shellcheck disable=SC2086
+    expect 0 '1 passed' "${check[@]}" $options "$f"
+done
+printf 'world used\nmutex /locks/x\nprocess a: acquire release\n----' >"$f"
+expect 0 '  rewritten' "${check[@]}" --rewrite "$f"
+same '----
+states 14
+transitions 16' "$(tail -n +4 "$f")" 'counts that were not there'
+expect 0 '1 passed' "$LOCKSTEP" run --out "$scratch/reports" "$f"
+expect_line "lockstep check: expected a file that can be rewritten with --rewrite, found '-'" "$LOCKSTEP" check --rewrite -
+
 # A worker that is killed costs its own scenario and is no verdict.
 "${check[@]}" --jobs 2 "$scratch/large.scn" "$scratch/small.scn" >"$scratch/output" 2>&1 &
 pid=$!

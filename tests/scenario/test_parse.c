@@ -180,12 +180,15 @@ static void reads_programs(void **state)
         "mutex /x/x\nmutex /x/y\nprocess a b: acquire x owner=1 timeout=1s write x guarded release x owner=1 "
         "forever\n"
         "process c asleep: start try y\nexplore loss<=1 expire<=2 total<=2\n----\nholds "
-        "at_most_one_holder\n");
+        "at_most_one_holder\n  states\t12345678901 # all of them\n");
     const struct world_program *program = &scenario.options.program[1];
     assert_true(scenario.exploring);
     assert_false(scenario.options.timed);
     assert_int_equal(program->count, 3);
     assert_true(program->endless);
+    assert_true(scenario.count_given[SCENARIO_STATES]);
+    assert_true(scenario.count[SCENARIO_STATES] == 12345678901);
+    assert_false(scenario.count_given[SCENARIO_TRANSITIONS]);
     assert_int_equal(program->ops[0].kind, ACTION_ACQUIRE);
     assert_int_equal(program->ops[0].a, 1);
     assert_int_equal(program->ops[0].c, 1000);
@@ -332,9 +335,21 @@ static void refuses_wrong_shapes(void **state)
     refuse("mutex /l/x\nprocess a: acquire\n----\nholds no_bugs\n",
            "s:4:7: expected the name of a property (see lockstep list properties), found 'no_bugs'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nhopes bounded_work\n",
-           "s:4:1: expected 'holds' or 'violates', found 'hopes'");
+           "s:4:1: expected 'holds', 'violates', 'states' or 'transitions', found 'hopes'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nholds bounded_work\n\n----\n",
            "s:6:1: expected one expected part, found '----'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates\n",
+           "s:4:7: expected a number that is not negative, found the end of the line");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates -1\n",
+           "s:4:8: expected a number that is not negative, found '-1'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\ntransitions 99999999999999999999\n",
+           "s:4:13: expected a number that is not negative, found '99999999999999999999'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates 5 6\n",
+           "s:4:10: expected the end of the line, found '6'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates 5\ntransitions 9\nstates 5\n",
+           "s:6:1: expected each count once, found 'states'");
+    refuse(HEAD "settle\n----\nstates 5\n",
+           "s:5:1: expected '[' and a time, 'holds', 'violates' or an empty line, found 'states'");
     refuse(HEAD "settle\n----\nholds bounded_work\nviolates bounded_work\n",
            "s:6:1: expected no property that both holds and is violated, found 'violates'");
 }
