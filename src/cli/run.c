@@ -103,6 +103,10 @@ static int run_all(const struct cli_options *options, const char *command, struc
         summary.broken = true;
     }
     closing_line(&summary, count - finished);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "lockstep %s: standard output cannot be written\n", command);
+        summary.broken = true;
+    }
     return exit_status(&summary);
 }
 

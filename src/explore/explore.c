@@ -138,6 +138,11 @@ static void conclude(struct search *search, struct outcome *outcome)
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
     search->counts->expected_omissions = visited_expected_omissions(search->counts->states);
+    if (search->violated && search->path == NULL && search->path_length > 0) {
+        outcome->verdict = VERDICT_ERROR;
+        outcome_say(outcome, "  a violation was found, and memory is short for the run that shows it\n");
+        return;
+    }
     if (search->violated && !show_again(search)) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome,

@@ -100,7 +100,8 @@ static int read_claim(struct parser *parser)
                    ? parser_wrong(parser, &word, "'holds', 'violates', 'states' or 'transitions'")
                    : check_event_line(parser, &word);
     }
-    if (parser_properties(parser, holds ? &scenario->holds : &scenario->violates) != 0) {
+    if (parser_properties(parser, holds ? &scenario->holds : &scenario->violates) != 0 ||
+        parser_check_clock(parser) != 0) {
         return -1;
     }
     return scenario->holds & scenario->violates

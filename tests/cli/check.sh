@@ -61,6 +61,78 @@ for strategy in dfs bfs; do
     expect 3 'the time is over (see --max-time)' "${check[@]}" --strategy $strategy --max-time 1 "$scratch/large.scn"
 done
 
+# The largest world has a search, and one without an end ends at a limit.
+printf 'world servers=5\nmutex /locks/x\nprocess%s: acquire release\nexplore expire<=9\n----\n' "$(printf ' p%s' {1..32})" \
+    >"$scratch/crowd.scn"
+expect 3 '(see --max-states)' "${check[@]}" --max-states 3000 "$scratch/crowd.scn"
+printf 'world used\nmutex /locks/x\nprocess a b: acquire release forever\n----\n' >"$scratch/endless.scn"
+expect 3 '(see --max-memory)' "${check[@]}" --max-memory 16M "$scratch/endless.scn"
+# A deadline is a timer that may fire at any moment.
+printf 'world used\nmutex /locks/x\nprocess a b: acquire timeout=1s release\n----\nholds at_most_one_holder\n' \
+    >"$scratch/deadline.scn"
+expect 0 '1 passed' "${check[@]}" "$scratch/deadline.scn"
+
+# What cannot be searched is said before anything is.
+expect_line "scenarios/mutex/create_reply_lost.scn:1:1: expected an exploring scenario (process a b: acquire release), \
+found a directed one" "$LOCKSTEP" check scenarios/mutex/create_reply_lost.scn
+printf 'world servers=1 timed\nmutex /locks/x\nprocess a: acquire release\n----\n' >"$scratch/timed.scn"
+expect_line "$scratch/timed.scn:1:17: expected an untimed world: a search goes through orders, not through times, \
+found 'timed'" "$LOCKSTEP" check "$scratch/timed.scn" "$scratch/small.scn"
+expect_line "$scratch/timed.scn:1:17: expected an untimed world: a search goes through orders, not through times, \
+found 'timed'" "$LOCKSTEP" check "$scratch"
+expect 3 "write 'world untimed'" "$LOCKSTEP" run "$scratch/timed.scn"
+rm "$scratch/timed.scn"
+expect_line "lockstep check: expected a scenario file or a folder, found ''" "$LOCKSTEP" check
+expect_line "lockstep check: expected dfs or bfs after --strategy, found 'deep'" "$LOCKSTEP" check --strategy deep x.scn
+for size in 1023K 5 1T 1025G 8Gi -1G ''; do
+    expect 2 'after --max-memory, found' "$LOCKSTEP" check --max-memory "$size" x.scn
+done
+expect_line "lockstep check: expected a number from 1 to 10000000 after --max-time, found '0'" \
+    "$LOCKSTEP" check --max-time 0 x.scn
+
+# Memory that is refused is a limit, wherever it is missed. Sanitizers need more than they would get.
+if [[ -z $LOCKSTEP_SANITIZE ]]; then
+    for strategy in dfs bfs; do
+        (
+            ulimit -v 100000
+            expect 3 ' violates anything' "${check[@]}" --strategy $strategy --max-time 60 \
+                "$scratch/large.scn"
+            exit $failed
+        ) || failed=1
+        same 0 "$(grep -c max-time "$scratch/output")" "reasons with too little memory ($strategy)"
+    done
+fi
+
+# A violation is told also if its trace cannot be written; a report that cannot be written is a failure.
+expect 1 'replay: lockstep replay ' "${check[@]}" --recipe broken-no-sort "$scratch/small.scn"
+trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
+expect 1 'at_most_one_holder is violated at step' "$LOCKSTEP" replay "$trace"
+if [[ -w /dev/full ]]; then
+    expect 1 "no trace could be written below /dev/full/x: Not a directory" "$LOCKSTEP" check --out /dev/full/x \
+        --recipe broken-no-sort "$scratch/small.scn"
+    grep -q '^FAIL at_most_one_holder ' "$scratch/output" || { cat "$scratch/output"; failed=1; }
+    for format in --seed=0 --json; do
+        status=0
+        "${check[@]}" $format "$scratch/small.scn" >/dev/full 2>"$scratch/output" || status=$?
+        same 4 $status 'exit status without room for the report'
+        same 'lockstep check: standard output cannot be written' "$(tail -n 1 "$scratch/output")" 'what is said of it'
+    done
+fi
+
+# The examples of --help work.
+mkdir -p "$scratch/scenarios/explore"
+cp "$scratch/small.scn" "$scratch/scenarios/explore/mutex_2.scn"
+cp "$scratch/small.scn" "$scratch/scenarios/explore/mutex_3.scn"
+"$LOCKSTEP" check --help | sed -n '/^examples:/,$p' | tail -n +2 >"$scratch/examples"
+same 4 "$(grep -c '^  ' "$scratch/examples")" 'examples'
+while read -r line; do
+    status=0
+    (cd "$scratch" && PATH=$(dirname "$LOCKSTEP"):$PATH bash -c "$line" >output 2>&1 </dev/null) || status=$?
+    wanted=0
+    [[ $line != *broken-* ]] || wanted=1
+    same "$wanted" $status "exit status of the example '$line'"
+done <"$scratch/examples"
+
 # Counts that the file claims are compared when the search has come to its end, and only then.
 transitions=$(sed -n '1s/.* \([0-9]*\) transitions.*/\1/p' <<<"$said")
 scenario counted 'loss<=1' 'states 40645' 'holds at_most_one_holder' 'transitions 7  # a comment'

@@ -173,6 +173,47 @@ static void reads_groups_and_claims(void **state)
     scenario_close(&scenario);
 }
 
+#define WORLD(options, explore) "world " options "\nmutex /l/x\nprocess a: acquire\nexplore " explore TAIL
+
+static void refuses_what_cannot_happen(void **state)
+{
+    (void)state;
+    take(WORLD("servers=1", "lag<=0 late<=0 loss<=1 expire<=2 total<=2"));
+    scenario_close(&scenario);
+    take(WORLD("servers=2", "lag<=1 late<=1 sweep<=1 cancel<=1"));
+    scenario_close(&scenario);
+    refuse(WORLD("servers=1", "loss<=1 lag<=1"),
+           "s:4:17: expected two servers at least (world servers=2) with this fault, found 'lag<=1'");
+    refuse(WORLD("servers=1", "late<=2"),
+           "s:4:9: expected two servers at least (world servers=2) with this fault, found 'late<=2'");
+    refuse(WORLD("containers=no", "sweep<=1"),
+           "s:4:9: expected servers that know containers with this fault, found 'sweep<=1'");
+    refuse("mutex /l/x\nprocess a: write\nexplore cancel<=1" TAIL,
+           "s:3:9: expected a program with an acquire with this fault, found 'cancel<=1'");
+    refuse(WORLD("servers=1", "total<=0 loss<=1"),
+           "s:4:9: expected a total of at least 1, as loss says, found 'total<=0'");
+    refuse(WORLD("servers=1", "loss<=1 expire<=3 total<=2"),
+           "s:4:27: expected a total of at least 3, as expire says, found 'total<=2'");
+    refuse("mutex /l/x\nprocess a asleep: acquire" TAIL,
+           "s:2:19: expected 'start': the process is asleep, found 'acquire'");
+}
+
+static void refuses_a_clock_that_is_not_there(void **state)
+{
+    (void)state;
+    static const char COMPLAINT[] =
+        "s:3:12: expected a property that is judged without a clock, found 'deadline_is_kept'";
+    refuse("mutex /l/x\nprocess a: acquire\nproperties deadline_is_kept" TAIL, COMPLAINT);
+    refuse("mutex /l/x\nprocess a: acquire\n----\nholds bounded_work deadline_is_kept\n",
+           "s:4:20: expected a property that is judged without a clock, found 'deadline_is_kept'");
+    take("world timed\nmutex /l/x\nprocess a: acquire\nproperties deadline_is_kept" TAIL);
+    assert_int_equal(scenario.mode_line, 1);
+    assert_int_equal(scenario.mode_column, 7);
+    scenario_close(&scenario);
+    take("mutex /l/x\nprocess a: acquire\nproperties at_most_one_believer" TAIL);
+    scenario_close(&scenario);
+}
+
 static void reads_programs(void **state)
 {
     (void)state;
@@ -259,6 +300,8 @@ static void refuses_wrong_headers(void **state)
     refuse("explore rain<=1\n",
            "s:1:9: expected a fault with a budget (see lockstep list faults) or total, found 'rain'");
     refuse("explore loss=1\n", "s:1:9: expected FAULT<=N, found 'loss=1'");
+    refuse("explore\n", "s:1:8: expected FAULT<=N, found the end of the line");
+    refuse("explore loss<=1 loss<=2\n", "s:1:17: expected each fault once, found 'loss'");
     refuse("explore loss<=10\n", "s:1:15: expected a number from 0 to 9, found '10'");
     refuse("show everything\n", "s:1:6: expected asks, belief, faults, nodes, requests, sessions, watches, "
                                 "rest or all, found 'everything'");
@@ -389,6 +432,8 @@ int main(void)
         cmocka_unit_test(reads_every_command),
         cmocka_unit_test(reads_running_commands),
         cmocka_unit_test(reads_groups_and_claims),
+        cmocka_unit_test(refuses_what_cannot_happen),
+        cmocka_unit_test(refuses_a_clock_that_is_not_there),
         cmocka_unit_test(reads_programs),
         cmocka_unit_test(refuses_wrong_headers),
         cmocka_unit_test(refuses_wrong_commands),
