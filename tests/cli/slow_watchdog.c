@@ -30,7 +30,8 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
     (void)state;
     (void)lock;
     (void)timeout_ms;
-    for (volatile int turns = 0; owner == 2; turns = !turns) {
+    volatile int patience = owner == 2 ? 1 : 0;
+    while (patience > 0) {
     }
     return -3;
 }

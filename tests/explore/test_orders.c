@@ -31,6 +31,7 @@ static bool is_refused(void)
     return refused_in == 0;
 }
 
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 struct arena_image *__real_arena_save(const struct arena *arena);
 struct arena_image *__wrap_arena_save(const struct arena *arena);
 struct arena_image *__wrap_arena_save(const struct arena *arena)
@@ -44,6 +45,8 @@ bool __wrap_trail_push(struct trail *trail)
 {
     return !is_refused() && __real_trail_push(trail);
 }
+
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static void search(const char *text, const char *recipe, const struct explore_options *options)
 {

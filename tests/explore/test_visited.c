@@ -36,7 +36,7 @@ static void test_it_grows_and_forgets_nothing(void **state)
     add_all(visited, 1, 2000000, VISITED_KNOWN);
     assert_true(visited_count(visited) == 2000000);
     assert_true(visited_bytes(visited) > before);
-    assert_true(visited_bytes(visited) <= 2000000 * 16);
+    assert_true(visited_bytes(visited) <= 32000000);
     visited_close(visited);
 }
 
