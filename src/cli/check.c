@@ -18,6 +18,8 @@ static const char HELP[] =
     "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes)\n"
     "  --strategy dfs|bfs  depth first: fast (default); breadth first: the shortest violation\n"
     "  --no-layers         with all faults of the budget at once\n"
+    "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
+    "different ones\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
@@ -40,7 +42,7 @@ static const char HELP[] =
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_REWRITE;
+                                OPTION_NO_RENAMING | OPTION_REWRITE;
 
 int cli_check(int argc, char **argv)
 {

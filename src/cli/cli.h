@@ -57,6 +57,7 @@ struct cli_options {
 #define OPTION_MAX_MEMORY 0x2000u
 #define OPTION_MAX_TIME 0x4000u
 #define OPTION_NO_LAYERS 0x8000u
+#define OPTION_NO_RENAMING 0x10000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

@@ -4,6 +4,7 @@
 /* A search from its options to its verdict: layers of fault budgets, and the run that shows a violation. */
 #include "explore/explore.h"
 
+#include "base/canon.h"
 #include "explore/search.h"
 #include "scenario/counts.h"
 
@@ -177,7 +178,9 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     struct search search = {.run = &run, .options = options, .counts = &outcome->search};
     search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes();
     clock_gettime(CLOCK_MONOTONIC, &search.since);
+    search.canon = options->renaming ? world_canon(run.world) : NULL;
     search_all(&search);
+    canon_close(search.canon);
     conclude(&search, outcome);
     free(search.path);
     run_close(&run);

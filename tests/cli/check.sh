@@ -66,7 +66,7 @@ printf 'world servers=5\nmutex /locks/x\nprocess%s: acquire release\nexplore exp
     >"$scratch/crowd.scn"
 expect 3 '(see --max-states)' "${check[@]}" --max-states 3000 "$scratch/crowd.scn"
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release forever\n----\n' >"$scratch/endless.scn"
-expect 3 '(see --max-memory)' "${check[@]}" --max-memory 16M "$scratch/endless.scn"
+expect 3 '(see --max-memory)' "${check[@]}" --no-renaming --max-memory 16M "$scratch/endless.scn"
 # A deadline is a timer that may fire at any moment.
 printf 'world used\nmutex /locks/x\nprocess a b: acquire timeout=1s release\n----\nholds at_most_one_holder\n' \
     >"$scratch/deadline.scn"
@@ -143,6 +143,7 @@ grep -qx "  transitions: expected 7, found $transitions" "$scratch/output" || { 
 grep -qx "FAIL $f is not what the file expects" "$scratch/output" || { cat "$scratch/output"; failed=1; }
 expect 3 '1 skipped' "${check[@]}" --max-states 5000 "$f"
 expect 0 '1 passed' "${check[@]}" --seed 3 "$f"
+expect 0 '1 passed' "${check[@]}" --no-renaming "$f"
 expect 0 '1 passed' "${check[@]}" --recipe textbook "$f"
 expect 3 '  not rewritten' "${check[@]}" --rewrite --max-states 5000 "$f"
 expect 0 '  not rewritten' "${check[@]}" --rewrite --seed 3 "$f"

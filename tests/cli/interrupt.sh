@@ -41,7 +41,7 @@ same 'interrupted
 
 # A search tells how far it came, and what is done has been done, in all reports.
 for strategy in dfs bfs; do
-    start check --jobs 2 --strategy $strategy --junit "$scratch/junit.xml" --out "$scratch/reports" "$scratch/large.scn" \
+    start check --jobs 2 --no-layers --strategy $strategy --junit "$scratch/junit.xml" --out "$scratch/reports" "$scratch/large.scn" \
         "$scratch/tiny.scn"
     kill -TERM $pid
     ended 3 "a search ($strategy)"

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "base/canon.h"
+
+#include "base/hash.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_VALUES_MAX 56 /* of one block */
+#define SCRATCH_BYTES 65536u
+#define PARTS_PER_BLOCK 512u /* remembered; a power of two */
+#define UNIQUE_MAX 1024
+
+struct value {
+    int32_t number;
+    uint8_t space;
+    uint8_t bound;
+    uint16_t reserved;
+};
+
+/* What a block's bytes are worth: remembered by their hash, because the same bytes come back in many states. */
+struct part {
+    uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
+    uint64_t skeleton;
+    uint32_t count;
+    uint32_t reserved;
+    struct value value[PART_VALUES_MAX];
+};
+
+struct canon {
+    struct arena *arena;
+    canon_show_fn show;
+    void *ctx;
+    struct part *parts;
+    /* While a block is shown. */
+    struct part *part;
+    const unsigned char *block;
+    bool refused;
+    /* While states are ranked. */
+    int32_t unique[CANON_SPACES][UNIQUE_MAX];
+    int uniques[CANON_SPACES];
+    _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
+};
+
+struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx)
+{
+    struct canon *canon = calloc(1, sizeof *canon);
+    if (canon == NULL) {
+        return NULL;
+    }
+    canon->arena = arena;
+    canon->show = show;
+    canon->ctx = ctx;
+    canon->parts = calloc((size_t)arena->blocks * PARTS_PER_BLOCK, sizeof *canon->parts);
+    if (canon->parts == NULL) {
+        free(canon);
+        return NULL;
+    }
+    return canon;
+}
+
+void canon_close(struct canon *canon)
+{
+    if (canon != NULL) {
+        free(canon->parts);
+        free(canon);
+    }
+}
+
+/* ---- what is shown ---- */
+
+static void take(struct canon *canon, enum canon_space space, int32_t number, bool bound)
+{
+    struct part *part = canon->part;
+    if (part->count == PART_VALUES_MAX) {
+        canon->refused = true;
+        return;
+    }
+    part->value[part->count++] =
+        (struct value){.number = number, .space = (uint8_t)space, .bound = (uint8_t)bound};
+}
+
+static void blank(struct canon *canon, const void *where, size_t size, int with)
+{
+    memset(canon->scratch + ((const unsigned char *)where - canon->block), with, size);
+}
+
+void canon_blank(struct canon *canon, const void *where, size_t size)
+{
+    blank(canon, where, size, 0);
+}
+
+void canon_refuse(struct canon *canon)
+{
+    canon->refused = true;
+}
+
+void canon_number(struct canon *canon, enum canon_space space, const int32_t *where)
+{
+    take(canon, space, *where, false);
+    blank(canon, where, sizeof *where, 0);
+}
+
+void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where)
+{
+    take(canon, space, *where, true);
+    blank(canon, where, sizeof *where, 0);
+}
+
+void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where)
+{
+    take(canon, space, (int32_t)*where, false);
+    blank(canon, where, sizeof *where, 0);
+}
+
+void canon_sequence(struct canon *canon, const int32_t *where)
+{
+    take(canon, CANON_SEQUENCE, *where + 1, false);
+    blank(canon, where, sizeof *where, 0);
+}
+
+/* One space for each process, one behind the other: counters of two processes are never compared. */
+static int32_t attempt_of(uint32_t owner, uint32_t counter)
+{
+    return counter == 0 ? 0 : (int32_t)((owner & 0x7f) << 24 | (counter & 0xffffff));
+}
+
+void canon_attempt(struct canon *canon, const uint8_t id[16])
+{
+    uint32_t counter = (uint32_t)id[12] << 24 | (uint32_t)id[13] << 16 | (uint32_t)id[14] << 8 | id[15];
+    take(canon, CANON_ATTEMPT, attempt_of(id[3], counter), false);
+    blank(canon, id + 12, 4, 0);
+}
+
+void canon_attempts(struct canon *canon, int owner, const uint32_t *where)
+{
+    take(canon, CANON_ATTEMPT, attempt_of((uint32_t)owner, *where), true);
+    blank(canon, where, sizeof *where, 0);
+}
+
+#define DIGITS 10
+#define PROTECTION 39 /* "_c_" and a UUID */
+
+static bool read_digits(const char *text, int32_t *number)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < DIGITS; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        sum = sum * 10 + (text[i] - '0');
+    }
+    *number = (int32_t)sum;
+    return sum < INT32_MAX;
+}
+
+static uint32_t read_hex(const char *hex, int digits)
+{
+    uint32_t number = 0;
+    for (int i = 0; i < digits; i++) {
+        unsigned digit = (unsigned char)hex[i];
+        number = number << 4 | (digit <= '9' ? digit - '0' : (digit | 32u) - 'a' + 10);
+    }
+    return number;
+}
+
+static void show_name(struct canon *canon, const char *name, size_t size)
+{
+    int32_t sequence;
+    if (size >= PROTECTION && memcmp(name, "_c_", 3) == 0) {
+        const char *counter = name + PROTECTION - 8;
+        take(canon, CANON_ATTEMPT, attempt_of(read_hex(name + 9, 2), read_hex(counter, 8)), false);
+        blank(canon, counter, 8, '0');
+        name += PROTECTION;
+        size -= PROTECTION;
+    }
+    if (size >= DIGITS && read_digits(name + size - DIGITS, &sequence)) {
+        take(canon, CANON_SEQUENCE, sequence + 1, false);
+        blank(canon, name + size - DIGITS, DIGITS, '0');
+    }
+}
+
+void canon_text(struct canon *canon, const char *text)
+{
+    for (;;) {
+        size_t size = strcspn(text, "/");
+        show_name(canon, text, size);
+        text += size;
+        if (*text == 0) {
+            return;
+        }
+        text++;
+    }
+}
+
+/* ---- one block ---- */
+
+static const struct part *part_of(struct canon *canon, int block)
+{
+    uint64_t hash = canon->arena->hash[block];
+    struct part *part = &canon->parts[(size_t)block * PARTS_PER_BLOCK + (hash & (PARTS_PER_BLOCK - 1))];
+    if (part->hash == hash) {
+        return part;
+    }
+    canon->block = arena_at(canon->arena, block);
+    uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
+    if (used > SCRATCH_BYTES) {
+        canon->refused = true;
+        return part;
+    }
+    memcpy(canon->scratch, canon->block, used);
+    canon->part = part;
+    part->count = 0;
+    canon->show(canon->ctx, block, canon);
+    part->hash = canon->refused ? 0 : hash;
+    part->skeleton = hash_bytes(canon->scratch, used, (uint64_t)block + 1);
+    return part;
+}
+
+/* ---- all blocks ---- */
+
+/* Where a number stands, or would stand, among those of its space: new ones are mostly the largest. */
+static int place_of(const struct canon *canon, int space, int32_t number)
+{
+    const int32_t *unique = canon->unique[space];
+    int at = canon->uniques[space];
+    while (at > 0 && unique[at - 1] > number) {
+        at--;
+    }
+    return at;
+}
+
+static void note_value(struct canon *canon, const struct value *value)
+{
+    if (value->number == 0 || value->bound) {
+        return;
+    }
+    int32_t *unique = canon->unique[value->space];
+    int *count = &canon->uniques[value->space];
+    int at = place_of(canon, value->space, value->number);
+    if (at > 0 && unique[at - 1] == value->number) {
+        return;
+    }
+    if (*count == UNIQUE_MAX) {
+        canon->refused = true;
+        return;
+    }
+    memmove(&unique[at + 1], &unique[at], (size_t)(*count - at) * sizeof *unique);
+    unique[at] = value->number;
+    ++*count;
+}
+
+uint64_t canon_fingerprint(struct canon *canon)
+{
+    const struct part *parts[ARENA_BLOCKS_MAX];
+    uint64_t plain = arena_fingerprint(canon->arena);
+    uint64_t sum = 0;
+    int blocks = canon->arena->blocks;
+    canon->refused = false;
+    memset(canon->uniques, 0, sizeof canon->uniques);
+    for (int block = 0; block < blocks && !canon->refused; block++) {
+        const struct part *part = parts[block] = part_of(canon, block);
+        sum += part->skeleton;
+        for (uint32_t i = 0; i < part->count; i++) {
+            note_value(canon, &part->value[i]);
+        }
+    }
+    if (canon->refused) {
+        return plain; /* so many numbers that no state is worth it */
+    }
+    size_t size = 0;
+    for (int block = 0; block < blocks; block++) {
+        for (uint32_t i = 0; i < parts[block]->count; i++) {
+            const struct value *value = &parts[block]->value[i];
+            int rank = value->number == 0 ? 0 : place_of(canon, value->space, value->number) + value->bound;
+            canon->scratch[size++] = (unsigned char)rank;
+            canon->scratch[size++] = (unsigned char)(rank >> 8);
+        }
+    }
+    while (size % 8 != 0) {
+        canon->scratch[size++] = 0;
+    }
+    return sum + hash_bytes(canon->scratch, size, 0);
+}
