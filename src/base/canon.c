@@ -9,16 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_VALUES_MAX 56 /* of one block */
+#define PART_VALUES_MAX 106 /* of one block */
 #define SCRATCH_BYTES 65536u
 #define PARTS_PER_BLOCK 512u /* remembered; a power of two */
-#define UNIQUE_MAX 1024
+#define NUMBER_MAX 1023      /* of one that is renamed */
+#define OWNERS_MAX 33        /* of attempt ids, nobody included */
+#define LINES (CANON_ATTEMPT + OWNERS_MAX)
 
 struct value {
-    int32_t number;
-    uint8_t space;
+    uint16_t number;
+    uint8_t line; /* numbers of one line are ranked among each other: a space, or the attempts of one owner */
     uint8_t bound;
-    uint16_t reserved;
+};
+
+/* The numbers of one line in the present state. */
+struct line {
+    uint16_t last; /* the largest that was noted */
+    uint8_t present[NUMBER_MAX + 1];
+    uint16_t rank[NUMBER_MAX + 1]; /* how many are present up to this one */
 };
 
 /* What a block's bytes are worth: remembered by their hash, because the same bytes come back in many states. */
@@ -40,8 +48,8 @@ struct canon {
     const unsigned char *block;
     bool refused;
     /* While states are ranked. */
-    int32_t unique[CANON_SPACES][UNIQUE_MAX];
-    int uniques[CANON_SPACES];
+    struct line line[LINES];
+    uint64_t used_lines; /* a bit for each */
     _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
 };
 
@@ -72,15 +80,15 @@ void canon_close(struct canon *canon)
 
 /* ---- what is shown ---- */
 
-static void take(struct canon *canon, enum canon_space space, int32_t number, bool bound)
+static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
 {
     struct part *part = canon->part;
-    if (part->count == PART_VALUES_MAX) {
+    if (part->count == PART_VALUES_MAX || number < 0 || number > NUMBER_MAX || line >= LINES) {
         canon->refused = true;
         return;
     }
     part->value[part->count++] =
-        (struct value){.number = number, .space = (uint8_t)space, .bound = (uint8_t)bound};
+        (struct value){.number = (uint16_t)number, .line = (uint8_t)line, .bound = (uint8_t)bound};
 }
 
 static void blank(struct canon *canon, const void *where, size_t size, int with)
@@ -122,22 +130,21 @@ void canon_sequence(struct canon *canon, const int32_t *where)
     blank(canon, where, sizeof *where, 0);
 }
 
-/* One space for each process, one behind the other: counters of two processes are never compared. */
-static int32_t attempt_of(uint32_t owner, uint32_t counter)
+static unsigned line_of(unsigned owner)
 {
-    return counter == 0 ? 0 : (int32_t)((owner & 0x7f) << 24 | (counter & 0xffffff));
+    return CANON_ATTEMPT + owner;
 }
 
 void canon_attempt(struct canon *canon, const uint8_t id[16])
 {
     uint32_t counter = (uint32_t)id[12] << 24 | (uint32_t)id[13] << 16 | (uint32_t)id[14] << 8 | id[15];
-    take(canon, CANON_ATTEMPT, attempt_of(id[3], counter), false);
+    take(canon, line_of(id[3]), (int32_t)counter, false);
     blank(canon, id + 12, 4, 0);
 }
 
 void canon_attempts(struct canon *canon, int owner, const uint32_t *where)
 {
-    take(canon, CANON_ATTEMPT, attempt_of((uint32_t)owner, *where), true);
+    take(canon, line_of((unsigned)owner), (int32_t)*where, true);
     blank(canon, where, sizeof *where, 0);
 }
 
@@ -172,7 +179,7 @@ static void show_name(struct canon *canon, const char *name, size_t size)
     int32_t sequence;
     if (size >= PROTECTION && memcmp(name, "_c_", 3) == 0) {
         const char *counter = name + PROTECTION - 8;
-        take(canon, CANON_ATTEMPT, attempt_of(read_hex(name + 9, 2), read_hex(counter, 8)), false);
+        take(canon, line_of(read_hex(name + 9, 2)), (int32_t)read_hex(counter, 8), false);
         blank(canon, counter, 8, '0');
         name += PROTECTION;
         size -= PROTECTION;
@@ -222,35 +229,47 @@ static const struct part *part_of(struct canon *canon, int block)
 
 /* ---- all blocks ---- */
 
-/* Where a number stands, or would stand, among those of its space: new ones are mostly the largest. */
-static int place_of(const struct canon *canon, int space, int32_t number)
+static void note_values(struct canon *canon, const struct part *part)
 {
-    const int32_t *unique = canon->unique[space];
-    int at = canon->uniques[space];
-    while (at > 0 && unique[at - 1] > number) {
-        at--;
+    for (uint32_t i = 0; i < part->count; i++) {
+        const struct value *value = &part->value[i];
+        struct line *line = &canon->line[value->line];
+        line->present[value->number] |= !value->bound;
+        line->last = value->number > line->last ? value->number : line->last;
+        canon->used_lines |= 1ull << value->line;
     }
-    return at;
 }
 
-static void note_value(struct canon *canon, const struct value *value)
+/* Ranks each line and forgets what was present. Zero is no number: its rank is 0, and that of a bound below all is 1. */
+static void rank_lines(struct canon *canon)
 {
-    if (value->number == 0 || value->bound) {
-        return;
+    for (uint64_t left = canon->used_lines; left != 0; left &= left - 1) {
+        struct line *line = &canon->line[__builtin_ctzll(left)];
+        uint16_t rank = 1;
+        for (int number = 1; number <= line->last; number++) {
+            rank = (uint16_t)(rank + line->present[number]);
+            line->rank[number] = rank;
+            line->present[number] = 0;
+        }
+        line->last = 0;
     }
-    int32_t *unique = canon->unique[value->space];
-    int *count = &canon->uniques[value->space];
-    int at = place_of(canon, value->space, value->number);
-    if (at > 0 && unique[at - 1] == value->number) {
-        return;
+    canon->used_lines = 0;
+}
+
+static size_t write_ranks(struct canon *canon, const struct part *const parts[])
+{
+    uint16_t *to = (uint16_t *)(void *)canon->scratch;
+    size_t count = 0;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        for (uint32_t i = 0; i < parts[block]->count; i++) {
+            const struct value *value = &parts[block]->value[i];
+            to[count++] = canon->line[value->line].rank[value->number];
+        }
     }
-    if (*count == UNIQUE_MAX) {
-        canon->refused = true;
-        return;
+    while (count % 4 != 0) {
+        to[count++] = 0;
     }
-    memmove(&unique[at + 1], &unique[at], (size_t)(*count - at) * sizeof *unique);
-    unique[at] = value->number;
-    ++*count;
+    return count * sizeof *to;
 }
 
 uint64_t canon_fingerprint(struct canon *canon)
@@ -258,30 +277,17 @@ uint64_t canon_fingerprint(struct canon *canon)
     const struct part *parts[ARENA_BLOCKS_MAX];
     uint64_t plain = arena_fingerprint(canon->arena);
     uint64_t sum = 0;
-    int blocks = canon->arena->blocks;
     canon->refused = false;
-    memset(canon->uniques, 0, sizeof canon->uniques);
-    for (int block = 0; block < blocks && !canon->refused; block++) {
-        const struct part *part = parts[block] = part_of(canon, block);
-        sum += part->skeleton;
-        for (uint32_t i = 0; i < part->count; i++) {
-            note_value(canon, &part->value[i]);
-        }
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        parts[block] = part_of(canon, block);
+        sum += parts[block]->skeleton;
     }
     if (canon->refused) {
-        return plain; /* so many numbers that no state is worth it */
+        return plain;
     }
-    size_t size = 0;
-    for (int block = 0; block < blocks; block++) {
-        for (uint32_t i = 0; i < parts[block]->count; i++) {
-            const struct value *value = &parts[block]->value[i];
-            int rank = value->number == 0 ? 0 : place_of(canon, value->space, value->number) + value->bound;
-            canon->scratch[size++] = (unsigned char)rank;
-            canon->scratch[size++] = (unsigned char)(rank >> 8);
-        }
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        note_values(canon, parts[block]);
     }
-    while (size % 8 != 0) {
-        canon->scratch[size++] = 0;
-    }
-    return sum + hash_bytes(canon->scratch, size, 0);
+    rank_lines(canon);
+    return sum + hash_bytes(canon->scratch, write_ranks(canon, parts), 0);
 }

@@ -33,6 +33,10 @@ static bool is_list(int op)
 
 static void show_message(struct canon *canon, const struct zk_message *message)
 {
+    if (message->rec.tag == MESSAGE_SESSION) {
+        canon_number(canon, CANON_SESSION, &message->out_size);
+        return;
+    }
     if (message->op == OP_MULTI) {
         canon_refuse(canon);
     }
