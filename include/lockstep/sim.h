@@ -229,8 +229,8 @@ bool world_rest(struct world *world);
 
 /* ---- the value ---- */
 
-struct world_image; /* a saved world, in the caller's heap */
-struct world_image *world_save(struct world *world);
+struct world_image;                                  /* a saved world, in the caller's heap */
+struct world_image *world_save(struct world *world); /* NULL if memory is short */
 void world_restore(struct world *world, const struct world_image *image);
 bool world_image_equal(const struct world_image *a, const struct world_image *b);
 size_t world_image_bytes(const struct world_image *image);

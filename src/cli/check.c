@@ -26,6 +26,7 @@ static const char HELP[] =
     "  --seed N            the seed of the run constants (default: as the file says)\n"
     "  --filter GLOB       only scenarios whose path or name matches\n"
     "  --jobs N            that many scenarios at once (default: one per core)\n"
+    "  --rewrite           write the counts of states and transitions into the files, as what is expected\n"
     "  --out DIR           folder for traces of violations (default: build/reports)\n"
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
@@ -41,7 +42,7 @@ static const char HELP[] =
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING;
+                                OPTION_NO_RENAMING | OPTION_REWRITE;
 
 int cli_check(int argc, char **argv)
 {

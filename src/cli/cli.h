@@ -108,6 +108,9 @@ bool cli_interrupted(void);
 /* Text for people (text.c). */
 void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job);
 
+/* New states of a search per second of its worker's life, over all layers (text.c). */
+double cli_states_per_second(const struct cli_job *job);
+
 /* One JSON object on one line (json.c). Returns 0, or -1 if memory is short. */
 int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job);
 

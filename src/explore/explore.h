@@ -22,6 +22,8 @@ struct explore_options {
     uint64_t states_max;      /* 0 = no limit */
     size_t bytes_max;         /* for states and what waits; 0 = three quarters of the machine's memory */
     double seconds_max;       /* 0 = no limit */
+    bool compare;             /* with the counts that the file claims, if the search comes to its end */
+    bool rewrite;             /* and writes the right ones into the file */
     const char *out;          /* folder for traces */
     const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
 };

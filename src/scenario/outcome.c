@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -67,10 +68,9 @@ static uint32_t name_of(const char *bytes, size_t size)
     return hash;
 }
 
-/* Under another name first: a reader never sees half a trace. */
-static int write_bytes(const char *path, const char *bytes, size_t size)
+int outcome_replace_file(const char *path, const char *bytes, size_t size)
 {
-    char temporary[OUTCOME_TRACE_MAX + 8];
+    char temporary[INPUT_NAME_MAX + OUTCOME_TRACE_MAX];
     snprintf(temporary, sizeof temporary, "%s.new", path);
     FILE *file = fopen(temporary, "wb");
     if (!file) {
@@ -78,7 +78,13 @@ static int write_bytes(const char *path, const char *bytes, size_t size)
     }
     bool written = fwrite(bytes, 1, size, file) == size;
     written = fclose(file) == 0 && written;
-    return written && rename(temporary, path) == 0 ? 0 : -1;
+    if (!written || rename(temporary, path) != 0) {
+        int reason = errno;
+        unlink(temporary);
+        errno = reason;
+        return -1;
+    }
+    return 0;
 }
 
 static int write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *found)
@@ -107,7 +113,7 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     result = fclose(file) == 0 ? result : -1;
     if (result == 0) {
         snprintf(outcome->trace, sizeof outcome->trace, "%.900s/%08x.trace", folder, name_of(bytes, size));
-        result = write_bytes(outcome->trace, bytes, size);
+        result = outcome_replace_file(outcome->trace, bytes, size);
     }
     free(bytes);
     return result;
@@ -148,9 +154,12 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
         if (!((scenario->violates | scenario->holds) >> i & 1) || found == wanted) {
             continue;
         }
-        bool all_runs = outcome->schedule == SCHEDULE_SEARCH && outcome->exhausted;
-        if (scenario->exploring && wanted == CHECK_VIOLATED && !all_runs) {
+        bool search = outcome->schedule == SCHEDULE_SEARCH;
+        if (scenario->exploring && wanted == CHECK_VIOLATED && !(search && outcome->exhausted)) {
             continue; /* another schedule may violate it: that is the limit's to say */
+        }
+        if (search && !outcome->exhausted && found == CHECK_NOT_JUDGED) {
+            continue; /* what is left may meet its premise */
         }
         if (found == CHECK_NOT_JUDGED) {
             outcome_say(outcome, "  %s: expected %s, found not-judged (no %s)\n", all[i]->name,

@@ -19,15 +19,20 @@ enum verdict {
     VERDICT_ERROR,    /* the worker died, or could not work */
 };
 
-/* What a search has done. */
+/* What a search has done. Its worker keeps all of it up to date while it goes on, for whoever shows the progress. */
 struct search_counts {
-    uint64_t states;       /* distinct ones */
-    uint64_t transitions;  /* steps from states to states */
-    uint64_t depth;        /* steps of the present path; at the end of the longest one */
-    uint64_t frontier;     /* states that are not fully expanded */
-    uint64_t memory_bytes; /* of the table of states, and of what waits */
-    int faults;            /* the budget of the present layer */
-    int complete_faults;   /* no run with at most so many faults violates anything; -1 = not known */
+    uint64_t states;              /* distinct ones of the present layer, at the end of the last one */
+    uint64_t transitions;         /* steps from states to states, likewise */
+    uint64_t depth;               /* steps of the longest path, likewise */
+    uint64_t frontier;            /* states that are not fully expanded */
+    uint64_t memory_bytes;        /* of the table of states, and of what waits */
+    uint64_t earlier_states;      /* of the layers before this one, in sum */
+    uint64_t earlier_transitions; /* likewise */
+    double
+        expected_omissions; /* states that are to be expected to have been taken for others; set at the end */
+    int faults;             /* the budget of the present layer */
+    int faults_last;        /* and of the last one */
+    int complete_faults;    /* no run with at most so many faults violates anything; -1 = not known */
 };
 
 struct outcome {
@@ -56,6 +61,10 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
+
+/* Gives a file new contents, under another name first: a reader never sees half of them. Returns 0, or -1 with errno set
+ * and what was there left as it was. */
+int outcome_replace_file(const char *path, const char *bytes, size_t size);
 
 /* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents,
  * and notes its path. `why` says why if no property is violated ("difference"). If that fails the outcome is
