@@ -17,6 +17,7 @@ static const char HELP[] =
     "\n"
     "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes)\n"
     "  --strategy dfs|bfs  depth first: fast (default); breadth first: the shortest violation\n"
+    "  --workers N         that many processes search together, depth first (default: 1)\n"
     "  --no-layers         with all faults of the budget at once\n"
     "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
     "different ones\n"
@@ -42,7 +43,7 @@ static const char HELP[] =
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_REWRITE;
+                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_REWRITE;
 
 int cli_check(int argc, char **argv)
 {
@@ -57,6 +58,9 @@ int cli_check(int argc, char **argv)
     }
     if (options.paths == 0) {
         return cli_usage_error("check", "a scenario file or a folder", "");
+    }
+    if (options.search.workers > 1 && options.search.order == EXPLORE_BREADTH_FIRST) {
+        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
     }
     options.check = true;
     return cli_judge(&options, "check");

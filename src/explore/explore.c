@@ -5,7 +5,7 @@
 #include "explore/explore.h"
 
 #include "base/canon.h"
-#include "explore/search.h"
+#include "explore/share.h"
 #include "scenario/counts.h"
 
 #include <errno.h>
@@ -45,7 +45,9 @@ static void begin_layer(struct search *search, int faults)
 static bool search_layer(struct search *search, int faults)
 {
     struct run *run = search->run;
-    search->visited = visited_open(search->bytes_max);
+    int workers = search->options->workers;
+    search->visited =
+        workers > 1 ? visited_open_shared(search->bytes_max, workers) : visited_open(search->bytes_max);
     if (search->visited == NULL) {
         return false;
     }
@@ -54,12 +56,14 @@ static bool search_layer(struct search *search, int faults)
     run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
     if (run_violated(run)) {
         search->violated = true;
+    } else if (workers > 1) {
+        share_search(search);
     } else if (search->options->order == EXPLORE_BREADTH_FIRST) {
         search_breadth_first(search);
     } else {
-        search_depth_first(search);
+        search_depth_first(search, NULL);
     }
-    search->counts->memory_bytes = visited_bytes(search->visited) + search->waiting_bytes;
+    search->counts->memory_bytes = visited_bytes(search->visited) + search->counts->waiting_bytes;
     visited_close(search->visited);
     return true;
 }

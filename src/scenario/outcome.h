@@ -25,6 +25,7 @@ struct search_counts {
     uint64_t transitions;         /* steps from states to states, likewise */
     uint64_t depth;               /* steps of the longest path, likewise */
     uint64_t frontier;            /* states that are not fully expanded */
+    uint64_t waiting_bytes; /* of paths and queues */
     uint64_t memory_bytes;        /* of the table of states, and of what waits */
     uint64_t earlier_states;      /* of the layers before this one, in sum */
     uint64_t earlier_transitions; /* likewise */
