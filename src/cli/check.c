@@ -21,6 +21,8 @@ static const char HELP[] =
     "  --no-layers         with all faults of the budget at once\n"
     "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
     "different ones\n"
+    "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
+    "left out\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
@@ -43,7 +45,7 @@ static const char HELP[] =
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_REWRITE;
+                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_REWRITE;
 
 int cli_check(int argc, char **argv)
 {
@@ -61,6 +63,9 @@ int cli_check(int argc, char **argv)
     }
     if (options.search.workers > 1 && options.search.order == EXPLORE_BREADTH_FIRST) {
         return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
+    }
+    if (options.search.workers > 1 && options.search.exact) {
+        return cli_usage_error("check", "one worker with --exact", "--workers");
     }
     options.check = true;
     return cli_judge(&options, "check");

@@ -37,6 +37,7 @@ static const struct {
     {"max-time", required_argument, OPTION_MAX_TIME},
     {"no-layers", no_argument, OPTION_NO_LAYERS},
     {"no-renaming", no_argument, OPTION_NO_RENAMING},
+    {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
@@ -146,6 +147,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_NO_LAYERS:
         options->search.layers = false;
+        break;
+    case OPTION_EXACT:
+        options->search.exact = true;
         break;
     case OPTION_WORKERS:
         if (read_number(command, name, text, 1, EXPLORE_WORKERS_MAX, &number) != 0) {

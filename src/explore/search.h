@@ -5,8 +5,8 @@
 #ifndef EXPLORE_SEARCH_H
 #define EXPLORE_SEARCH_H
 
+#include "explore/exact.h"
 #include "explore/explore.h"
-#include "explore/visited.h"
 
 #include <time.h>
 
@@ -18,6 +18,7 @@ struct search {
     const struct explore_options *options;
     struct search_counts *counts; /* shared with whoever shows the progress */
     struct visited *visited;
+    struct exact *exact; /* whole states in its place, or NULL */
     struct canon *canon; /* NULL: states are compared as they are */
     struct share *share; /* among several workers: what they share; otherwise NULL */
     struct timespec since;
@@ -44,6 +45,9 @@ bool search_rest(struct search *search, uint64_t depth);
 
 /* Looks up the world's state and counts it if it is new. VISITED_FULL ends the search. */
 enum visited_answer search_visit(struct search *search);
+
+/* What the states that were seen take. */
+size_t search_states_bytes(const struct search *search);
 
 /* True if the search has to end now. Cheap unless it is time to look. */
 bool search_limited(struct search *search);
