@@ -23,6 +23,7 @@ static const char HELP[] =
     "different ones\n"
     "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
     "left out\n"
+    "  --trust             does not do some steps twice and reach some states again to see that all is well\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
@@ -42,10 +43,10 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
 
-static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
-                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_REWRITE;
+static const unsigned ALLOWED =
+    OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
+    OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
+    OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_REWRITE;
 
 int cli_check(int argc, char **argv)
 {

@@ -60,6 +60,7 @@ struct cli_options {
 #define OPTION_NO_RENAMING 0x10000u
 #define OPTION_WORKERS 0x20000u
 #define OPTION_EXACT 0x40000u
+#define OPTION_TRUST 0x80000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

@@ -37,6 +37,7 @@ static const struct {
     {"max-time", required_argument, OPTION_MAX_TIME},
     {"no-layers", no_argument, OPTION_NO_LAYERS},
     {"no-renaming", no_argument, OPTION_NO_RENAMING},
+    {"trust", no_argument, OPTION_TRUST},
     {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
 };
@@ -148,6 +149,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_NO_LAYERS:
         options->search.layers = false;
         break;
+    case OPTION_TRUST:
+        options->search.distrust = false;
+        break;
     case OPTION_EXACT:
         options->search.exact = true;
         break;
@@ -185,6 +189,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     options->search.layers = true;
     options->search.renaming = true;
     options->search.workers = 1;
+    options->search.distrust = true;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {

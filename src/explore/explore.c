@@ -5,6 +5,7 @@
 #include "explore/explore.h"
 
 #include "base/canon.h"
+#include "explore/distrust.h"
 #include "explore/share.h"
 #include "scenario/counts.h"
 
@@ -38,7 +39,8 @@ static void begin_layer(struct search *search, int faults)
     counts->earlier_transitions += counts->transitions;
     counts->states = counts->transitions = counts->depth = 0;
     counts->faults = faults;
-    search->look = 0;
+    search->look = search->next_twice = 0;
+    search->next_again = DISTRUST_PATH_EVERY;
 }
 
 /* One layer: all runs with at most so many faults. False if memory is refused. */
@@ -56,7 +58,10 @@ static bool search_layer(struct search *search, int faults)
     begin_layer(search, faults);
     run->faults_max = faults;
     run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
-    if (run_violated(run)) {
+    search->start = world_save(run->world);
+    if (search->start == NULL) {
+        search->limit = "memory is short";
+    } else if (run_violated(run)) {
         search->violated = true;
     } else if (workers > 1) {
         share_search(search);
@@ -67,6 +72,7 @@ static bool search_layer(struct search *search, int faults)
     }
     search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
     search->counts->omissions = search->exact != NULL ? exact_omissions(search->exact) : 0;
+    world_image_free(search->start);
     exact_close(search->exact);
     visited_close(search->visited);
     return true;
@@ -101,7 +107,7 @@ static void search_all(struct search *search)
         if (!search_layer(search, layer)) {
             search->limit = "no memory for states";
         }
-        if (search->violated || search->limit != NULL) {
+        if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
             return;
         }
         search->counts->complete_faults = layer;
@@ -144,11 +150,16 @@ static void conclude(struct search *search, struct outcome *outcome)
     struct run *run = search->run;
     struct check_stats all = run->stats;
     outcome->schedule = SCHEDULE_SEARCH;
-    outcome->exhausted = !search->violated && search->limit == NULL;
+    outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
     search->counts->expected_omissions =
         search->options->exact ? 0 : visited_expected_omissions(search->counts->states);
+    if (search->wrong[0] != 0) {
+        outcome->verdict = VERDICT_ERROR;
+        outcome_say(outcome, "  the search is wrong: %s\n", search->wrong);
+        return;
+    }
     if (search->violated && search->path == NULL && search->path_length > 0) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome, "  a violation was found, and memory is short for the run that shows it\n");

@@ -25,7 +25,11 @@ struct search {
     size_t bytes_max;
     uint64_t look; /* transitions at which limits are looked at again */
 
+    struct world_image *start;       /* the first state */
+    uint64_t next_twice, next_again; /* transitions at which a step is done twice, a state reached again */
+
     /* How it ended. */
+    char wrong[2 * WORLD_LABEL_MAX + 128]; /* what the search found wrong with itself; empty = nothing */
     bool violated;
     const char *limit;   /* what was reached first, NULL = nothing */
     struct action *path; /* from the first state to the violation; owned */
