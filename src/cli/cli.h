@@ -33,6 +33,11 @@ struct cli_options {
     bool quiet;
     bool rewrite;
     bool table;
+    bool no_shrink;
+    const char *output;   /* file to write; NULL = not said */
+    const char *property; /* name; NULL = not said */
+    uint64_t max_time_s;
+    uint64_t max_runs; /* 0 = any number */
     bool help;
     char **path; /* what is left of the command line */
     int paths;
@@ -50,6 +55,11 @@ struct cli_options {
 #define OPTION_QUIET 0x100u
 #define OPTION_REWRITE 0x200u
 #define OPTION_TABLE 0x400u
+#define OPTION_NO_SHRINK 0x10000u
+#define OPTION_OUTPUT 0x20000u
+#define OPTION_PROPERTY 0x40000u
+#define OPTION_MAX_TIME 0x80000u
+#define OPTION_MAX_RUNS 0x100000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -61,6 +71,7 @@ int cli_usage_error(const char *command, const char *expected, const char *found
 /* The commands; argv[0] is the command's name. */
 int cli_run(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_shrink(int argc, char **argv);
 int cli_list(int argc, char **argv);
 
 /* A scenario and what came of it. */
@@ -89,6 +100,10 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
 
 /* True after the user pressed Ctrl-C. */
 bool cli_interrupted(void);
+
+/* Looks for a shorter run with the violation of this outcome, writes its trace beside the outcome's, and notes it
+ * there. Takes a few seconds at most. An outcome that violates nothing stays as it is (shrink.c). */
+void cli_shrink_failure(struct outcome *outcome);
 
 /* ---- reports ---- */
 

@@ -115,6 +115,11 @@ static void work(const struct cli_options *options, struct cli_job *job)
         run_random(options, &setup, runs, job->outcome);
     }
     job->outcome->done = true;
+    if (!options->no_shrink) {
+        job->outcome->shrinking = true;
+        cli_shrink_failure(job->outcome);
+        job->outcome->shrinking = false;
+    }
 }
 
 static pid_t start(const struct cli_options *options, struct cli_job *job)
@@ -152,6 +157,10 @@ static void note_end(struct cli_job *job, int status)
     struct outcome *outcome = job->outcome;
     job->finished = true;
     if (outcome->done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return;
+    }
+    if (outcome->done && outcome->shrinking) { /* what was found stays found */
+        outcome_say(outcome, "  the worker died while it looked for a shorter trace\n");
         return;
     }
     outcome->verdict = VERDICT_ERROR;

@@ -14,6 +14,7 @@ static const char HELP[] =
     "\n"
     "  run      scenarios: compares them with their expected traces and judges all properties\n"
     "  replay   a trace: the same run again, event by event\n"
+    "  shrink   a trace: a shorter one with the same violation\n"
     "  list     recipes, properties, faults, verbs or scenarios\n"
     "\n"
     "lockstep COMMAND --help tells more; lockstep --version the version. Exit status: 0 all holds, 1 "
@@ -29,13 +30,13 @@ static const char HELP[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} COMMANDS[] = {{"run", cli_run}, {"replay", cli_replay}, {"list", cli_list}};
+} COMMANDS[] = {{"run", cli_run}, {"replay", cli_replay}, {"shrink", cli_shrink}, {"list", cli_list}};
 
 int main(int argc, char **argv)
 {
-    static const char EXPECTED[] = "run, replay or list (see lockstep --help)";
+    static const char EXPECTED[] = "run, replay, shrink or list (see lockstep --help)";
     if (argc < 2) {
-        fputs("lockstep: expected run, replay or list (see lockstep --help), found the end of the line\n",
+        fputs("lockstep: expected run, replay, shrink or list (see lockstep --help), found the end of the line\n",
               stderr);
         return CLI_USAGE;
     }

@@ -13,6 +13,8 @@
 
 #define JOBS_MAX 256
 #define SEEDS_MAX 1000000000000ull
+#define TIME_MAX_S 1000000
+#define TIME_S 60
 
 static const struct {
     const char *name;
@@ -31,6 +33,11 @@ static const struct {
     {"quiet", no_argument, OPTION_QUIET},
     {"rewrite", no_argument, OPTION_REWRITE},
     {"table", no_argument, OPTION_TABLE},
+    {"no-shrink", no_argument, OPTION_NO_SHRINK},
+    {"output", required_argument, OPTION_OUTPUT},
+    {"property", required_argument, OPTION_PROPERTY},
+    {"max-time", required_argument, OPTION_MAX_TIME},
+    {"max-runs", required_argument, OPTION_MAX_RUNS},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 
@@ -101,6 +108,19 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_TABLE:
         options->table = true;
         break;
+    case OPTION_NO_SHRINK:
+        options->no_shrink = true;
+        break;
+    case OPTION_OUTPUT:
+        options->output = text;
+        break;
+    case OPTION_PROPERTY:
+        options->property = text;
+        break;
+    case OPTION_MAX_TIME:
+        return read_number(command, name, text, 1, TIME_MAX_S, &options->max_time_s);
+    case OPTION_MAX_RUNS:
+        return read_number(command, name, text, 1, SEEDS_MAX, &options->max_runs);
     default:
         options->help = true;
         break;
@@ -122,7 +142,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     struct option list[OPTION_COUNT + 1] = {{0}};
     int used = 0, chosen;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
+    *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1, .max_time_s = TIME_S};
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {
@@ -131,7 +151,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     }
     opterr = 0;
     optind = 0; /* starts over, also with glibc's permutation */
-    while ((chosen = getopt_long(argc, argv, ":h", list, NULL)) != -1) {
+    while ((chosen = getopt_long(argc, argv, allowed & OPTION_OUTPUT ? ":ho:" : ":h", list, NULL)) != -1) {
         if (chosen == ':') {
             return cli_usage_error(command, "a value after this option", argv[optind - 1]);
         }
@@ -142,6 +162,8 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
         }
         if (chosen == 'h') {
             options->help = true;
+        } else if (chosen == 'o') {
+            options->output = optarg;
         } else if (read_argument(options, command, chosen - 1000, optarg ? optarg : "") != 0) {
             return CLI_USAGE;
         }

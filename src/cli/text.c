@@ -63,6 +63,10 @@ static void say_failure(FILE *out, const struct cli_job *job)
     if (outcome->verdict == VERDICT_DIFFERS) {
         fprintf(out, "FAIL %s is not what the file expects\n", job->scenario.input.name);
     }
+    if (outcome->shrunk[0]) {
+        fprintf(out, "shrunk: lockstep replay %s  (%s in %d steps, was %d)\n", outcome->shrunk,
+                outcome->shrunk_property, outcome->shrunk_steps, outcome->shrunk_from);
+    }
     if (outcome->trace[0]) {
         fprintf(out, "replay: lockstep replay %s\n", outcome->trace);
     }

@@ -10,6 +10,7 @@
 
 #define OUTCOME_TEXT_MAX (128u << 10)
 #define OUTCOME_TRACE_MAX 1024
+#define OUTCOME_FOUND_MAX 1024
 
 enum verdict {
     VERDICT_HOLDS,
@@ -32,6 +33,10 @@ struct outcome {
     uint64_t last_steps;           /* actions of the last run, the failing one if one fails */
     uint64_t skipped;              /* commands that a random schedule could not apply */
     char trace[OUTCOME_TRACE_MAX]; /* path of the trace file; empty if there is none */
+    char shrunk[OUTCOME_TRACE_MAX]; /* path of a shorter trace of one violation; empty if there is none */
+    char shrunk_property[TRACE_WORD_MAX]; /* that it violates */
+    int shrunk_from, shrunk_steps;        /* actions up to that violation, in the trace and in the shorter one */
+    bool shrinking;                       /* done, and no more than a shorter trace is still looked for */
     char text[OUTCOME_TEXT_MAX];   /* what is to be said about it, lines */
 };
 
@@ -43,6 +48,14 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
+
+/* Names of the properties that the run violates and the scenario does not declare to be, between blanks; empty
+ * if there is none. */
+void outcome_found(const struct run *run, char *text, size_t size);
+
+/* The recorded run as a trace up to its last violation, with `found` as the reason; it points into the run and
+ * its scenario. */
+void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
 
 /* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents,
  * and notes its path. `why` says why if no property is violated ("difference"). If that fails the outcome is
