@@ -199,6 +199,8 @@ bool fakezk_terminal(int client, int handle);   /* expired or auth failed */
 int fakezk_outstanding(int client, int handle); /* requests not answered */
 int fakezk_queued(int client, int handle);      /* messages not delivered */
 int fakezk_watches(int client);                 /* registered in the client's tables */
+/* What the handle is told next is more than that a request failed. */
+bool fakezk_brings_news(int client, int handle);
 bool fakezk_quiet(void); /* no message, request, transaction or closing session is under way */
 bool fakezk_busy(
     void); /* something will happen by itself, without a timeout, an expiry or the end of a fault */

@@ -240,6 +240,10 @@ void world_image_free(struct world_image *image);
  * marked since the last call. */
 uint64_t world_fingerprint(struct world *world);
 
+/* The path of a search, for going back along it (base/trail.h). NULL if memory is short; the caller closes it. */
+struct trail;
+struct trail *world_trail(struct world *world);
+
 /* ---- questions ---- */
 
 const struct world_options *world_get_options(const struct world *world);

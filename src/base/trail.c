@@ -107,8 +107,8 @@ bool trail_push(struct trail *trail)
         trail->states_max = more;
     }
     struct state *state = &trail->state[trail->states];
-    if (trail->states > 0) {
-        memcpy(state->version, state[-1].version, (size_t)arena->blocks * sizeof *state->version);
+    for (int i = 0; i < arena->blocks && trail->states > 0; i++) {
+        state->version[i] = state[-1].version[i];
     }
     state->taken = trail->taken;
     state->sum = arena->sum;

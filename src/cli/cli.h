@@ -5,7 +5,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include "scenario/outcome.h"
+#include "explore/explore.h"
 
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ enum cli_exit {
 struct cli_options {
     const char *recipe;
     const struct ls_recipe *found_recipe; /* of that name */
-    const char *out;                      /* folder for traces */
+    const char *out;                      /* folder for traces; of shrink: the file to write */
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* file; NULL = none */
     uint64_t seed;
@@ -34,12 +34,13 @@ struct cli_options {
     bool rewrite;
     bool table;
     bool no_shrink;
-    const char *output;   /* file to write; NULL = not said */
+    bool out_given;
     const char *property; /* name; NULL = not said */
-    uint64_t max_time_s;
-    uint64_t max_runs; /* 0 = any number */
+    uint64_t max_steps;   /* of a shrinking; 0 = not said */
     bool help;
-    char **path; /* what is left of the command line */
+    bool check; /* the command is check: only exploring scenarios, and no random schedules */
+    struct explore_options search; /* of exploring scenarios */
+    char **path;                   /* what is left of the command line */
     int paths;
 };
 
@@ -55,11 +56,14 @@ struct cli_options {
 #define OPTION_QUIET 0x100u
 #define OPTION_REWRITE 0x200u
 #define OPTION_TABLE 0x400u
+#define OPTION_STRATEGY 0x800u
+#define OPTION_MAX_STATES 0x1000u
+#define OPTION_MAX_MEMORY 0x2000u
+#define OPTION_MAX_TIME 0x4000u
+#define OPTION_NO_LAYERS 0x8000u
 #define OPTION_NO_SHRINK 0x10000u
-#define OPTION_OUTPUT 0x20000u
-#define OPTION_PROPERTY 0x40000u
-#define OPTION_MAX_TIME 0x80000u
-#define OPTION_MAX_RUNS 0x100000u
+#define OPTION_PROPERTY 0x20000u
+#define OPTION_MAX_STEPS 0x40000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -70,6 +74,7 @@ int cli_usage_error(const char *command, const char *expected, const char *found
 
 /* The commands; argv[0] is the command's name. */
 int cli_run(int argc, char **argv);
+int cli_check(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_shrink(int argc, char **argv);
 int cli_list(int argc, char **argv);
@@ -88,6 +93,10 @@ struct cli_job {
  * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. */
 int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count);
 void cli_free_jobs(struct cli_job *jobs, int count);
+
+/* Collects, runs all, reports, and says the closing line: what run and check have in common. Returns an exit status
+ * (run.c). */
+int cli_judge(const struct cli_options *options, const char *command);
 
 /* ---- workers (jobs.c) ---- */
 

@@ -36,7 +36,22 @@ static bool is_wanted(const struct cli_options *options, const char *path)
            fnmatch(options->filter, slash ? slash + 1 : path, 0) == 0;
 }
 
-static void add_file(struct collection *c, const char *path)
+/* check looks for exploring scenarios: among the files of a folder it takes those, a file that is named must be one. */
+static bool is_of_use(struct collection *c, const struct scenario *scenario, bool named)
+{
+    struct input_error error;
+    if (!c->options->check || scenario->exploring) {
+        return true;
+    }
+    if (named) {
+        input_complain_words(&error, scenario->input.name, 1, 1, "a directed one",
+                             "an exploring scenario (process a b: acquire release)");
+        complain(c, error.text);
+    }
+    return false;
+}
+
+static void add_file(struct collection *c, const char *path, bool named)
 {
     struct input_error error;
     c->found++;
@@ -50,10 +65,13 @@ static void add_file(struct collection *c, const char *path)
     }
     c->job = list;
     memset(&list[c->jobs], 0, sizeof *list);
-    if (scenario_read(&list[c->jobs].scenario, path, &error) == 0) {
+    struct scenario *scenario = &list[c->jobs].scenario;
+    if (scenario_read(scenario, path, &error) != 0) {
+        complain(c, error.text);
+    } else if (is_of_use(c, scenario, named)) {
         c->jobs++;
     } else {
-        complain(c, error.text);
+        scenario_close(scenario);
     }
 }
 
@@ -96,7 +114,7 @@ static void add_entry(struct collection *c, const char *path)
         }
     } else if (S_ISREG(status.st_mode) && length > strlen(SUFFIX) &&
                strcmp(path + length - strlen(SUFFIX), SUFFIX) == 0) {
-        add_file(c, path);
+        add_file(c, path, false);
     }
 }
 
@@ -144,7 +162,7 @@ static void add_path(struct collection *c, const char *path)
     if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         walk(c, path, status.st_dev);
     } else {
-        add_file(c, path);
+        add_file(c, path, true);
     }
 }
 
@@ -172,8 +190,10 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
         add_path(&c, path[i]);
     }
     if (c.status == 0 && c.jobs == 0) {
-        c.status =
-            cli_usage_error(command, "a pattern for at least one scenario after --filter", options->filter);
+        c.status = options->filter
+                       ? cli_usage_error(command, "a pattern for at least one scenario after --filter",
+                                         options->filter)
+                       : cli_usage_error(command, "exploring scenarios", path[0]);
     }
     *jobs = c.job;
     *count = c.jobs;

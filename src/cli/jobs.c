@@ -94,7 +94,30 @@ static void run_random(const struct cli_options *options, const struct run_setup
     random_run(setup, options->seed, runs, options->out, outcome);
     if (!setup->scenario->exploring) {
         merge(outcome, &directed);
+    } else if (outcome->verdict == VERDICT_LIMIT || outcome->verdict == VERDICT_HOLDS) {
+        uint64_t schedules = outcome->runs;
+        *outcome = directed; /* what the search says is worth more */
+        outcome->runs = schedules;
     }
+}
+
+static volatile int stop_asked;
+
+static void on_stop(int signal)
+{
+    (void)signal;
+    stop_asked = 1;
+}
+
+/* A search ends in an orderly way when it is told to: what it has found until then is worth telling. */
+static void search(const struct cli_options *options, const struct run_setup *setup, struct outcome *outcome)
+{
+    struct explore_options explore = options->search;
+    struct sigaction action = {.sa_handler = on_stop};
+    explore.out = options->out;
+    explore.stop = &stop_asked;
+    sigaction(SIGTERM, &action, NULL);
+    explore_run(setup, &explore, outcome);
 }
 
 static void work(const struct cli_options *options, struct cli_job *job)
@@ -105,14 +128,14 @@ static void work(const struct cli_options *options, struct cli_job *job)
                               .seeded = options->seed_given};
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
-    uint64_t runs = options->seeds;
     if (job->scenario.exploring) {
-        runs = runs > RANDOM_RUNS_OF_EXPLORING ? runs : RANDOM_RUNS_OF_EXPLORING;
+        search(options, &setup, job->outcome);
     } else {
         direct_run(&setup, &direct, job->outcome);
     }
-    if (runs > 0 && (job->scenario.exploring || *verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS)) {
-        run_random(options, &setup, runs, job->outcome);
+    if (options->seeds > 0 &&
+        (*verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS || *verdict == VERDICT_LIMIT)) {
+        run_random(options, &setup, options->seeds, job->outcome);
     }
     job->outcome->done = true;
     if (!options->no_shrink) {

@@ -56,18 +56,28 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
                               : cJSON_AddNullToObject(object, "shrunk") != NULL;
 }
 
-/* A run counts no states: these fields are null outside a search. */
+/* Whole runs count no states: these fields are null outside a search. */
+static bool add_states(cJSON *object, const struct outcome *outcome)
+{
+    const struct search_counts *search = &outcome->search;
+    if (search->states == 0) {
+        return cJSON_AddNullToObject(object, "states") && cJSON_AddNullToObject(object, "bytes_per_state");
+    }
+    return cJSON_AddNumberToObject(object, "states", (double)search->states) &&
+           cJSON_AddNumberToObject(object, "bytes_per_state",
+                                   (double)search->memory_bytes / (double)search->states);
+}
+
 static bool fill(cJSON *object, const struct cli_options *options, const struct cli_job *job)
 {
     const struct outcome *outcome = job->outcome;
     return cJSON_AddStringToObject(object, "scenario", job->scenario.input.name) &&
            cJSON_AddStringToObject(object, "recipe", options->found_recipe->name) &&
            cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict)) &&
-           add_properties(object, outcome) && cJSON_AddNullToObject(object, "states") &&
+           add_properties(object, outcome) && add_states(object, outcome) &&
            cJSON_AddNumberToObject(object, "transitions", (double)outcome->steps) &&
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
            cJSON_AddNumberToObject(object, "seconds", job->seconds) &&
-           cJSON_AddNullToObject(object, "bytes_per_state") &&
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
            add_trace(object, outcome) && add_shrunk(object, outcome) && add_message(object, outcome);
 }

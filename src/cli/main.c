@@ -13,6 +13,7 @@ static const char HELP[] =
     "and judges what they do.\n"
     "\n"
     "  run      scenarios: compares them with their expected traces and judges all properties\n"
+    "  check    exploring scenarios: searches all their runs\n"
     "  replay   a trace: the same run again, event by event\n"
     "  shrink   a trace: a shorter one with the same violation\n"
     "  list     recipes, properties, faults, verbs or scenarios\n"
@@ -30,14 +31,13 @@ static const char HELP[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} COMMANDS[] = {{"run", cli_run}, {"replay", cli_replay}, {"shrink", cli_shrink}, {"list", cli_list}};
+} COMMANDS[] = {{"run", cli_run}, {"check", cli_check}, {"replay", cli_replay}, {"shrink", cli_shrink}, {"list", cli_list}};
 
 int main(int argc, char **argv)
 {
-    static const char EXPECTED[] = "run, replay, shrink or list (see lockstep --help)";
+    static const char EXPECTED[] = "run, check, replay, shrink or list (see lockstep --help)";
     if (argc < 2) {
-        fputs("lockstep: expected run, replay, shrink or list (see lockstep --help), found the end of the line\n",
-              stderr);
+        fprintf(stderr, "lockstep: expected %s, found the end of the line\n", EXPECTED);
         return CLI_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

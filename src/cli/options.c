@@ -13,8 +13,6 @@
 
 #define JOBS_MAX 256
 #define SEEDS_MAX 1000000000000ull
-#define TIME_MAX_S 1000000
-#define TIME_S 60
 
 static const struct {
     const char *name;
@@ -34,10 +32,13 @@ static const struct {
     {"rewrite", no_argument, OPTION_REWRITE},
     {"table", no_argument, OPTION_TABLE},
     {"no-shrink", no_argument, OPTION_NO_SHRINK},
-    {"output", required_argument, OPTION_OUTPUT},
     {"property", required_argument, OPTION_PROPERTY},
+    {"max-steps", required_argument, OPTION_MAX_STEPS},
+    {"strategy", required_argument, OPTION_STRATEGY},
+    {"max-states", required_argument, OPTION_MAX_STATES},
+    {"max-memory", required_argument, OPTION_MAX_MEMORY},
     {"max-time", required_argument, OPTION_MAX_TIME},
-    {"max-runs", required_argument, OPTION_MAX_RUNS},
+    {"no-layers", no_argument, OPTION_NO_LAYERS},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 
@@ -63,6 +64,30 @@ static int read_number(const char *command, const char *name, const char *text, 
     return 0;
 }
 
+static int read_strategy(struct cli_options *options, const char *command, const char *text)
+{
+    if (strcmp(text, "dfs") != 0 && strcmp(text, "bfs") != 0) {
+        return cli_usage_error(command, "dfs or bfs after --strategy", text);
+    }
+    options->search.order = text[0] == 'b' ? EXPLORE_BREADTH_FIRST : EXPLORE_DEPTH_FIRST;
+    return 0;
+}
+
+/* 500M, 8G: a number with the unit K, M or G, powers of 1024. */
+static int read_size(const char *command, const char *text, size_t *out)
+{
+    static const char EXPECTED[] = "a size from 1M to 1024G (K, M or G behind a number) after --max-memory";
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    int shift = !end ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (shift == 0 || end[1] != 0 || errno || value > (1ull << 40) >> shift || value << shift < 1u << 20) {
+        return cli_usage_error(command, EXPECTED, text);
+    }
+    *out = (size_t)(value << shift);
+    return 0;
+}
+
 static int read_argument(struct cli_options *options, const char *command, int index, const char *text)
 {
     const char *name = OPTIONS[index].name;
@@ -78,6 +103,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_OUT:
         options->out = text;
+        options->out_given = true;
         break;
     case OPTION_FILTER:
         options->filter = text;
@@ -111,16 +137,26 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_NO_SHRINK:
         options->no_shrink = true;
         break;
-    case OPTION_OUTPUT:
-        options->output = text;
-        break;
     case OPTION_PROPERTY:
         options->property = text;
         break;
+    case OPTION_MAX_STEPS:
+        return read_number(command, name, text, 1, UINT64_MAX / 2, &options->max_steps);
+    case OPTION_STRATEGY:
+        return read_strategy(options, command, text);
+    case OPTION_MAX_STATES:
+        return read_number(command, name, text, 1, UINT64_MAX / 2, &options->search.states_max);
+    case OPTION_MAX_MEMORY:
+        return read_size(command, text, &options->search.bytes_max);
     case OPTION_MAX_TIME:
-        return read_number(command, name, text, 1, TIME_MAX_S, &options->max_time_s);
-    case OPTION_MAX_RUNS:
-        return read_number(command, name, text, 1, SEEDS_MAX, &options->max_runs);
+        if (read_number(command, name, text, 1, 10000000, &number) != 0) {
+            return CLI_USAGE;
+        }
+        options->search.seconds_max = (double)number;
+        break;
+    case OPTION_NO_LAYERS:
+        options->search.layers = false;
+        break;
     default:
         options->help = true;
         break;
@@ -142,7 +178,8 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     struct option list[OPTION_COUNT + 1] = {{0}};
     int used = 0, chosen;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1, .max_time_s = TIME_S};
+    *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
+    options->search.layers = true;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {
@@ -151,7 +188,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     }
     opterr = 0;
     optind = 0; /* starts over, also with glibc's permutation */
-    while ((chosen = getopt_long(argc, argv, allowed & OPTION_OUTPUT ? ":ho:" : ":h", list, NULL)) != -1) {
+    while ((chosen = getopt_long(argc, argv, ":h", list, NULL)) != -1) {
         if (chosen == ':') {
             return cli_usage_error(command, "a value after this option", argv[optind - 1]);
         }
@@ -162,8 +199,6 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
         }
         if (chosen == 'h') {
             options->help = true;
-        } else if (chosen == 'o') {
-            options->output = optarg;
         } else if (read_argument(options, command, chosen - 1000, optarg ? optarg : "") != 0) {
             return CLI_USAGE;
         }

@@ -11,8 +11,9 @@ static const char HELP[] =
     "\n"
     "Runs scenario files, or all *.scn in folders (default: scenarios); - reads one from standard input. "
     "Directed ones are\n"
-    "compared with their expected trace; exploring ones run 1000 random schedules. All are judged by their "
-    "properties.\n"
+    "compared with their expected trace; exploring ones are searched for a minute at most\n(lockstep check "
+    "has more control). All are judged by "
+    "their properties.\n"
     "The last line is N passed, N failed[, N skipped]; skipped are those that came to no verdict.\n"
     "\n"
     "  --recipe NAME   the recipe under test (default: mutex; see lockstep list recipes)\n"
@@ -39,6 +40,8 @@ static const char HELP[] =
 
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK;
+
+#define RUN_SEARCH_SECONDS_MAX 60
 
 struct summary {
     const struct cli_options *options;
@@ -86,29 +89,39 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
-static int run_all(const struct cli_options *options, struct cli_job *jobs, int count)
+static int run_all(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
 {
     struct summary summary = {.options = options};
     int finished = cli_run_jobs(options, jobs, count, report, &summary);
     if (finished < 0) {
-        fprintf(stderr, "lockstep run: no worker can be started: %s\n", strerror(errno));
+        fprintf(stderr, "lockstep %s: no worker can be started: %s\n", command, strerror(errno));
         summary.broken = true;
         finished = 0;
     }
     if (options->junit && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
-        fprintf(stderr, "lockstep run: expected a file that can be written after --junit, found '%s'\n",
-                options->junit);
+        fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
+                command, options->junit);
         summary.broken = true;
     }
     closing_line(&summary, count - finished);
     return exit_status(&summary);
 }
 
+int cli_judge(const struct cli_options *options, const char *command)
+{
+    struct cli_job *jobs = NULL;
+    int count = 0;
+    int status = cli_collect(options, command, &jobs, &count);
+    if (status == 0) {
+        status = run_all(options, command, jobs, count);
+    }
+    cli_free_jobs(jobs, count);
+    return status;
+}
+
 int cli_run(int argc, char **argv)
 {
     struct cli_options options;
-    struct cli_job *jobs = NULL;
-    int count = 0;
     int status = cli_options(&options, "run", ALLOWED, argc, argv);
     if (status != 0) {
         return status;
@@ -122,10 +135,6 @@ int cli_run(int argc, char **argv)
             return cli_usage_error("run", "a file that can be rewritten with --rewrite", "-");
         }
     }
-    status = cli_collect(&options, "run", &jobs, &count);
-    if (status == 0) {
-        status = run_all(&options, jobs, count);
-    }
-    cli_free_jobs(jobs, count);
-    return status;
+    options.search.seconds_max = RUN_SEARCH_SECONDS_MAX;
+    return cli_judge(&options, "run");
 }

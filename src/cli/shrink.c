@@ -15,9 +15,8 @@
 #define SUFFIX ".trace"
 #define MIN_SUFFIX ".min.trace"
 #define PROGRESS_MS 100
-/* For a failure that was just found: the runs are the limit that machines share, the time is for slow ones. */
-#define FAILURE_MAX_RUNS 20000
-#define FAILURE_MAX_TIME_S 5
+/* For a failure that was just found: some seconds. */
+#define FAILURE_MAX_STEPS 5000000
 
 static const char HELP[] =
     "usage: lockstep shrink [OPTION...] TRACE\n"
@@ -31,20 +30,19 @@ static const char HELP[] =
     "or violates nothing, 3 if a limit was reached first (the best so far is written), 4 if it cannot be "
     "written.\n"
     "\n"
-    "  -o FILE              write to this file; needed if TRACE is - (standard input)\n"
-    "  --property NAME      keep this violation (default: the first that the scenario does not declare)\n"
-    "  --max-time SECONDS   at most so long (default 60)\n"
-    "  --max-runs N         at most so many runs\n"
-    "  --quiet              print the replay line alone\n"
+    "  --out FILE        write to this file; needed if TRACE is - (standard input)\n"
+    "  --property NAME   keep this violation (default: the first that the scenario does not declare)\n"
+    "  --max-steps N     replay at most so many steps while looking (default: any number)\n"
+    "  --quiet           print the replay line alone\n"
     "\n"
     "examples:\n"
     "  lockstep run --recipe broken-no-protection --seeds 50 --no-shrink --out build/one "
     "scenarios/mutex/create_reply_lost.scn\n"
-    "  lockstep shrink -o build/short.trace build/one/*.trace\n"
+    "  lockstep shrink --out build/short.trace build/one/*.trace\n"
     "  lockstep replay build/short.trace\n"
-    "  lockstep shrink --property no_orphan_node --max-runs 5000 -o build/short.trace - <build/one/*.trace\n";
+    "  lockstep shrink --property no_orphan_node --max-steps 100000 --out build/short.trace - <build/one/*.trace\n";
 
-static const unsigned ALLOWED = OPTION_OUTPUT | OPTION_PROPERTY | OPTION_MAX_TIME | OPTION_MAX_RUNS | OPTION_QUIET;
+static const unsigned ALLOWED = OPTION_OUT | OPTION_PROPERTY | OPTION_MAX_STEPS | OPTION_QUIET;
 
 /* ---- limits and progress ---- */
 
@@ -58,7 +56,6 @@ static void on_interrupt(int signal)
 
 struct watch {
     struct timespec start;
-    int64_t max_ms;
     int64_t shown_ms; /* when the progress line was last drawn */
     bool shows;       /* there is one */
 };
@@ -70,16 +67,17 @@ static int64_t elapsed_ms(const struct watch *watch)
     return (now.tv_sec - watch->start.tv_sec) * 1000 + (now.tv_nsec - watch->start.tv_nsec) / 1000000;
 }
 
-static struct watch start_watch(int64_t max_ms, bool shows)
+static struct watch start_watch(bool shows)
 {
-    struct watch watch = {.max_ms = max_ms, .shown_ms = -PROGRESS_MS, .shows = shows};
+    struct watch watch = {.shown_ms = -PROGRESS_MS, .shows = shows};
     clock_gettime(CLOCK_MONOTONIC, &watch.start);
     return watch;
 }
 
-static bool time_is_up(void *ctx)
+static bool is_interrupted(void *ctx)
 {
-    return interrupted || elapsed_ms(ctx) >= ((const struct watch *)ctx)->max_ms;
+    (void)ctx;
+    return interrupted != 0;
 }
 
 static void show_progress(void *ctx, const struct shrink_size *best, uint64_t runs)
@@ -153,10 +151,10 @@ static int shrink(const struct cli_options *options, const struct trace *trace, 
 {
     struct input_error error;
     struct shrunk shrunk;
-    struct watch watch = start_watch((int64_t)options->max_time_s * 1000, isatty(STDERR_FILENO));
+    struct watch watch = start_watch(isatty(STDERR_FILENO));
     struct shrink_options how = {.property = options->property,
-                                 .max_runs = options->max_runs,
-                                 .stop = time_is_up,
+                                 .max_steps = options->max_steps,
+                                 .stop = is_interrupted,
                                  .progress = show_progress,
                                  .ctx = &watch};
     struct sigaction action = {.sa_handler = on_interrupt};
@@ -186,13 +184,13 @@ static int check_arguments(const struct cli_options *options, char *path, size_t
         return cli_usage_error("shrink", "a property (see lockstep list properties) after --property",
                                options->property);
     }
-    if (options->output) {
-        return snprintf(path, size, "%s", options->output) < (int)size
+    if (options->out_given) {
+        return snprintf(path, size, "%s", options->out) < (int)size
                    ? 0
-                   : cli_usage_error("shrink", "a shorter name after -o", options->output);
+                   : cli_usage_error("shrink", "a shorter name after --out", options->out);
     }
     if (strcmp(options->path[0], "-") == 0) {
-        return cli_usage_error("shrink", "-o FILE with a trace from standard input", "-");
+        return cli_usage_error("shrink", "--out FILE with a trace from standard input", "-");
     }
     return min_path(options->path[0], path, size) == 0
                ? 0
@@ -235,8 +233,7 @@ void cli_shrink_failure(struct outcome *outcome)
         min_path(outcome->trace, path, sizeof path) != 0 || trace_read(&trace, outcome->trace, &error) != 0) {
         return;
     }
-    struct watch watch = start_watch(FAILURE_MAX_TIME_S * 1000, false);
-    struct shrink_options how = {.max_runs = FAILURE_MAX_RUNS, .stop = time_is_up, .ctx = &watch};
+    struct shrink_options how = {.max_steps = FAILURE_MAX_STEPS};
     enum shrink_result result = shrink_trace(&trace, &how, &shrunk, &error);
     if (result == SHRINK_DONE || result == SHRINK_LIMIT) {
         if (trace_store(path, shrunk.bytes, shrunk.size) == 0) {

@@ -30,6 +30,12 @@ static void head(FILE *out, const struct cli_job *job)
     bool colour = in_colour(out);
     fprintf(out, "%s%s%s %s", colour ? HEADS[verdict].colour : "", HEADS[verdict].word, colour ? PLAIN : "",
             job->scenario.input.name);
+    if (job->outcome->search.states > 0) {
+        fprintf(out, "  (%llu states, %llu transitions, depth %llu)",
+                (unsigned long long)job->outcome->search.states,
+                (unsigned long long)job->outcome->search.transitions,
+                (unsigned long long)job->outcome->search.depth);
+    }
     if (job->outcome->runs > 0) {
         fprintf(out, "  (%llu random schedules)", (unsigned long long)job->outcome->runs);
     }

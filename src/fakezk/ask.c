@@ -56,6 +56,12 @@ int fakezk_watches(int client)
     return count;
 }
 
+bool fakezk_brings_news(int client, int handle)
+{
+    const struct zk_message *message = head_message(client, handle);
+    return message != NULL && (message->rec.tag != MESSAGE_REPLY || message->rc == ZOK);
+}
+
 bool fakezk_quiet(void)
 {
     for (int client = 0; client < fakezk.options.clients; client++) {

@@ -47,7 +47,7 @@ static void handle_horizon(struct horizon *h, int client, int slot)
         must(h, message->rec.word != 0 ? h->now : message->hi_ms);
     }
     bool refused;
-    if (will_apply(&seen, &refused)) {
+    if (will_apply(&seen, &refused) && seen.request != NULL) {
         may(h, seen.request->lo_ms);
         if (!refused) {
             must(h, seen.request->hi_ms);

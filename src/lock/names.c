@@ -49,10 +49,10 @@ size_t lock_names_sequence(char out[12], int32_t sequence)
 /* The usual end of a name, "lock-" and a key of ten bytes without another marker in it, is seen without a search. */
 static const char *usual_key(const char *name)
 {
+    enum { MARK = sizeof marker - 1 };
     size_t size = strlen(name);
     const char *key = name + size - LOCK_KEY_SIZE;
-    if (size < sizeof marker - 1 + LOCK_KEY_SIZE ||
-        memcmp(key - (sizeof marker - 1), marker, sizeof marker - 1))
+    if (size < MARK + LOCK_KEY_SIZE || memcmp(key - MARK, marker, MARK) != 0)
         return NULL;
     return memchr(key, marker[0], LOCK_KEY_SIZE) ? NULL : key;
 }

@@ -206,6 +206,7 @@ static bool take(struct attempt *attempt, const struct action *action, const cha
     if (run_apply(&attempt->run, action) != 0) {
         return false;
     }
+    attempt->steps++;
     attempt_list_add(attempt->out, &choice);
     return true;
 }
@@ -275,6 +276,7 @@ static void heal_one(void *ctx, const struct action *action)
     char label[WORLD_LABEL_MAX];
     world_label(attempt->run.world, action, label);
     attempt->run.stats.step = ++attempt->run.steps;
+    attempt->steps++;
     struct attempt_choice choice = {.label = attempt_intern(attempt, label), .action = *action};
     if (choice.label && attempt->out->count < attempt->limit) {
         attempt_list_add(attempt->out, &choice);
@@ -346,5 +348,6 @@ bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int 
         *first = *first >= 0 ? *first : first_of(run->stats.violated & ~attempt->scenario.violates);
     }
     run->recording = false;
+    attempt->steps += run->steps;
     return fits;
 }

@@ -47,6 +47,7 @@ struct attempt {
     int labels;
     struct attempt_list *out; /* of the present attempt */
     int limit;                /* choices that `out` may have */
+    uint64_t steps;           /* actions applied, over all attempts */
 };
 
 /* Prepares for attempts at a trace, which must outlive them. Returns 0, or -1 with the complaint in *error and

@@ -52,7 +52,7 @@ static bool is_better(const struct shrink *s)
 static bool may_go_on(struct shrink *s)
 {
     const struct shrink_options *options = s->options;
-    bool enough = (options->max_runs > 0 && s->runs >= options->max_runs) ||
+    bool enough = (options->max_steps > 0 && s->attempt.steps >= options->max_steps) ||
                   (options->stop && options->stop(options->ctx));
     s->ended = s->ended || enough;
     return !s->ended;
@@ -361,6 +361,7 @@ static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, st
     shrink(s);
     shrunk->after = size_of(&s->best);
     shrunk->runs = s->runs;
+    shrunk->steps = s->attempt.steps;
     if (write_best(s, shrunk) != 0 || !is_confirmed(shrunk, trace->input.name)) {
         free(shrunk->bytes);
         input_complain_words(error, trace->input.name, 1, 1, "another run or no memory",

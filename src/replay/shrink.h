@@ -28,7 +28,7 @@ enum shrink_result {
 /* All zero: the first undeclared property that is violated, no limit, no progress. */
 struct shrink_options {
     const char *property; /* its name; NULL = the first undeclared one that the trace violates */
-    uint64_t max_runs;    /* runs tried at most; 0 = any number */
+    uint64_t max_steps;      /* actions replayed until no further run is tried; 0 = any number */
     bool (*stop)(void *ctx); /* asked before each run; may be NULL */
     void (*progress)(void *ctx, const struct shrink_size *best, uint64_t runs); /* after each run; may be NULL */
     void *ctx;
@@ -38,7 +38,8 @@ struct shrunk {
     const struct property *property;
     char why[CHECK_WHY_MAX]; /* the sentence about the violation of the shorter run */
     struct shrink_size before, after;
-    uint64_t runs; /* that were tried */
+    uint64_t runs;  /* that were tried */
+    uint64_t steps; /* of them all */
     char *bytes;   /* a trace file; owned: free() */
     size_t size;
 };

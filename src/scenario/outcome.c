@@ -146,7 +146,8 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
         if (!((scenario->violates | scenario->holds) >> i & 1) || found == wanted) {
             continue;
         }
-        if (scenario->exploring && wanted == CHECK_VIOLATED) {
+        bool all_runs = outcome->schedule == SCHEDULE_SEARCH && outcome->exhausted;
+        if (scenario->exploring && wanted == CHECK_VIOLATED && !all_runs) {
             continue; /* another schedule may violate it: that is the limit's to say */
         }
         if (found == CHECK_NOT_JUDGED) {
@@ -166,7 +167,7 @@ void outcome_judge(struct outcome *outcome, const struct run *run, const char *t
     outcome->mask = run->set.mask;
     outcome->stats = run->stats;
     outcome->last_steps = run->told ? run->failing_steps : run->steps;
-    bool random = run->setup.schedule != SCHEDULE_DIRECTED;
+    bool random = run->setup.schedule == SCHEDULE_UNIFORM || run->setup.schedule == SCHEDULE_PCT;
     bool met = (random && !run->setup.scenario->exploring) || claims_are_met(outcome, run);
     if (trouble) {
         outcome_say(outcome, "  %s\n", trouble);

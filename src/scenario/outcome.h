@@ -20,6 +20,17 @@ enum verdict {
     VERDICT_ERROR,    /* the worker died, or could not work */
 };
 
+/* What a search has done. */
+struct search_counts {
+    uint64_t states;       /* distinct ones */
+    uint64_t transitions;  /* steps from states to states */
+    uint64_t depth;        /* steps of the present path; at the end of the longest one */
+    uint64_t frontier;     /* states that are not fully expanded */
+    uint64_t memory_bytes; /* of the table of states, and of what waits */
+    int faults;            /* the budget of the present layer */
+    int complete_faults;   /* no run with at most so many faults violates anything; -1 = not known */
+};
+
 struct outcome {
     bool done; /* filled in to the end */
     enum verdict verdict;
@@ -32,6 +43,8 @@ struct outcome {
     uint64_t depth;                /* actions of the longest run */
     uint64_t last_steps;           /* actions of the last run, the failing one if one fails */
     uint64_t skipped;              /* commands that a random schedule could not apply */
+    struct search_counts search;   /* of a search; kept up to date while it goes on */
+    bool exhausted;                /* a search has done all runs within its bounds */
     char trace[OUTCOME_TRACE_MAX]; /* path of the trace file; empty if there is none */
     char shrunk[OUTCOME_TRACE_MAX]; /* path of a shorter trace of one violation; empty if there is none */
     char shrunk_property[TRACE_WORD_MAX]; /* that it violates */

@@ -11,8 +11,6 @@
 
 #include "scenario/outcome.h"
 
-#define RANDOM_RUNS_OF_EXPLORING 1000u /* until a search exists */
-
 /* The schedule that a seed stands for. */
 enum schedule random_schedule(uint64_t seed);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const SCHEDULES[] = {"directed", "uniform", "pct"};
+static const char *const SCHEDULES[] = {"directed", "uniform", "pct", "search"};
 
 const char *schedule_name(enum schedule schedule)
 {
@@ -30,12 +30,17 @@ int schedule_find(const char *name)
 
 /* ---- options ---- */
 
+static bool is_random(enum schedule schedule)
+{
+    return schedule == SCHEDULE_UNIFORM || schedule == SCHEDULE_PCT;
+}
+
 /* Random runs sweep the run constants too (D8b): they follow from the seed. */
 void run_options(const struct run_setup *setup, struct world_options *options)
 {
     *options = setup->scenario->options;
     options->recipe = setup->recipe;
-    if (setup->schedule == SCHEDULE_DIRECTED) {
+    if (!is_random(setup->schedule)) {
         options->seed = setup->seeded ? setup->seed : options->seed;
         return;
     }
@@ -93,7 +98,7 @@ static void init_judges(struct run *run, bool timed)
         .lock_name = lock_name,
         .names = scenario,
     };
-    check_set_init(&run->set, scenario_mask(scenario, run->setup.schedule != SCHEDULE_DIRECTED), &context);
+    check_set_init(&run->set, scenario_mask(scenario, is_random(run->setup.schedule)), &context);
 }
 
 static void on_event(void *ctx, const struct event *event)
@@ -134,6 +139,7 @@ int run_init(struct run *run, const struct run_setup *setup)
     static struct world_options options;
     memset(run, 0, sizeof *run);
     run->setup = *setup;
+    run->faults_max = -1;
     run_options(setup, &options);
     init_judges(run, options.timed);
     options.judge_bytes = check_set_state_size(&run->set);
@@ -159,6 +165,9 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
     run->setup.schedule = schedule;
     run->setup.seed = seed;
     run_options(&run->setup, &options);
+    if (run->faults_max >= 0 && run->faults_max < options.budget_total) {
+        options.budget_total = (uint8_t)run->faults_max;
+    }
     options.judge_bytes = check_set_state_size(&run->set);
     drop_choices(run);
     run->steps = 0;
@@ -261,6 +270,13 @@ int run_apply(struct run *run, const struct action *action)
     int rc = world_apply(run->world, action);
     run->steps -= rc != 0;
     return rc;
+}
+
+void run_do(struct run *run, const struct action *action, uint64_t depth)
+{
+    heartbeat++;
+    run->stats.step = run->steps = depth;
+    world_do(run->world, action);
 }
 
 int run_apply_label(struct run *run, const char *label, const char **why)

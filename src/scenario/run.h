@@ -19,9 +19,10 @@ enum schedule {
     SCHEDULE_DIRECTED,
     SCHEDULE_UNIFORM, /* any enabled action, each as likely as the others */
     SCHEDULE_PCT,     /* by random priorities with two random points of change: finds bugs of depth three */
+    SCHEDULE_SEARCH,  /* a search of all runs */
 };
 
-/* "directed", "uniform", "pct". */
+/* "directed", "uniform", "pct", "search". */
 const char *schedule_name(enum schedule schedule);
 
 /* The inverse; -1 if there is none. */
@@ -44,6 +45,7 @@ struct run {
     struct narrator *narrator;   /* NULL = silent */
     bool recording;              /* choices are kept */
     bool overflow;               /* the world did not come to rest within the limit */
+    int faults_max;              /* of a search: faults in one run at most, -1 = as the scenario says */
     uint64_t steps;              /* actions applied in this run */
     struct trace_choice *choice; /* labels are owned */
     int choices;
@@ -76,6 +78,10 @@ void run_forget(struct run *run);
 
 /* Applies an enabled action. Returns 0, or LS_EINVAL if it is not enabled. */
 int run_apply(struct run *run, const struct action *action);
+
+/* One step of a search: an action that world_actions() has just listed, the `depth`th of its run. Neither recorded nor
+ * watched. */
+void run_do(struct run *run, const struct action *action, uint64_t depth);
 
 /* Applies an action whose label this is. Returns 0, or an error of world_find() with *why set. */
 int run_apply_label(struct run *run, const char *label, const char **why);

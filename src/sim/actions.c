@@ -79,7 +79,7 @@ static void add_timers(struct list *list, int p)
     struct pack pack = process_pack(p);
     uint8_t index = 0;
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec), index++) {
-        if (timer_is_due((struct timer *)rec)) {
+        if (timer_may_fire(p, (struct timer *)rec)) {
             add(list, ACTION_FIRE, p)->a = index;
         }
     }

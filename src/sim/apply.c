@@ -128,7 +128,7 @@ bool world_enabled(struct world *world, const struct action *action)
     if (action->kind == ACTION_FIRE) {
         int p = action->process;
         return p < the_world.options.processes && process_running(p) && action->a < timer_count(p) &&
-               timer_is_due(timer_at(p, action->a));
+               timer_may_fire(p, timer_at(p, action->a));
     }
     if (action->kind < ACTION_FIRE) {
         struct fakezk_step step = step_of_action(action);
@@ -273,6 +273,7 @@ static bool is_programmed(const struct action *action)
 
 static void do_client(const struct action *action)
 {
+    process_wake(action->process);
     if (is_programmed(action)) {
         process_mark(action->process)->pc++;
     }
@@ -287,6 +288,7 @@ static void do_fault(const struct action *action)
         step = step_of_action(action);
     }
     bool due = action->kind == ACTION_EXPIRE && fakezk_can_step(&step);
+    process_wake_all();
     action_pay(action, due);
     if (!due) {
         announce_fault(action);

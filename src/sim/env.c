@@ -126,6 +126,14 @@ bool timer_is_due(const struct timer *timer)
     return !the_world.options.timed || timer->due_ms <= fakezk_now_ms();
 }
 
+/* Without a clock a retry that nothing has changed for would only repeat itself, for ever: a real back-off lets more
+ * time pass each time than whatever goes on in the ensemble takes. */
+bool timer_may_fire(int p, const struct timer *timer)
+{
+    bool in_vain = !the_world.options.timed && process_at(p)->tired && timer->rec.tag == 0;
+    return timer_is_due(timer) && !in_vain;
+}
+
 bool timers_of_work(int p)
 {
     struct pack pack = process_pack(p);
@@ -218,6 +226,7 @@ void *ls_env_alloc(struct ls_env *env, size_t size)
 {
     struct process *process = process_at(env->process);
     if (process->fail_in > 0 && --process_mark(env->process)->fail_in == 0) {
+        process_wake(env->process); /* the next attempt is another one: it has memory */
         return NULL;
     }
     return heap_alloc(env->process, size);

@@ -115,6 +115,7 @@ static void wipe(int p)
     process->started = 0;
     process->paused = 0;
     process->fail_in = 0;
+    process->tired = 0;
     process->writes = NULL;
 }
 
@@ -235,24 +236,66 @@ void process_write(int p, int lock, int owner, bool guarded)
 
 /* ---- the world's side: callbacks and timers ---- */
 
+void process_wake(int p)
+{
+    if (p < the_world.options.processes && process_at(p)->tired) {
+        process_mark(p)->tired = 0;
+    }
+}
+
+void process_wake_all(void)
+{
+    for (int p = 0; p < the_world.options.processes; p++) {
+        process_wake(p);
+    }
+}
+
+/* Which steps are news, and for whom: a commit or the end of a session for everybody, a link for its process. That a
+ * request was read or refused is none. */
+static void tell_of_step(const struct fakezk_step *step, int32_t zxid)
+{
+    switch ((enum fakezk_step_kind)step->kind) {
+    case FAKEZK_DELIVER:
+        break;
+    case FAKEZK_APPLY:
+        if (fakezk_last_zxid() != zxid) {
+            process_wake_all();
+        }
+        break;
+    case FAKEZK_CONNECT:
+    case FAKEZK_HANG_UP:
+    case FAKEZK_GIVE_UP:
+        process_wake(step->client);
+        break;
+    default:
+        process_wake_all();
+        break;
+    }
+}
+
 void process_run_step(const struct fakezk_step *step)
 {
     int p = step->client;
+    int32_t zxid = fakezk_last_zxid();
     bool runs = step->kind == FAKEZK_DELIVER && p != (int)FAKEZK_NONE;
     if (runs) {
         enter(p);
+        if (fakezk_brings_news(p, step->handle)) {
+            process_wake(p);
+        }
     }
     fakezk_step(step);
     if (runs) {
         leave();
     }
+    tell_of_step(step, zxid);
 }
 
 void process_fire(int p, int index)
 {
     struct pack pack = process_pack(p);
     struct timer fired = *timer_at(p, index);
-    process_mark(p);
+    process_mark(p)->tired = !the_world.options.timed && (fired.rec.tag == 0 || process_at(p)->tired);
     pack_remove(&pack, &timer_at(p, index)->rec);
     enter(p);
     fired.timer->armed = 0;

@@ -37,7 +37,7 @@ static bool due_timer(struct action *out)
         uint8_t index = 0;
         for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL;
              rec = pack_next(&pack, rec), index++) {
-            if (timed ? timer_is_due((struct timer *)rec) : rec->tag == 0) {
+            if (timer_may_fire(p, (struct timer *)rec) && (timed || rec->tag == 0)) {
                 *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = index};
                 return true;
             }

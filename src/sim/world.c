@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "sim/world.h"
+#include "base/trail.h"
 
 #include "base/assert.h"
 
@@ -56,12 +57,9 @@ void world_options_default(struct world_options *options)
 
 static char *constant_text(const char *a, const char *b)
 {
-    size_t a_size = strlen(a);
-    size_t b_size = strlen(b);
-    char *text = arena_constant(&the_world.arena, a_size + b_size + 1);
+    char *text = arena_constant(&the_world.arena, strlen(a) + strlen(b) + 1);
     LS_ASSERT(text != NULL);
-    memcpy(text, a, a_size);
-    memcpy(text + a_size, b, b_size + 1);
+    strcpy(stpcpy(text, a), b);
     return text;
 }
 
@@ -239,6 +237,11 @@ void world_image_free(struct world_image *image)
 uint64_t world_fingerprint(struct world *world)
 {
     return arena_fingerprint(&world->arena);
+}
+
+struct trail *world_trail(struct world *world)
+{
+    return trail_open(&world->arena);
 }
 
 /* ---- questions ---- */

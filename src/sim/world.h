@@ -40,7 +40,8 @@ struct process {
     uint8_t fail_in; /* the n-th next allocation fails; 0 = none */
     uint32_t ids;    /* attempt ids handed out */
     uint8_t paused;  /* as the fake knows it; kept here because it is asked so often */
-    uint8_t reserved[7];
+    uint8_t tired;   /* untimed: a timer of work has fired, and nothing has changed since */
+    uint8_t reserved[6];
     struct guarded *writes; /* guarded ones without an answer, oldest first, in the heap */
     struct pack_table table;
 };
@@ -147,6 +148,9 @@ void process_cancel(int p, int lock, int owner);
 void process_write(int p, int lock, int owner, bool guarded);
 void process_fire(int p, int timer);
 void process_run_step(const struct fakezk_step *step);
+/* Something has changed for this process (all of them): retries may go on, see timer_may_fire(). */
+void process_wake(int p);
+void process_wake_all(void);
 struct slot *process_slot(int p, int lock, int owner);
 /* Puts the recipe's query to one process and announces a change (D5). */
 void process_ask_belief(int p);
@@ -177,6 +181,8 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
+/* Its time has come; untimed, something has changed since a timer of work fired last (D8). */
+bool timer_may_fire(int p, const struct timer *timer);
 bool timers_of_work(int p);
 
 /* ---- observe.c: from what the fake and the recipes say to semantic events ---- */

@@ -46,7 +46,8 @@ if ldd lockstep | grep zookeeper; then
     wrong "lockstep is linked with the real client"
 fi
 readelf -d liblockstep.so | grep 'NEEDED.*libzookeeper_mt' >/dev/null || wrong "liblockstep.so does not need the real client"
-if nm -D --defined-only liblockstep.so | grep -vE ' T ls_[a-z0-9_]+$'; then
+# Instrumentation for coverage brings symbols of its own.
+if ! nm liblockstep.so | grep -q __gcov_init && nm -D --defined-only liblockstep.so | grep -vE ' T ls_[a-z0-9_]+$'; then
     wrong "liblockstep.so exports more than its headers declare"
 fi
 nm -D --undefined-only liblockstep.so | grep -E ' zoo_acreate2?$' >/dev/null || wrong "liblockstep.so creates no nodes"

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/cli.h"
+
+static const char HELP[] =
+    "usage: lockstep check [OPTION...] PATH...\n"
+    "\n"
+    "Searches all runs of exploring scenarios (files, or all *.scn in folders that are exploring; - is "
+    "standard input):\n"
+    "every order of steps and every place for every fault that a file's budgets allow. What holds then holds "
+    "in all runs\n"
+    "within these bounds; what is violated comes with a run that shows it. By default first without faults, "
+    "then with\n"
+    "one, and so on: when a limit is reached, what was found for fewer faults stands.\n"
+    "The last line is N passed, N failed[, N skipped]; skipped are those that reached a limit first.\n"
+    "\n"
+    "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes)\n"
+    "  --strategy dfs|bfs  depth first: fast (default); breadth first: the shortest violation\n"
+    "  --no-layers         with all faults of the budget at once\n"
+    "  --max-states N      end after that many states\n"
+    "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
+    "  --max-time SECONDS  end after that time\n"
+    "  --seed N            the seed of the run constants (default: as the file says)\n"
+    "  --filter GLOB       only scenarios whose path or name matches\n"
+    "  --jobs N            that many scenarios at once (default: one per core)\n"
+    "  --out DIR           folder for traces of violations (default: build/reports)\n"
+    "  --json              one JSON object per scenario on standard output\n"
+    "  --junit FILE        a JUnit report besides\n"
+    "  --quiet             say nothing of what passes\n"
+    "\n"
+    "examples:\n"
+    "  lockstep check scenarios/explore\n"
+    "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
+    "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"
+    "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
+    "-\n";
+
+static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
+                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
+                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS;
+
+int cli_check(int argc, char **argv)
+{
+    struct cli_options options;
+    int status = cli_options(&options, "check", ALLOWED, argc, argv);
+    if (status != 0) {
+        return status;
+    }
+    if (options.help) {
+        fputs(HELP, stdout);
+        return CLI_OK;
+    }
+    if (options.paths == 0) {
+        return cli_usage_error("check", "a scenario file or a folder", "");
+    }
+    options.check = true;
+    return cli_judge(&options, "check");
+}

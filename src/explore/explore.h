@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* All runs of an exploring scenario: every order of steps, every place for every fault that its budgets allow.
+ *
+ * The search goes through the states of the world, each once. Green means that no run within the bounds violates
+ * anything; red comes with a run that does. */
+#ifndef EXPLORE_EXPLORE_H
+#define EXPLORE_EXPLORE_H
+
+#include "scenario/outcome.h"
+
+enum explore_order {
+    EXPLORE_DEPTH_FIRST,   /* fast, and small: it remembers one path */
+    EXPLORE_BREADTH_FIRST, /* the shortest violation; it remembers whole states that wait */
+};
+
+struct explore_options {
+    enum explore_order order;
+    bool layers;              /* first without faults, then with one, ...; otherwise with all at once */
+    uint64_t states_max;      /* 0 = no limit */
+    size_t bytes_max;         /* for states and what waits; 0 = three quarters of the machine's memory */
+    double seconds_max;       /* 0 = no limit */
+    const char *out;          /* folder for traces */
+    const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
+};
+
+/* Searches. The outcome's verdict is VERDICT_LIMIT if a limit was reached, or if it was stopped, before the end and
+ * nothing was violated until then. */
+void explore_run(const struct run_setup *setup, const struct explore_options *options,
+                 struct outcome *outcome);
+
+#endif

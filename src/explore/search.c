@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "explore/search.h"
+
+#define LOOK_EVERY 16384u /* transitions */
+
+static bool is_over(struct search *search, bool at_rest)
+{
+    if (run_violated(search->run)) {
+        search->violated = true;
+        search->path_rests = at_rest;
+        return true;
+    }
+    search->limit = run_trouble(search->run);
+    return search->limit != NULL;
+}
+
+bool search_step(struct search *search, const struct action *action, uint64_t depth)
+{
+    search->counts->transitions++;
+    run_do(search->run, action, depth);
+    return !is_over(search, false);
+}
+
+bool search_moves(const struct action *actions, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (actions[i].kind < ACTION_FIRE ||
+            (actions[i].kind >= ACTION_ACQUIRE && actions[i].kind <= ACTION_START)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool search_rest(struct search *search, uint64_t depth)
+{
+    search->run->stats.step = search->run->steps = depth;
+    return !world_rest(search->run->world) || !is_over(search, true);
+}
+
+enum visited_answer search_visit(struct search *search)
+{
+    enum visited_answer answer = visited_add(search->visited, world_fingerprint(search->run->world));
+    if (answer == VISITED_NEW) {
+        search->counts->states++;
+    } else if (answer == VISITED_FULL) {
+        search->limit = "the memory for states is full (see --max-memory)";
+    }
+    return answer;
+}
+
+static double seconds_since(const struct timespec *since)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) / 1e9;
+}
+
+bool search_limited(struct search *search)
+{
+    const struct explore_options *options = search->options;
+    if (options->states_max > 0 && search->counts->states >= options->states_max) {
+        search->limit = "the number of states reached its limit (see --max-states)";
+        return true;
+    }
+    if (search->counts->transitions < search->look) {
+        return false;
+    }
+    search->look = search->counts->transitions + LOOK_EVERY;
+    search->counts->memory_bytes = visited_bytes(search->visited) + search->waiting_bytes;
+    if (search->counts->memory_bytes > search->bytes_max) {
+        search->limit = "the memory for states that wait is full (see --max-memory)";
+    } else if (options->seconds_max > 0 && seconds_since(&search->since) >= options->seconds_max) {
+        search->limit = "the time is over (see --max-time)";
+    } else if (options->stop != NULL && *options->stop != 0) {
+        search->limit = "interrupted";
+    }
+    return search->limit != NULL;
+}
+
+void search_keep_path(struct search *search, struct action *path, uint64_t length)
+{
+    search->path = path;
+    search->path_length = length;
+}

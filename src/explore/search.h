@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What the orders of search share: steps, judgement, limits. */
+#ifndef EXPLORE_SEARCH_H
+#define EXPLORE_SEARCH_H
+
+#include "explore/explore.h"
+#include "explore/visited.h"
+
+#include <time.h>
+
+struct search {
+    struct run *run;
+    const struct explore_options *options;
+    struct search_counts *counts; /* shared with whoever shows the progress */
+    struct visited *visited;
+    struct timespec since;
+    size_t bytes_max;
+    uint64_t waiting_bytes; /* kept up to date by the order: paths, queues */
+    uint64_t look;          /* transitions at which limits are looked at again */
+
+    /* How it ended. */
+    bool violated;
+    const char *limit;   /* what was reached first, NULL = nothing */
+    struct action *path; /* from the first state to the violation; owned */
+    uint64_t path_length;
+    bool path_rests; /* the violation shows when the end of the path is judged at rest */
+};
+
+/* Does one step; returns false if the search is over: a property is violated, or the world has met a limit. */
+bool search_step(struct search *search, const struct action *action, uint64_t depth);
+
+/* False if nothing among these moves by itself: the world may be at rest. */
+bool search_moves(const struct action *actions, int count);
+
+/* Judges what is judged at rest, if the world is at rest. The judges may write to the world. Returns false if the search
+ * is over. */
+bool search_rest(struct search *search, uint64_t depth);
+
+/* Looks up the world's state and counts it if it is new. VISITED_FULL ends the search. */
+enum visited_answer search_visit(struct search *search);
+
+/* True if the search has to end now. Cheap unless it is time to look. */
+bool search_limited(struct search *search);
+
+/* The two orders. They start from the world's present state and leave it anywhere. */
+void search_depth_first(struct search *search);
+void search_breadth_first(struct search *search);
+
+/* Takes the path over. */
+void search_keep_path(struct search *search, struct action *path, uint64_t length);
+
+#endif

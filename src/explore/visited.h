@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The states that a search has seen, each as a 64-bit fingerprint.
+ *
+ * One open-addressed table of 8 bytes a place, between a half and three quarters full once it has grown. Places follow
+ * the order of fingerprints, so that growing reads and writes memory in order. What is lost: of n states, n^2 / 2^65 are
+ * to be expected to have the fingerprint of another one and to be left out with all that only they lead to. */
+#ifndef EXPLORE_VISITED_H
+#define EXPLORE_VISITED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct visited;
+
+enum visited_answer {
+    VISITED_NEW,   /* it was not there, and is now */
+    VISITED_KNOWN, /* it was there */
+    VISITED_FULL,  /* it was not there, and there is no room for it */
+};
+
+/* A table that takes at most `bytes_max` bytes, also while it grows. NULL if even the smallest does not fit or memory is
+ * refused. */
+struct visited *visited_open(size_t bytes_max);
+void visited_close(struct visited *visited);
+
+/* Asks for the memory that visited_add() will read. */
+void visited_prefetch(const struct visited *visited, uint64_t fingerprint);
+
+enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint);
+
+uint64_t visited_count(const struct visited *visited);
+
+/* Bytes that the table takes now. */
+size_t visited_bytes(const struct visited *visited);
+
+/* How many of `states` states are to be expected to share another one's fingerprint. */
+double visited_expected_omissions(uint64_t states);
+
+#endif
