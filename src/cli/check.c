@@ -25,6 +25,7 @@ static const char HELP[] =
     "  --filter GLOB       only scenarios whose path or name matches\n"
     "  --jobs N            that many scenarios at once (default: one per core)\n"
     "  --out DIR           folder for traces of violations (default: build/reports)\n"
+    "  --no-shrink         look for no shorter run of a violation\n"
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
     "  --quiet             say nothing of what passes\n"
@@ -38,7 +39,8 @@ static const char HELP[] =
 
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
-                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS;
+                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
+                                OPTION_NO_SHRINK;
 
 int cli_check(int argc, char **argv)
 {

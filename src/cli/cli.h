@@ -110,9 +110,15 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
 /* True after the user pressed Ctrl-C. */
 bool cli_interrupted(void);
 
-/* Looks for a shorter run with the violation of this outcome, writes its trace beside the outcome's, and notes it
- * there. Takes a few seconds at most. An outcome that violates nothing stays as it is (shrink.c). */
-void cli_shrink_failure(struct outcome *outcome);
+/* ---- violations (failure.c) ---- */
+
+/* Looks for a shorter run with the violation of this outcome, if `shrinks`, and writes its trace beside the outcome's;
+ * then replays what is to be reported, and notes its story. The effort is bounded in steps, some seconds. A violation
+ * that its replay does not show is an error. An outcome that violates nothing stays as it is. */
+void cli_prepare_failure(struct outcome *outcome, bool shrinks);
+
+/* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */
+int cli_min_path(const char *path, char *out, size_t size);
 
 /* ---- reports ---- */
 

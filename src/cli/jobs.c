@@ -138,11 +138,9 @@ static void work(const struct cli_options *options, struct cli_job *job)
         run_random(options, &setup, options->seeds, job->outcome);
     }
     job->outcome->done = true;
-    if (!options->no_shrink) {
-        job->outcome->shrinking = true;
-        cli_shrink_failure(job->outcome);
-        job->outcome->shrinking = false;
-    }
+    job->outcome->shrinking = true;
+    cli_prepare_failure(job->outcome, !options->no_shrink);
+    job->outcome->shrinking = false;
 }
 
 static pid_t start(const struct cli_options *options, struct cli_job *job)
@@ -228,15 +226,22 @@ static void wait_for_one(struct slot *slots, int count, struct cli_job *jobs)
     }
 }
 
-static void end_workers(struct slot *slots, int count)
+/* What they have found counts, even if they were still looking for a shorter way to show it. */
+static int end_workers(struct slot *slots, int count, struct cli_job *jobs)
 {
+    int finished = 0;
     for (int i = 0; i < count; i++) {
         if (slots[i].pid > 0) {
+            struct cli_job *job = &jobs[slots[i].job];
             kill(slots[i].pid, SIGKILL);
             waitpid(slots[i].pid, NULL, 0);
             slots[i].pid = 0;
+            job->finished = job->outcome->done;
+            job->seconds = seconds_since(&slots[i].since);
+            finished += job->finished;
         }
     }
+    return finished;
 }
 
 static void show_progress(int finished, int count)
@@ -315,7 +320,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
         }
         show_progress(finished, count);
     }
-    end_workers(slots, options->jobs);
+    finished += end_workers(slots, options->jobs, jobs);
     for (; reported < count; reported++) { /* interrupted: what came out of order is told too */
         if (jobs[reported].finished) {
             report(ctx, &jobs[reported]);

@@ -31,7 +31,11 @@ static const char HELP[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} COMMANDS[] = {{"run", cli_run}, {"check", cli_check}, {"replay", cli_replay}, {"shrink", cli_shrink}, {"list", cli_list}};
+} COMMANDS[] = {{"run", cli_run},
+                {"check", cli_check},
+                {"replay", cli_replay},
+                {"shrink", cli_shrink},
+                {"list", cli_list}};
 
 int main(int argc, char **argv)
 {

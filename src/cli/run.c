@@ -39,7 +39,8 @@ static const char HELP[] =
     "lockstep run -\n";
 
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-                                OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK;
+                                OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE |
+                                OPTION_NO_SHRINK;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 

@@ -12,11 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SUFFIX ".trace"
-#define MIN_SUFFIX ".min.trace"
 #define PROGRESS_MS 100
-/* For a failure that was just found: some seconds. */
-#define FAILURE_MAX_STEPS 5000000
 
 static const char HELP[] =
     "usage: lockstep shrink [OPTION...] TRACE\n"
@@ -31,7 +27,8 @@ static const char HELP[] =
     "written.\n"
     "\n"
     "  --out FILE        write to this file; needed if TRACE is - (standard input)\n"
-    "  --property NAME   keep this violation (default: the first that the scenario does not declare)\n"
+    "  --property NAME   keep this violation (default: what the trace was found for; of several, the\n"
+    "                    first that shows)\n"
     "  --max-steps N     replay at most so many steps while looking (default: any number)\n"
     "  --quiet           print the replay line alone\n"
     "\n"
@@ -40,7 +37,8 @@ static const char HELP[] =
     "scenarios/mutex/create_reply_lost.scn\n"
     "  lockstep shrink --out build/short.trace build/one/*.trace\n"
     "  lockstep replay build/short.trace\n"
-    "  lockstep shrink --property no_orphan_node --max-steps 100000 --out build/short.trace - <build/one/*.trace\n";
+    "  lockstep shrink --property no_orphan_node --max-steps 100000 --out build/short.trace - "
+    "<build/one/*.trace\n";
 
 static const unsigned ALLOWED = OPTION_OUT | OPTION_PROPERTY | OPTION_MAX_STEPS | OPTION_QUIET;
 
@@ -98,18 +96,6 @@ static void end_progress(const struct watch *watch)
     }
 }
 
-/* ---- names ---- */
-
-/* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */
-static int min_path(const char *path, char *out, size_t size)
-{
-    size_t length = strlen(path), suffix = sizeof SUFFIX - 1;
-    if (length > suffix && strcmp(path + length - suffix, SUFFIX) == 0) {
-        length -= suffix;
-    }
-    return snprintf(out, size, "%.*s" MIN_SUFFIX, (int)length, path) < (int)size ? 0 : -1;
-}
-
 /* ---- the command ---- */
 
 static void tell(const struct cli_options *options, const struct shrunk *shrunk, enum shrink_result result,
@@ -126,10 +112,11 @@ static void tell(const struct cli_options *options, const struct shrunk *shrunk,
         printf("faults     %6d  %6d\n", before->faults, after->faults);
         printf("processes  %6d  %6d\n", before->processes, after->processes);
         if (result == SHRINK_LIMIT) {
-            printf("%s after %llu runs: it may get shorter\n", interrupted ? "interrupted" : "a limit was reached",
-                   (unsigned long long)shrunk->runs);
+            printf("%s after %llu runs: it may get shorter\n",
+                   interrupted ? "interrupted" : "a limit was reached", (unsigned long long)shrunk->runs);
         } else {
-            printf("%s, after %llu runs\n", same ? "it cannot get shorter" : "no choice can be left out of it",
+            printf("%s, after %llu runs\n",
+                   same ? "it cannot get shorter" : "no choice can be left out of it",
                    (unsigned long long)shrunk->runs);
         }
     }
@@ -166,7 +153,8 @@ static int shrink(const struct cli_options *options, const struct trace *trace, 
     if (result == SHRINK_UNFIT) {
         fprintf(stderr, "%s\n", error.text);
     } else if (result == SHRINK_HOLDS) {
-        fprintf(stderr, "%s:1:1: expected a trace that violates %s, found one that does not\n", trace->input.name,
+        fprintf(stderr, "%s:1:1: expected a trace that violates %s, found one that does not\n",
+                trace->input.name,
                 options->property ? options->property : "a property that its scenario does not declare");
     } else {
         status = write_shrunk(options, &shrunk, result, path);
@@ -192,7 +180,7 @@ static int check_arguments(const struct cli_options *options, char *path, size_t
     if (strcmp(options->path[0], "-") == 0) {
         return cli_usage_error("shrink", "--out FILE with a trace from standard input", "-");
     }
-    return min_path(options->path[0], path, size) == 0
+    return cli_min_path(options->path[0], path, size) == 0
                ? 0
                : cli_usage_error("shrink", "a shorter name", options->path[0]);
 }
@@ -219,32 +207,4 @@ int cli_shrink(int argc, char **argv)
     status = shrink(&options, &trace, path);
     trace_close(&trace);
     return status;
-}
-
-/* ---- a failure that was just found ---- */
-
-void cli_shrink_failure(struct outcome *outcome)
-{
-    struct input_error error;
-    struct trace trace;
-    struct shrunk shrunk;
-    char path[OUTCOME_TRACE_MAX];
-    if (outcome->verdict != VERDICT_VIOLATED || !outcome->trace[0] ||
-        min_path(outcome->trace, path, sizeof path) != 0 || trace_read(&trace, outcome->trace, &error) != 0) {
-        return;
-    }
-    struct shrink_options how = {.max_steps = FAILURE_MAX_STEPS};
-    enum shrink_result result = shrink_trace(&trace, &how, &shrunk, &error);
-    if (result == SHRINK_DONE || result == SHRINK_LIMIT) {
-        if (trace_store(path, shrunk.bytes, shrunk.size) == 0) {
-            snprintf(outcome->shrunk_property, sizeof outcome->shrunk_property, "%s", shrunk.property->name);
-            outcome->shrunk_from = shrunk.before.steps;
-            outcome->shrunk_steps = shrunk.after.steps;
-            memcpy(outcome->shrunk, path, sizeof outcome->shrunk);
-        } else {
-            outcome_say(outcome, "  no shorter trace could be written: %s\n", strerror(errno));
-        }
-        free(shrunk.bytes);
-    }
-    trace_close(&trace);
 }

@@ -162,12 +162,12 @@ int attempt_change_text(struct attempt *attempt, const char *text, size_t size)
 
 /* ---- an attempt ---- */
 
-static bool violated(const struct attempt *attempt)
+bool attempt_violated(const struct attempt *attempt)
 {
     return (attempt->run.stats.violated >> attempt->position & 1) != 0;
 }
 
-static bool is_fault(const struct action *action)
+bool attempt_is_fault(const struct action *action)
 {
     bool breaks = world_is_fault(action) || action->kind == ACTION_PARTITION ||
                   action->kind == ACTION_FOREIGN || action->kind == ACTION_REMOVE;
@@ -190,7 +190,7 @@ static bool is_listed(const struct attempt *attempt, const struct action *action
 
 /* A script may do anything at any time, so any part of it is a script. A program is followed step by step, and
  * a budget cannot be overdrawn: without a choice before it, another may not be one of this scenario's any more. */
-static bool is_allowed(const struct attempt *attempt, const struct action *action)
+bool attempt_is_allowed(const struct attempt *attempt, const struct action *action)
 {
     return !attempt->scenario.exploring || action->kind <= ACTION_ADVANCE || world_is_healing(action) ||
            is_listed(attempt, action);
@@ -202,7 +202,7 @@ static bool take(struct attempt *attempt, const struct action *action, const cha
     if (!label || attempt->out->count >= attempt->limit) {
         return false;
     }
-    struct attempt_choice choice = {.label = label, .action = *action, .fault = is_fault(action)};
+    struct attempt_choice choice = {.label = label, .action = *action, .fault = attempt_is_fault(action)};
     if (run_apply(&attempt->run, action) != 0) {
         return false;
     }
@@ -222,7 +222,7 @@ static bool take_rest(struct attempt *attempt)
     return true;
 }
 
-static bool take_label(struct attempt *attempt, const struct attempt_choice *choice)
+bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice)
 {
     struct action action;
     const char *why;
@@ -230,18 +230,23 @@ static bool take_label(struct attempt *attempt, const struct attempt_choice *cho
         return take_rest(attempt);
     }
     return world_find(attempt->run.world, choice->label, &action, &why) == 0 &&
-           is_allowed(attempt, &action) && take(attempt, &action, choice->label);
+           attempt_is_allowed(attempt, &action) && take(attempt, &action, choice->label);
+}
+
+bool attempt_take_action(struct attempt *attempt, const struct action *action)
+{
+    char label[WORLD_LABEL_MAX];
+    if (action->kind == ATTEMPT_REST) {
+        return take_rest(attempt);
+    }
+    world_label(attempt->run.world, action, label);
+    return take(attempt, action, attempt_intern(attempt, label));
 }
 
 static bool take_default(struct attempt *attempt)
 {
     struct action action;
-    char label[WORLD_LABEL_MAX];
-    if (!world_default_action(attempt->run.world, &action)) {
-        return false;
-    }
-    world_label(attempt->run.world, &action, label);
-    return take(attempt, &action, attempt_intern(attempt, label));
+    return world_default_action(attempt->run.world, &action) && attempt_take_action(attempt, &action);
 }
 
 /* The default schedule until the choice is possible. If it leads nowhere, nothing has happened. */
@@ -255,7 +260,7 @@ static void bridge(struct attempt *attempt, const struct attempt_choice *choice,
     int count = attempt->out->count;
     before = run->stats;
     for (int i = 0; image && i < steps && take_default(attempt); i++) {
-        if (violated(attempt) || take_label(attempt, choice)) {
+        if (attempt_violated(attempt) || attempt_take(attempt, choice)) {
             world_image_free(image);
             return;
         }
@@ -288,18 +293,17 @@ static void heal_one(void *ctx, const struct action *action)
 /* What a random run ends with. Who has crashed may stay away: nothing forces a restart. */
 static void finish(struct attempt *attempt)
 {
-    while (!violated(attempt) && take_default(attempt)) {
+    while (!attempt_violated(attempt) && take_default(attempt)) {
     }
-    if (!violated(attempt) && !take_rest(attempt)) {
+    if (!attempt_violated(attempt) && !take_rest(attempt)) {
         world_heal(attempt->run.world, false, heal_one, attempt);
-        while (!violated(attempt) && take_default(attempt)) {
+        while (!attempt_violated(attempt) && take_default(attempt)) {
         }
         take_rest(attempt);
     }
 }
 
-bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
-                    struct attempt_list *out)
+void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out)
 {
     struct run *run = &attempt->run;
     out->count = 0;
@@ -307,18 +311,29 @@ bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, stru
     attempt->limit = limit < attempt->room ? limit : attempt->room;
     run_forget(run);
     run_begin(run, run->setup.schedule, run->setup.seed);
-    for (int i = 0; i < in->count && !violated(attempt) && out->count < attempt->limit; i++) {
-        while (how.settle && !violated(attempt) && take_default(attempt)) {
+}
+
+bool attempt_ends(struct attempt *attempt)
+{
+    measure(attempt->out);
+    return attempt_violated(attempt) && attempt->limit >= 0 && !run_trouble(&attempt->run);
+}
+
+bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
+                    struct attempt_list *out)
+{
+    attempt_begin(attempt, limit, out);
+    for (int i = 0; i < in->count && !attempt_violated(attempt) && out->count < attempt->limit; i++) {
+        while (how.settle && !attempt_violated(attempt) && take_default(attempt)) {
         }
-        if (!violated(attempt) && !take_label(attempt, &in->choice[i]) && how.bridge > 0) {
+        if (!attempt_violated(attempt) && !attempt_take(attempt, &in->choice[i]) && how.bridge > 0) {
             bridge(attempt, &in->choice[i], how.bridge);
         }
     }
-    if (how.finish && !violated(attempt)) {
+    if (how.finish && !attempt_violated(attempt)) {
         finish(attempt);
     }
-    measure(out);
-    return violated(attempt) && attempt->limit >= 0 && !run_trouble(run);
+    return attempt_ends(attempt);
 }
 
 /* ---- exactly ---- */

@@ -77,6 +77,29 @@ const char *attempt_intern(struct attempt *attempt, const char *label);
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out);
 
+/* ---- step by step ---- */
+
+/* Starts a run that *out will hold, of at most `limit` choices. */
+void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out);
+
+/* Does a choice by its label, or an enabled action (ATTEMPT_REST: looks at the world at rest). Returns false if that is
+ * not possible or the list is full; nothing has happened then. */
+bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice);
+bool attempt_take_action(struct attempt *attempt, const struct action *action);
+
+/* Whether the property is violated by now. */
+bool attempt_violated(const struct attempt *attempt);
+
+/* Measures the list. Returns whether it is a run with the violation: attempt_follow()'s answer. */
+bool attempt_ends(struct attempt *attempt);
+
+/* Whether the action breaks something in the present state, and whether the scenario allows what is enabled. A script
+ * allows everything. */
+bool attempt_is_fault(const struct action *action);
+bool attempt_is_allowed(const struct attempt *attempt, const struct action *action);
+
+/* ---- exactly ---- */
+
 /* Follows the list exactly, with its choices recorded in the run. Returns false if a choice does not fit. Stops
  * behind none of its violations: *first becomes the first undeclared property that is violated, -1 if none is. */
 bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int *first);

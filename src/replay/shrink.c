@@ -3,7 +3,7 @@
 
 #include "replay/shrink.h"
 
-#include "replay/attempt.h"
+#include "replay/around.h"
 #include "replay/replay.h"
 #include "replay/without.h"
 #include "scenario/outcome.h"
@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BRIDGE 8          /* default steps that may stand in for what was left out */
-#define BRIDGE_FAR 200    /* the same when all that the system does by itself was left out */
-#define PAIRS_CHOICES 64  /* pairs are tried in runs of at most so many choices */
+#define BRIDGE 8         /* default steps that may stand in for what was left out */
+#define BRIDGE_FAR 200   /* the same when all that the system does by itself was left out */
+#define PARTS 4          /* of a run, where other ways may begin */
+#define PAIRS_CHOICES 64 /* pairs are tried in runs of at most so many choices */
 
 /* The ways to follow a list, the plainest first: it alone decides what is a minimum. */
 static const struct attempt_how PLAIN = {0};
@@ -58,6 +59,14 @@ static bool may_go_on(struct shrink *s)
     return !s->ended;
 }
 
+static void swap_in(struct shrink *s)
+{
+    struct attempt_list list = s->best;
+    s->best = s->trial;
+    s->trial = list;
+    s->declared = s->attempt.scenario.options.processes;
+}
+
 /* Follows the candidate; if it is better it becomes the best. */
 static bool try(struct shrink *s, struct attempt_how how)
 {
@@ -67,10 +76,7 @@ static bool try(struct shrink *s, struct attempt_how how)
     s->runs++;
     bool kept = attempt_follow(&s->attempt, &s->candidate, how, s->best.count, &s->trial) && is_better(s);
     if (kept) {
-        struct attempt_list list = s->best;
-        s->best = s->trial;
-        s->trial = list;
-        s->declared = s->attempt.scenario.options.processes;
+        swap_in(s);
     }
     if (s->options->progress) {
         struct shrink_size size = size_of(&s->best);
@@ -262,16 +268,68 @@ static bool fewer_pairs(struct shrink *s)
     return better;
 }
 
+/* ---- other runs nearby ---- */
+
+/* Keeps what a search has found, if it is better. */
+static bool keep(struct shrink *s, enum around_result result)
+{
+    s->runs++;
+    if (result != AROUND_FOUND || !is_better(s)) {
+        return false;
+    }
+    swap_in(s);
+    return true;
+}
+
+/* The shortest run at all, with few faults first. *all says whether nothing was left out. */
+static bool anything_else(struct shrink *s, bool *all)
+{
+    bool better = false;
+    *all = s->attempt.scenario.exploring;
+    for (int faults = 0; *all && !better && faults <= s->best.faults && may_go_on(s); faults++) {
+        int limit = s->best.count - (faults == s->best.faults);
+        struct around how = {.free = true, .faults = faults};
+        enum around_result result = around_search(&s->attempt, &s->best, how, limit, &s->trial);
+        better = keep(s, result);
+        *all = better || result == AROUND_NONE;
+    }
+    *all = *all && !s->ended;
+    return better;
+}
+
+/* Where all runs are too many: other ways to do the same, and other ends. */
+static bool another_way(struct shrink *s)
+{
+    bool better = false;
+    for (int part = 0; part < PARTS && !better && may_go_on(s); part++) {
+        struct around how = {.from = s->best.count * part / PARTS, .faults = s->best.faults};
+        better = keep(s, around_search(&s->attempt, &s->best, how, s->best.count - 1, &s->trial));
+        how.free = s->attempt.scenario.exploring && part > 0;
+        if (!better && how.free) {
+            better = keep(s, around_search(&s->attempt, &s->best, how, s->best.count - 1, &s->trial));
+        }
+    }
+    return better;
+}
+
+static bool nearby(struct shrink *s)
+{
+    bool all;
+    return anything_else(s, &all) || (!all && another_way(s));
+}
+
+/* Everything is tried again until nothing helps: what comes out, put in again, comes out as it is. */
 static void shrink(struct shrink *s)
 {
-    by_default(s);
-    starts(s);
     bool better = true;
     while (better && !s->ended) {
-        better = fewer_processes(s);
+        better = by_default(s);
+        better |= starts(s);
+        better |= fewer_processes(s);
         better |= fewer_faults(s);
         better |= fewer_choices(s);
         better = better || fewer_pairs(s);
+        better = better || nearby(s);
     }
 }
 
@@ -292,25 +350,32 @@ static enum shrink_result unfit(const struct trace *trace, struct input_error *e
     return SHRINK_UNFIT;
 }
 
+/* Without a word from the user, the one that the trace is about, as those are that this writes; of several, the first
+ * that shows. */
 static bool choose_property(struct shrink *s, int first)
 {
     const char *name = s->options->property;
-    s->attempt.position = name ? check_position(name) : first;
-    return s->attempt.position >= 0 && (s->attempt.run.stats.violated >> s->attempt.position & 1);
+    uint32_t violated = s->attempt.run.stats.violated;
+    int found = check_position(s->attempt.trace->found);
+    if (name) {
+        first = check_position(name);
+    } else if (found >= 0 && (violated >> found & 1)) {
+        first = found;
+    }
+    s->attempt.position = first;
+    return first >= 0 && (violated >> first & 1);
 }
 
 /* The best as a file. */
 static int write_best(struct shrink *s, struct shrunk *shrunk)
 {
-    char found[OUTCOME_FOUND_MAX];
     struct trace trace;
     int first;
     struct run *run = &s->attempt.run;
     if (!attempt_record(&s->attempt, &s->best, &first)) {
         return -1;
     }
-    outcome_found(run, found, sizeof found);
-    outcome_trace_of(run, found[0] ? found : shrunk->property->name, &trace);
+    outcome_trace_of(run, shrunk->property->name, &trace);
     trace.name = s->attempt.trace->name;
     trace.choices = run->choices;
     trace.seed = s->attempt.trace->seed;
@@ -334,8 +399,7 @@ static bool is_confirmed(const struct shrunk *shrunk, const char *name)
     }
     if (attempt_open(&attempt, &trace, &error) == 0) {
         confirmed = attempt_list_init(&attempt, &list) == 0 && attempt_list_trace(&attempt, &list) == 0 &&
-                    attempt_record(&attempt, &list, &first) &&
-                    (attempt.run.stats.violated >> position & 1);
+                    attempt_record(&attempt, &list, &first) && (attempt.run.stats.violated >> position & 1);
         attempt_list_close(&list);
         attempt_close(&attempt);
     }
@@ -357,7 +421,8 @@ static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, st
     /* The trace as it is, up to the violation. */
     attempt_follow(&s->attempt, &s->candidate, PLAIN, s->attempt.room, &s->best);
     s->declared = s->attempt.scenario.options.processes;
-    *shrunk = (struct shrunk){.property = check_all(&count)[s->attempt.position], .before = size_of(&s->best)};
+    *shrunk =
+        (struct shrunk){.property = check_all(&count)[s->attempt.position], .before = size_of(&s->best)};
     shrink(s);
     shrunk->after = size_of(&s->best);
     shrunk->runs = s->runs;

@@ -27,10 +27,11 @@ enum shrink_result {
 
 /* All zero: the first undeclared property that is violated, no limit, no progress. */
 struct shrink_options {
-    const char *property; /* its name; NULL = the first undeclared one that the trace violates */
+    const char *property;    /* its name; NULL = the first undeclared one that the trace violates */
     uint64_t max_steps;      /* actions replayed until no further run is tried; 0 = any number */
     bool (*stop)(void *ctx); /* asked before each run; may be NULL */
-    void (*progress)(void *ctx, const struct shrink_size *best, uint64_t runs); /* after each run; may be NULL */
+    void (*progress)(void *ctx, const struct shrink_size *best,
+                     uint64_t runs); /* after each run; may be NULL */
     void *ctx;
 };
 
@@ -40,7 +41,7 @@ struct shrunk {
     struct shrink_size before, after;
     uint64_t runs;  /* that were tried */
     uint64_t steps; /* of them all */
-    char *bytes;   /* a trace file; owned: free() */
+    char *bytes;    /* a trace file; owned: free() */
     size_t size;
 };
 

@@ -105,7 +105,8 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     return result;
 }
 
-void outcome_found(const struct run *run, char *text, size_t size)
+/* Names of the properties that the run violates and the scenario does not declare to be, between blanks. */
+static void find_names(const struct run *run, char *text, size_t size)
 {
     int count;
     const struct property *const *all = check_all(&count);
@@ -120,8 +121,8 @@ void outcome_found(const struct run *run, char *text, size_t size)
 
 void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why)
 {
-    char found[OUTCOME_FOUND_MAX];
-    outcome_found(run, found, sizeof found);
+    char found[1024];
+    find_names(run, found, sizeof found);
     if (write_trace(outcome, run, folder, found[0] ? found : why) != 0) {
         outcome_say(outcome, "  no trace could be written below %s: %s\n", folder, strerror(errno));
         outcome->trace[0] = 0;

@@ -9,8 +9,8 @@
 #include "scenario/run.h"
 
 #define OUTCOME_TEXT_MAX (128u << 10)
+#define OUTCOME_STORY_MAX (128u << 10)
 #define OUTCOME_TRACE_MAX 1024
-#define OUTCOME_FOUND_MAX 1024
 
 enum verdict {
     VERDICT_HOLDS,
@@ -38,18 +38,20 @@ struct outcome {
     struct check_stats stats; /* over all runs */
     enum schedule schedule;   /* of the run that failed */
     uint64_t seed;
-    uint64_t runs;                 /* random schedules run, the failing one included */
-    uint64_t steps;                /* actions, over all runs */
-    uint64_t depth;                /* actions of the longest run */
-    uint64_t last_steps;           /* actions of the last run, the failing one if one fails */
-    uint64_t skipped;              /* commands that a random schedule could not apply */
-    struct search_counts search;   /* of a search; kept up to date while it goes on */
-    bool exhausted;                /* a search has done all runs within its bounds */
-    char trace[OUTCOME_TRACE_MAX]; /* path of the trace file; empty if there is none */
+    uint64_t runs;                  /* random schedules run, the failing one included */
+    uint64_t steps;                 /* actions, over all runs */
+    uint64_t depth;                 /* actions of the longest run */
+    uint64_t last_steps;            /* actions of the last run, the failing one if one fails */
+    uint64_t skipped;               /* commands that a random schedule could not apply */
+    struct search_counts search;    /* of a search; kept up to date while it goes on */
+    bool exhausted;                 /* a search has done all runs within its bounds */
+    char trace[OUTCOME_TRACE_MAX];  /* path of the trace file; empty if there is none */
     char shrunk[OUTCOME_TRACE_MAX]; /* path of a shorter trace of one violation; empty if there is none */
     char shrunk_property[TRACE_WORD_MAX]; /* that it violates */
-    int shrunk_from, shrunk_steps;        /* actions up to that violation, in the trace and in the shorter one */
-    bool shrinking;                       /* done, and no more than a shorter trace is still looked for */
+    int shrunk_from, shrunk_steps; /* actions up to that violation, in the trace and in the shorter one */
+    bool shrunk_minimal;           /* the search for it was not cut short */
+    bool shrinking; /* done, and no more than a shorter trace and the story are still looked for */
+    char story[OUTCOME_STORY_MAX]; /* the replay of `shrunk` or `trace`; empty if it is longer */
     char text[OUTCOME_TEXT_MAX];   /* what is to be said about it, lines */
 };
 
@@ -61,10 +63,6 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
-
-/* Names of the properties that the run violates and the scenario does not declare to be, between blanks; empty
- * if there is none. */
-void outcome_found(const struct run *run, char *text, size_t size);
 
 /* The recorded run as a trace up to its last violation, with `found` as the reason; it points into the run and
  * its scenario. */
