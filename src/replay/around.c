@@ -25,7 +25,7 @@ struct wave {
     struct attempt *attempt;
     const struct attempt_list *in;
     struct around how;
-    int depth_max;
+    int depth_max; /* of spots: one more choice shows the violation */
     struct spot *spot;
     int spots;
     uint64_t *seen; /* fingerprints; 0 = a free slot */
@@ -97,7 +97,7 @@ static void look(struct wave *w, const struct spot *spot)
         w->final = spot->action;
     } else if (run_trouble(&attempt->run)) {
         w->limited = true; /* the world stays marked until the next run */
-    } else if (spot->depth < w->depth_max && is_new(w, spot->next)) {
+    } else if (spot->depth <= w->depth_max && is_new(w, spot->next)) {
         add_spot(w, *spot);
     }
 }
