@@ -69,6 +69,17 @@ struct ls_recipe_config {
     bool keep_fresh;               /* a holder is to renew its belief by syncs, if the recipe knows how */
 };
 
+/* Where a recipe keeps numbers that only grow, in its state or in memory from ls_env_alloc(): what `canon` below calls.
+ * Zero (an attempt id of zeros, a sequence of -1) is no number. */
+struct ls_rename {
+    void (*zxid)(struct ls_rename *rename, const int64_t *where);    /* czxid, mzxid, pzxid, fencing token */
+    void (*session)(struct ls_rename *rename, const int64_t *where); /* a session's id */
+    void (*sequence)(struct ls_rename *rename,
+                     const int32_t *where); /* the number that a server put behind a name */
+    void (*attempt)(struct ls_rename *rename, const uint8_t where[16]); /* from ls_env_unique_id() */
+    void (*text)(struct ls_rename *rename, const char *text); /* names and paths that hold such numbers */
+};
+
 struct ls_recipe {
     const char *name;    /* "mutex", "broken-no-sort" */
     const char *summary; /* one sentence */
@@ -104,6 +115,12 @@ struct ls_recipe {
      * handle, NULL if there is none. */
     int (*guard)(const void *state, int lock, int owner, struct zoo_op *op, char *path, size_t size);
     struct _zhandle *(*handle)(const void *state);
+
+    /* Shows all numbers that grow, always in the same order: a search then takes states for one that differ only by an
+     * order-preserving renaming of them. A recipe that has this compares such numbers only with each other (session ids
+     * only for equality), and looks at no other number that follows from them (Stat's cversion). NULL = they are
+     * compared as they are: as sound, and slower. */
+    void (*canon)(const void *state, struct ls_rename *rename);
 };
 
 #ifdef __cplusplus

@@ -115,6 +115,8 @@ struct world_program {
     bool endless; /* start again after the last */
 };
 
+struct canon;
+
 struct world_options {
     const struct ls_recipe *recipe;
     int processes;
@@ -142,6 +144,8 @@ struct world_options {
     uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */
     uint8_t budget_total;         /* over all kinds; 255 = no limit of its own */
     size_t judge_bytes;           /* size of the block for the driver's judges, inside the arena */
+    void (*judge_canon)(void *judges,
+                        struct canon *canon); /* shows their numbers that grow; NULL = it cannot */
 };
 
 /* Sensible values: one server, untimed, 10 ms latency, tick 200 ms, timeout 4 s, rc -4, all budgets 0. */
@@ -229,8 +233,8 @@ bool world_rest(struct world *world);
 
 /* ---- the value ---- */
 
-struct world_image; /* a saved world, in the caller's heap */
-struct world_image *world_save(struct world *world);
+struct world_image;                                  /* a saved world, in the caller's heap */
+struct world_image *world_save(struct world *world); /* NULL if memory is short */
 void world_restore(struct world *world, const struct world_image *image);
 bool world_image_equal(const struct world_image *a, const struct world_image *b);
 size_t world_image_bytes(const struct world_image *image);
@@ -239,6 +243,11 @@ void world_image_free(struct world_image *image);
 /* Equal for equal worlds, and for two different ones with a chance of 1 in 2^64. Costs what the blocks cost that were
  * marked since the last call. */
 uint64_t world_fingerprint(struct world *world);
+
+/* The fingerprint up to the renaming of numbers that grow (D3c, base/canon.h). NULL if the recipe or the judges do not show
+ * theirs, if the world's constants or programs tie something to them (a preset sequence, guarded writes), or if memory is
+ * short; the caller closes it. */
+struct canon *world_canon(struct world *world);
 
 /* The path of a search, for going back along it (base/trail.h). NULL if memory is short; the caller closes it. */
 struct trail;

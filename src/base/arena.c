@@ -126,7 +126,9 @@ struct arena_image *arena_save(const struct arena *arena)
 {
     size_t bytes = arena_live(arena);
     struct arena_image *image = malloc(sizeof *image + bytes);
-    LS_ASSERT(image != NULL);
+    if (image == NULL) {
+        return NULL;
+    }
     image->bytes = bytes;
     image->blocks = arena->blocks;
     unsigned char *to = image->data;

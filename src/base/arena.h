@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define ARENA_ADDRESS 0x7e8000000000ull
-#define ARENA_BLOCKS_MAX 96
+#define ARENA_BLOCKS_MAX 128
 #define ARENA_CONSTANT_BYTES 65536u
 
 /* The head of every block. */
@@ -82,6 +82,7 @@ size_t arena_live(const struct arena *arena);
 /* Sum over the blocks of a hash seeded by the block's number. */
 uint64_t arena_fingerprint(struct arena *arena);
 
+/* NULL if memory is short. The caller frees it. */
 struct arena_image *arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, const struct arena_image *image);
 bool arena_image_equal(const struct arena_image *a, const struct arena_image *b);

@@ -92,6 +92,7 @@ const struct property check_deadline_is_kept = {
     .premise = "answers to acquires with a timeout",
     .blind_to = "untimed runs; acquires without a timeout; time in which the process is paused",
     .modes = PROPERTY_TIMED,
+    .needs_clock = true,
     .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_LINK_UP) |
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_NODE_CREATED) |

@@ -18,12 +18,15 @@ static const char HELP[] =
     "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes)\n"
     "  --strategy dfs|bfs  depth first: fast (default); breadth first: the shortest violation\n"
     "  --no-layers         with all faults of the budget at once\n"
+    "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
+    "different ones\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
     "  --seed N            the seed of the run constants (default: as the file says)\n"
     "  --filter GLOB       only scenarios whose path or name matches\n"
     "  --jobs N            that many scenarios at once (default: one per core)\n"
+    "  --rewrite           write the counts of states and transitions into the files, as what is expected\n"
     "  --out DIR           folder for traces of violations (default: build/reports)\n"
     "  --no-shrink         look for no shorter run of a violation\n"
     "  --json              one JSON object per scenario on standard output\n"
@@ -40,7 +43,7 @@ static const char HELP[] =
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_SHRINK;
+                                OPTION_NO_RENAMING | OPTION_REWRITE | OPTION_NO_SHRINK;
 
 int cli_check(int argc, char **argv)
 {

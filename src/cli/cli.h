@@ -61,9 +61,10 @@ struct cli_options {
 #define OPTION_MAX_MEMORY 0x2000u
 #define OPTION_MAX_TIME 0x4000u
 #define OPTION_NO_LAYERS 0x8000u
-#define OPTION_NO_SHRINK 0x10000u
-#define OPTION_PROPERTY 0x20000u
-#define OPTION_MAX_STEPS 0x40000u
+#define OPTION_NO_RENAMING 0x10000u
+#define OPTION_NO_SHRINK 0x20000u
+#define OPTION_PROPERTY 0x40000u
+#define OPTION_MAX_STEPS 0x80000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -113,9 +114,9 @@ bool cli_interrupted(void);
 /* ---- violations (failure.c) ---- */
 
 /* Looks for a shorter run with the violation of this outcome, if `shrinks`, and writes its trace beside the outcome's;
- * then replays what is to be reported, and notes its story. The effort is bounded in steps, some seconds. A violation
+ * then replays what is to be reported, and notes its story. It looks no further once *stop is not 0. The effort is bounded in steps, some seconds. A violation
  * that its replay does not show is an error. An outcome that violates nothing stays as it is. */
-void cli_prepare_failure(struct outcome *outcome, bool shrinks);
+void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop);
 
 /* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
@@ -124,6 +125,9 @@ int cli_min_path(const char *path, char *out, size_t size);
 
 /* Text for people (text.c). */
 void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job);
+
+/* New states of a search per second of its worker's life, over all layers (text.c). */
+double cli_states_per_second(const struct cli_job *job);
 
 /* One JSON object on one line (json.c). Returns 0, or -1 if memory is short. */
 int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job);

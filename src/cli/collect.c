@@ -40,8 +40,14 @@ static bool is_wanted(const struct cli_options *options, const char *path)
 static bool is_of_use(struct collection *c, const struct scenario *scenario, bool named)
 {
     struct input_error error;
-    if (!c->options->check || scenario->exploring) {
+    if (!c->options->check || (scenario->exploring && !scenario->options.timed)) {
         return true;
+    }
+    if (scenario->exploring) { /* it wants to be searched: that it is not must not go unsaid */
+        input_complain_words(&error, scenario->input.name, scenario->mode_line, scenario->mode_column,
+                             "'timed'", "an untimed world: a search goes through orders, not through times");
+        complain(c, error.text);
+        return false;
     }
     if (named) {
         input_complain_words(&error, scenario->input.name, 1, 1, "a directed one",

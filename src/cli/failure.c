@@ -4,6 +4,7 @@
 /* What a worker does with a violation before it is told: a shorter run with the same, and its story, which comes from a
  * replay of the file that was written. */
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "replay/replay.h"
 #include "replay/shrink.h"
@@ -30,7 +31,7 @@ static void keep_shrunk(struct outcome *outcome, const struct shrunk *shrunk, bo
     char path[OUTCOME_TRACE_MAX];
     if (cli_min_path(outcome->trace, path, sizeof path) != 0) {
         errno = ENAMETOOLONG;
-    } else if (trace_store(path, shrunk->bytes, shrunk->size) == 0) {
+    } else if (file_replace(path, shrunk->bytes, shrunk->size) == 0) {
         snprintf(outcome->shrunk_property, sizeof outcome->shrunk_property, "%s", shrunk->property->name);
         outcome->shrunk_from = shrunk->before.steps;
         outcome->shrunk_steps = shrunk->after.steps;
@@ -41,11 +42,16 @@ static void keep_shrunk(struct outcome *outcome, const struct shrunk *shrunk, bo
     outcome_say(outcome, "  no shorter trace could be written: %s\n", strerror(errno));
 }
 
-static void shrink(struct outcome *outcome, const struct trace *trace)
+static bool is_asked(void *ctx)
+{
+    return *(const volatile int *)ctx != 0;
+}
+
+static void shrink(struct outcome *outcome, const struct trace *trace, volatile int *stop)
 {
     struct input_error error;
     struct shrunk shrunk;
-    struct shrink_options how = {.max_steps = MAX_STEPS};
+    struct shrink_options how = {.max_steps = MAX_STEPS, .stop = is_asked, .ctx = (void *)stop};
     enum shrink_result result = shrink_trace(trace, &how, &shrunk, &error);
     if (result == SHRINK_DONE || result == SHRINK_LIMIT) {
         keep_shrunk(outcome, &shrunk, result == SHRINK_DONE);
@@ -71,7 +77,7 @@ static void replay(struct outcome *outcome, const struct trace *trace)
     }
 }
 
-void cli_prepare_failure(struct outcome *outcome, bool shrinks)
+void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop)
 {
     struct input_error error;
     struct trace trace;
@@ -79,7 +85,7 @@ void cli_prepare_failure(struct outcome *outcome, bool shrinks)
         return;
     }
     if (shrinks && trace_read(&trace, outcome->trace, &error) == 0) {
-        shrink(outcome, &trace);
+        shrink(outcome, &trace, stop);
         trace_close(&trace);
     }
     if (trace_read(&trace, outcome->shrunk[0] ? outcome->shrunk : outcome->trace, &error) == 0) {

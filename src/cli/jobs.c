@@ -5,8 +5,10 @@
  * each world has an address space of its own. */
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "scenario/direct.h"
 #include "scenario/random.h"
+#include "scenario/recipes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +22,7 @@
 
 #define WATCHDOG_S 10 /* of processor time without a step */
 #define WATCHDOG_STATUS 99
+#define GRACE_S 10 /* for a search to end in an orderly way when it is interrupted */
 
 static bool interrupted;
 
@@ -110,14 +113,23 @@ static void on_stop(int signal)
 }
 
 /* A search ends in an orderly way when it is told to: what it has found until then is worth telling. */
+static void listen_to_stop(void)
+{
+    struct sigaction action = {.sa_handler = on_stop};
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static void search(const struct cli_options *options, const struct run_setup *setup, struct outcome *outcome)
 {
     struct explore_options explore = options->search;
-    struct sigaction action = {.sa_handler = on_stop};
     explore.out = options->out;
     explore.stop = &stop_asked;
-    sigaction(SIGTERM, &action, NULL);
+    /* The file's counts are those of the default recipe with the file's run constants and with renaming. */
+    explore.compare =
+        strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given && explore.renaming;
+    explore.rewrite = options->rewrite;
     explore_run(setup, &explore, outcome);
+    signal(SIGTERM, SIG_DFL);
 }
 
 static void work(const struct cli_options *options, struct cli_job *job)
@@ -133,13 +145,13 @@ static void work(const struct cli_options *options, struct cli_job *job)
     } else {
         direct_run(&setup, &direct, job->outcome);
     }
-    if (options->seeds > 0 &&
+    if (options->seeds > 0 && !stop_asked &&
         (*verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS || *verdict == VERDICT_LIMIT)) {
         run_random(options, &setup, options->seeds, job->outcome);
     }
     job->outcome->done = true;
     job->outcome->shrinking = true;
-    cli_prepare_failure(job->outcome, !options->no_shrink);
+    cli_prepare_failure(job->outcome, !options->no_shrink, &stop_asked);
     job->outcome->shrinking = false;
 }
 
@@ -152,6 +164,9 @@ static pid_t start(const struct cli_options *options, struct cli_job *job)
     }
     sigset_t set = waited_signals();
     signal(SIGINT, SIG_IGN); /* the parent ends its workers itself */
+    if (job->scenario.exploring) {
+        listen_to_stop();
+    }
     sigprocmask(SIG_UNBLOCK, &set, NULL);
     start_watchdog();
     work(options, job);
@@ -207,51 +222,103 @@ static void note_worker(struct slot *slots, int count, struct cli_job *jobs, pid
     }
 }
 
-/* Waits until a worker has ended or somebody interrupts. */
-static void wait_for_one(struct slot *slots, int count, struct cli_job *jobs)
+/* Waits until a signal may have changed something, for so long at most. Returns whether somebody interrupts. */
+static bool wait_for_signal(int ms)
 {
     sigset_t set = waited_signals();
-    for (;;) {
-        struct timespec no_time = {0, 0};
-        int status;
-        pid_t pid = waitpid(-1, &status, WNOHANG);
-        int signal = pid != 0 ? sigtimedwait(&set, NULL, &no_time) : sigwaitinfo(&set, NULL);
-        interrupted = interrupted || signal == SIGINT || signal == SIGTERM;
-        if (pid > 0) {
-            note_worker(slots, count, jobs, pid, status);
-        }
-        if (pid != 0 || interrupted) {
-            return;
-        }
+    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    int signal = ms < 0 ? sigwaitinfo(&set, NULL) : sigtimedwait(&set, NULL, &time);
+    return signal == SIGINT || signal == SIGTERM;
+}
+
+/* Waits until a worker has ended, somebody interrupts, or it is time to show how far the others are. */
+static void wait_for_one(struct slot *slots, int count, struct cli_job *jobs)
+{
+    int status;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    interrupted = wait_for_signal(pid != 0 ? 0 : progress_wanted() ? PROGRESS_MS : -1) || interrupted;
+    if (pid > 0) {
+        note_worker(slots, count, jobs, pid, status);
     }
 }
 
-/* What they have found counts, even if they were still looking for a shorter way to show it. */
-static int end_workers(struct slot *slots, int count, struct cli_job *jobs)
+static int busy_slots(const struct slot *slots, int count)
 {
-    int finished = 0;
+    int busy = 0;
+    for (int i = 0; i < count; i++) {
+        busy += slots[i].pid > 0;
+    }
+    return busy;
+}
+
+/* What a worker has found counts, even if it was still looking for a shorter way to show it. */
+static void note_killed(struct slot *slot, struct cli_job *jobs)
+{
+    struct cli_job *job = &jobs[slot->job];
+    job->finished = job->outcome->done;
+    job->seconds = seconds_since(&slot->since);
+    slot->pid = 0;
+}
+
+static void end_workers(struct slot *slots, int count, struct cli_job *jobs)
+{
     for (int i = 0; i < count; i++) {
         if (slots[i].pid > 0) {
-            struct cli_job *job = &jobs[slots[i].job];
             kill(slots[i].pid, SIGKILL);
             waitpid(slots[i].pid, NULL, 0);
-            slots[i].pid = 0;
-            job->finished = job->outcome->done;
-            job->seconds = seconds_since(&slots[i].since);
-            finished += job->finished;
+            note_killed(&slots[i], jobs);
         }
     }
-    return finished;
 }
 
-static void show_progress(int finished, int count)
+/* A worker that has died of what it was sent has not finished; one that has ended by itself has. */
+static void note_stopped(struct slot *slot, struct cli_job *jobs, int status)
 {
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%d of %d scenarios\033[K", finished, count);
-        if (finished == count) {
-            fputs("\r\033[K", stderr);
+    bool sent = WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
+    if (sent) {
+        note_killed(slot, jobs);
+    } else {
+        note_worker(slot, 1, jobs, slot->pid, status);
+    }
+}
+
+/* Searches are told to end and are waited for, because what they have found until now stands; the rest is worth nothing
+ * when it is not finished. Who interrupts again does not want to wait. */
+static void stop_workers(struct slot *slots, int count, struct cli_job *jobs)
+{
+    struct timespec since;
+    bool again = false;
+    clock_gettime(CLOCK_MONOTONIC, &since);
+    for (int i = 0; i < count; i++) {
+        if (slots[i].pid > 0) {
+            kill(slots[i].pid, jobs[slots[i].job].scenario.exploring ? SIGTERM : SIGKILL);
         }
     }
+    while (busy_slots(slots, count) > 0 && !again && seconds_since(&since) < GRACE_S) {
+        int status;
+        for (int i = 0; i < count; i++) {
+            if (slots[i].pid > 0 && waitpid(slots[i].pid, &status, WNOHANG) > 0) {
+                note_stopped(&slots[i], jobs, status);
+            }
+        }
+        again = busy_slots(slots, count) > 0 && wait_for_signal(PROGRESS_MS);
+    }
+    end_workers(slots, count, jobs);
+}
+
+/* The search that has been under way for longest stands for all. */
+static void show_progress(const struct slot *slots, int slot_count, const struct cli_job *jobs, int finished,
+                          int count)
+{
+    const struct slot *oldest = NULL;
+    for (int i = 0; i < slot_count; i++) {
+        bool searches = slots[i].pid > 0 && jobs[slots[i].job].outcome->search.states > 0;
+        if (searches && (oldest == NULL || slots[i].job < oldest->job)) {
+            oldest = &slots[i];
+        }
+    }
+    progress_show(finished, count, oldest ? &jobs[oldest->job] : NULL,
+                  oldest ? seconds_since(&oldest->since) : 0);
 }
 
 static int share_outcomes(struct cli_job *jobs, int count)
@@ -266,15 +333,6 @@ static int share_outcomes(struct cli_job *jobs, int count)
         jobs[i].outcome = &outcomes[i];
     }
     return 0;
-}
-
-static int busy_slots(const struct slot *slots, int count)
-{
-    int busy = 0;
-    for (int i = 0; i < count; i++) {
-        busy += slots[i].pid > 0;
-    }
-    return busy;
 }
 
 /* Starts workers while there is room. Returns the number of the next job, or -1. */
@@ -296,12 +354,35 @@ static int fill_slots(const struct cli_options *options, struct slot *slots, str
     return next;
 }
 
+static int count_finished(const struct cli_job *jobs, int count)
+{
+    int finished = 0;
+    for (int i = 0; i < count; i++) {
+        finished += jobs[i].finished;
+    }
+    return finished;
+}
+
+/* Reports what has finished: in the order of the list or, at the end, whatever there is. Returns up to where. */
+static int report_finished(const struct cli_job *jobs, int from, int count, bool all, cli_report_fn report,
+                           void *ctx)
+{
+    int i = from;
+    for (; i < count && (jobs[i].finished || all); i++) {
+        if (jobs[i].finished) {
+            progress_clear();
+            report(ctx, &jobs[i]);
+        }
+    }
+    return i;
+}
+
 int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
                  void *ctx)
 {
     sigset_t set = waited_signals();
     static struct slot *slots; /* a worker that is forked leaves it to its parent */
-    int next = 0, reported = 0, finished = 0;
+    int next = 0, reported = 0;
     slots = calloc((size_t)options->jobs, sizeof *slots);
     if (!slots || share_outcomes(jobs, count) != 0) {
         free(slots);
@@ -310,22 +391,13 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
     sigprocmask(SIG_BLOCK, &set, NULL);
     while (next >= 0 && (next < count || busy_slots(slots, options->jobs) > 0) && !interrupted) {
         next = fill_slots(options, slots, jobs, next, count);
+        show_progress(slots, options->jobs, jobs, count_finished(jobs, count), count);
         wait_for_one(slots, options->jobs, jobs);
-        for (; reported < count && jobs[reported].finished; reported++) {
-            report(ctx, &jobs[reported]);
-        }
-        finished = 0;
-        for (int i = 0; i < count; i++) {
-            finished += jobs[i].finished;
-        }
-        show_progress(finished, count);
+        reported = report_finished(jobs, reported, count, false, report, ctx);
     }
-    finished += end_workers(slots, options->jobs, jobs);
-    for (; reported < count; reported++) { /* interrupted: what came out of order is told too */
-        if (jobs[reported].finished) {
-            report(ctx, &jobs[reported]);
-        }
-    }
+    stop_workers(slots, options->jobs, jobs);
+    report_finished(jobs, reported, count, true, report, ctx);
+    progress_clear();
     free(slots); /* the signals stay blocked: what has been found is still to be told */
-    return next < 0 ? -1 : finished;
+    return next < 0 ? -1 : count_finished(jobs, count);
 }

@@ -56,16 +56,39 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
                               : cJSON_AddNullToObject(object, "shrunk") != NULL;
 }
 
-/* Whole runs count no states: these fields are null outside a search. */
-static bool add_states(cJSON *object, const struct outcome *outcome)
+static bool add_nulls(cJSON *object)
 {
-    const struct search_counts *search = &outcome->search;
+    static const char *const FIELDS[] = {"states",    "bytes_per_state", "states_per_second", "strategy",
+                                         "exhausted", "complete_faults", "expected_omissions"};
+    bool added = true;
+    for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
+        added = added && cJSON_AddNullToObject(object, FIELDS[i]);
+    }
+    return added;
+}
+
+static bool add_complete_faults(cJSON *object, int faults)
+{
+    return faults < 0 ? cJSON_AddNullToObject(object, "complete_faults") != NULL
+                      : cJSON_AddNumberToObject(object, "complete_faults", faults) != NULL;
+}
+
+/* Whole runs count no states: these fields are null outside a search. */
+static bool add_search(cJSON *object, const struct cli_options *options, const struct cli_job *job)
+{
+    const struct search_counts *search = &job->outcome->search;
     if (search->states == 0) {
-        return cJSON_AddNullToObject(object, "states") && cJSON_AddNullToObject(object, "bytes_per_state");
+        return add_nulls(object);
     }
     return cJSON_AddNumberToObject(object, "states", (double)search->states) &&
            cJSON_AddNumberToObject(object, "bytes_per_state",
-                                   (double)search->memory_bytes / (double)search->states);
+                                   (double)search->memory_bytes / (double)search->states) &&
+           cJSON_AddNumberToObject(object, "states_per_second", cli_states_per_second(job)) &&
+           cJSON_AddStringToObject(object, "strategy",
+                                   options->search.order == EXPLORE_BREADTH_FIRST ? "bfs" : "dfs") &&
+           cJSON_AddBoolToObject(object, "exhausted", job->outcome->exhausted) &&
+           add_complete_faults(object, search->complete_faults) &&
+           cJSON_AddNumberToObject(object, "expected_omissions", search->expected_omissions);
 }
 
 static bool fill(cJSON *object, const struct cli_options *options, const struct cli_job *job)
@@ -74,7 +97,7 @@ static bool fill(cJSON *object, const struct cli_options *options, const struct 
     return cJSON_AddStringToObject(object, "scenario", job->scenario.input.name) &&
            cJSON_AddStringToObject(object, "recipe", options->found_recipe->name) &&
            cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict)) &&
-           add_properties(object, outcome) && add_states(object, outcome) &&
+           add_properties(object, outcome) && add_search(object, options, job) &&
            cJSON_AddNumberToObject(object, "transitions", (double)outcome->steps) &&
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
            cJSON_AddNumberToObject(object, "seconds", job->seconds) &&

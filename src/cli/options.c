@@ -39,6 +39,7 @@ static const struct {
     {"max-memory", required_argument, OPTION_MAX_MEMORY},
     {"max-time", required_argument, OPTION_MAX_TIME},
     {"no-layers", no_argument, OPTION_NO_LAYERS},
+    {"no-renaming", no_argument, OPTION_NO_RENAMING},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 
@@ -157,6 +158,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_NO_LAYERS:
         options->search.layers = false;
         break;
+    case OPTION_NO_RENAMING:
+        options->search.renaming = false;
+        break;
     default:
         options->help = true;
         break;
@@ -180,6 +184,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
     options->search.layers = true;
+    options->search.renaming = true;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {

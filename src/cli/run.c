@@ -105,6 +105,10 @@ static int run_all(const struct cli_options *options, const char *command, struc
         summary.broken = true;
     }
     closing_line(&summary, count - finished);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "lockstep %s: standard output cannot be written\n", command);
+        summary.broken = true;
+    }
     return exit_status(&summary);
 }
 
@@ -112,6 +116,11 @@ int cli_judge(const struct cli_options *options, const char *command)
 {
     struct cli_job *jobs = NULL;
     int count = 0;
+    for (int i = 0; i < options->paths; i++) {
+        if (options->rewrite && strcmp(options->path[i], "-") == 0) {
+            return cli_usage_error(command, "a file that can be rewritten with --rewrite", "-");
+        }
+    }
     int status = cli_collect(options, command, &jobs, &count);
     if (status == 0) {
         status = run_all(options, command, jobs, count);
@@ -130,11 +139,6 @@ int cli_run(int argc, char **argv)
     if (options.help) {
         fputs(HELP, stdout);
         return CLI_OK;
-    }
-    for (int i = 0; i < options.paths; i++) {
-        if (options.rewrite && strcmp(options.path[i], "-") == 0) {
-            return cli_usage_error("run", "a file that can be rewritten with --rewrite", "-");
-        }
     }
     options.search.seconds_max = RUN_SEARCH_SECONDS_MAX;
     return cli_judge(&options, "run");

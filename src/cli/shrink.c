@@ -3,6 +3,7 @@
 
 #include "replay/shrink.h"
 
+#include "base/file.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -126,7 +127,7 @@ static void tell(const struct cli_options *options, const struct shrunk *shrunk,
 static int write_shrunk(const struct cli_options *options, const struct shrunk *shrunk,
                         enum shrink_result result, const char *path)
 {
-    if (trace_store(path, shrunk->bytes, shrunk->size) != 0) {
+    if (file_replace(path, shrunk->bytes, shrunk->size) != 0) {
         fprintf(stderr, "%s:1:1: expected a file that can be written, found '%s'\n", path, strerror(errno));
         return CLI_ENVIRONMENT;
     }

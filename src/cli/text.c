@@ -12,6 +12,13 @@
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
 
+double cli_states_per_second(const struct cli_job *job)
+{
+    const struct search_counts *search = &job->outcome->search;
+    double states = (double)search->states + (double)search->earlier_states;
+    return job->seconds > 0 ? states / job->seconds : 0;
+}
+
 static bool in_colour(FILE *out)
 {
     return isatty(fileno(out)) && !getenv("NO_COLOR");
@@ -41,6 +48,38 @@ static void head(FILE *out, const struct cli_job *job)
         fprintf(out, "  (%llu random schedules)", (unsigned long long)job->outcome->runs);
     }
     fputc('\n', out);
+}
+
+static void say_faults(FILE *out, int faults)
+{
+    if (faults == 0) {
+        fputs("without faults", out);
+    } else {
+        fprintf(out, "with at most %d fault%s", faults, faults == 1 ? "" : "s");
+    }
+}
+
+/* What the answer of a search stands for. Nothing here depends on the machine or on the load: scripts read it. */
+static void say_what_stands(FILE *out, const struct outcome *outcome)
+{
+    const struct search_counts *search = &outcome->search;
+    if (search->complete_faults < 0) {
+        return;
+    }
+    fputs(outcome->exhausted ? "  all runs " : "  no run ", out);
+    say_faults(out, search->complete_faults);
+    fprintf(out, "%s; expected omissions: %.1e\n", outcome->exhausted ? "" : " violates anything",
+            search->expected_omissions);
+}
+
+/* Figures that differ from call to call are for people. */
+static void say_rates(FILE *out, const struct cli_job *job)
+{
+    const struct search_counts *search = &job->outcome->search;
+    if (isatty(fileno(out))) {
+        fprintf(out, "  %.1f s, %.0f states/s, %.1f bytes per state\n", job->seconds,
+                cli_states_per_second(job), (double)search->memory_bytes / (double)search->states);
+    }
 }
 
 static void say_schedule(FILE *out, const struct outcome *outcome)
@@ -97,11 +136,11 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
     if (options->quiet && outcome->verdict == VERDICT_HOLDS) {
         return;
     }
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
     head(out, job);
+    if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
+        say_what_stands(out, outcome);
+        say_rates(out, job);
+    }
     fputs(outcome->text, out);
     if (outcome->verdict != VERDICT_HOLDS) {
         tell_story(out, outcome);

@@ -33,7 +33,7 @@ static bool make_room(struct wave *w)
         return false;
     }
     w->origin = origins;
-    struct world_image **images = realloc(w->image, more * sizeof *images);
+    struct world_image **images = realloc(w->image, more * sizeof(void *));
     if (images == NULL) {
         return false;
     }
@@ -45,14 +45,16 @@ static bool make_room(struct wave *w)
 static bool add_state(struct wave *w, size_t parent, const struct action *action, uint32_t depth)
 {
     struct search *search = w->search;
-    if (w->states == UINT32_MAX || !make_room(w)) {
+    struct world_image *image =
+        w->states < UINT32_MAX && make_room(w) ? world_save(search->run->world) : NULL;
+    if (image == NULL) {
         search->limit = "memory is short";
         return false;
     }
     w->origin[w->states] = (struct origin){.parent = (uint32_t)parent, .depth = depth, .action = *action};
-    w->image[w->states] = world_save(search->run->world);
-    w->image_bytes += world_image_bytes(w->image[w->states++]);
-    search->waiting_bytes = w->image_bytes + w->states_max * (sizeof *w->origin + sizeof *w->image);
+    w->image[w->states++] = image;
+    w->image_bytes += world_image_bytes(image);
+    search->waiting_bytes = w->image_bytes + w->states_max * (sizeof *w->origin + sizeof(void *));
     search->counts->depth = depth;
     return true;
 }

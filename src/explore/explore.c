@@ -4,7 +4,9 @@
 /* A search from its options to its verdict: layers of fault budgets, and the run that shows a violation. */
 #include "explore/explore.h"
 
+#include "base/canon.h"
 #include "explore/search.h"
+#include "scenario/counts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +30,17 @@ static int faults_of(const struct world_options *options)
     return sum < options->budget_total ? sum : options->budget_total;
 }
 
+/* Each layer counts from the start: what stands at the end are the numbers of the one with all faults. */
+static void begin_layer(struct search *search, int faults)
+{
+    struct search_counts *counts = search->counts;
+    counts->earlier_states += counts->states;
+    counts->earlier_transitions += counts->transitions;
+    counts->states = counts->transitions = counts->depth = 0;
+    counts->faults = faults;
+    search->look = 0;
+}
+
 /* One layer: all runs with at most so many faults. False if memory is refused. */
 static bool search_layer(struct search *search, int faults)
 {
@@ -36,10 +49,7 @@ static bool search_layer(struct search *search, int faults)
     if (search->visited == NULL) {
         return false;
     }
-    search->counts->states = 0;
-    search->counts->depth = 0;
-    search->counts->faults = faults;
-    search->look = 0;
+    begin_layer(search, faults);
     run->faults_max = faults;
     run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
     if (run_violated(run)) {
@@ -77,6 +87,7 @@ static void search_all(struct search *search)
     const struct world_options *options = &search->run->setup.scenario->options;
     int faults = faults_of(options);
     search->counts->complete_faults = -1;
+    search->counts->faults_last = faults;
     for (int layer = search->options->layers ? 0 : faults; layer <= faults; layer++) {
         if (!search_layer(search, layer)) {
             search->limit = "no memory for states";
@@ -88,13 +99,34 @@ static void search_all(struct search *search)
     }
 }
 
-static void say_what_stands(const struct search *search, struct outcome *outcome)
+/* Writes the counts of the whole into the file, if that is wanted and there are any. Returns false if it fails. */
+static bool rewrite_counts(const struct search *search, struct outcome *outcome, bool whole, bool *same)
 {
-    if (search->limit == NULL || search->counts->complete_faults < 0) {
-        return;
+    const struct scenario *scenario = search->run->setup.scenario;
+    if (!search->options->rewrite || (whole && counts_stand_there(scenario, search->counts))) {
+        return true;
     }
-    outcome_say(outcome, "  no run with at most %d faults violates anything\n",
-                search->counts->complete_faults);
+    if (!whole) {
+        outcome_say(outcome, "  not rewritten\n");
+        return true;
+    }
+    if (counts_rewrite(scenario, search->counts) != 0) {
+        outcome_say(outcome, "  cannot be rewritten: %s\n", strerror(errno));
+        return false;
+    }
+    outcome_say(outcome, "  rewritten\n");
+    *same = true;
+    return true;
+}
+
+/* A search that ended early has no counts to compare: that it did is told anyway. */
+static void judge(const struct search *search, struct outcome *outcome)
+{
+    bool whole = outcome->exhausted && search->options->compare;
+    bool same = !whole || counts_are_expected(outcome, search->run->setup.scenario);
+    bool written = rewrite_counts(search, outcome, whole, &same);
+    outcome_judge(outcome, search->run, search->limit, same);
+    outcome->verdict = written ? outcome->verdict : VERDICT_ERROR;
 }
 
 /* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
@@ -106,6 +138,12 @@ static void conclude(struct search *search, struct outcome *outcome)
     outcome->exhausted = !search->violated && search->limit == NULL;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
+    search->counts->expected_omissions = visited_expected_omissions(search->counts->states);
+    if (search->violated && search->path == NULL && search->path_length > 0) {
+        outcome->verdict = VERDICT_ERROR;
+        outcome_say(outcome, "  a violation was found, and memory is short for the run that shows it\n");
+        return;
+    }
     if (search->violated && !show_again(search)) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome,
@@ -115,8 +153,7 @@ static void conclude(struct search *search, struct outcome *outcome)
     for (int i = 0; search->violated && i < CHECK_PROPERTIES_MAX; i++) {
         run->stats.finding[i].premises = all.finding[i].premises;
     }
-    outcome_judge(outcome, run, search->limit, true);
-    say_what_stands(search, outcome);
+    judge(search, outcome);
     if (search->violated) {
         outcome_write_trace(outcome, run, search->options->out, "difference");
     }
@@ -141,7 +178,9 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     struct search search = {.run = &run, .options = options, .counts = &outcome->search};
     search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes();
     clock_gettime(CLOCK_MONOTONIC, &search.since);
+    search.canon = options->renaming ? world_canon(run.world) : NULL;
     search_all(&search);
+    canon_close(search.canon);
     conclude(&search, outcome);
     free(search.path);
     run_close(&run);

@@ -17,10 +17,13 @@ enum explore_order {
 
 struct explore_options {
     enum explore_order order;
-    bool layers;              /* first without faults, then with one, ...; otherwise with all at once */
+    bool layers;   /* first without faults, then with one, ...; otherwise with all at once */
+    bool renaming; /* states that differ only by numbers that grow are one, if the recipe shows its own */
     uint64_t states_max;      /* 0 = no limit */
     size_t bytes_max;         /* for states and what waits; 0 = three quarters of the machine's memory */
     double seconds_max;       /* 0 = no limit */
+    bool compare;             /* with the counts that the file claims, if the search comes to its end */
+    bool rewrite;             /* and writes the right ones into the file */
     const char *out;          /* folder for traces */
     const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
 };

@@ -3,6 +3,8 @@
 
 #include "explore/search.h"
 
+#include "base/canon.h"
+
 #define LOOK_EVERY 16384u /* transitions */
 
 static bool is_over(struct search *search, bool at_rest)
@@ -42,7 +44,9 @@ bool search_rest(struct search *search, uint64_t depth)
 
 enum visited_answer search_visit(struct search *search)
 {
-    enum visited_answer answer = visited_add(search->visited, world_fingerprint(search->run->world));
+    uint64_t fingerprint =
+        search->canon != NULL ? canon_fingerprint(search->canon) : world_fingerprint(search->run->world);
+    enum visited_answer answer = visited_add(search->visited, fingerprint);
     if (answer == VISITED_NEW) {
         search->counts->states++;
     } else if (answer == VISITED_FULL) {

@@ -15,6 +15,7 @@ struct search {
     const struct explore_options *options;
     struct search_counts *counts; /* shared with whoever shows the progress */
     struct visited *visited;
+    struct canon *canon; /* NULL: states are compared as they are */
     struct timespec since;
     size_t bytes_max;
     uint64_t waiting_bytes; /* kept up to date by the order: paths, queues */

@@ -3,30 +3,172 @@
 
 #include "explore/visited.h"
 
-#include <stdlib.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define PLACES_MIN (1u << 16)
+#define WORKERS_MAX 64
+#define LOOK_EVERY 128u /* states that a worker adds between two looks at how full the table is */
 
-struct visited {
-    uint64_t *place; /* 0 = empty */
-    uint64_t places;
-    uint64_t count;
-    uint64_t full; /* grow at this count */
-    size_t bytes_max;
+/* One cache line each: workers count without waiting for each other. */
+struct tally {
+    _Alignas(64) _Atomic uint64_t count;
 };
 
-static uint64_t *map_places(uint64_t places)
+/* A shared table lies, with this head, in memory that all workers share. Whoever wants to let it grow waits until all
+ * others rest; they rest when they next come here. */
+struct visited {
+    _Atomic uint64_t *place; /* 0 = empty */
+    uint64_t places;
+    uint64_t full; /* grow at this count */
+    size_t bytes_max;
+    int workers;
+    bool final;        /* it may not grow any more */
+    size_t head_bytes; /* of the mapping that this lies in */
+    unsigned char
+        *space; /* shared: where tables come from, one behind the other; NULL = each has a mapping */
+    size_t space_bytes, space_used;
+    atomic_int active;  /* workers that do not rest */
+    atomic_int growing; /* one is about to let it grow */
+    struct tally tally[WORKERS_MAX];
+};
+
+static _Thread_local int self; /* the worker that this is */
+
+/* ---- memory ---- */
+
+static void *map_pages(size_t bytes, int flags)
 {
-    size_t bytes = places * sizeof(uint64_t);
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) {
         return NULL;
     }
-    madvise(at, bytes,
-            MADV_HUGEPAGE); /* each look-up is a miss of the caches; let it not be one of the TLB too */
+    /* Each look-up is a miss of the caches; let it not be one of the TLB too. */
+    madvise(at, bytes, MADV_HUGEPAGE);
     return at;
 }
+
+static _Atomic uint64_t *map_places(struct visited *visited, uint64_t places)
+{
+    size_t bytes = places * sizeof(uint64_t);
+    if (visited->space == NULL) {
+        return map_pages(bytes, MAP_PRIVATE);
+    }
+    size_t at = (visited->space_used + 4095) & ~(size_t)4095;
+    if (at + bytes > visited->space_bytes) {
+        return NULL;
+    }
+    visited->space_used = at + bytes;
+    return (_Atomic uint64_t *)(void *)(visited->space + at);
+}
+
+static void unmap_places(struct visited *visited)
+{
+    if (visited->space == NULL) {
+        munmap((void *)visited->place, visited_bytes(visited));
+    } else {
+        madvise((void *)visited->place, visited_bytes(visited), MADV_REMOVE);
+    }
+}
+
+static uint64_t full_at(uint64_t places)
+{
+    return places / 4 * 3;
+}
+
+static struct visited *open_table(struct visited *visited, size_t bytes_max)
+{
+    visited->bytes_max = bytes_max;
+    visited->places = PLACES_MIN;
+    visited->full = full_at(PLACES_MIN);
+    visited->place = PLACES_MIN * sizeof(uint64_t) <= bytes_max ? map_places(visited, PLACES_MIN) : NULL;
+    if (visited->place == NULL) {
+        visited_close(visited);
+        return NULL;
+    }
+    return visited;
+}
+
+struct visited *visited_open(size_t bytes_max)
+{
+    struct visited *visited = map_pages(sizeof *visited, MAP_PRIVATE);
+    if (visited == NULL) {
+        return NULL;
+    }
+    visited->head_bytes = sizeof *visited;
+    visited->active = 1;
+    visited->workers = 1;
+    self = 0;
+    return open_table(visited, bytes_max);
+}
+
+struct visited *visited_open_shared(size_t bytes_max, int workers)
+{
+    struct visited *visited =
+        workers >= 1 && workers <= WORKERS_MAX ? map_pages(sizeof *visited, MAP_SHARED) : NULL;
+    if (visited == NULL) {
+        return NULL;
+    }
+    visited->head_bytes = sizeof *visited;
+    visited->workers = workers;
+    /* All tables together, each half as large again as the one before, take three times the last; only what is written to
+     * is memory. */
+    visited->space_bytes = bytes_max * 3 + 4096 * 64;
+    visited->space = map_pages(visited->space_bytes, MAP_SHARED | MAP_NORESERVE);
+    if (visited->space == NULL) {
+        visited_close(visited);
+        return NULL;
+    }
+    return open_table(visited, bytes_max);
+}
+
+void visited_close(struct visited *visited)
+{
+    if (visited == NULL) {
+        return;
+    }
+    if (visited->space != NULL) {
+        munmap(visited->space, visited->space_bytes);
+    } else if (visited->place != NULL) {
+        munmap((void *)visited->place, visited_bytes(visited));
+    }
+    munmap(visited, visited->head_bytes);
+}
+
+/* ---- who is here ---- */
+
+static void wait_until_grown(struct visited *visited)
+{
+    while (atomic_load(&visited->growing)) {
+        sched_yield();
+    }
+}
+
+void visited_rest(struct visited *visited)
+{
+    atomic_fetch_sub(&visited->active, 1);
+}
+
+void visited_resume(struct visited *visited)
+{
+    for (;;) {
+        wait_until_grown(visited);
+        atomic_fetch_add(&visited->active, 1);
+        if (!atomic_load(&visited->growing)) {
+            return;
+        }
+        atomic_fetch_sub(&visited->active, 1);
+    }
+}
+
+void visited_join(struct visited *visited, int worker)
+{
+    self = worker;
+    visited_resume(visited);
+}
+
+/* ---- the table ---- */
 
 /* Nobody's fingerprint is 0: the sum of hashes of a world has no reason to be that, and if it is, it counts as 1. */
 static uint64_t key_of(uint64_t fingerprint)
@@ -40,99 +182,115 @@ static uint64_t home_of(uint64_t key, uint64_t places)
     return (uint64_t)(((wide)key * places) >> 64);
 }
 
-static void put(uint64_t *place, uint64_t places, uint64_t key)
+static void put(_Atomic uint64_t *place, uint64_t places, uint64_t key)
 {
     uint64_t at = home_of(key, places);
-    while (place[at] != 0) {
+    while (atomic_load_explicit(&place[at], memory_order_relaxed) != 0) {
         at = at + 1 < places ? at + 1 : 0;
     }
-    place[at] = key;
-}
-
-static uint64_t full_at(uint64_t places)
-{
-    return places / 4 * 3;
-}
-
-struct visited *visited_open(size_t bytes_max)
-{
-    struct visited *visited = calloc(1, sizeof *visited);
-    if (visited == NULL) {
-        return NULL;
-    }
-    visited->bytes_max = bytes_max;
-    visited->places = PLACES_MIN;
-    visited->full = full_at(PLACES_MIN);
-    visited->place = visited->places * sizeof(uint64_t) <= bytes_max ? map_places(visited->places) : NULL;
-    if (visited->place == NULL) {
-        free(visited);
-        return NULL;
-    }
-    return visited;
-}
-
-void visited_close(struct visited *visited)
-{
-    if (visited != NULL) {
-        munmap(visited->place, visited->places * sizeof(uint64_t));
-        free(visited);
-    }
+    atomic_store_explicit(&place[at], key, memory_order_relaxed);
 }
 
 /* Half as many places again: the table is then half full, and both together fit. */
-static bool grow(struct visited *visited)
+static bool enlarge(struct visited *visited)
 {
     uint64_t places = visited->places / 2 * 3;
     size_t bytes = places * sizeof(uint64_t);
-    uint64_t *place = bytes + visited_bytes(visited) <= visited->bytes_max ? map_places(places) : NULL;
+    _Atomic uint64_t *place =
+        bytes + visited_bytes(visited) <= visited->bytes_max ? map_places(visited, places) : NULL;
     if (place == NULL) {
         return false;
     }
     for (uint64_t i = 0; i < visited->places; i++) {
-        if (visited->place[i] != 0) {
-            put(place, places, visited->place[i]);
+        uint64_t key = atomic_load_explicit(&visited->place[i], memory_order_relaxed);
+        if (key != 0) {
+            put(place, places, key);
         }
     }
-    munmap(visited->place, visited_bytes(visited));
+    unmap_places(visited);
     visited->place = place;
     visited->places = places;
     visited->full = full_at(places);
     return true;
 }
 
+/* One worker does it while all others rest. A table that may not grow is filled to fifteen sixteenths. */
+static void grow(struct visited *visited)
+{
+    int nobody = 0;
+    if (!atomic_compare_exchange_strong(&visited->growing, &nobody, 1)) {
+        return;
+    }
+    while (atomic_load(&visited->active) > 1) {
+        sched_yield();
+    }
+    if (visited_count(visited) >= visited->full && !enlarge(visited)) {
+        visited->full = visited->places / 16 * 15;
+        visited->final = true;
+    }
+    atomic_store(&visited->growing, 0);
+}
+
 void visited_prefetch(const struct visited *visited, uint64_t fingerprint)
 {
-    __builtin_prefetch(&visited->place[home_of(key_of(fingerprint), visited->places)], 1);
+    __builtin_prefetch((const void *)&visited->place[home_of(key_of(fingerprint), visited->places)], 1);
+}
+
+static enum visited_answer insert(struct visited *visited, uint64_t key)
+{
+    uint64_t at = home_of(key, visited->places);
+    for (;;) {
+        uint64_t found = atomic_load_explicit(&visited->place[at], memory_order_relaxed);
+        if (found == 0 && atomic_compare_exchange_strong_explicit(
+                              &visited->place[at], &found, key, memory_order_relaxed, memory_order_relaxed)) {
+            return VISITED_NEW;
+        }
+        if (found == key) {
+            return VISITED_KNOWN;
+        }
+        at = at + 1 < visited->places ? at + 1 : 0;
+    }
+}
+
+static bool has(const struct visited *visited, uint64_t key)
+{
+    uint64_t at = home_of(key, visited->places);
+    uint64_t found;
+    while ((found = atomic_load_explicit(&visited->place[at], memory_order_relaxed)) != 0 && found != key) {
+        at = at + 1 < visited->places ? at + 1 : 0;
+    }
+    return found == key;
 }
 
 enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint)
 {
     uint64_t key = key_of(fingerprint);
-    uint64_t at = home_of(key, visited->places);
-    while (visited->place[at] != 0) {
-        if (visited->place[at] == key) {
-            return VISITED_KNOWN;
-        }
-        at = at + 1 < visited->places ? at + 1 : 0;
+    if (atomic_load(&visited->growing)) {
+        visited_rest(visited);
+        visited_resume(visited);
     }
-    /* A table that may not grow is filled to fifteen sixteenths. */
-    if (visited->count >= visited->full) {
-        if (grow(visited)) {
-            return visited_add(visited, fingerprint);
-        }
-        visited->full = visited->places / 16 * 15;
-        if (visited->count >= visited->full) {
-            return VISITED_FULL;
+    if (visited->final && visited_count(visited) >= visited->full) {
+        return has(visited, key) ? VISITED_KNOWN : VISITED_FULL;
+    }
+    enum visited_answer answer = insert(visited, key);
+    if (answer == VISITED_NEW) {
+        _Atomic uint64_t *tally = &visited->tally[self].count;
+        uint64_t mine = atomic_load_explicit(tally, memory_order_relaxed) + 1;
+        atomic_store_explicit(tally, mine, memory_order_relaxed);
+        if ((mine & (LOOK_EVERY - 1)) == 0 && !visited->final && visited_count(visited) >= visited->full) {
+            grow(visited);
         }
     }
-    visited->place[at] = key;
-    visited->count++;
-    return VISITED_NEW;
+    return answer;
 }
 
 uint64_t visited_count(const struct visited *visited)
 {
-    return visited->count;
+    uint64_t sum = 0;
+    for (int i = 0; i < visited->workers; i++) {
+        sum += atomic_load_explicit(&visited->tally[i].count, memory_order_relaxed);
+    }
+    return sum;
 }
 
 size_t visited_bytes(const struct visited *visited)

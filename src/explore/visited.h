@@ -21,16 +21,29 @@ enum visited_answer {
     VISITED_FULL,  /* it was not there, and there is no room for it */
 };
 
-/* A table that takes at most `bytes_max` bytes, also while it grows. NULL if even the smallest does not fit or memory is
- * refused. */
+/* A table that takes at most `bytes_max` bytes, also while it grows, for one worker. NULL if even the smallest does not fit
+ * or memory is refused. */
 struct visited *visited_open(size_t bytes_max);
+
+/* The same in memory that processes forked from now on share, for `workers` of them (1 to 64). */
+struct visited *visited_open_shared(size_t bytes_max, int workers);
+
 void visited_close(struct visited *visited);
+
+/* Of a shared table: this process, or thread, is one of its workers, 0 to workers - 1. It takes part from here on, and has
+ * to add something now and then, or to rest, for the table to grow. */
+void visited_join(struct visited *visited, int worker);
+
+/* The worker adds nothing for a while; and is back. */
+void visited_rest(struct visited *visited);
+void visited_resume(struct visited *visited);
 
 /* Asks for the memory that visited_add() will read. */
 void visited_prefetch(const struct visited *visited, uint64_t fingerprint);
 
 enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint);
 
+/* Of all workers. */
 uint64_t visited_count(const struct visited *visited);
 
 /* Bytes that the table takes now. */

@@ -4,6 +4,7 @@
 /* The mutex as a recipe: what a driver sees of it. Owners 0 .. 255 of the driver are owners 1 .. 256 of the
  * mutex. */
 #include "recipe_mutex.h"
+#include "claim.h"
 
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>
@@ -225,6 +226,21 @@ static zhandle_t *handle(const void *memory)
     return zh;
 }
 
+static void canon(const void *memory, struct ls_rename *rename)
+{
+    const struct state *state = memory;
+    rename->session(rename, &state->session.id);
+    rename->session(rename, &state->session.told_id);
+    for (const struct lock_claim *claim = state->session.claims; claim; claim = claim->next) {
+        rename->zxid(rename, &claim->czxid);
+        rename->attempt(rename, claim->attempt);
+        if (claim->named)
+            rename->sequence(rename, &claim->sequence);
+        if (claim->ahead)
+            rename->text(rename, claim->ahead);
+    }
+}
+
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
     .summary = "reentrant mutex with protected creation, janitor and fencing token",
@@ -239,4 +255,5 @@ const struct ls_recipe ls_recipe_mutex = {
     .idle = idle,
     .guard = guard,
     .handle = handle,
+    .canon = canon,
 };

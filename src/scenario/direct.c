@@ -3,6 +3,7 @@
 
 #include "scenario/direct.h"
 
+#include "base/file.h"
 #include "scenario/diff.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- commands ---- */
 
@@ -120,6 +120,15 @@ static void copy(struct text *text, const struct scenario *scenario, size_t from
     fwrite(scenario->input.text + from, 1, to - from, text->file);
 }
 
+/* Up to where a group's trace is expected: behind the end of the line `----`, which the file may lack. */
+static void copy_commands(struct text *text, const struct scenario *scenario, size_t from, size_t to)
+{
+    copy(text, scenario, from, to);
+    if (scenario->input.text[to - 1] != '\n') {
+        fputc('\n', text->file);
+    }
+}
+
 static bool is_claim(const char *line, size_t size)
 {
     static const char *const WORDS[] = {"holds ", "violates ", "#"};
@@ -168,8 +177,8 @@ static int run_groups(struct run *run, struct text *expected, struct text *found
         if (i + 1 == scenario->groups && !run_trouble(run)) {
             run_rest(run);
         }
-        copy(expected, scenario, copied, group->expected_start);
-        copy(found, scenario, copied, group->expected_start);
+        copy_commands(expected, scenario, copied, group->expected_start);
+        copy_commands(found, scenario, copied, group->expected_start);
         copy_expected(expected, scenario, group, false);
         fputs(narrator_text(run->narrator), found->file);
         narrator_clear(run->narrator);
@@ -186,23 +195,6 @@ static int run_groups(struct run *run, struct text *expected, struct text *found
 
 /* ---- the whole ---- */
 
-static int replace_file(const char *path, const struct text *text)
-{
-    char temporary[INPUT_NAME_MAX + 8];
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    FILE *file = fopen(temporary, "wb");
-    if (!file) {
-        return -1;
-    }
-    bool written = fwrite(text->bytes, 1, text->size, file) == text->size;
-    written = fclose(file) == 0 && written;
-    if (!written || rename(temporary, path) != 0) {
-        unlink(temporary);
-        return -1;
-    }
-    return 0;
-}
-
 /* A run that violates a property is never made the expected one; nor is one that was cut off by a limit. */
 static void rewrite(const struct run *run, struct outcome *outcome, const struct text *found, bool same)
 {
@@ -213,7 +205,7 @@ static void rewrite(const struct run *run, struct outcome *outcome, const struct
     if (same) {
         return;
     }
-    if (replace_file(run->setup.scenario->input.name, found) != 0) {
+    if (file_replace(run->setup.scenario->input.name, found->bytes, found->size) != 0) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome, "  cannot be rewritten: %s\n", strerror(errno));
         return;

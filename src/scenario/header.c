@@ -162,6 +162,8 @@ static int read_mode(struct parser *parser, const struct input_word *word, bool 
         return parser_wrong(parser, word, "one of timed and untimed");
     }
     parser->scenario->options.timed = timed;
+    parser->scenario->mode_line = word->line;
+    parser->scenario->mode_column = word->column;
     parser->mode_given = true;
     return 0;
 }
@@ -359,48 +361,18 @@ static int read_process(struct parser *parser)
     for (int i = first; i < options->processes; i++) {
         options->autostart[i] = !asleep;
     }
-    return colon ? read_program(parser, first, options->processes - 1) : 0;
+    if (!colon) {
+        return 0;
+    }
+    struct input_cursor program = parser->cursor;
+    word = input_next_word(&program);
+    if (asleep && !input_word_is(&word, "start")) {
+        return parser_wrong(parser, &word, "'start': the process is asleep");
+    }
+    return read_program(parser, first, options->processes - 1);
 }
 
-/* ---- explore, show, properties ---- */
-
-static int read_budget(struct parser *parser, const struct input_word *word)
-{
-    struct world_options *options = &parser->scenario->options;
-    struct input_word name, number;
-    int64_t value;
-    parser_split(word, '<', &name, &number);
-    if (!number.text || number.size < 2 || number.text[0] != '=') {
-        return parser_wrong(parser, word, "FAULT<=N");
-    }
-    number.text++;
-    number.size--;
-    number.column++;
-    uint8_t *budget = input_word_is(&name, "total") ? &options->budget_total : NULL;
-    for (int i = 0; i < WORLD_FAULTS; i++) {
-        budget = input_word_is(&name, world_fault_name((enum world_fault)i)) ? &options->budget[i] : budget;
-    }
-    if (!budget) {
-        return parser_wrong(parser, &name, "a fault with a budget (see lockstep list faults) or total");
-    }
-    if (parser_integer(parser, &number, "a number from 0 to 9", 0, 9, &value) != 0) {
-        return -1;
-    }
-    *budget = (uint8_t)value;
-    return 0;
-}
-
-static int read_explore(struct parser *parser)
-{
-    struct input_word word = input_next_word(&parser->cursor);
-    parser->explore_given = true;
-    for (; word.text; word = input_next_word(&parser->cursor)) {
-        if (read_budget(parser, &word) != 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
+/* ---- show, properties ---- */
 
 static int read_show(struct parser *parser)
 {
@@ -433,6 +405,15 @@ static int read_named_properties(struct parser *parser)
     return parser_properties(parser, &parser->scenario->properties);
 }
 
+int parser_check_clock(struct parser *parser)
+{
+    const struct scenario *scenario = parser->scenario;
+    if (!parser->clock_word.text || !scenario->exploring || scenario->options.timed) {
+        return 0;
+    }
+    return parser_wrong(parser, &parser->clock_word, "a property that is judged without a clock");
+}
+
 /* ---- all of them ---- */
 
 int parser_header(struct parser *parser, const struct input_word *word)
@@ -443,7 +424,7 @@ int parser_header(struct parser *parser, const struct input_word *word)
     } LINES[] = {
         {"world", read_world},     {"mutex", read_mutex},
         {"chroot", read_chroot},   {"contents", read_contents},
-        {"process", read_process}, {"explore", read_explore},
+        {"process", read_process}, {"explore", parser_explore},
         {"show", read_show},       {"properties", read_named_properties},
     };
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
@@ -476,5 +457,5 @@ int parser_finish_headers(struct parser *parser, const struct input_word *where)
     if (!parser->mode_given) {
         options->timed = !scenario->exploring;
     }
-    return 0;
+    return parser_check_budgets(parser) == 0 ? parser_check_clock(parser) : -1;
 }

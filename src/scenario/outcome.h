@@ -20,15 +20,20 @@ enum verdict {
     VERDICT_ERROR,    /* the worker died, or could not work */
 };
 
-/* What a search has done. */
+/* What a search has done. Its worker keeps all of it up to date while it goes on, for whoever shows the progress. */
 struct search_counts {
-    uint64_t states;       /* distinct ones */
-    uint64_t transitions;  /* steps from states to states */
-    uint64_t depth;        /* steps of the present path; at the end of the longest one */
-    uint64_t frontier;     /* states that are not fully expanded */
-    uint64_t memory_bytes; /* of the table of states, and of what waits */
-    int faults;            /* the budget of the present layer */
-    int complete_faults;   /* no run with at most so many faults violates anything; -1 = not known */
+    uint64_t states;              /* distinct ones of the present layer, at the end of the last one */
+    uint64_t transitions;         /* steps from states to states, likewise */
+    uint64_t depth;               /* steps of the longest path, likewise */
+    uint64_t frontier;            /* states that are not fully expanded */
+    uint64_t memory_bytes;        /* of the table of states, and of what waits */
+    uint64_t earlier_states;      /* of the layers before this one, in sum */
+    uint64_t earlier_transitions; /* likewise */
+    double
+        expected_omissions; /* states that are to be expected to have been taken for others; set at the end */
+    int faults;             /* the budget of the present layer */
+    int faults_last;        /* and of the last one */
+    int complete_faults;    /* no run with at most so many faults violates anything; -1 = not known */
 };
 
 struct outcome {

@@ -51,6 +51,37 @@ static int check_event_line(struct parser *parser, const struct input_word *firs
     return 0;
 }
 
+const char *scenario_count_name(int count)
+{
+    static const char *const NAMES[] = {"states", "transitions"};
+    return NAMES[count];
+}
+
+/* A line `states N` or `transitions N`. Returns 1 if it was one. */
+static int read_count(struct parser *parser, const struct input_word *first)
+{
+    struct scenario *scenario = parser->scenario;
+    int count = 0;
+    while (count < SCENARIO_COUNTS && !input_word_is(first, scenario_count_name(count))) {
+        count++;
+    }
+    if (count == SCENARIO_COUNTS) {
+        return 0;
+    }
+    if (scenario->count_given[count]) {
+        return parser_wrong(parser, first, "each count once");
+    }
+    struct input_word word = input_next_word(&parser->cursor);
+    int64_t number;
+    if (parser_integer(parser, &word, "a number that is not negative", 0, INT64_MAX, &number) != 0 ||
+        parser_end_of_line(parser) != 0) {
+        return -1;
+    }
+    scenario->count[count] = (uint64_t)number;
+    scenario->count_given[count] = true;
+    return 1;
+}
+
 /* A line `holds NAME...` or `violates NAME...`; any other is compared as it stands. */
 static int read_claim(struct parser *parser)
 {
@@ -59,12 +90,18 @@ static int read_claim(struct parser *parser)
     if (!word.text) {
         return 0; /* a comment */
     }
+    int count = scenario->exploring ? read_count(parser, &word) : 0;
+    if (count != 0) {
+        return count < 0 ? -1 : 0;
+    }
     bool holds = input_word_is(&word, "holds") != 0;
     if (!holds && !input_word_is(&word, "violates")) {
-        return scenario->exploring ? parser_wrong(parser, &word, "'holds' or 'violates'")
-                                   : check_event_line(parser, &word);
+        return scenario->exploring
+                   ? parser_wrong(parser, &word, "'holds', 'violates', 'states' or 'transitions'")
+                   : check_event_line(parser, &word);
     }
-    if (parser_properties(parser, holds ? &scenario->holds : &scenario->violates) != 0) {
+    if (parser_properties(parser, holds ? &scenario->holds : &scenario->violates) != 0 ||
+        parser_check_clock(parser) != 0) {
         return -1;
     }
     return scenario->holds & scenario->violates
@@ -82,9 +119,9 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
         }
         group->expected_end = parser->cursor.next;
     }
-    if (group->expected_end > parser->scenario->input.size) {
-        group->expected_end = parser->scenario->input.size; /* the last line has no end */
-    }
+    size_t size = parser->scenario->input.size; /* the last line may have no end, also if it is `----` */
+    group->expected_start = group->expected_start < size ? group->expected_start : size;
+    group->expected_end = group->expected_end < size ? group->expected_end : size;
     return 0;
 }
 

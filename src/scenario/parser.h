@@ -12,12 +12,16 @@
 #define PARSER_DIGITS(number) PARSER_DIGITS_OF(number)
 #define PARSER_DIGITS_OF(number) #number
 
+#define PARSER_TOTAL WORLD_FAULTS /* the place of `total` among the budgets */
+
 struct parser {
     struct scenario *scenario;
     struct input_cursor cursor;
     struct input_error *error;
-    bool mode_given;    /* timed or untimed was said */
-    bool explore_given; /* there is an explore line */
+    bool mode_given;                            /* timed or untimed was said */
+    bool explore_given;                         /* there is an explore line */
+    struct input_word budget[WORLD_FAULTS + 1]; /* as they were said; no text = not */
+    struct input_word clock_word;               /* the first property that was named and needs a clock */
 };
 
 /* ---- values (values.c) ---- */
@@ -48,6 +52,9 @@ int parser_path(struct parser *parser, const struct input_word *word);
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
 
+/* Complains of a property that is never judged, because it needs a clock that an exploring scenario has not (header.c). */
+int parser_check_clock(struct parser *parser);
+
 /* Names of properties up to the end of the line, added to the mask. */
 int parser_properties(struct parser *parser, uint32_t *mask);
 
@@ -56,6 +63,10 @@ int parser_properties(struct parser *parser, uint32_t *mask);
 /* If the word begins a header line, reads the line and returns 1; 0 if it does not; -1 after a complaint
  * (header.c). */
 int parser_header(struct parser *parser, const struct input_word *word);
+
+/* The words behind `explore`, and what they ask for that cannot be (budgets.c). */
+int parser_explore(struct parser *parser);
+int parser_check_budgets(struct parser *parser);
 
 /* Defaults and contradictions, after the last header line (header.c). */
 int parser_finish_headers(struct parser *parser, const struct input_word *where);

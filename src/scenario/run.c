@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "scenario/run.h"
+#include "base/canon.h"
 
 #include "base/hash.h"
 #include "scenario/verbs.h"
@@ -29,6 +30,19 @@ int schedule_find(const char *name)
 }
 
 /* ---- options ---- */
+
+/* The judges' numbers that grow. */
+static void show_value(void *ctx, enum check_value type, int64_t *value)
+{
+    if (type == CHECK_VALUE_ZXID || type == CHECK_VALUE_SESSION) {
+        canon_wide(ctx, type == CHECK_VALUE_ZXID ? CANON_ZXID : CANON_SESSION, value);
+    }
+}
+
+static void show_judges(void *judges, struct canon *canon)
+{
+    check_set_visit(judges, show_value, canon);
+}
 
 static bool is_random(enum schedule schedule)
 {
@@ -143,6 +157,7 @@ int run_init(struct run *run, const struct run_setup *setup)
     run_options(setup, &options);
     init_judges(run, options.timed);
     options.judge_bytes = check_set_state_size(&run->set);
+    options.judge_canon = show_judges;
     run->world = the_only_world(&options);
     if (!run->world) {
         run_close(run);
@@ -169,6 +184,7 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
         options.budget_total = (uint8_t)run->faults_max;
     }
     options.judge_bytes = check_set_state_size(&run->set);
+    options.judge_canon = show_judges;
     drop_choices(run);
     run->steps = 0;
     run->failing_choices = 0;

@@ -54,17 +54,24 @@ struct scenario_group {
     size_t expected_end;   /* offset of the line behind the last expected one */
 };
 
+/* What a search counts, and an exploring scenario may claim. */
+enum scenario_count { SCENARIO_STATES, SCENARIO_TRANSITIONS, SCENARIO_COUNTS };
+
 struct scenario {
     struct input input; /* the text */
     struct world_options
         options; /* recipe, judge_bytes and seed overrides are the driver's; strings are owned here */
     char lock_name[WORLD_LOCKS_MAX][WORLD_NAME_MAX]; /* unique, as in labels */
     bool exploring;
-    bool rc_given;       /* `rc=` was said: random runs leave it alone */
-    unsigned show;       /* SHOW_… */
-    uint32_t properties; /* mask of those named, as in check_position(); 0 = the default set */
-    uint32_t holds;      /* mask: the file says that these hold */
-    uint32_t violates;   /* mask: the file says that these are violated */
+    int mode_line; /* where `timed` or `untimed` was said, 0 = nowhere */
+    int mode_column;
+    bool rc_given;                   /* `rc=` was said: random runs leave it alone */
+    unsigned show;                   /* SHOW_… */
+    uint32_t properties;             /* mask of those named, as in check_position(); 0 = the default set */
+    uint32_t holds;                  /* mask: the file says that these hold */
+    uint32_t violates;               /* mask: the file says that these are violated */
+    uint64_t count[SCENARIO_COUNTS]; /* the file says that a search counts so many, with all faults */
+    bool count_given[SCENARIO_COUNTS];
     struct scenario_command *command;
     int commands;
     struct scenario_group *group;
@@ -91,6 +98,9 @@ void scenario_close(struct scenario *scenario);
  * and `violates`, or all that mean something in the mode. Random runs are untimed whatever the file says: of
  * the named ones they keep those that mean something there. */
 uint32_t scenario_mask(const struct scenario *scenario, bool random);
+
+/* "states", "transitions". */
+const char *scenario_count_name(int count);
 
 /* The opening comment, its first sentence at most, for lists. Returns `text`. */
 const char *scenario_summary(const struct scenario *scenario, char *text, size_t size);

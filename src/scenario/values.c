@@ -156,6 +156,10 @@ int parser_properties(struct parser *parser, uint32_t *mask)
         if (position < 0) {
             return parser_wrong(parser, &word, "the name of a property (see lockstep list properties)");
         }
+        int count;
+        if (!parser->clock_word.text && check_all(&count)[position]->needs_clock) {
+            parser->clock_word = word;
+        }
         *mask |= 1u << position;
     }
     return 0;

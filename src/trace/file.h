@@ -46,11 +46,6 @@ struct trace {
 /* Writes a trace. Returns 0, or -1 if the stream has failed. `input` is not looked at. */
 int trace_write(FILE *file, const struct trace *trace);
 
-/* Puts the bytes of a trace into a file, first under another name: a reader never sees half of it. What is there
- * and no regular file (a pipe, a device) is written to. Returns 0, or -1 with errno set and the old file as it
- * was. */
-int trace_store(const char *path, const char *bytes, size_t size);
-
 /* Reads one. Returns 0, or -1 with the complaint in *error and nothing to close. */
 int trace_read(struct trace *trace, const char *path, struct input_error *error);
 

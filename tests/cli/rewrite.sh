@@ -73,6 +73,11 @@ cp "$scratch/lost.scn" "$scratch/copy"
 expect 1 'not rewritten' "${rewrite[@]}" --recipe broken-no-protection "$scratch/lost.scn"
 cmp "$scratch/lost.scn" "$scratch/copy" || failed=1
 
+# A file that ends in `----` has no line to write behind.
+printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n----' >"$scratch/short.scn"
+expect 0 '  rewritten' "${rewrite[@]}" "$scratch/short.scn"
+expect 0 '1 passed' "$LOCKSTEP" run "$scratch/short.scn"
+
 # A claim that is not met fails after rewriting as before.
 printf 'world used\nmutex /locks/x\nprocess a\nsettle\n----\nholds granted_in_order\n' >"$scratch/claim.scn"
 expect 1 'granted_in_order: expected holds, found not-judged' "${rewrite[@]}" "$scratch/claim.scn"

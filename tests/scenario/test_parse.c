@@ -173,6 +173,47 @@ static void reads_groups_and_claims(void **state)
     scenario_close(&scenario);
 }
 
+#define WORLD(options, explore) "world " options "\nmutex /l/x\nprocess a: acquire\nexplore " explore TAIL
+
+static void refuses_what_cannot_happen(void **state)
+{
+    (void)state;
+    take(WORLD("servers=1", "lag<=0 late<=0 loss<=1 expire<=2 total<=2"));
+    scenario_close(&scenario);
+    take(WORLD("servers=2", "lag<=1 late<=1 sweep<=1 cancel<=1"));
+    scenario_close(&scenario);
+    refuse(WORLD("servers=1", "loss<=1 lag<=1"),
+           "s:4:17: expected two servers at least (world servers=2) with this fault, found 'lag<=1'");
+    refuse(WORLD("servers=1", "late<=2"),
+           "s:4:9: expected two servers at least (world servers=2) with this fault, found 'late<=2'");
+    refuse(WORLD("containers=no", "sweep<=1"),
+           "s:4:9: expected servers that know containers with this fault, found 'sweep<=1'");
+    refuse("mutex /l/x\nprocess a: write\nexplore cancel<=1" TAIL,
+           "s:3:9: expected a program with an acquire with this fault, found 'cancel<=1'");
+    refuse(WORLD("servers=1", "total<=0 loss<=1"),
+           "s:4:9: expected a total of at least 1, as loss says, found 'total<=0'");
+    refuse(WORLD("servers=1", "loss<=1 expire<=3 total<=2"),
+           "s:4:27: expected a total of at least 3, as expire says, found 'total<=2'");
+    refuse("mutex /l/x\nprocess a asleep: acquire" TAIL,
+           "s:2:19: expected 'start': the process is asleep, found 'acquire'");
+}
+
+static void refuses_a_clock_that_is_not_there(void **state)
+{
+    (void)state;
+    static const char COMPLAINT[] =
+        "s:3:12: expected a property that is judged without a clock, found 'deadline_is_kept'";
+    refuse("mutex /l/x\nprocess a: acquire\nproperties deadline_is_kept" TAIL, COMPLAINT);
+    refuse("mutex /l/x\nprocess a: acquire\n----\nholds bounded_work deadline_is_kept\n",
+           "s:4:20: expected a property that is judged without a clock, found 'deadline_is_kept'");
+    take("world timed\nmutex /l/x\nprocess a: acquire\nproperties deadline_is_kept" TAIL);
+    assert_int_equal(scenario.mode_line, 1);
+    assert_int_equal(scenario.mode_column, 7);
+    scenario_close(&scenario);
+    take("mutex /l/x\nprocess a: acquire\nproperties at_most_one_believer" TAIL);
+    scenario_close(&scenario);
+}
+
 static void reads_programs(void **state)
 {
     (void)state;
@@ -180,12 +221,15 @@ static void reads_programs(void **state)
         "mutex /x/x\nmutex /x/y\nprocess a b: acquire x owner=1 timeout=1s write x guarded release x owner=1 "
         "forever\n"
         "process c asleep: start try y\nexplore loss<=1 expire<=2 total<=2\n----\nholds "
-        "at_most_one_holder\n");
+        "at_most_one_holder\n  states\t12345678901 # all of them\n");
     const struct world_program *program = &scenario.options.program[1];
     assert_true(scenario.exploring);
     assert_false(scenario.options.timed);
     assert_int_equal(program->count, 3);
     assert_true(program->endless);
+    assert_true(scenario.count_given[SCENARIO_STATES]);
+    assert_true(scenario.count[SCENARIO_STATES] == 12345678901);
+    assert_false(scenario.count_given[SCENARIO_TRANSITIONS]);
     assert_int_equal(program->ops[0].kind, ACTION_ACQUIRE);
     assert_int_equal(program->ops[0].a, 1);
     assert_int_equal(program->ops[0].c, 1000);
@@ -256,6 +300,8 @@ static void refuses_wrong_headers(void **state)
     refuse("explore rain<=1\n",
            "s:1:9: expected a fault with a budget (see lockstep list faults) or total, found 'rain'");
     refuse("explore loss=1\n", "s:1:9: expected FAULT<=N, found 'loss=1'");
+    refuse("explore\n", "s:1:8: expected FAULT<=N, found the end of the line");
+    refuse("explore loss<=1 loss<=2\n", "s:1:17: expected each fault once, found 'loss'");
     refuse("explore loss<=10\n", "s:1:15: expected a number from 0 to 9, found '10'");
     refuse("show everything\n", "s:1:6: expected asks, belief, faults, nodes, requests, sessions, watches, "
                                 "rest or all, found 'everything'");
@@ -332,9 +378,21 @@ static void refuses_wrong_shapes(void **state)
     refuse("mutex /l/x\nprocess a: acquire\n----\nholds no_bugs\n",
            "s:4:7: expected the name of a property (see lockstep list properties), found 'no_bugs'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nhopes bounded_work\n",
-           "s:4:1: expected 'holds' or 'violates', found 'hopes'");
+           "s:4:1: expected 'holds', 'violates', 'states' or 'transitions', found 'hopes'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nholds bounded_work\n\n----\n",
            "s:6:1: expected one expected part, found '----'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates\n",
+           "s:4:7: expected a number that is not negative, found the end of the line");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates -1\n",
+           "s:4:8: expected a number that is not negative, found '-1'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\ntransitions 99999999999999999999\n",
+           "s:4:13: expected a number that is not negative, found '99999999999999999999'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates 5 6\n",
+           "s:4:10: expected the end of the line, found '6'");
+    refuse("mutex /l/x\nprocess a: acquire\n----\nstates 5\ntransitions 9\nstates 5\n",
+           "s:6:1: expected each count once, found 'states'");
+    refuse(HEAD "settle\n----\nstates 5\n",
+           "s:5:1: expected '[' and a time, 'holds', 'violates' or an empty line, found 'states'");
     refuse(HEAD "settle\n----\nholds bounded_work\nviolates bounded_work\n",
            "s:6:1: expected no property that both holds and is violated, found 'violates'");
 }
@@ -374,6 +432,8 @@ int main(void)
         cmocka_unit_test(reads_every_command),
         cmocka_unit_test(reads_running_commands),
         cmocka_unit_test(reads_groups_and_claims),
+        cmocka_unit_test(refuses_what_cannot_happen),
+        cmocka_unit_test(refuses_a_clock_that_is_not_there),
         cmocka_unit_test(reads_programs),
         cmocka_unit_test(refuses_wrong_headers),
         cmocka_unit_test(refuses_wrong_commands),

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "base/canon.h"
+
+#include "base/hash.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_VALUES_MAX 106 /* of one block */
+#define SCRATCH_BYTES 65536u
+#define PARTS_PER_BLOCK 512u /* remembered; a power of two */
+#define NUMBER_MAX 1023      /* of one that is renamed */
+#define OWNERS_MAX 33        /* of attempt ids, nobody included */
+#define LINES (CANON_ATTEMPT + OWNERS_MAX)
+
+struct value {
+    uint16_t number;
+    uint8_t line; /* numbers of one line are ranked among each other: a space, or the attempts of one owner */
+    uint8_t bound;
+};
+
+/* The numbers of one line in the present state. */
+struct line {
+    uint16_t last; /* the largest that was noted */
+    uint8_t present[NUMBER_MAX + 1];
+    uint16_t rank[NUMBER_MAX + 1]; /* how many are present up to this one */
+};
+
+/* What a block's bytes are worth: remembered by their hash, because the same bytes come back in many states. */
+struct part {
+    uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
+    uint64_t skeleton;
+    uint32_t count;
+    uint32_t reserved;
+    struct value value[PART_VALUES_MAX];
+};
+
+struct canon {
+    struct arena *arena;
+    canon_show_fn show;
+    void *ctx;
+    struct part *parts;
+    /* While a block is shown. */
+    struct part *part;
+    const unsigned char *block;
+    bool refused;
+    /* While states are ranked. */
+    struct line line[LINES];
+    uint64_t used_lines; /* a bit for each */
+    _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
+};
+
+struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx)
+{
+    struct canon *canon = calloc(1, sizeof *canon);
+    if (canon == NULL) {
+        return NULL;
+    }
+    canon->arena = arena;
+    canon->show = show;
+    canon->ctx = ctx;
+    canon->parts = calloc((size_t)arena->blocks * PARTS_PER_BLOCK, sizeof *canon->parts);
+    if (canon->parts == NULL) {
+        free(canon);
+        return NULL;
+    }
+    return canon;
+}
+
+void canon_close(struct canon *canon)
+{
+    if (canon != NULL) {
+        free(canon->parts);
+        free(canon);
+    }
+}
+
+/* ---- what is shown ---- */
+
+static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
+{
+    struct part *part = canon->part;
+    if (part->count == PART_VALUES_MAX || number < 0 || number > NUMBER_MAX || line >= LINES) {
+        canon->refused = true;
+        return;
+    }
+    part->value[part->count++] =
+        (struct value){.number = (uint16_t)number, .line = (uint8_t)line, .bound = (uint8_t)bound};
+}
+
+static void blank(struct canon *canon, const void *where, size_t size, int with)
+{
+    memset(canon->scratch + ((const unsigned char *)where - canon->block), with, size);
+}
+
+void canon_blank(struct canon *canon, const void *where, size_t size)
+{
+    blank(canon, where, size, 0);
+}
+
+void canon_refuse(struct canon *canon)
+{
+    canon->refused = true;
+}
+
+void canon_number(struct canon *canon, enum canon_space space, const int32_t *where)
+{
+    take(canon, space, *where, false);
+    blank(canon, where, sizeof *where, 0);
+}
+
+void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where)
+{
+    take(canon, space, *where, true);
+    blank(canon, where, sizeof *where, 0);
+}
+
+void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where)
+{
+    take(canon, space, (int32_t)*where, false);
+    blank(canon, where, sizeof *where, 0);
+}
+
+void canon_sequence(struct canon *canon, const int32_t *where)
+{
+    take(canon, CANON_SEQUENCE, *where + 1, false);
+    blank(canon, where, sizeof *where, 0);
+}
+
+static unsigned line_of(unsigned owner)
+{
+    return CANON_ATTEMPT + owner;
+}
+
+void canon_attempt(struct canon *canon, const uint8_t id[16])
+{
+    uint32_t counter = (uint32_t)id[12] << 24 | (uint32_t)id[13] << 16 | (uint32_t)id[14] << 8 | id[15];
+    take(canon, line_of(id[3]), (int32_t)counter, false);
+    blank(canon, id + 12, 4, 0);
+}
+
+void canon_attempts(struct canon *canon, int owner, const uint32_t *where)
+{
+    take(canon, line_of((unsigned)owner), (int32_t)*where, true);
+    blank(canon, where, sizeof *where, 0);
+}
+
+#define DIGITS 10
+#define PROTECTION 39 /* "_c_" and a UUID */
+
+static bool read_digits(const char *text, int32_t *number)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < DIGITS; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        sum = sum * 10 + (text[i] - '0');
+    }
+    *number = (int32_t)sum;
+    return sum < INT32_MAX;
+}
+
+static uint32_t read_hex(const char *hex, int digits)
+{
+    uint32_t number = 0;
+    for (int i = 0; i < digits; i++) {
+        unsigned digit = (unsigned char)hex[i];
+        number = number << 4 | (digit <= '9' ? digit - '0' : (digit | 32u) - 'a' + 10);
+    }
+    return number;
+}
+
+static void show_name(struct canon *canon, const char *name, size_t size)
+{
+    int32_t sequence;
+    if (size >= PROTECTION && memcmp(name, "_c_", 3) == 0) {
+        const char *counter = name + PROTECTION - 8;
+        take(canon, line_of(read_hex(name + 9, 2)), (int32_t)read_hex(counter, 8), false);
+        blank(canon, counter, 8, '0');
+        name += PROTECTION;
+        size -= PROTECTION;
+    }
+    if (size >= DIGITS && read_digits(name + size - DIGITS, &sequence)) {
+        take(canon, CANON_SEQUENCE, sequence + 1, false);
+        blank(canon, name + size - DIGITS, DIGITS, '0');
+    }
+}
+
+void canon_text(struct canon *canon, const char *text)
+{
+    for (;;) {
+        size_t size = strcspn(text, "/");
+        show_name(canon, text, size);
+        text += size;
+        if (*text == 0) {
+            return;
+        }
+        text++;
+    }
+}
+
+/* ---- one block ---- */
+
+static const struct part *part_of(struct canon *canon, int block)
+{
+    uint64_t hash = canon->arena->hash[block];
+    struct part *part = &canon->parts[(size_t)block * PARTS_PER_BLOCK + (hash & (PARTS_PER_BLOCK - 1))];
+    if (part->hash == hash) {
+        return part;
+    }
+    canon->block = arena_at(canon->arena, block);
+    uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
+    if (used > SCRATCH_BYTES) {
+        canon->refused = true;
+        return part;
+    }
+    memcpy(canon->scratch, canon->block, used);
+    canon->part = part;
+    part->count = 0;
+    canon->show(canon->ctx, block, canon);
+    part->hash = canon->refused ? 0 : hash;
+    part->skeleton = hash_bytes(canon->scratch, used, (uint64_t)block + 1);
+    return part;
+}
+
+/* ---- all blocks ---- */
+
+static void note_values(struct canon *canon, const struct part *part)
+{
+    for (uint32_t i = 0; i < part->count; i++) {
+        const struct value *value = &part->value[i];
+        struct line *line = &canon->line[value->line];
+        line->present[value->number] |= !value->bound;
+        line->last = value->number > line->last ? value->number : line->last;
+        canon->used_lines |= 1ull << value->line;
+    }
+}
+
+/* Ranks each line and forgets what was present. Zero is no number: its rank is 0, and that of a bound below all is 1. */
+static void rank_lines(struct canon *canon)
+{
+    for (uint64_t left = canon->used_lines; left != 0; left &= left - 1) {
+        struct line *line = &canon->line[__builtin_ctzll(left)];
+        uint16_t rank = 1;
+        for (int number = 1; number <= line->last; number++) {
+            rank = (uint16_t)(rank + line->present[number]);
+            line->rank[number] = rank;
+            line->present[number] = 0;
+        }
+        line->last = 0;
+    }
+    canon->used_lines = 0;
+}
+
+static size_t write_ranks(struct canon *canon, const struct part *const parts[])
+{
+    uint16_t *to = (uint16_t *)(void *)canon->scratch;
+    size_t count = 0;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        for (uint32_t i = 0; i < parts[block]->count; i++) {
+            const struct value *value = &parts[block]->value[i];
+            to[count++] = canon->line[value->line].rank[value->number];
+        }
+    }
+    while (count % 4 != 0) {
+        to[count++] = 0;
+    }
+    return count * sizeof *to;
+}
+
+uint64_t canon_fingerprint(struct canon *canon)
+{
+    const struct part *parts[ARENA_BLOCKS_MAX];
+    uint64_t plain = arena_fingerprint(canon->arena);
+    uint64_t sum = 0;
+    canon->refused = false;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        parts[block] = part_of(canon, block);
+        sum += parts[block]->skeleton;
+    }
+    if (canon->refused) {
+        return plain;
+    }
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        note_values(canon, parts[block]);
+    }
+    rank_lines(canon);
+    return sum + hash_bytes(canon->scratch, write_ranks(canon, parts), 0);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* States that differ only in numbers that grow count as one (D3c).
+ *
+ * Whoever keeps such numbers in a block shows them, always in the same order. A block then is worth two things: a hash of
+ * its bytes with these numbers blanked out, and the list of the numbers. Of all blocks together, each number is replaced by
+ * its rank among those of its space; the ranks are part of the fingerprint. Two states have equal ones if an
+ * order-preserving renaming in each space makes one of the other.
+ *
+ * A *bound* is a number that is only ever compared with others of its space, such as the last transaction that a client has
+ * seen: what counts is how many of the others are at most as large, and it does not push these apart. */
+#ifndef BASE_CANON_H
+#define BASE_CANON_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum canon_space {
+    CANON_ZXID,
+    CANON_SESSION,
+    CANON_SEQUENCE,
+    CANON_ATTEMPT, /* the counters in attempt ids; whose they are is no number that grows */
+    CANON_SPACES,
+};
+
+struct canon;
+
+/* Shows a block's numbers by the functions below. */
+typedef void (*canon_show_fn)(void *ctx, int block, struct canon *canon);
+
+/* NULL if memory is short. */
+struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx);
+void canon_close(struct canon *canon);
+
+/* The fingerprint up to renaming. */
+uint64_t canon_fingerprint(struct canon *canon);
+
+/* ---- for those who show: the place of a number in the block; 0 is no number ---- */
+
+void canon_number(struct canon *canon, enum canon_space space, const int32_t *where);
+void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where);
+
+/* The low 32 bits are the number, and the others follow from it. */
+void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where);
+
+/* A sequence: zero is one, -1 is none. */
+void canon_sequence(struct canon *canon, const int32_t *where);
+
+/* An attempt id: its last 4 bytes are a counter, the highest first; byte 3 says whose counter it is. */
+void canon_attempt(struct canon *canon, const uint8_t id[16]);
+
+/* How many attempt ids that owner has handed out. */
+void canon_attempts(struct canon *canon, int owner, const uint32_t *where);
+
+/* Bytes that make no difference to what can happen. */
+void canon_blank(struct canon *canon, const void *where, size_t size);
+
+/* There are numbers that cannot be shown: the state is compared as it is. */
+void canon_refuse(struct canon *canon);
+
+/* A path or a name: in each part of it, the sequence at the end and the counter in "_c_" and a UUID at the front. */
+void canon_text(struct canon *canon, const char *text);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/progress.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 256
+#define COLUMNS_DEFAULT 80
+
+bool progress_wanted(void)
+{
+    return isatty(STDERR_FILENO);
+}
+
+void progress_clear(void)
+{
+    if (progress_wanted()) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+}
+
+/* The worker goes on counting meanwhile. */
+static uint64_t now_of(const uint64_t *count)
+{
+    return __atomic_load_n(count, __ATOMIC_RELAXED);
+}
+
+/* 950, 12.3k, 456M, 1.2G. */
+static const char *in_short(double value, char text[16])
+{
+    static const char UNITS[] = " kMGT";
+    int unit = 0;
+    while (value >= 999.5 && unit < 4) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, 16, "%.*f%.*s", unit == 0 || value >= 99.95 ? 0 : 1, value, unit > 0, UNITS + unit);
+    return text;
+}
+
+static int describe(char *line, size_t size, const struct cli_job *job, double seconds)
+{
+    const struct search_counts *search = &job->outcome->search;
+    const char *slash = strrchr(job->scenario.input.name, '/');
+    double states = (double)now_of(&search->states);
+    double all = states + (double)now_of(&search->earlier_states);
+    char text[6][16];
+    return snprintf(
+        line, size, "%.24s faults %d/%d: %s states %s/s %s transitions depth %s frontier %s %sB %.0fs",
+        slash ? slash + 1 : job->scenario.input.name, __atomic_load_n(&search->faults, __ATOMIC_RELAXED),
+        __atomic_load_n(&search->faults_last, __ATOMIC_RELAXED), in_short(states, text[0]),
+        in_short(seconds > 0 ? all / seconds : 0, text[1]),
+        in_short((double)now_of(&search->transitions), text[2]),
+        in_short((double)now_of(&search->depth), text[3]),
+        in_short((double)now_of(&search->frontier), text[4]),
+        in_short((double)now_of(&search->memory_bytes), text[5]), seconds);
+}
+
+/* A line that is longer than the terminal is wide could not be taken back. */
+static int columns(void)
+{
+    struct winsize window;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col
+                                                                               : COLUMNS_DEFAULT;
+}
+
+void progress_show(int finished, int count, const struct cli_job *job, double seconds)
+{
+    char line[LINE_MAX_BYTES];
+    int used = 0;
+    if (!progress_wanted()) {
+        return;
+    }
+    if (count > 1 || job == NULL) {
+        used = snprintf(line, sizeof line, "%d of %d scenarios%s", finished, count, job != NULL ? "  " : "");
+    }
+    if (job != NULL) {
+        describe(line + used, sizeof line - (size_t)used, job, seconds);
+    }
+    fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+    fflush(stderr);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A world's fingerprint up to the renaming of numbers that grow: who shows which block's numbers. */
+#include "base/canon.h"
+
+#include "base/assert.h"
+#include "sim/world.h"
+
+/* What a recipe shows goes on to the block's list. */
+struct recipe_rename {
+    struct ls_rename functions; /* first: the functions find the rest by it */
+    struct canon *canon;
+};
+
+static struct canon *canon_of(struct ls_rename *rename)
+{
+    return ((struct recipe_rename *)(void *)rename)->canon;
+}
+
+static void on_zxid(struct ls_rename *rename, const int64_t *where)
+{
+    canon_wide(canon_of(rename), CANON_ZXID, where);
+}
+
+static void on_session(struct ls_rename *rename, const int64_t *where)
+{
+    canon_wide(canon_of(rename), CANON_SESSION, where);
+}
+
+static void on_sequence(struct ls_rename *rename, const int32_t *where)
+{
+    canon_sequence(canon_of(rename), where);
+}
+
+static void on_attempt(struct ls_rename *rename, const uint8_t where[16])
+{
+    canon_attempt(canon_of(rename), where);
+}
+
+static void on_text(struct ls_rename *rename, const char *text)
+{
+    canon_text(canon_of(rename), text);
+}
+
+static void show_recipe(struct canon *canon, int p)
+{
+    struct recipe_rename rename = {
+        .functions =
+            {
+                .zxid = on_zxid,
+                .session = on_session,
+                .sequence = on_sequence,
+                .attempt = on_attempt,
+                .text = on_text,
+            },
+        .canon = canon,
+    };
+    if (process_at(p)->started) {
+        the_world.options.recipe->canon(process_state(p), &rename.functions);
+    }
+}
+
+static void show_process(struct canon *canon, int p)
+{
+    struct pack pack = process_pack(p);
+    canon_attempts(canon, p + 1, &process_at(p)->ids); /* as ls_env_unique_id() numbers processes */
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        canon_wide(canon, CANON_ZXID, &((const struct slot *)rec)->token);
+    }
+    if (process_at(p)->writes != NULL) {
+        canon_refuse(canon); /* their texts name numbers */
+    }
+}
+
+static void show_block(void *ctx, int block, struct canon *canon)
+{
+    (void)ctx;
+    if (block == the_world.judge_block) {
+        the_world.options.judge_canon(world_judges(&the_world), canon);
+        return;
+    }
+    for (int i = 0; block == the_world.state_block && i < WORLD_LOCKS_MAX; i++) {
+        canon_number(canon, CANON_ZXID, &the_state()->newest[i]);
+    }
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if (block == the_world.process_block[p]) {
+            show_process(canon, p);
+        } else if (block == the_world.heap_block[p]) {
+            show_recipe(canon, p);
+        }
+    }
+    fakezk_canon(block, canon);
+}
+
+static bool guards_writes(const struct world_options *options)
+{
+    for (int p = 0; p < options->processes; p++) {
+        for (int i = 0; i < options->program[p].count; i++) {
+            if (options->program[p].ops[i].kind == ACTION_WRITE && options->program[p].ops[i].c == 1) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+struct canon *world_canon(struct world *world)
+{
+    const struct world_options *options = &world->options;
+    bool possible = options->recipe->canon != NULL && options->judge_canon != NULL &&
+                    options->sequence_preset == 0 && !guards_writes(options);
+    return possible ? canon_open(&world->arena, show_block, NULL) : NULL;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Depth first and breadth first agree on what there is; breadth first finds the shortest way to what is wrong. */
+#include "base/trail.h"
+#include "explore/explore.h"
+#include "replay/replay.h"
+#include "scenario/recipes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PAIR "world used\nmutex /l/x\nprocess a b: acquire release\n"
+
+static char folder[] = "/tmp/lockstep-XXXXXX";
+static struct outcome outcome;
+
+/* Memory is refused from the n-th next request on; -1 = never. */
+static int refused_in = -1;
+
+static bool is_refused(void)
+{
+    refused_in -= refused_in > 0;
+    return refused_in == 0;
+}
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+struct arena_image *__real_arena_save(const struct arena *arena);
+struct arena_image *__wrap_arena_save(const struct arena *arena);
+struct arena_image *__wrap_arena_save(const struct arena *arena)
+{
+    return is_refused() ? NULL : __real_arena_save(arena);
+}
+
+bool __real_trail_push(struct trail *trail);
+bool __wrap_trail_push(struct trail *trail);
+bool __wrap_trail_push(struct trail *trail)
+{
+    return !is_refused() && __real_trail_push(trail);
+}
+
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static void search(const char *text, const char *recipe, const struct explore_options *options)
+{
+    struct scenario scenario;
+    struct input_error error;
+    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    struct run_setup setup = {.scenario = &scenario, .recipe = recipe_find(recipe)};
+    memset(&outcome, 0, sizeof outcome);
+    explore_run(&setup, options, &outcome);
+    scenario_close(&scenario);
+}
+
+static void search_in(enum explore_order order, bool layers, const char *text)
+{
+    search(text, RECIPE_DEFAULT, &(struct explore_options){.order = order, .layers = layers, .out = folder});
+}
+
+static void test_the_orders_count_the_same(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        PAIR "----\n",
+        PAIR "explore loss<=1\n----\n",
+        PAIR "explore expire<=1 cancel<=1 total<=1\n----\n",
+        "world servers=2 used\nmutex /l/x\nprocess a: acquire release\nexplore loss<=1 lag<=1\n----\n",
+    };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        search_in(EXPLORE_DEPTH_FIRST, false, TEXTS[i]);
+        struct search_counts deep = outcome.search;
+        assert_int_equal(outcome.verdict, VERDICT_HOLDS);
+        assert_true(outcome.exhausted);
+        assert_true(deep.states > 500);
+        for (int way = 1; way < 4; way++) {
+            search_in(way & 1 ? EXPLORE_BREADTH_FIRST : EXPLORE_DEPTH_FIRST, way & 2, TEXTS[i]);
+            assert_int_equal(outcome.verdict, VERDICT_HOLDS);
+            assert_true(outcome.search.states == deep.states);
+            assert_true(outcome.search.transitions == deep.transitions);
+            assert_true(way & 1 ? outcome.search.depth <= deep.depth : outcome.search.depth == deep.depth);
+            assert_int_equal(outcome.search.complete_faults, outcome.search.faults_last);
+        }
+    }
+}
+
+static enum replay_result replay(const char *path)
+{
+    struct trace trace;
+    struct input_error error;
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_non_null(nowhere);
+    if (trace_read(&trace, path, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    enum replay_result result = replay_trace(&trace, nowhere, &error);
+    trace_close(&trace);
+    fclose(nowhere);
+    return result;
+}
+
+static void test_breadth_first_finds_the_shortest(void **state)
+{
+    (void)state;
+    static const char *const RECIPES[] = {"broken-no-sort", "broken-waits-for-absent",
+                                          "broken-no-protection"};
+    static const char TEXT[] = PAIR "explore loss<=1\n----\n";
+    for (size_t i = 0; i < sizeof RECIPES / sizeof RECIPES[0]; i++) {
+        assert_non_null(recipe_find(RECIPES[i]));
+        struct explore_options options = {.order = EXPLORE_BREADTH_FIRST, .layers = true, .out = folder};
+        search(TEXT, RECIPES[i], &options);
+        uint64_t shortest = outcome.last_steps;
+        assert_int_equal(outcome.verdict, VERDICT_VIOLATED);
+        assert_int_equal(replay(outcome.trace), REPLAY_VIOLATED);
+        unlink(outcome.trace);
+        options.order = EXPLORE_DEPTH_FIRST;
+        search(TEXT, RECIPES[i], &options);
+        assert_int_equal(outcome.verdict, VERDICT_VIOLATED);
+        assert_true(shortest <= outcome.last_steps);
+        assert_int_equal(replay(outcome.trace), REPLAY_VIOLATED);
+        unlink(outcome.trace);
+    }
+}
+
+static void test_limits_end_a_search(void **state)
+{
+    (void)state;
+    static const volatile int stop = 1;
+    static const char TEXT[] = PAIR "explore loss<=1\n----\n";
+    for (int order = EXPLORE_DEPTH_FIRST; order <= EXPLORE_BREADTH_FIRST; order++) {
+        search(TEXT, RECIPE_DEFAULT,
+               &(struct explore_options){.order = order, .states_max = 1000, .out = folder});
+        assert_int_equal(outcome.verdict, VERDICT_LIMIT);
+        assert_true(outcome.search.states == 1000);
+        assert_false(outcome.exhausted);
+        search(TEXT, RECIPE_DEFAULT, &(struct explore_options){.order = order, .stop = &stop, .out = folder});
+        assert_int_equal(outcome.verdict, VERDICT_LIMIT);
+        assert_string_equal(outcome.text, "  interrupted\n");
+        assert_true(outcome.search.states < 1000);
+    }
+}
+
+static void test_refused_memory_is_a_limit(void **state)
+{
+    (void)state;
+    for (int order = EXPLORE_DEPTH_FIRST; order <= EXPLORE_BREADTH_FIRST; order++) {
+        refused_in = 20;
+        search_in(order, false, PAIR "explore loss<=1\n----\n");
+        refused_in = -1;
+        assert_int_equal(outcome.verdict, VERDICT_LIMIT);
+        assert_string_equal(outcome.text, "  memory is short\n");
+        assert_true(outcome.search.states >= 15);
+    }
+    search_in(EXPLORE_BREADTH_FIRST, false, PAIR "----\n"); /* and what is left works */
+    assert_int_equal(outcome.verdict, VERDICT_HOLDS);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_orders_count_the_same),
+        cmocka_unit_test(test_breadth_first_finds_the_shortest),
+        cmocka_unit_test(test_limits_end_a_search),
+        cmocka_unit_test(test_refused_memory_is_a_limit),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The set of fingerprints: it forgets nothing while it grows, and says when it is full. */
+#include "explore/visited.h"
+
+#include "base/hash.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define MEGABYTE ((size_t)1 << 20)
+
+static void add_all(struct visited *visited, uint64_t first, uint64_t count, enum visited_answer answer)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        uint64_t fingerprint = hash_mix(i);
+        visited_prefetch(visited, fingerprint);
+        assert_int_equal(visited_add(visited, fingerprint), answer);
+    }
+}
+
+static void test_it_grows_and_forgets_nothing(void **state)
+{
+    (void)state;
+    struct visited *visited = visited_open(64 * MEGABYTE);
+    assert_non_null(visited);
+    size_t before = visited_bytes(visited);
+    add_all(visited, 1, 1000000, VISITED_NEW);
+    add_all(visited, 1, 1000000, VISITED_KNOWN);
+    add_all(visited, 1000001, 1000000, VISITED_NEW);
+    add_all(visited, 1, 2000000, VISITED_KNOWN);
+    assert_true(visited_count(visited) == 2000000);
+    assert_true(visited_bytes(visited) > before);
+    assert_true(visited_bytes(visited) <= 32000000);
+    visited_close(visited);
+}
+
+/* 0 marks an empty place: the fingerprint 0 counts as 1. */
+static void test_zero_is_a_fingerprint(void **state)
+{
+    (void)state;
+    struct visited *visited = visited_open(MEGABYTE);
+    assert_non_null(visited);
+    assert_int_equal(visited_add(visited, 0), VISITED_NEW);
+    assert_int_equal(visited_add(visited, 0), VISITED_KNOWN);
+    assert_int_equal(visited_add(visited, 1), VISITED_KNOWN);
+    assert_int_equal(visited_add(visited, 2), VISITED_NEW);
+    assert_true(visited_count(visited) == 2);
+    visited_close(visited);
+}
+
+/* All of these belong at the last place of the table. */
+static void test_it_goes_round_at_its_end(void **state)
+{
+    (void)state;
+    struct visited *visited = visited_open(MEGABYTE);
+    assert_non_null(visited);
+    for (int turn = 0; turn < 2; turn++) {
+        for (uint64_t i = 0; i < 500; i++) {
+            enum visited_answer wanted = turn == 0 ? VISITED_NEW : VISITED_KNOWN;
+            assert_int_equal(visited_add(visited, UINT64_MAX - i), wanted);
+        }
+    }
+    assert_int_equal(visited_add(visited, 3), VISITED_NEW); /* its place is taken by one of them */
+    assert_int_equal(visited_add(visited, 3), VISITED_KNOWN);
+    visited_close(visited);
+}
+
+static void test_it_is_full_within_its_bound(void **state)
+{
+    (void)state;
+    size_t bound = 3 * MEGABYTE;
+    struct visited *visited = visited_open(bound);
+    uint64_t fingerprints = 0;
+    assert_non_null(visited);
+    while (visited_add(visited, hash_mix(fingerprints + 1)) == VISITED_NEW) {
+        fingerprints++;
+        assert_true(visited_bytes(visited) <= bound);
+    }
+    assert_true(visited_count(visited) == fingerprints);
+    assert_true(fingerprints * 8 >
+                bound / 4); /* a table is copied when it grows: a part of the bound is for that */
+    assert_true(fingerprints * 8 < visited_bytes(visited));
+    assert_int_equal(visited_add(visited, hash_mix(fingerprints + 2)), VISITED_FULL);
+    add_all(visited, 1, fingerprints, VISITED_KNOWN);
+    visited_close(visited);
+    assert_null(visited_open(1000));
+}
+
+static void test_expected_omissions(void **state)
+{
+    (void)state;
+    assert_true(visited_expected_omissions(0) == 0);
+    assert_true(visited_expected_omissions(1ull << 32) == 0.5);
+    assert_true(visited_expected_omissions(1ull << 33) == 2.0);
+    assert_true(visited_expected_omissions(1000000) < 3e-8);
+    assert_true(visited_expected_omissions(1000000) > 2e-8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_it_grows_and_forgets_nothing),
+        cmocka_unit_test(test_zero_is_a_fingerprint),
+        cmocka_unit_test(test_it_goes_round_at_its_end),
+        cmocka_unit_test(test_it_is_full_within_its_bound),
+        cmocka_unit_test(test_expected_omissions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
