@@ -244,6 +244,9 @@ void world_image_free(struct world_image *image);
  * marked since the last call. */
 uint64_t world_fingerprint(struct world *world);
 
+/* What the fingerprint stands for. Writes at most `size` bytes; returns how many there are. */
+size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
+
 /* The fingerprint up to the renaming of numbers that grow (D3c, base/canon.h). NULL if the recipe or the judges do not show
  * theirs, if the world's constants or programs tie something to them (a preset sequence, guarded writes), or if memory is
  * short; the caller closes it. */

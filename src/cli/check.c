@@ -17,9 +17,12 @@ static const char HELP[] =
     "\n"
     "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes)\n"
     "  --strategy dfs|bfs  depth first: fast (default); breadth first: the shortest violation\n"
+    "  --workers N         that many processes search together, depth first (default: 1)\n"
     "  --no-layers         with all faults of the budget at once\n"
     "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
     "different ones\n"
+    "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
+    "left out\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
@@ -40,10 +43,10 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
 
-static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
-                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_REWRITE | OPTION_NO_SHRINK;
+static const unsigned ALLOWED =
+    OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
+    OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
+    OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_REWRITE | OPTION_NO_SHRINK;
 
 int cli_check(int argc, char **argv)
 {
@@ -58,6 +61,12 @@ int cli_check(int argc, char **argv)
     }
     if (options.paths == 0) {
         return cli_usage_error("check", "a scenario file or a folder", "");
+    }
+    if (options.search.workers > 1 && options.search.order == EXPLORE_BREADTH_FIRST) {
+        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
+    }
+    if (options.search.workers > 1 && options.search.exact) {
+        return cli_usage_error("check", "one worker with --exact", "--workers");
     }
     options.check = true;
     return cli_judge(&options, "check");

@@ -62,9 +62,11 @@ struct cli_options {
 #define OPTION_MAX_TIME 0x4000u
 #define OPTION_NO_LAYERS 0x8000u
 #define OPTION_NO_RENAMING 0x10000u
-#define OPTION_NO_SHRINK 0x20000u
-#define OPTION_PROPERTY 0x40000u
-#define OPTION_MAX_STEPS 0x80000u
+#define OPTION_WORKERS 0x20000u
+#define OPTION_EXACT 0x40000u
+#define OPTION_NO_SHRINK 0x80000u
+#define OPTION_PROPERTY 0x100000u
+#define OPTION_MAX_STEPS 0x200000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

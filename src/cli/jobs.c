@@ -124,6 +124,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     struct explore_options explore = options->search;
     explore.out = options->out;
     explore.stop = &stop_asked;
+    explore.begin_worker = start_watchdog;
     /* The file's counts are those of the default recipe with the file's run constants and with renaming. */
     explore.compare =
         strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given && explore.renaming;

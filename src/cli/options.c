@@ -40,6 +40,8 @@ static const struct {
     {"max-time", required_argument, OPTION_MAX_TIME},
     {"no-layers", no_argument, OPTION_NO_LAYERS},
     {"no-renaming", no_argument, OPTION_NO_RENAMING},
+    {"exact", no_argument, OPTION_EXACT},
+    {"workers", required_argument, OPTION_WORKERS},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 
@@ -158,6 +160,15 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_NO_LAYERS:
         options->search.layers = false;
         break;
+    case OPTION_EXACT:
+        options->search.exact = true;
+        break;
+    case OPTION_WORKERS:
+        if (read_number(command, name, text, 1, EXPLORE_WORKERS_MAX, &number) != 0) {
+            return CLI_USAGE;
+        }
+        options->search.workers = (int)number;
+        break;
     case OPTION_NO_RENAMING:
         options->search.renaming = false;
         break;
@@ -185,6 +196,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
     options->search.layers = true;
     options->search.renaming = true;
+    options->search.workers = 1;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {

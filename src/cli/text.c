@@ -68,8 +68,13 @@ static void say_what_stands(FILE *out, const struct outcome *outcome)
     }
     fputs(outcome->exhausted ? "  all runs " : "  no run ", out);
     say_faults(out, search->complete_faults);
-    fprintf(out, "%s; expected omissions: %.1e\n", outcome->exhausted ? "" : " violates anything",
-            search->expected_omissions);
+    fputs(outcome->exhausted ? "" : " violates anything", out);
+    if (search->exact) {
+        fprintf(out, "; exact: fingerprints would have left out %llu\n",
+                (unsigned long long)search->omissions);
+    } else {
+        fprintf(out, "; expected omissions: %.1e\n", search->expected_omissions);
+    }
 }
 
 /* Figures that differ from call to call are for people. */

@@ -54,7 +54,7 @@ static bool add_state(struct wave *w, size_t parent, const struct action *action
     w->origin[w->states] = (struct origin){.parent = (uint32_t)parent, .depth = depth, .action = *action};
     w->image[w->states++] = image;
     w->image_bytes += world_image_bytes(image);
-    search->waiting_bytes = w->image_bytes + w->states_max * (sizeof *w->origin + sizeof(void *));
+    search->counts->waiting_bytes = w->image_bytes + w->states_max * (sizeof *w->origin + sizeof(void *));
     search->counts->depth = depth;
     return true;
 }

@@ -3,7 +3,7 @@
 
 /* Depth first: down into each new state at once, back along the trail. */
 #include "base/trail.h"
-#include "explore/search.h"
+#include "explore/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,19 @@ struct place {
 
 struct descent {
     struct search *search;
+    const struct share_piece *piece; /* what leads to the first place, NULL = nothing */
     struct trail *trail;
     struct action *action;
     size_t actions, actions_max;
     struct place *place;
     size_t depth, depth_max;
 };
+
+/* Steps of the path from the first state of all to the present one. */
+static uint64_t depth_of(const struct descent *d)
+{
+    return (d->piece != NULL ? d->piece->length : 0) + d->depth;
+}
 
 static bool make_room(struct descent *d)
 {
@@ -62,7 +69,7 @@ static bool enter_state(struct descent *d)
     if (search_moves(d->action + place->first, place->count)) {
         return true;
     }
-    bool well = search_rest(search, d->depth);
+    bool well = search_rest(search, depth_of(d));
     if (well) {
         world_fingerprint(search->run->world);
         trail_back(d->trail);
@@ -78,8 +85,8 @@ static bool go_down(struct descent *d)
         return false;
     }
     d->depth++;
-    if (d->depth > search->counts->depth) {
-        search->counts->depth = d->depth;
+    if (depth_of(d) > search->counts->depth) {
+        search->counts->depth = depth_of(d);
     }
     return enter_state(d);
 }
@@ -95,7 +102,7 @@ static void note_progress(struct descent *d)
 {
     struct search *search = d->search;
     search->counts->frontier = d->depth + 1;
-    search->waiting_bytes =
+    search->counts->waiting_bytes =
         trail_bytes(d->trail) + d->actions_max * sizeof *d->action + d->depth_max * sizeof *d->place;
 }
 
@@ -112,7 +119,7 @@ static bool advance(struct descent *d)
         return true;
     }
     const struct action *action = &d->action[place->first + (size_t)place->next++];
-    if (!search_step(search, action, d->depth + 1)) {
+    if (!search_step(search, action, depth_of(d) + 1)) {
         return false;
     }
     switch (search_visit(search)) {
@@ -126,37 +133,111 @@ static bool advance(struct descent *d)
     }
 }
 
-/* The action that each state of the path has taken last. */
+/* The action that each place of the path has taken last. */
+static void copy_path(const struct descent *d, struct action *to, size_t places)
+{
+    for (size_t i = 0; i < places; i++) {
+        const struct place *place = &d->place[i];
+        to[i] = d->action[place->first + (size_t)place->next - 1];
+    }
+}
+
 static void keep_path(struct descent *d)
 {
     struct search *search = d->search;
     size_t length = (size_t)search->run->steps;
+    size_t before = d->piece != NULL ? d->piece->length : 0;
     struct action *path = malloc((length + 1) * sizeof *path);
-    for (size_t i = 0; path != NULL && i < length; i++) {
-        const struct place *place = &d->place[i];
-        path[i] = d->action[place->first + (size_t)place->next - 1];
+    if (path != NULL) {
+        if (before > 0) {
+            memcpy(path, d->piece->action, before * sizeof *path);
+        }
+        copy_path(d, path + before, length - before);
     }
     search_keep_path(search, path, length);
 }
 
-void search_depth_first(struct search *search)
+/* ---- among several workers ---- */
+
+/* What the place nearest to the first state has not tried is the largest part that can be given away. */
+static void give_away(struct descent *d)
 {
-    struct descent d = {.search = search, .trail = world_trail(search->run->world)};
-    if (d.trail == NULL) {
-        search->limit = "memory is short";
+    static struct share_piece piece;
+    size_t before = d->piece != NULL ? d->piece->length : 0;
+    for (size_t i = 0; i <= d->depth && before + i <= SHARE_PATH_MAX; i++) {
+        struct place *place = &d->place[i];
+        int untried = place->count - place->next -
+                      (i == d->depth); /* the last of the present place is the giver's own */
+        if (untried <= 0) {
+            continue;
+        }
+        piece.length = (uint32_t)(before + i);
+        piece.untried = (uint32_t)untried;
+        if (before > 0) {
+            memcpy(piece.action, d->piece->action, before * sizeof piece.action[0]);
+        }
+        copy_path(d, piece.action + before, i);
+        memcpy(piece.action + piece.length, d->action + place->first + (size_t)(place->count - untried),
+               (size_t)untried * sizeof piece.action[0]);
+        place->count -= share_put(d->search->share, &piece) ? untried : 0;
         return;
     }
-    bool goes_on = search_visit(search) != VISITED_FULL && enter_state(&d);
+}
+
+/* Goes to the state that a piece begins at: what its giver has counted is not counted again. */
+static bool enter_piece(struct descent *d)
+{
+    const struct share_piece *piece = d->piece;
+    struct run *run = d->search->run;
+    struct check_stats stats = run->stats;
+    for (uint32_t i = 0; i < piece->length; i++) {
+        run_do(run, &piece->action[i], i + 1);
+    }
+    run->stats = stats;
+    if (!make_room(d)) {
+        d->search->limit = "memory is short";
+        return false;
+    }
+    memcpy(d->action, piece->action + piece->length, piece->untried * sizeof *d->action);
+    d->actions = piece->untried;
+    d->place[0] = (struct place){.count = (int)piece->untried};
+    return true;
+}
+
+static bool begin(struct descent *d)
+{
+    struct search *search = d->search;
+    if (d->piece != NULL && !enter_piece(d)) {
+        return false;
+    }
+    bool known = d->piece != NULL || search_visit(search) != VISITED_FULL;
+    world_fingerprint(search->run->world);
+    d->trail = known ? world_trail(search->run->world) : NULL;
+    if (known && d->trail == NULL) {
+        search->limit = "memory is short";
+    }
+    return d->trail != NULL && (d->piece != NULL || enter_state(d));
+}
+
+void search_depth_first(struct search *search, const struct share_piece *piece)
+{
+    struct descent d = {.search = search, .piece = piece};
+    bool goes_on = begin(&d);
     while (goes_on && !search_limited(search)) {
         goes_on = advance(&d);
         if (search->counts->transitions >= search->look) {
             note_progress(&d);
         }
+        if (search->share != NULL && share_is_hungry(search->share)) {
+            give_away(&d);
+        }
     }
     if (search->violated) {
         keep_path(&d);
     }
-    trail_close(d.trail);
+    if (d.trail != NULL) {
+        trail_close(d.trail);
+    }
     free(d.action);
     free(d.place);
 }

@@ -5,7 +5,7 @@
 #include "explore/explore.h"
 
 #include "base/canon.h"
-#include "explore/search.h"
+#include "explore/share.h"
 #include "scenario/counts.h"
 
 #include <errno.h>
@@ -45,8 +45,12 @@ static void begin_layer(struct search *search, int faults)
 static bool search_layer(struct search *search, int faults)
 {
     struct run *run = search->run;
-    search->visited = visited_open(search->bytes_max);
-    if (search->visited == NULL) {
+    int workers = search->options->workers;
+    search->visited =
+        workers > 1 ? visited_open_shared(search->bytes_max, workers) : visited_open(search->bytes_max);
+    search->exact = search->visited != NULL && search->options->exact ? exact_open(search->bytes_max) : NULL;
+    if (search->visited == NULL || (search->options->exact && search->exact == NULL)) {
+        visited_close(search->visited);
         return false;
     }
     begin_layer(search, faults);
@@ -54,12 +58,16 @@ static bool search_layer(struct search *search, int faults)
     run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
     if (run_violated(run)) {
         search->violated = true;
+    } else if (workers > 1) {
+        share_search(search);
     } else if (search->options->order == EXPLORE_BREADTH_FIRST) {
         search_breadth_first(search);
     } else {
-        search_depth_first(search);
+        search_depth_first(search, NULL);
     }
-    search->counts->memory_bytes = visited_bytes(search->visited) + search->waiting_bytes;
+    search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
+    search->counts->omissions = search->exact != NULL ? exact_omissions(search->exact) : 0;
+    exact_close(search->exact);
     visited_close(search->visited);
     return true;
 }
@@ -88,6 +96,7 @@ static void search_all(struct search *search)
     int faults = faults_of(options);
     search->counts->complete_faults = -1;
     search->counts->faults_last = faults;
+    search->counts->exact = search->options->exact;
     for (int layer = search->options->layers ? 0 : faults; layer <= faults; layer++) {
         if (!search_layer(search, layer)) {
             search->limit = "no memory for states";
@@ -138,7 +147,8 @@ static void conclude(struct search *search, struct outcome *outcome)
     outcome->exhausted = !search->violated && search->limit == NULL;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
-    search->counts->expected_omissions = visited_expected_omissions(search->counts->states);
+    search->counts->expected_omissions =
+        search->options->exact ? 0 : visited_expected_omissions(search->counts->states);
     if (search->violated && search->path == NULL && search->path_length > 0) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome, "  a violation was found, and memory is short for the run that shows it\n");

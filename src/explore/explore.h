@@ -15,17 +15,22 @@ enum explore_order {
     EXPLORE_BREADTH_FIRST, /* the shortest violation; it remembers whole states that wait */
 };
 
+#define EXPLORE_WORKERS_MAX 64
+
 struct explore_options {
     enum explore_order order;
     bool layers;   /* first without faults, then with one, ...; otherwise with all at once */
+    bool exact;    /* states are compared whole, and not by fingerprints: with one worker */
     bool renaming; /* states that differ only by numbers that grow are one, if the recipe shows its own */
-    uint64_t states_max;      /* 0 = no limit */
-    size_t bytes_max;         /* for states and what waits; 0 = three quarters of the machine's memory */
-    double seconds_max;       /* 0 = no limit */
-    bool compare;             /* with the counts that the file claims, if the search comes to its end */
-    bool rewrite;             /* and writes the right ones into the file */
-    const char *out;          /* folder for traces */
-    const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
+    int workers;   /* processes that search together, depth first; at least 1 */
+    void (*begin_worker)(void); /* called in each process that a search forks; may be NULL */
+    uint64_t states_max;        /* 0 = no limit */
+    size_t bytes_max;           /* for states and what waits; 0 = three quarters of the machine's memory */
+    double seconds_max;         /* 0 = no limit */
+    bool compare;               /* with the counts that the file claims, if the search comes to its end */
+    bool rewrite;               /* and writes the right ones into the file */
+    const char *out;            /* folder for traces */
+    const volatile int *stop;   /* the search ends soon after this becomes non-zero; may be NULL */
 };
 
 /* Searches. The outcome's verdict is VERDICT_LIMIT if a limit was reached, or if it was stopped, before the end and

@@ -4,6 +4,7 @@
 #include "explore/search.h"
 
 #include "base/canon.h"
+#include "explore/share.h"
 
 #define LOOK_EVERY 16384u /* transitions */
 
@@ -42,17 +43,31 @@ bool search_rest(struct search *search, uint64_t depth)
     return !world_rest(search->run->world) || !is_over(search, true);
 }
 
+static enum visited_answer add_whole(struct search *search, uint64_t fingerprint)
+{
+    static unsigned char state[1 << 20];
+    size_t size = search->canon != NULL ? canon_bytes(search->canon, state, sizeof state)
+                                        : world_bytes(search->run->world, state, sizeof state);
+    return exact_add(search->exact, fingerprint, state, size);
+}
+
 enum visited_answer search_visit(struct search *search)
 {
     uint64_t fingerprint =
         search->canon != NULL ? canon_fingerprint(search->canon) : world_fingerprint(search->run->world);
-    enum visited_answer answer = visited_add(search->visited, fingerprint);
+    enum visited_answer answer =
+        search->exact != NULL ? add_whole(search, fingerprint) : visited_add(search->visited, fingerprint);
     if (answer == VISITED_NEW) {
         search->counts->states++;
     } else if (answer == VISITED_FULL) {
         search->limit = "the memory for states is full (see --max-memory)";
     }
     return answer;
+}
+
+size_t search_states_bytes(const struct search *search)
+{
+    return visited_bytes(search->visited) + (search->exact != NULL ? exact_bytes(search->exact) : 0);
 }
 
 static double seconds_since(const struct timespec *since)
@@ -62,18 +77,30 @@ static double seconds_since(const struct timespec *since)
     return (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) / 1e9;
 }
 
+static bool is_full(struct search *search, uint64_t states)
+{
+    bool full = search->options->states_max > 0 && states >= search->options->states_max;
+    if (full) {
+        search->limit = "the number of states reached its limit (see --max-states)";
+    }
+    return full;
+}
+
 bool search_limited(struct search *search)
 {
     const struct explore_options *options = search->options;
-    if (options->states_max > 0 && search->counts->states >= options->states_max) {
-        search->limit = "the number of states reached its limit (see --max-states)";
+    if (search->share == NULL && is_full(search, search->counts->states)) {
         return true;
     }
     if (search->counts->transitions < search->look) {
         return false;
     }
+    if (search->share != NULL &&
+        (share_is_over(search->share) || is_full(search, visited_count(search->visited)))) {
+        return true;
+    }
     search->look = search->counts->transitions + LOOK_EVERY;
-    search->counts->memory_bytes = visited_bytes(search->visited) + search->waiting_bytes;
+    search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
     if (search->counts->memory_bytes > search->bytes_max) {
         search->limit = "the memory for states that wait is full (see --max-memory)";
     } else if (options->seconds_max > 0 && seconds_since(&search->since) >= options->seconds_max) {
@@ -82,6 +109,20 @@ bool search_limited(struct search *search)
         search->limit = "interrupted";
     }
     return search->limit != NULL;
+}
+
+void search_merge_stats(struct check_stats *to, const struct check_stats *from)
+{
+    to->limit = to->limit || from->limit;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        to->finding[i].premises += from->finding[i].premises;
+        if ((from->violated & ~to->violated) >> i & 1) {
+            uint64_t premises = to->finding[i].premises;
+            to->finding[i] = from->finding[i];
+            to->finding[i].premises = premises;
+            to->violated |= 1u << i;
+        }
+    }
 }
 
 void search_keep_path(struct search *search, struct action *path, uint64_t length)

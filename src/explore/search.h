@@ -5,21 +5,25 @@
 #ifndef EXPLORE_SEARCH_H
 #define EXPLORE_SEARCH_H
 
+#include "explore/exact.h"
 #include "explore/explore.h"
-#include "explore/visited.h"
 
 #include <time.h>
+
+struct share;
+struct share_piece;
 
 struct search {
     struct run *run;
     const struct explore_options *options;
     struct search_counts *counts; /* shared with whoever shows the progress */
     struct visited *visited;
+    struct exact *exact; /* whole states in its place, or NULL */
     struct canon *canon; /* NULL: states are compared as they are */
+    struct share *share; /* among several workers: what they share; otherwise NULL */
     struct timespec since;
     size_t bytes_max;
-    uint64_t waiting_bytes; /* kept up to date by the order: paths, queues */
-    uint64_t look;          /* transitions at which limits are looked at again */
+    uint64_t look; /* transitions at which limits are looked at again */
 
     /* How it ended. */
     bool violated;
@@ -42,12 +46,19 @@ bool search_rest(struct search *search, uint64_t depth);
 /* Looks up the world's state and counts it if it is new. VISITED_FULL ends the search. */
 enum visited_answer search_visit(struct search *search);
 
+/* What the states that were seen take. */
+size_t search_states_bytes(const struct search *search);
+
 /* True if the search has to end now. Cheap unless it is time to look. */
 bool search_limited(struct search *search);
 
-/* The two orders. They start from the world's present state and leave it anywhere. */
-void search_depth_first(struct search *search);
+/* The two orders. They start from the world's present state and leave it anywhere. Depth first also does a part of the
+ * whole, a piece that another worker has left: then the present state is the first one of all runs. */
+void search_depth_first(struct search *search, const struct share_piece *piece);
 void search_breadth_first(struct search *search);
+
+/* Adds what the judges of another worker have seen. */
+void search_merge_stats(struct check_stats *to, const struct check_stats *from);
 
 /* Takes the path over. */
 void search_keep_path(struct search *search, struct action *path, uint64_t length);

@@ -26,11 +26,14 @@ struct search_counts {
     uint64_t transitions;         /* steps from states to states, likewise */
     uint64_t depth;               /* steps of the longest path, likewise */
     uint64_t frontier;            /* states that are not fully expanded */
+    uint64_t waiting_bytes;       /* of paths and queues */
     uint64_t memory_bytes;        /* of the table of states, and of what waits */
     uint64_t earlier_states;      /* of the layers before this one, in sum */
     uint64_t earlier_transitions; /* likewise */
     double
         expected_omissions; /* states that are to be expected to have been taken for others; set at the end */
+    bool exact;             /* states were compared whole */
+    uint64_t omissions;     /* of an exact search: states that would have been taken for others */
     int faults;             /* the budget of the present layer */
     int faults_last;        /* and of the last one */
     int complete_faults;    /* no run with at most so many faults violates anything; -1 = not known */

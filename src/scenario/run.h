@@ -108,6 +108,9 @@ const char *run_trouble(const struct run *run);
 /* A number that grows with each action of any run in this process: what stands still does not end. */
 uint64_t run_heartbeat(void);
 
+/* A step that others have done: they are alive. */
+void run_beat(void);
+
 /* True if a property is violated that the scenario does not declare to be. */
 bool run_violated(const struct run *run);
 

@@ -239,6 +239,11 @@ uint64_t world_fingerprint(struct world *world)
     return arena_fingerprint(&world->arena);
 }
 
+size_t world_bytes(const struct world *world, unsigned char *out, size_t size)
+{
+    return arena_bytes(&world->arena, out, size);
+}
+
 struct trail *world_trail(struct world *world)
 {
     return trail_open(&world->arena);
