@@ -221,6 +221,10 @@ int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, 
  * the step function. */
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx);
 
+/* True if this action ends a fault, as world_heal() may do whatever the budgets: a heal, a thaw, a resume, a restart, or
+ * the end of a session that no handle has any more. */
+bool world_is_healing(const struct action *action);
+
 /* True when nothing is under way: see EVENT_REST. */
 bool world_at_rest(struct world *world);
 

@@ -32,6 +32,7 @@ static const char HELP[] =
     "  --jobs N            that many scenarios at once (default: one per core)\n"
     "  --rewrite           write the counts of states and transitions into the files, as what is expected\n"
     "  --out DIR           folder for traces of violations (default: build/reports)\n"
+    "  --no-shrink         look for no shorter run of a violation\n"
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
     "  --quiet             say nothing of what passes\n"
@@ -43,10 +44,11 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
 
-static const unsigned ALLOWED =
-    OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
-    OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
-    OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_REWRITE;
+static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
+                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
+                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
+                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
+                                OPTION_REWRITE | OPTION_NO_SHRINK;
 
 int cli_check(int argc, char **argv)
 {

@@ -31,6 +31,9 @@ static const struct {
     {"quiet", no_argument, OPTION_QUIET},
     {"rewrite", no_argument, OPTION_REWRITE},
     {"table", no_argument, OPTION_TABLE},
+    {"no-shrink", no_argument, OPTION_NO_SHRINK},
+    {"property", required_argument, OPTION_PROPERTY},
+    {"max-steps", required_argument, OPTION_MAX_STEPS},
     {"strategy", required_argument, OPTION_STRATEGY},
     {"max-states", required_argument, OPTION_MAX_STATES},
     {"max-memory", required_argument, OPTION_MAX_MEMORY},
@@ -104,6 +107,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_OUT:
         options->out = text;
+        options->out_given = true;
         break;
     case OPTION_FILTER:
         options->filter = text;
@@ -134,6 +138,14 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_TABLE:
         options->table = true;
         break;
+    case OPTION_NO_SHRINK:
+        options->no_shrink = true;
+        break;
+    case OPTION_PROPERTY:
+        options->property = text;
+        break;
+    case OPTION_MAX_STEPS:
+        return read_number(command, name, text, 1, UINT64_MAX / 2, &options->max_steps);
     case OPTION_STRATEGY:
         return read_strategy(options, command, text);
     case OPTION_MAX_STATES:

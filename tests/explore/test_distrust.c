@@ -88,8 +88,6 @@ static void search(bool distrust)
     calls = 0;
     explore_run(&setup, &options, &outcome);
     scenario_close(&scenario);
-    print_message("verdict %d calls %u transitions %lu: %s\n", (int)outcome.verdict, calls,
-                  (unsigned long)outcome.search.transitions, outcome.text);
 }
 
 static void nothing_is_wrong(void **state)
