@@ -245,7 +245,8 @@ void world_image_free(struct world_image *image);
 uint64_t world_fingerprint(struct world *world);
 
 /* True if a block differs from the image though nobody has marked it since the fingerprint was taken last; says which. */
-bool world_unmarked_write(const struct world *world, const struct world_image *image, char block[WORLD_LABEL_MAX]);
+bool world_unmarked_write(const struct world *world, const struct world_image *image,
+                          char block[WORLD_LABEL_MAX]);
 
 /* What the fingerprint stands for. Writes at most `size` bytes; returns how many there are. */
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
