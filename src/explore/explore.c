@@ -43,39 +43,54 @@ static void begin_layer(struct search *search, int faults)
     search->next_again = DISTRUST_PATH_EVERY;
 }
 
-/* One layer: all runs with at most so many faults. False if memory is refused. */
-static bool search_layer(struct search *search, int faults)
+/* What a layer has for itself. False if memory is refused. */
+static bool open_layer(struct search *search)
 {
-    struct run *run = search->run;
     int workers = search->options->workers;
-    search->visited =
-        workers > 1 ? visited_open_shared(search->bytes_max, workers) : visited_open(search->bytes_max);
-    search->exact = search->visited != NULL && search->options->exact ? exact_open(search->bytes_max) : NULL;
-    if (search->visited == NULL || (search->options->exact && search->exact == NULL)) {
-        visited_close(search->visited);
-        return false;
-    }
-    begin_layer(search, faults);
-    run->faults_max = faults;
-    run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
-    search->start = world_save(run->world);
-    if (search->start == NULL) {
-        search->limit = "memory is short";
-    } else if (run_violated(run)) {
-        search->violated = true;
-    } else if (workers > 1) {
+    size_t bytes = search->bytes_max;
+    search->start = world_save(search->run->world);
+    search->visited = workers > 1 ? visited_open_shared(bytes, workers) : visited_open(bytes);
+    search->exact = search->options->exact ? exact_open(bytes) : NULL;
+    return search->start != NULL && search->visited != NULL &&
+           (search->exact != NULL || !search->options->exact);
+}
+
+static void close_layer(struct search *search)
+{
+    world_image_free(search->start);
+    exact_close(search->exact);
+    visited_close(search->visited);
+}
+
+static void search_in_order(struct search *search)
+{
+    if (search->options->workers > 1) {
         share_search(search);
     } else if (search->options->order == EXPLORE_BREADTH_FIRST) {
         search_breadth_first(search);
     } else {
         search_depth_first(search, NULL);
     }
-    search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
-    search->counts->omissions = search->exact != NULL ? exact_omissions(search->exact) : 0;
-    world_image_free(search->start);
-    exact_close(search->exact);
-    visited_close(search->visited);
-    return true;
+}
+
+/* One layer: all runs with at most so many faults. */
+static void search_layer(struct search *search, int faults)
+{
+    struct run *run = search->run;
+    begin_layer(search, faults);
+    run->faults_max = faults;
+    run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
+    if (run_violated(run)) {
+        search->violated = true;
+    } else if (!open_layer(search)) {
+        search->limit = "no memory for states (see --max-memory)";
+        close_layer(search);
+    } else {
+        search_in_order(search);
+        search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
+        search->counts->omissions = search->exact != NULL ? exact_omissions(search->exact) : 0;
+        close_layer(search);
+    }
 }
 
 /* Does the run again that violates something, so that its choices are recorded. What is found must be found again. */
@@ -104,9 +119,7 @@ static void search_all(struct search *search)
     search->counts->faults_last = faults;
     search->counts->exact = search->options->exact;
     for (int layer = search->options->layers ? 0 : faults; layer <= faults; layer++) {
-        if (!search_layer(search, layer)) {
-            search->limit = "no memory for states";
-        }
+        search_layer(search, layer);
         if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
             return;
         }
