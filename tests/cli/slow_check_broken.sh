@@ -5,7 +5,6 @@
 # A search of the standard configurations finds each broken recipe, in 10 seconds each at most. What a search without a
 # clock cannot show is named here, with the reason.
 source "$(dirname "$0")/lib.sh"
-shopt -s extglob
 
 declare -A BEYOND=(
     [broken-ignores-loss]="at_most_one_believer means something with a clock only"
@@ -13,19 +12,29 @@ declare -A BEYOND=(
     [broken-release-by-anyone]="a client program never releases what its owner does not hold"
 )
 
+# Under sanitizers, where a search takes ten times as long, some recipes with different causes, by one configuration.
+configurations=(scenarios/explore/*_2.scn)
+recipes=$("$LOCKSTEP" list recipes | awk '$1 ~ /^broken-/ { print $1 }')
+at_least=25
+if [[ -n ${LOCKSTEP_SANITIZE:-} ]]; then
+    configurations=(scenarios/explore/mutex_2.scn)
+    recipes='broken-no-sort broken-session-token broken-waits-for-absent broken-never-deletes broken-exists-watch'
+    at_least=5
+fi
+
 count=0
-while read -r recipe; do
+for recipe in $recipes; do
     status=0
-    "$LOCKSTEP" check --quiet --recipe "$recipe" --max-time 10 --out "$scratch/reports" scenarios/explore/*_2.scn \
+    "$LOCKSTEP" check --quiet --recipe "$recipe" --max-time 10 --out "$scratch/reports" "${configurations[@]}" \
         >"$scratch/$recipe" 2>&1 || status=$?
     if [[ -n ${BEYOND[$recipe]:-} ]]; then
-        same 0 "$status" "$recipe, which is beyond a search (${BEYOND[$recipe]})"
+        ((status == 0 || status == 3)) || { echo "$recipe is caught, and more than: ${BEYOND[$recipe]}"; failed=1; }
     elif ((status != 1)) || ! grep -qE '^FAIL|not-judged' "$scratch/$recipe"; then
         echo "$recipe is not caught:"
         tail -n 3 "$scratch/$recipe"
         failed=1
     fi
     count=$((count + 1))
-done < <("$LOCKSTEP" list recipes | awk '$1 ~ /^broken-/ { print $1 }')
-((count > 25)) || { echo "broken recipes: $count"; failed=1; }
+done
+((count >= at_least)) || { echo "broken recipes: $count"; failed=1; }
 finish
