@@ -38,7 +38,7 @@ endfunction()
 
 function(lockstep_includes target)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-    target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE} ${CJSON_INCLUDE} ${LIBXML2_INCLUDE_DIRS})
+    target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE} ${CJSON_INCLUDE} ${LZ4_INCLUDE} ${LIBXML2_INCLUDE_DIRS})
 endfunction()
 
 # The objects of those of the layers that exist.
@@ -62,7 +62,7 @@ function(lockstep_program name)
     lockstep_objects(objects ${program_LAYERS})
     add_executable(${name} ${objects})
     target_link_options(${name} PRIVATE ${WHOLE_PROGRAM_OPTIONS})
-    target_link_libraries(${name} PRIVATE ${CJSON} LibXml2::LibXml2 Threads::Threads ${CMAKE_DL_LIBS})
+    target_link_libraries(${name} PRIVATE ${HARNESS_LIBRARIES})
 endfunction()
 
 # lockstep_library(TARGET STATIC|SHARED NAME name LAYERS layer... [LINK library...])
@@ -95,7 +95,7 @@ function(lockstep_harness_program prefix source folder)
         target_link_options(${single_target} PRIVATE ${SEPARATE_OPTIONS})
     endif()
     target_sources(${single_target} PRIVATE ${objects})
-    target_link_libraries(${single_target} PRIVATE ${CJSON} LibXml2::LibXml2 Threads::Threads ${CMAKE_DL_LIBS})
+    target_link_libraries(${single_target} PRIVATE ${HARNESS_LIBRARIES})
     set(single_target ${single_target} PARENT_SCOPE)
 endfunction()
 

@@ -6,7 +6,7 @@
 packages_of()
 {
     case $1 in
-    run) echo gcc libc6-dev cmake ninja-build libzookeeper-mt-dev libcjson-dev libxml2-dev ;;
+    run) echo gcc libc6-dev cmake ninja-build libzookeeper-mt-dev libcjson-dev liblz4-dev libxml2-dev ;;
     # The server itself is in libzookeeper-java; the package zookeeper adds a desktop Java and scripts not used here.
     test) echo libcmocka-dev libzookeeper-java libslf4j-java default-jre-headless ;;
     full) echo clang libclang-rt-dev clang-format clang-tidy gcovr valgrind ;;

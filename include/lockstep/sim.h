@@ -221,6 +221,10 @@ int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, 
  * the step function. */
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx);
 
+/* True if this action ends a fault, as world_heal() may do whatever the budgets: a heal, a thaw, a resume, a restart, or
+ * the end of a session that no handle has any more. */
+bool world_is_healing(const struct action *action);
+
 /* True when nothing is under way: see EVENT_REST. */
 bool world_at_rest(struct world *world);
 
@@ -239,6 +243,13 @@ void world_image_free(struct world_image *image);
 /* Equal for equal worlds, and for two different ones with a chance of 1 in 2^64. Costs what the blocks cost that were
  * marked since the last call. */
 uint64_t world_fingerprint(struct world *world);
+
+/* True if a block differs from the image though nobody has marked it since the fingerprint was taken last; says which. */
+bool world_unmarked_write(const struct world *world, const struct world_image *image,
+                          char block[WORLD_LABEL_MAX]);
+
+/* What the fingerprint stands for. Writes at most `size` bytes; returns how many there are. */
+size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
 
 /* The fingerprint up to the renaming of numbers that grow (D3c, base/canon.h). NULL if the recipe or the judges do not show
  * theirs, if the world's constants or programs tie something to them (a preset sequence, guarded writes), or if memory is

@@ -122,6 +122,19 @@ uint64_t arena_fingerprint(struct arena *arena)
     return sum;
 }
 
+size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size)
+{
+    size_t at = 0;
+    for (int i = 0; i < arena->blocks; i++) {
+        uint32_t used = head(arena, i)->used;
+        if (at + used <= size) {
+            memcpy(out + at, arena_at(arena, i), used);
+        }
+        at += used;
+    }
+    return at;
+}
+
 struct arena_image *arena_save(const struct arena *arena)
 {
     size_t bytes = arena_live(arena);

@@ -83,6 +83,9 @@ size_t arena_live(const struct arena *arena);
 uint64_t arena_fingerprint(struct arena *arena);
 
 /* NULL if memory is short. The caller frees it. */
+/* The live bytes of all blocks, one behind the other: at most `size` of them; returns how many there are. */
+size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size);
+
 struct arena_image *arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, const struct arena_image *image);
 bool arena_image_equal(const struct arena_image *a, const struct arena_image *b);

@@ -205,6 +205,22 @@ void canon_text(struct canon *canon, const char *text)
 
 /* ---- one block ---- */
 
+/* Fills in a part's list and the blanked bytes; returns how many bytes the block has. */
+static uint32_t show_block(struct canon *canon, int block, struct part *part)
+{
+    canon->block = arena_at(canon->arena, block);
+    uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
+    if (used > SCRATCH_BYTES) {
+        canon->refused = true;
+        return 0;
+    }
+    memcpy(canon->scratch, canon->block, used);
+    canon->part = part;
+    part->count = 0;
+    canon->show(canon->ctx, block, canon);
+    return used;
+}
+
 static const struct part *part_of(struct canon *canon, int block)
 {
     uint64_t hash = canon->arena->hash[block];
@@ -212,16 +228,7 @@ static const struct part *part_of(struct canon *canon, int block)
     if (part->hash == hash) {
         return part;
     }
-    canon->block = arena_at(canon->arena, block);
-    uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
-    if (used > SCRATCH_BYTES) {
-        canon->refused = true;
-        return part;
-    }
-    memcpy(canon->scratch, canon->block, used);
-    canon->part = part;
-    part->count = 0;
-    canon->show(canon->ctx, block, canon);
+    uint32_t used = show_block(canon, block, part);
     part->hash = canon->refused ? 0 : hash;
     part->skeleton = hash_bytes(canon->scratch, used, (uint64_t)block + 1);
     return part;
@@ -290,4 +297,42 @@ uint64_t canon_fingerprint(struct canon *canon)
     }
     rank_lines(canon);
     return sum + hash_bytes(canon->scratch, write_ranks(canon, parts), 0);
+}
+
+/* ---- whole states ---- */
+
+static size_t put_bytes(unsigned char *out, size_t size, size_t at, const void *bytes, size_t count)
+{
+    if (at + count <= size) {
+        memcpy(out + at, bytes, count);
+    }
+    return at + count;
+}
+
+static size_t put_blocks(struct canon *canon, bool blanked, unsigned char *out, size_t size)
+{
+    static struct part unused; /* a block's list is known already */
+    size_t at = 0;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        uint32_t used = show_block(canon, block, &unused);
+        at = put_bytes(out, size, at, blanked ? canon->scratch : canon->block, used);
+    }
+    return at;
+}
+
+size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
+{
+    const struct part *parts[ARENA_BLOCKS_MAX];
+    unsigned char refused = 0;
+    canon_fingerprint(canon);
+    refused = canon->refused;
+    size_t at = put_bytes(out, size, 0, &refused, 1);
+    at += put_blocks(canon, !refused, at < size ? out + at : out, at < size ? size - at : 0);
+    if (!refused) {
+        for (int block = 0; block < canon->arena->blocks; block++) {
+            parts[block] = part_of(canon, block);
+        }
+        at = put_bytes(out, size, at, canon->scratch, write_ranks(canon, parts));
+    }
+    return at;
 }

@@ -38,6 +38,10 @@ void canon_close(struct canon *canon);
 /* The fingerprint up to renaming. */
 uint64_t canon_fingerprint(struct canon *canon);
 
+/* What the fingerprint stands for: bytes that two states have in common if and only if one is the other renamed. Writes at
+ * most `size` of them; returns how many there are. */
+size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
+
 /* ---- for those who show: the place of a number in the block; 0 is no number ---- */
 
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where);

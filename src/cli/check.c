@@ -21,6 +21,9 @@ static const char HELP[] =
     "  --no-layers         with all faults of the budget at once\n"
     "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
     "different ones\n"
+    "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
+    "left out\n"
+    "  --trust             does not do some steps twice and reach some states again to see that all is well\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
@@ -29,6 +32,7 @@ static const char HELP[] =
     "  --jobs N            that many scenarios at once (default: one per core)\n"
     "  --rewrite           write the counts of states and transitions into the files, as what is expected\n"
     "  --out DIR           folder for traces of violations (default: build/reports)\n"
+    "  --no-shrink         look for no shorter run of a violation\n"
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
     "  --quiet             say nothing of what passes\n"
@@ -43,7 +47,8 @@ static const char HELP[] =
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_REWRITE;
+                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
+                                OPTION_REWRITE | OPTION_NO_SHRINK;
 
 int cli_check(int argc, char **argv)
 {
@@ -61,6 +66,9 @@ int cli_check(int argc, char **argv)
     }
     if (options.search.workers > 1 && options.search.order == EXPLORE_BREADTH_FIRST) {
         return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
+    }
+    if (options.search.workers > 1 && options.search.exact) {
+        return cli_usage_error("check", "one worker with --exact", "--workers");
     }
     options.check = true;
     return cli_judge(&options, "check");

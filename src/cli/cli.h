@@ -22,7 +22,7 @@ enum cli_exit {
 struct cli_options {
     const char *recipe;
     const struct ls_recipe *found_recipe; /* of that name */
-    const char *out;                      /* folder for traces */
+    const char *out;                      /* folder for traces; of shrink: the file to write */
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* file; NULL = none */
     uint64_t seed;
@@ -33,6 +33,10 @@ struct cli_options {
     bool quiet;
     bool rewrite;
     bool table;
+    bool no_shrink;
+    bool out_given;
+    const char *property; /* name; NULL = not said */
+    uint64_t max_steps;   /* of a shrinking; 0 = not said */
     bool help;
     bool check; /* the command is check: only exploring scenarios, and no random schedules */
     struct explore_options search; /* of exploring scenarios */
@@ -59,6 +63,11 @@ struct cli_options {
 #define OPTION_NO_LAYERS 0x8000u
 #define OPTION_NO_RENAMING 0x10000u
 #define OPTION_WORKERS 0x20000u
+#define OPTION_EXACT 0x40000u
+#define OPTION_NO_SHRINK 0x80000u
+#define OPTION_PROPERTY 0x100000u
+#define OPTION_MAX_STEPS 0x200000u
+#define OPTION_TRUST 0x400000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -71,6 +80,7 @@ int cli_usage_error(const char *command, const char *expected, const char *found
 int cli_run(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_shrink(int argc, char **argv);
 int cli_list(int argc, char **argv);
 
 /* A scenario and what came of it. */
@@ -103,6 +113,16 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
 
 /* True after the user pressed Ctrl-C. */
 bool cli_interrupted(void);
+
+/* ---- violations (failure.c) ---- */
+
+/* Looks for a shorter run with the violation of this outcome, if `shrinks`, and writes its trace beside the outcome's;
+ * then replays what is to be reported, and notes its story. It looks no further once *stop is not 0. The effort is bounded in steps, some seconds. A violation
+ * that its replay does not show is an error. An outcome that violates nothing stays as it is. */
+void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop);
+
+/* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */
+int cli_min_path(const char *path, char *out, size_t size);
 
 /* ---- reports ---- */
 

@@ -151,6 +151,9 @@ static void work(const struct cli_options *options, struct cli_job *job)
         run_random(options, &setup, options->seeds, job->outcome);
     }
     job->outcome->done = true;
+    job->outcome->shrinking = true;
+    cli_prepare_failure(job->outcome, !options->no_shrink, &stop_asked);
+    job->outcome->shrinking = false;
 }
 
 static pid_t start(const struct cli_options *options, struct cli_job *job)
@@ -191,6 +194,10 @@ static void note_end(struct cli_job *job, int status)
     struct outcome *outcome = job->outcome;
     job->finished = true;
     if (outcome->done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return;
+    }
+    if (outcome->done && outcome->shrinking) { /* what was found stays found */
+        outcome_say(outcome, "  the worker died while it looked for a shorter trace\n");
         return;
     }
     outcome->verdict = VERDICT_ERROR;
@@ -245,13 +252,22 @@ static int busy_slots(const struct slot *slots, int count)
     return busy;
 }
 
-static void end_workers(struct slot *slots, int count)
+/* What a worker has found counts, even if it was still looking for a shorter way to show it. */
+static void note_killed(struct slot *slot, struct cli_job *jobs)
+{
+    struct cli_job *job = &jobs[slot->job];
+    job->finished = job->outcome->done;
+    job->seconds = seconds_since(&slot->since);
+    slot->pid = 0;
+}
+
+static void end_workers(struct slot *slots, int count, struct cli_job *jobs)
 {
     for (int i = 0; i < count; i++) {
         if (slots[i].pid > 0) {
             kill(slots[i].pid, SIGKILL);
             waitpid(slots[i].pid, NULL, 0);
-            slots[i].pid = 0;
+            note_killed(&slots[i], jobs);
         }
     }
 }
@@ -261,7 +277,7 @@ static void note_stopped(struct slot *slot, struct cli_job *jobs, int status)
 {
     bool sent = WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
     if (sent) {
-        slot->pid = 0;
+        note_killed(slot, jobs);
     } else {
         note_worker(slot, 1, jobs, slot->pid, status);
     }
@@ -288,7 +304,7 @@ static void stop_workers(struct slot *slots, int count, struct cli_job *jobs)
         }
         again = busy_slots(slots, count) > 0 && wait_for_signal(PROGRESS_MS);
     }
-    end_workers(slots, count);
+    end_workers(slots, count, jobs);
 }
 
 /* The search that has been under way for longest stands for all. */

@@ -50,6 +50,12 @@ static bool add_trace(cJSON *object, const struct outcome *outcome)
            cJSON_AddStringToObject(object, "replay", line);
 }
 
+static bool add_shrunk(cJSON *object, const struct outcome *outcome)
+{
+    return outcome->shrunk[0] ? cJSON_AddStringToObject(object, "shrunk", outcome->shrunk) != NULL
+                              : cJSON_AddNullToObject(object, "shrunk") != NULL;
+}
+
 static bool add_nulls(cJSON *object)
 {
     static const char *const FIELDS[] = {"states",    "bytes_per_state", "states_per_second", "strategy",
@@ -96,7 +102,7 @@ static bool fill(cJSON *object, const struct cli_options *options, const struct 
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
            cJSON_AddNumberToObject(object, "seconds", job->seconds) &&
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
-           add_trace(object, outcome) && add_message(object, outcome);
+           add_trace(object, outcome) && add_shrunk(object, outcome) && add_message(object, outcome);
 }
 
 int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job)

@@ -31,12 +31,17 @@ static const struct {
     {"quiet", no_argument, OPTION_QUIET},
     {"rewrite", no_argument, OPTION_REWRITE},
     {"table", no_argument, OPTION_TABLE},
+    {"no-shrink", no_argument, OPTION_NO_SHRINK},
+    {"property", required_argument, OPTION_PROPERTY},
+    {"max-steps", required_argument, OPTION_MAX_STEPS},
     {"strategy", required_argument, OPTION_STRATEGY},
     {"max-states", required_argument, OPTION_MAX_STATES},
     {"max-memory", required_argument, OPTION_MAX_MEMORY},
     {"max-time", required_argument, OPTION_MAX_TIME},
     {"no-layers", no_argument, OPTION_NO_LAYERS},
     {"no-renaming", no_argument, OPTION_NO_RENAMING},
+    {"trust", no_argument, OPTION_TRUST},
+    {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
@@ -102,6 +107,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_OUT:
         options->out = text;
+        options->out_given = true;
         break;
     case OPTION_FILTER:
         options->filter = text;
@@ -132,6 +138,14 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_TABLE:
         options->table = true;
         break;
+    case OPTION_NO_SHRINK:
+        options->no_shrink = true;
+        break;
+    case OPTION_PROPERTY:
+        options->property = text;
+        break;
+    case OPTION_MAX_STEPS:
+        return read_number(command, name, text, 1, UINT64_MAX / 2, &options->max_steps);
     case OPTION_STRATEGY:
         return read_strategy(options, command, text);
     case OPTION_MAX_STATES:
@@ -146,6 +160,12 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_NO_LAYERS:
         options->search.layers = false;
+        break;
+    case OPTION_TRUST:
+        options->search.distrust = false;
+        break;
+    case OPTION_EXACT:
+        options->search.exact = true;
         break;
     case OPTION_WORKERS:
         if (read_number(command, name, text, 1, EXPLORE_WORKERS_MAX, &number) != 0) {
@@ -181,6 +201,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     options->search.layers = true;
     options->search.renaming = true;
     options->search.workers = 1;
+    options->search.distrust = true;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;
     for (int i = 0; i < OPTION_COUNT; i++) {
         if (OPTIONS[i].bit == 0 || (OPTIONS[i].bit & allowed)) {

@@ -25,6 +25,7 @@ static const char HELP[] =
     "  --rewrite       write what was seen into the files as what is expected, unless a property is "
     "violated\n                  or a limit was met\n"
     "  --out DIR       folder for traces of failures (default: build/reports)\n"
+    "  --no-shrink     look for no shorter trace of a violation\n"
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
     "  --quiet         say nothing of what passes\n"
@@ -38,7 +39,8 @@ static const char HELP[] =
     "lockstep run -\n";
 
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-                                OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE;
+                                OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE |
+                                OPTION_NO_SHRINK;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 

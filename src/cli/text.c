@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define GREEN "\033[32m"
@@ -67,8 +68,13 @@ static void say_what_stands(FILE *out, const struct outcome *outcome)
     }
     fputs(outcome->exhausted ? "  all runs " : "  no run ", out);
     say_faults(out, search->complete_faults);
-    fprintf(out, "%s; expected omissions: %.1e\n", outcome->exhausted ? "" : " violates anything",
-            search->expected_omissions);
+    fputs(outcome->exhausted ? "" : " violates anything", out);
+    if (search->exact) {
+        fprintf(out, "; exact: fingerprints would have left out %llu\n",
+                (unsigned long long)search->omissions);
+    } else {
+        fprintf(out, "; expected omissions: %.1e\n", search->expected_omissions);
+    }
 }
 
 /* Figures that differ from call to call are for people. */
@@ -90,6 +96,17 @@ static void say_schedule(FILE *out, const struct outcome *outcome)
     fputc('\n', out);
 }
 
+/* The run step by step, for those that no file describes. */
+static void tell_story(FILE *out, const struct outcome *outcome)
+{
+    const char *line = outcome->schedule != SCHEDULE_DIRECTED ? outcome->story : "";
+    while (*line) {
+        int size = (int)strcspn(line, "\n");
+        fprintf(out, "%s%.*s\n", size > 0 ? "  | " : "  |", size, line);
+        line += size + (line[size] == '\n');
+    }
+}
+
 /* The lines that a failure ends with: what, where, and how to see it again. */
 static void say_failure(FILE *out, const struct cli_job *job)
 {
@@ -107,6 +124,11 @@ static void say_failure(FILE *out, const struct cli_job *job)
     }
     if (outcome->verdict == VERDICT_DIFFERS) {
         fprintf(out, "FAIL %s is not what the file expects\n", job->scenario.input.name);
+    }
+    if (outcome->shrunk[0]) {
+        fprintf(out, "shrunk: lockstep replay %s  (%s in %d steps, was %d%s)\n", outcome->shrunk,
+                outcome->shrunk_property, outcome->shrunk_steps, outcome->shrunk_from,
+                outcome->shrunk_minimal ? "" : "; may get shorter: lockstep shrink");
     }
     if (outcome->trace[0]) {
         fprintf(out, "replay: lockstep replay %s\n", outcome->trace);
@@ -126,6 +148,7 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
     }
     fputs(outcome->text, out);
     if (outcome->verdict != VERDICT_HOLDS) {
+        tell_story(out, outcome);
         say_failure(out, job);
     }
     fflush(out);

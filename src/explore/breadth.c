@@ -3,7 +3,7 @@
 
 /* Breadth first: all states of one depth before those of the next, so that the first violation is a shortest one. Each
  * state remembers from which one it came and by what; those that wait are kept whole. */
-#include "explore/search.h"
+#include "explore/distrust.h"
 
 #include <stdlib.h>
 
@@ -79,7 +79,8 @@ static bool try_action(struct wave *w, size_t state, const struct action *action
 {
     struct search *search = w->search;
     uint32_t depth = w->origin[state].depth + 1;
-    bool goes_on = search_step(search, action, depth);
+    bool twice = distrust_is_due(search, DISTRUST_STEP_EVERY, &search->next_twice);
+    bool goes_on = (twice ? distrust_step : search_step)(search, action, depth);
     if (!goes_on && search->violated) {
         keep_path(w, state, action);
     }

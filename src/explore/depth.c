@@ -3,6 +3,7 @@
 
 /* Depth first: down into each new state at once, back along the trail. */
 #include "base/trail.h"
+#include "explore/distrust.h"
 #include "explore/share.h"
 
 #include <stdlib.h>
@@ -106,6 +107,38 @@ static void note_progress(struct descent *d)
         trail_bytes(d->trail) + d->actions_max * sizeof *d->action + d->depth_max * sizeof *d->place;
 }
 
+/* The action that each place of the path has taken last. */
+static void copy_path(const struct descent *d, struct action *to, size_t places)
+{
+    for (size_t i = 0; i < places; i++) {
+        const struct place *place = &d->place[i];
+        to[i] = d->action[place->first + (size_t)place->next - 1];
+    }
+}
+
+/* All actions that led to the present state; owned by the caller, NULL if memory is short. */
+static struct action *whole_path(const struct descent *d, size_t length)
+{
+    size_t before = d->piece != NULL ? d->piece->length : 0;
+    struct action *path = malloc((length + 1) * sizeof *path);
+    if (path != NULL) {
+        if (before > 0) {
+            memcpy(path, d->piece->action, before * sizeof *path);
+        }
+        copy_path(d, path + before, length - before);
+    }
+    return path;
+}
+
+static bool doubt_path(struct descent *d)
+{
+    size_t length = (size_t)depth_of(d);
+    struct action *path = whole_path(d, length);
+    bool right = path == NULL || distrust_path(d->search, path, length);
+    free(path);
+    return right;
+}
+
 /* One step. False when the search is over. */
 static bool advance(struct descent *d)
 {
@@ -119,12 +152,14 @@ static bool advance(struct descent *d)
         return true;
     }
     const struct action *action = &d->action[place->first + (size_t)place->next++];
-    if (!search_step(search, action, depth_of(d) + 1)) {
+    bool twice = distrust_is_due(search, DISTRUST_STEP_EVERY, &search->next_twice);
+    if (!(twice ? distrust_step : search_step)(search, action, depth_of(d) + 1)) {
         return false;
     }
     switch (search_visit(search)) {
     case VISITED_NEW:
-        return go_down(d);
+        return go_down(d) &&
+               (!distrust_is_due(search, DISTRUST_PATH_EVERY, &search->next_again) || doubt_path(d));
     case VISITED_KNOWN:
         trail_back(d->trail);
         return true;
@@ -133,28 +168,10 @@ static bool advance(struct descent *d)
     }
 }
 
-/* The action that each place of the path has taken last. */
-static void copy_path(const struct descent *d, struct action *to, size_t places)
-{
-    for (size_t i = 0; i < places; i++) {
-        const struct place *place = &d->place[i];
-        to[i] = d->action[place->first + (size_t)place->next - 1];
-    }
-}
-
 static void keep_path(struct descent *d)
 {
-    struct search *search = d->search;
-    size_t length = (size_t)search->run->steps;
-    size_t before = d->piece != NULL ? d->piece->length : 0;
-    struct action *path = malloc((length + 1) * sizeof *path);
-    if (path != NULL) {
-        if (before > 0) {
-            memcpy(path, d->piece->action, before * sizeof *path);
-        }
-        copy_path(d, path + before, length - before);
-    }
-    search_keep_path(search, path, length);
+    size_t length = (size_t)d->search->run->steps;
+    search_keep_path(d->search, whole_path(d, length), length);
 }
 
 /* ---- among several workers ---- */

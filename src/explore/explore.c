@@ -5,6 +5,7 @@
 #include "explore/explore.h"
 
 #include "base/canon.h"
+#include "explore/distrust.h"
 #include "explore/share.h"
 #include "scenario/counts.h"
 
@@ -38,7 +39,8 @@ static void begin_layer(struct search *search, int faults)
     counts->earlier_transitions += counts->transitions;
     counts->states = counts->transitions = counts->depth = 0;
     counts->faults = faults;
-    search->look = 0;
+    search->look = search->next_twice = 0;
+    search->next_again = DISTRUST_PATH_EVERY;
 }
 
 /* One layer: all runs with at most so many faults. False if memory is refused. */
@@ -48,13 +50,18 @@ static bool search_layer(struct search *search, int faults)
     int workers = search->options->workers;
     search->visited =
         workers > 1 ? visited_open_shared(search->bytes_max, workers) : visited_open(search->bytes_max);
-    if (search->visited == NULL) {
+    search->exact = search->visited != NULL && search->options->exact ? exact_open(search->bytes_max) : NULL;
+    if (search->visited == NULL || (search->options->exact && search->exact == NULL)) {
+        visited_close(search->visited);
         return false;
     }
     begin_layer(search, faults);
     run->faults_max = faults;
     run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
-    if (run_violated(run)) {
+    search->start = world_save(run->world);
+    if (search->start == NULL) {
+        search->limit = "memory is short";
+    } else if (run_violated(run)) {
         search->violated = true;
     } else if (workers > 1) {
         share_search(search);
@@ -63,7 +70,10 @@ static bool search_layer(struct search *search, int faults)
     } else {
         search_depth_first(search, NULL);
     }
-    search->counts->memory_bytes = visited_bytes(search->visited) + search->counts->waiting_bytes;
+    search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
+    search->counts->omissions = search->exact != NULL ? exact_omissions(search->exact) : 0;
+    world_image_free(search->start);
+    exact_close(search->exact);
     visited_close(search->visited);
     return true;
 }
@@ -92,11 +102,12 @@ static void search_all(struct search *search)
     int faults = faults_of(options);
     search->counts->complete_faults = -1;
     search->counts->faults_last = faults;
+    search->counts->exact = search->options->exact;
     for (int layer = search->options->layers ? 0 : faults; layer <= faults; layer++) {
         if (!search_layer(search, layer)) {
             search->limit = "no memory for states";
         }
-        if (search->violated || search->limit != NULL) {
+        if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
             return;
         }
         search->counts->complete_faults = layer;
@@ -139,10 +150,16 @@ static void conclude(struct search *search, struct outcome *outcome)
     struct run *run = search->run;
     struct check_stats all = run->stats;
     outcome->schedule = SCHEDULE_SEARCH;
-    outcome->exhausted = !search->violated && search->limit == NULL;
+    outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
-    search->counts->expected_omissions = visited_expected_omissions(search->counts->states);
+    search->counts->expected_omissions =
+        search->options->exact ? 0 : visited_expected_omissions(search->counts->states);
+    if (search->wrong[0] != 0) {
+        outcome->verdict = VERDICT_ERROR;
+        outcome_say(outcome, "  the search is wrong: %s\n", search->wrong);
+        return;
+    }
     if (search->violated && search->path == NULL && search->path_length > 0) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome, "  a violation was found, and memory is short for the run that shows it\n");

@@ -43,17 +43,31 @@ bool search_rest(struct search *search, uint64_t depth)
     return !world_rest(search->run->world) || !is_over(search, true);
 }
 
+static enum visited_answer add_whole(struct search *search, uint64_t fingerprint)
+{
+    static unsigned char state[1 << 20];
+    size_t size = search->canon != NULL ? canon_bytes(search->canon, state, sizeof state)
+                                        : world_bytes(search->run->world, state, sizeof state);
+    return exact_add(search->exact, fingerprint, state, size);
+}
+
 enum visited_answer search_visit(struct search *search)
 {
     uint64_t fingerprint =
         search->canon != NULL ? canon_fingerprint(search->canon) : world_fingerprint(search->run->world);
-    enum visited_answer answer = visited_add(search->visited, fingerprint);
+    enum visited_answer answer =
+        search->exact != NULL ? add_whole(search, fingerprint) : visited_add(search->visited, fingerprint);
     if (answer == VISITED_NEW) {
         search->counts->states++;
     } else if (answer == VISITED_FULL) {
         search->limit = "the memory for states is full (see --max-memory)";
     }
     return answer;
+}
+
+size_t search_states_bytes(const struct search *search)
+{
+    return visited_bytes(search->visited) + (search->exact != NULL ? exact_bytes(search->exact) : 0);
 }
 
 static double seconds_since(const struct timespec *since)
@@ -86,7 +100,7 @@ bool search_limited(struct search *search)
         return true;
     }
     search->look = search->counts->transitions + LOOK_EVERY;
-    search->counts->memory_bytes = visited_bytes(search->visited) + search->counts->waiting_bytes;
+    search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
     if (search->counts->memory_bytes > search->bytes_max) {
         search->limit = "the memory for states that wait is full (see --max-memory)";
     } else if (options->seconds_max > 0 && seconds_since(&search->since) >= options->seconds_max) {

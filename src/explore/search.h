@@ -5,8 +5,8 @@
 #ifndef EXPLORE_SEARCH_H
 #define EXPLORE_SEARCH_H
 
+#include "explore/exact.h"
 #include "explore/explore.h"
-#include "explore/visited.h"
 
 #include <time.h>
 
@@ -18,13 +18,18 @@ struct search {
     const struct explore_options *options;
     struct search_counts *counts; /* shared with whoever shows the progress */
     struct visited *visited;
+    struct exact *exact; /* whole states in its place, or NULL */
     struct canon *canon; /* NULL: states are compared as they are */
     struct share *share; /* among several workers: what they share; otherwise NULL */
     struct timespec since;
     size_t bytes_max;
     uint64_t look; /* transitions at which limits are looked at again */
 
+    struct world_image *start;       /* the first state */
+    uint64_t next_twice, next_again; /* transitions at which a step is done twice, a state reached again */
+
     /* How it ended. */
+    char wrong[2 * WORLD_LABEL_MAX + 128]; /* what the search found wrong with itself; empty = nothing */
     bool violated;
     const char *limit;   /* what was reached first, NULL = nothing */
     struct action *path; /* from the first state to the violation; owned */
@@ -44,6 +49,9 @@ bool search_rest(struct search *search, uint64_t depth);
 
 /* Looks up the world's state and counts it if it is new. VISITED_FULL ends the search. */
 enum visited_answer search_visit(struct search *search);
+
+/* What the states that were seen take. */
+size_t search_states_bytes(const struct search *search);
 
 /* True if the search has to end now. Cheap unless it is time to look. */
 bool search_limited(struct search *search);

@@ -36,6 +36,7 @@ struct share {
     /* How it ended; set by the first that has something to say. Texts are the program's own, at one place in all workers. */
     bool violated, path_rests;
     const char *limit;
+    char wrong[sizeof((struct search *)0)->wrong];
     uint64_t path_length;
     struct share_piece piece[PIECES_MAX];
     struct action path[PATH_MAX_ACTIONS];
@@ -111,11 +112,13 @@ static bool take_piece(struct share *share, struct share_piece *out)
 
 static void tell_end(struct share *share, const struct search *search)
 {
-    if (!search->violated && search->limit == NULL) {
+    if (!search->violated && search->limit == NULL && search->wrong[0] == 0) {
         return;
     }
     pthread_mutex_lock(&share->mutex);
-    if (search->violated && !share->violated && search->path_length <= PATH_MAX_ACTIONS) {
+    if (search->wrong[0] != 0) {
+        memcpy(share->wrong, search->wrong, sizeof share->wrong);
+    } else if (search->violated && !share->violated && search->path_length <= PATH_MAX_ACTIONS) {
         share->violated = true;
         share->path_rests = search->path_rests;
         share->path_length = search->path_length;
@@ -133,27 +136,26 @@ static void work(struct search *search, int worker)
 {
     static struct share_piece piece;
     struct share *share = search->share;
-    struct world_image *start = world_save(search->run->world);
-    bool goes_on = start != NULL;
+    bool goes_on = true;
     search->counts = &share->member[worker].counts;
     memset(&search->run->stats, 0, sizeof search->run->stats); /* what was seen before is the leader's */
     visited_join(search->visited, worker);
     if (worker == 0) {
         search_depth_first(search, NULL);
     }
-    while (goes_on && !search->violated && search->limit == NULL && !share_is_over(share)) {
+    while (goes_on && !search->violated && search->limit == NULL && search->wrong[0] == 0 &&
+           !share_is_over(share)) {
         visited_rest(search->visited);
         goes_on = take_piece(share, &piece);
         visited_resume(search->visited);
         if (goes_on) {
-            world_restore(search->run->world, start);
+            world_restore(search->run->world, search->start);
             search_depth_first(search, &piece);
         }
     }
     visited_rest(search->visited);
     share->member[worker].stats = search->run->stats;
     tell_end(share, search);
-    world_image_free(start);
 }
 
 static pid_t start_worker(struct search *search, int worker)
@@ -252,6 +254,7 @@ static void conclude(struct search *search)
     const struct share *share = search->share;
     search->violated = share->violated;
     search->path_rests = share->path_rests;
+    memcpy(search->wrong, share->wrong, sizeof search->wrong);
     search->limit = share->violated ? NULL : share->limit;
     for (int w = 0; w < share->workers; w++) {
         search_merge_stats(&search->run->stats, &share->member[w].stats);

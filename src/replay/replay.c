@@ -24,24 +24,24 @@ struct replay {
 
 /* ---- what the trace stands for ---- */
 
-static int find_setup(struct replay *replay, struct run_setup *setup)
+int replay_setup(const struct trace *trace, struct scenario *scenario, struct run_setup *setup,
+                 struct input_error *error)
 {
-    const struct trace *trace = replay->trace;
     int schedule = schedule_find(trace->schedule);
-    *setup = (struct run_setup){.scenario = &replay->scenario, .recipe = recipe_find(trace->recipe)};
+    *setup = (struct run_setup){.scenario = scenario, .recipe = recipe_find(trace->recipe)};
     if (!setup->recipe) {
-        return input_complain(replay->error, trace->input.name, RECIPE_LINE, 8, trace->recipe,
-                              strlen(trace->recipe), "a recipe (see lockstep list recipes)");
+        return input_complain(error, trace->input.name, RECIPE_LINE, 8, trace->recipe, strlen(trace->recipe),
+                              "a recipe (see lockstep list recipes)");
     }
     if (schedule < 0) {
-        return input_complain(replay->error, trace->input.name, SCHEDULE_LINE, 10, trace->schedule,
+        return input_complain(error, trace->input.name, SCHEDULE_LINE, 10, trace->schedule,
                               strlen(trace->schedule), "directed, uniform, pct or search");
     }
     setup->schedule = (enum schedule)schedule;
     setup->seed = trace->seed;
     setup->seeded = trace->seeded;
-    return scenario_read_part(&replay->scenario, trace->input.name, trace->text, trace->text_size,
-                              trace->text_line - 1, 2, replay->error);
+    return scenario_read_part(scenario, trace->input.name, trace->text, trace->text_size,
+                              trace->text_line - 1, 2, error);
 }
 
 /* ---- telling ---- */
@@ -156,7 +156,7 @@ enum replay_result replay_trace(const struct trace *trace, FILE *out, struct inp
     struct replay replay = {.trace = trace, .out = out, .error = error};
     struct run_setup setup;
     enum replay_result result = REPLAY_UNFIT;
-    if (find_setup(&replay, &setup) != 0) {
+    if (replay_setup(trace, &replay.scenario, &setup, error) != 0) {
         return REPLAY_UNFIT;
     }
     if (run_init(&replay.run, &setup) != 0) {

@@ -14,6 +14,11 @@ enum replay_result {
     REPLAY_UNFIT,    /* it cannot be replayed here; *error says where it drifted and why */
 };
 
+/* What the trace stands for: reads its scenario, which is the caller's to close, and fills in the setup, which
+ * points to it. Returns 0, or -1 with the complaint in *error and nothing to close. */
+int replay_setup(const struct trace *trace, struct scenario *scenario, struct run_setup *setup,
+                 struct input_error *error);
+
 /* Replays a trace and tells it on `out`, one line per choice, its events indented below it, at the end what
  * is violated. The same trace gives the same bytes whatever compiled the program. */
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error);

@@ -3,6 +3,8 @@
 
 #include "scenario/counts.h"
 
+#include "base/file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +97,7 @@ int counts_rewrite(const struct scenario *scenario, const struct search_counts *
         return -1;
     }
     write_all(file, scenario, counts);
-    int result = fclose(file) == 0 ? outcome_replace_file(scenario->input.name, bytes, size) : -1;
+    int result = fclose(file) == 0 ? file_replace(scenario->input.name, bytes, size) : -1;
     free(bytes);
     return result;
 }

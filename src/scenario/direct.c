@@ -3,6 +3,7 @@
 
 #include "scenario/direct.h"
 
+#include "base/file.h"
 #include "scenario/diff.h"
 
 #include <errno.h>
@@ -204,7 +205,7 @@ static void rewrite(const struct run *run, struct outcome *outcome, const struct
     if (same) {
         return;
     }
-    if (outcome_replace_file(run->setup.scenario->input.name, found->bytes, found->size) != 0) {
+    if (file_replace(run->setup.scenario->input.name, found->bytes, found->size) != 0) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome, "  cannot be rewritten: %s\n", strerror(errno));
         return;

@@ -3,6 +3,8 @@
 
 #include "scenario/outcome.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,29 +70,10 @@ static uint32_t name_of(const char *bytes, size_t size)
     return hash;
 }
 
-int outcome_replace_file(const char *path, const char *bytes, size_t size)
-{
-    char temporary[INPUT_NAME_MAX + OUTCOME_TRACE_MAX];
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    FILE *file = fopen(temporary, "wb");
-    if (!file) {
-        return -1;
-    }
-    bool written = fwrite(bytes, 1, size, file) == size;
-    written = fclose(file) == 0 && written;
-    if (!written || rename(temporary, path) != 0) {
-        int reason = errno;
-        unlink(temporary);
-        errno = reason;
-        return -1;
-    }
-    return 0;
-}
-
-static int write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *found)
+void outcome_trace_of(const struct run *run, const char *found, struct trace *trace)
 {
     const struct scenario *scenario = run->setup.scenario;
-    struct trace trace = {
+    *trace = (struct trace){
         .seed = world_get_options(run->world)->seed,
         .seeded = run->setup.seeded,
         .found = found,
@@ -100,11 +83,17 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
         .choice = run->choice,
         .choices = run->told ? run->failing_choices : run->choices,
     };
+    snprintf(trace->tool, sizeof trace->tool, "%s", LOCKSTEP_VERSION);
+    snprintf(trace->recipe, sizeof trace->recipe, "%s", run->setup.recipe->name);
+    snprintf(trace->schedule, sizeof trace->schedule, "%s", schedule_name(run->setup.schedule));
+}
+
+static int write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *found)
+{
+    struct trace trace;
     char *bytes = NULL;
     size_t size = 0;
-    snprintf(trace.tool, sizeof trace.tool, "%s", LOCKSTEP_VERSION);
-    snprintf(trace.recipe, sizeof trace.recipe, "%s", run->setup.recipe->name);
-    snprintf(trace.schedule, sizeof trace.schedule, "%s", schedule_name(run->setup.schedule));
+    outcome_trace_of(run, found, &trace);
     FILE *file = make_folder(folder) == 0 ? open_memstream(&bytes, &size) : NULL;
     if (!file) {
         return -1;
@@ -113,23 +102,30 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     result = fclose(file) == 0 ? result : -1;
     if (result == 0) {
         snprintf(outcome->trace, sizeof outcome->trace, "%.900s/%08x.trace", folder, name_of(bytes, size));
-        result = outcome_replace_file(outcome->trace, bytes, size);
+        result = file_replace(outcome->trace, bytes, size);
     }
     free(bytes);
     return result;
 }
 
-void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why)
+/* Names of the properties that the run violates and the scenario does not declare to be, between blanks. */
+static void find_names(const struct run *run, char *text, size_t size)
 {
-    char found[1024] = "";
     int count;
     const struct property *const *all = check_all(&count);
+    text[0] = 0;
     for (int i = 0; i < count; i++) {
         if ((run->stats.violated & ~run->setup.scenario->violates) >> i & 1) {
-            size_t used = strlen(found);
-            snprintf(found + used, sizeof found - used, "%s%s", used > 0 ? " " : "", all[i]->name);
+            size_t used = strlen(text);
+            snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "", all[i]->name);
         }
     }
+}
+
+void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why)
+{
+    char found[1024];
+    find_names(run, found, sizeof found);
     if (write_trace(outcome, run, folder, found[0] ? found : why) != 0) {
         outcome_say(outcome, "  no trace could be written below %s: %s\n", folder, strerror(errno));
         outcome->trace[0] = 0;

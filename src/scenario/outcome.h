@@ -9,6 +9,7 @@
 #include "scenario/run.h"
 
 #define OUTCOME_TEXT_MAX (128u << 10)
+#define OUTCOME_STORY_MAX (128u << 10)
 #define OUTCOME_TRACE_MAX 1024
 
 enum verdict {
@@ -25,12 +26,14 @@ struct search_counts {
     uint64_t transitions;         /* steps from states to states, likewise */
     uint64_t depth;               /* steps of the longest path, likewise */
     uint64_t frontier;            /* states that are not fully expanded */
-    uint64_t waiting_bytes; /* of paths and queues */
+    uint64_t waiting_bytes;       /* of paths and queues */
     uint64_t memory_bytes;        /* of the table of states, and of what waits */
     uint64_t earlier_states;      /* of the layers before this one, in sum */
     uint64_t earlier_transitions; /* likewise */
     double
         expected_omissions; /* states that are to be expected to have been taken for others; set at the end */
+    bool exact;             /* states were compared whole */
+    uint64_t omissions;     /* of an exact search: states that would have been taken for others */
     int faults;             /* the budget of the present layer */
     int faults_last;        /* and of the last one */
     int complete_faults;    /* no run with at most so many faults violates anything; -1 = not known */
@@ -43,14 +46,20 @@ struct outcome {
     struct check_stats stats; /* over all runs */
     enum schedule schedule;   /* of the run that failed */
     uint64_t seed;
-    uint64_t runs;                 /* random schedules run, the failing one included */
-    uint64_t steps;                /* actions, over all runs */
-    uint64_t depth;                /* actions of the longest run */
-    uint64_t last_steps;           /* actions of the last run, the failing one if one fails */
-    uint64_t skipped;              /* commands that a random schedule could not apply */
-    struct search_counts search;   /* of a search; kept up to date while it goes on */
-    bool exhausted;                /* a search has done all runs within its bounds */
-    char trace[OUTCOME_TRACE_MAX]; /* path of the trace file; empty if there is none */
+    uint64_t runs;                  /* random schedules run, the failing one included */
+    uint64_t steps;                 /* actions, over all runs */
+    uint64_t depth;                 /* actions of the longest run */
+    uint64_t last_steps;            /* actions of the last run, the failing one if one fails */
+    uint64_t skipped;               /* commands that a random schedule could not apply */
+    struct search_counts search;    /* of a search; kept up to date while it goes on */
+    bool exhausted;                 /* a search has done all runs within its bounds */
+    char trace[OUTCOME_TRACE_MAX];  /* path of the trace file; empty if there is none */
+    char shrunk[OUTCOME_TRACE_MAX]; /* path of a shorter trace of one violation; empty if there is none */
+    char shrunk_property[TRACE_WORD_MAX]; /* that it violates */
+    int shrunk_from, shrunk_steps; /* actions up to that violation, in the trace and in the shorter one */
+    bool shrunk_minimal;           /* the search for it was not cut short */
+    bool shrinking; /* done, and no more than a shorter trace and the story are still looked for */
+    char story[OUTCOME_STORY_MAX]; /* the replay of `shrunk` or `trace`; empty if it is longer */
     char text[OUTCOME_TEXT_MAX];   /* what is to be said about it, lines */
 };
 
@@ -63,9 +72,9 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 
-/* Gives a file new contents, under another name first: a reader never sees half of them. Returns 0, or -1 with errno set
- * and what was there left as it was. */
-int outcome_replace_file(const char *path, const char *bytes, size_t size);
+/* The recorded run as a trace up to its last violation, with `found` as the reason; it points into the run and
+ * its scenario. */
+void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
 
 /* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents,
  * and notes its path. `why` says why if no property is violated ("difference"). If that fails the outcome is

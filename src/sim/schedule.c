@@ -257,6 +257,32 @@ static int take_if(struct world *world, struct action action, world_step_fn step
     return 1;
 }
 
+static bool is_owned(int p, int32_t session)
+{
+    int open_handles = fakezk_handles(p);
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        if ((open_handles >> h & 1) != 0 && fakezk_session(p, h) == session) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool world_is_healing(const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_HEAL:
+    case ACTION_THAW:
+    case ACTION_RESUME:
+    case ACTION_RESTART:
+        return true;
+    case ACTION_EXPIRE:
+        return !is_owned(action->process, action->c);
+    default:
+        return false;
+    }
+}
+
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 {
     int count = 0;
@@ -272,14 +298,9 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
             count += take_if(world, (struct action){.kind = ACTION_RESTART, .process = who}, step, ctx);
         }
         int32_t sessions[16];
-        int open_handles = fakezk_handles(p);
         int live = fakezk_sessions(p, false, sessions, 16);
         for (int i = 0; i < live; i++) {
-            bool owned = false;
-            for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-                owned |= (open_handles >> h & 1) != 0 && fakezk_session(p, h) == sessions[i];
-            }
-            if (!owned) {
+            if (!is_owned(p, sessions[i])) {
                 struct action expire = {.kind = ACTION_EXPIRE, .process = who, .c = sessions[i]};
                 count += take_if(world, expire, step, ctx);
             }

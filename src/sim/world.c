@@ -239,6 +239,35 @@ uint64_t world_fingerprint(struct world *world)
     return arena_fingerprint(&world->arena);
 }
 
+static void name_block(int block, char text[WORLD_LABEL_MAX])
+{
+    snprintf(text, WORLD_LABEL_MAX, "%s",
+             block == the_world.state_block   ? "the block of the world"
+             : block == the_world.judge_block ? "the block of the judges"
+                                              : "a block of the ensemble");
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if (block == the_world.process_block[p] || block == the_world.heap_block[p]) {
+            snprintf(text, WORLD_LABEL_MAX, "the %s of process %d",
+                     block == the_world.heap_block[p] ? "memory" : "block", p);
+        }
+    }
+}
+
+bool world_unmarked_write(const struct world *world, const struct world_image *image,
+                          char block[WORLD_LABEL_MAX])
+{
+    int number = arena_unmarked_write(&world->arena, (const struct arena_image *)image);
+    if (number >= 0) {
+        name_block(number, block);
+    }
+    return number >= 0;
+}
+
+size_t world_bytes(const struct world *world, unsigned char *out, size_t size)
+{
+    return arena_bytes(&world->arena, out, size);
+}
+
 struct trail *world_trail(struct world *world)
 {
     return trail_open(&world->arena);

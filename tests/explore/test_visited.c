@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,6 +103,64 @@ static void test_expected_omissions(void **state)
     assert_true(visited_expected_omissions(1000000) > 2e-8);
 }
 
+/* ---- shared by threads ---- */
+
+#define THREADS 4
+#define EACH 300000u
+
+struct part {
+    struct visited *visited;
+    int worker;
+    uint64_t added;
+};
+
+/* Half of what each adds is the next one's, too; now and then it rests. */
+static void *add_part(void *argument)
+{
+    struct part *part = argument;
+    visited_join(part->visited, part->worker);
+    for (uint64_t i = 0; i < EACH; i++) {
+        uint64_t number = (uint64_t)part->worker * (EACH / 2) + i;
+        part->added += visited_add(part->visited, hash_mix(number + 1)) == VISITED_NEW;
+        if (i % 1000 == 999) {
+            visited_rest(part->visited);
+            visited_resume(part->visited);
+        }
+    }
+    visited_rest(part->visited);
+    return NULL;
+}
+
+static void test_several_share_it(void **state)
+{
+    (void)state;
+    struct visited *visited = visited_open_shared(64 * MEGABYTE, THREADS);
+    struct part part[THREADS];
+    pthread_t thread[THREADS];
+    uint64_t added = 0;
+    assert_non_null(visited);
+    size_t before = visited_bytes(visited);
+    for (int i = 0; i < THREADS; i++) {
+        part[i] = (struct part){.visited = visited, .worker = i};
+        assert_int_equal(pthread_create(&thread[i], NULL, add_part, &part[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        added += part[i].added;
+    }
+    uint64_t wanted = (THREADS + 1) * (EACH / 2);
+    assert_int_equal(added, wanted);
+    assert_int_equal(visited_count(visited), wanted);
+    assert_true(visited_bytes(visited) > before);
+    visited_join(visited, 0);
+    for (uint64_t i = 0; i < wanted; i++) {
+        assert_int_equal(visited_add(visited, hash_mix(i + 1)), VISITED_KNOWN);
+    }
+    visited_close(visited);
+    assert_null(visited_open_shared(64 * MEGABYTE, 65));
+    assert_null(visited_open_shared(1000, 2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_it_goes_round_at_its_end),
         cmocka_unit_test(test_it_is_full_within_its_bound),
         cmocka_unit_test(test_expected_omissions),
+        cmocka_unit_test(test_several_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

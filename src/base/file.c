@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int write_bytes(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file) {
+        return -1;
+    }
+    bool written = fwrite(bytes, 1, size, file) == size;
+    return fclose(file) == 0 && written ? 0 : -1;
+}
+
+int file_replace(const char *path, const char *bytes, size_t size)
+{
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        return write_bytes(path, bytes, size);
+    }
+    size_t room = strlen(path) + sizeof ".new";
+    char *temporary = malloc(room);
+    if (!temporary) {
+        return -1;
+    }
+    snprintf(temporary, room, "%s.new", path);
+    int result = write_bytes(temporary, bytes, size);
+    if (result != 0 || rename(temporary, path) != 0) {
+        int error = errno;
+        unlink(temporary);
+        errno = error;
+        result = -1;
+    }
+    free(temporary);
+    return result;
+}

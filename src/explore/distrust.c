@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "explore/distrust.h"
+
+#include <stdio.h>
+
+static void label_of(struct search *search, const struct action *action, char label[WORLD_LABEL_MAX])
+{
+    world_label(search->run->world, action, label);
+}
+
+static bool doubt_marks(struct search *search, const struct world_image *before, const char *label)
+{
+    char block[WORLD_LABEL_MAX];
+    if (!world_unmarked_write(search->run->world, before, block)) {
+        return true;
+    }
+    snprintf(search->wrong, sizeof search->wrong, "'%s' wrote to %s, which nobody had marked", label, block);
+    return false;
+}
+
+/* Once more from the state before: the judges' counts are those of the first time. */
+static uint64_t do_again(struct search *search, const struct world_image *before, const struct action *action,
+                         uint64_t depth)
+{
+    struct check_stats stats = search->run->stats;
+    world_restore(search->run->world, before);
+    run_do(search->run, action, depth);
+    search->run->stats = stats;
+    return world_fingerprint(search->run->world);
+}
+
+bool distrust_step(struct search *search, const struct action *action, uint64_t depth)
+{
+    struct world *world = search->run->world;
+    char label[WORLD_LABEL_MAX];
+    label_of(search, action, label);
+    world_fingerprint(world); /* nothing is marked now */
+    struct world_image *before = world_save(world);
+    bool goes_on = search_step(search, action, depth);
+    if (before == NULL || !goes_on) {
+        world_image_free(before);
+        return goes_on;
+    }
+    bool right = doubt_marks(search, before, label);
+    uint64_t first = world_fingerprint(world);
+    if (right && do_again(search, before, action, depth) != first) {
+        snprintf(
+            search->wrong, sizeof search->wrong,
+            "'%s' ends in another state when it is done again: it depends on something outside the world",
+            label);
+        right = false;
+    }
+    world_image_free(before);
+    return right;
+}
+
+bool distrust_path(struct search *search, const struct action *path, uint64_t length)
+{
+    struct world *world = search->run->world;
+    struct check_stats stats = search->run->stats;
+    uint64_t here = world_fingerprint(world);
+    struct world_image *image = world_save(world);
+    if (image == NULL) {
+        return true;
+    }
+    world_restore(world, search->start);
+    for (uint64_t i = 0; i < length; i++) {
+        run_do(search->run, &path[i], i + 1);
+    }
+    search->run->stats = stats;
+    bool same = world_fingerprint(world) == here;
+    if (!same) {
+        snprintf(search->wrong, sizeof search->wrong,
+                 "a state at depth %llu is another one when it is reached from the start",
+                 (unsigned long long)length);
+    }
+    world_restore(world, image);
+    world_image_free(image);
+    return same;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A search does not believe itself: some steps are done twice, some states are reached again from the first one.
+ *
+ * It rests on three things: that a step depends on nothing but the world (or equal states would have different futures),
+ * that whoever writes to a block marks it (or snapshots and fingerprints would miss it), and that going back along a trail
+ * leads to what was there. */
+#ifndef EXPLORE_DISTRUST_H
+#define EXPLORE_DISTRUST_H
+
+#include "explore/search.h"
+
+#define DISTRUST_STEP_EVERY 256u   /* once in so many steps, the step is done twice */
+#define DISTRUST_PATH_EVERY 16384u /* once in so many steps, the state is reached again from the first one */
+
+static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)
+{
+    if (!search->options->distrust || search->counts->transitions < *next) {
+        return false;
+    }
+    *next = search->counts->transitions + every;
+    return true;
+}
+
+/* In place of search_step(): does the step, looks for writes to blocks that nobody has marked, and does it again. What is
+ * wrong stands in search->wrong then. */
+bool distrust_step(struct search *search, const struct action *action, uint64_t depth);
+
+/* Reaches the present state again by the actions that led to it, starting from search->start. */
+bool distrust_path(struct search *search, const struct action *path, uint64_t length);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "replay/attempt.h"
+
+#include "replay/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_MIN 64
+
+/* ---- labels ---- */
+
+static uint32_t hash_of(const char *label)
+{
+    uint32_t hash = 2166136261u;
+    for (; *label; label++) {
+        hash = (hash ^ (unsigned char)*label) * 16777619u;
+    }
+    return hash;
+}
+
+static char **slot_of(char **table, int slots, const char *label)
+{
+    uint32_t at = hash_of(label) & (uint32_t)(slots - 1);
+    while (table[at] && strcmp(table[at], label) != 0) {
+        at = (at + 1) & (uint32_t)(slots - 1);
+    }
+    return &table[at];
+}
+
+static int grow(struct attempt *attempt)
+{
+    int slots = attempt->label_slots > 0 ? 2 * attempt->label_slots : SLOTS_MIN;
+    char **table = calloc((size_t)slots, sizeof *table);
+    if (!table) {
+        return -1;
+    }
+    for (int i = 0; i < attempt->label_slots; i++) {
+        if (attempt->label[i]) {
+            *slot_of(table, slots, attempt->label[i]) = attempt->label[i];
+        }
+    }
+    free(attempt->label);
+    attempt->label = table;
+    attempt->label_slots = slots;
+    return 0;
+}
+
+const char *attempt_intern(struct attempt *attempt, const char *label)
+{
+    if (2 * attempt->labels >= attempt->label_slots && grow(attempt) != 0) {
+        return NULL;
+    }
+    char **slot = slot_of(attempt->label, attempt->label_slots, label);
+    if (!*slot) {
+        *slot = strdup(label);
+        attempt->labels += *slot != NULL;
+    }
+    return *slot;
+}
+
+/* ---- lists ---- */
+
+int attempt_list_init(const struct attempt *attempt, struct attempt_list *list)
+{
+    *list = (struct attempt_list){.choice = calloc((size_t)attempt->room, sizeof *list->choice)};
+    return list->choice ? 0 : -1;
+}
+
+void attempt_list_close(struct attempt_list *list)
+{
+    free(list->choice);
+    list->choice = NULL;
+}
+
+void attempt_list_add(struct attempt_list *list, const struct attempt_choice *choice)
+{
+    list->choice[list->count++] = *choice;
+}
+
+int attempt_list_trace(struct attempt *attempt, struct attempt_list *list)
+{
+    list->count = 0;
+    for (int i = 0; i < attempt->trace->choices; i++) {
+        struct attempt_choice choice = {.label = attempt_intern(attempt, attempt->trace->choice[i].label)};
+        if (!choice.label) {
+            return -1;
+        }
+        choice.action.kind = strcmp(choice.label, TRACE_REST) == 0 ? ATTEMPT_REST : 0;
+        attempt_list_add(list, &choice);
+    }
+    return 0;
+}
+
+static void measure(struct attempt_list *list)
+{
+    uint32_t seen = 0;
+    list->steps = list->faults = list->processes = list->loss = 0;
+    for (int i = 0; i < list->count; i++) {
+        const struct action *action = &list->choice[i].action;
+        if (action->kind == ATTEMPT_REST) {
+            continue;
+        }
+        list->steps++;
+        list->faults += list->choice[i].fault;
+        list->loss += action->kind == ACTION_CUT ? action->a + action->b + (action->d != 0) : 0;
+        if (action->process < WORLD_PROCESSES_MAX && !(seen >> action->process & 1)) {
+            seen |= 1u << action->process;
+            list->processes++;
+        }
+    }
+}
+
+/* ---- life ---- */
+
+static int start(struct attempt *attempt, const struct run_setup *setup)
+{
+    run_close(&attempt->run);
+    return run_init(&attempt->run, setup);
+}
+
+int attempt_open(struct attempt *attempt, const struct trace *trace, struct input_error *error)
+{
+    struct run_setup setup;
+    *attempt = (struct attempt){.trace = trace, .room = trace->choices + 1};
+    if (replay_setup(trace, &attempt->scenario, &setup, error) != 0) {
+        return -1;
+    }
+    if (start(attempt, &setup) != 0) {
+        scenario_close(&attempt->scenario);
+        return input_complain_words(error, trace->input.name, 1, 1, strerror(errno), "room for a world");
+    }
+    return 0;
+}
+
+void attempt_close(struct attempt *attempt)
+{
+    run_close(&attempt->run);
+    scenario_close(&attempt->scenario);
+    for (int i = 0; i < attempt->label_slots; i++) {
+        free(attempt->label[i]);
+    }
+    free(attempt->label);
+    attempt->label = NULL;
+}
+
+int attempt_change_text(struct attempt *attempt, const char *text, size_t size)
+{
+    struct scenario scenario;
+    struct input_error error;
+    struct run_setup setup = attempt->run.setup;
+    if (scenario_read_bytes(&scenario, attempt->trace->name, text, size, &error) != 0) {
+        return -1;
+    }
+    scenario_close(&attempt->scenario);
+    attempt->scenario = scenario;
+    return start(attempt, &setup);
+}
+
+/* ---- an attempt ---- */
+
+bool attempt_violated(const struct attempt *attempt)
+{
+    return (attempt->run.stats.violated >> attempt->position & 1) != 0;
+}
+
+bool attempt_is_fault(const struct action *action)
+{
+    bool breaks = world_is_fault(action) || action->kind == ACTION_PARTITION ||
+                  action->kind == ACTION_FOREIGN || action->kind == ACTION_REMOVE;
+    return breaks && !world_is_healing(action);
+}
+
+static bool is_listed(const struct attempt *attempt, const struct action *action)
+{
+    static struct action enabled[WORLD_ACTIONS_MAX];
+    int count = world_actions(attempt->run.world, enabled);
+    for (int i = 0; i < count; i++) {
+        const struct action *e = &enabled[i];
+        if (e->kind == action->kind && e->process == action->process && e->a == action->a &&
+            e->b == action->b && e->c == action->c && e->d == action->d) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A script may do anything at any time, so any part of it is a script. A program is followed step by step, and
+ * a budget cannot be overdrawn: without a choice before it, another may not be one of this scenario's any more. */
+bool attempt_is_allowed(const struct attempt *attempt, const struct action *action)
+{
+    return !attempt->scenario.exploring || action->kind <= ACTION_ADVANCE || world_is_healing(action) ||
+           is_listed(attempt, action);
+}
+
+/* Applies an enabled action. */
+static bool take(struct attempt *attempt, const struct action *action, const char *label)
+{
+    if (!label || attempt->out->count >= attempt->limit) {
+        return false;
+    }
+    struct attempt_choice choice = {.label = label, .action = *action, .fault = attempt_is_fault(action)};
+    if (run_apply(&attempt->run, action) != 0) {
+        return false;
+    }
+    attempt->steps++;
+    attempt_list_add(attempt->out, &choice);
+    return true;
+}
+
+static bool take_rest(struct attempt *attempt)
+{
+    if (attempt->out->count >= attempt->limit || !run_rest(&attempt->run)) {
+        return false;
+    }
+    struct attempt_choice choice = {.label = attempt_intern(attempt, TRACE_REST),
+                                    .action = {.kind = ATTEMPT_REST}};
+    attempt_list_add(attempt->out, &choice);
+    return true;
+}
+
+bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice)
+{
+    struct action action;
+    const char *why;
+    if (choice->action.kind == ATTEMPT_REST) {
+        return take_rest(attempt);
+    }
+    return world_find(attempt->run.world, choice->label, &action, &why) == 0 &&
+           attempt_is_allowed(attempt, &action) && take(attempt, &action, choice->label);
+}
+
+bool attempt_take_action(struct attempt *attempt, const struct action *action)
+{
+    char label[WORLD_LABEL_MAX];
+    if (action->kind == ATTEMPT_REST) {
+        return take_rest(attempt);
+    }
+    world_label(attempt->run.world, action, label);
+    return take(attempt, action, attempt_intern(attempt, label));
+}
+
+static bool take_default(struct attempt *attempt)
+{
+    struct action action;
+    return world_default_action(attempt->run.world, &action) && attempt_take_action(attempt, &action);
+}
+
+/* The default schedule until the choice is possible. If it leads nowhere, nothing has happened. */
+static void bridge(struct attempt *attempt, const struct attempt_choice *choice, int steps)
+{
+    static struct check_stats before;
+    struct run *run = &attempt->run;
+    struct world_image *image = world_save(run->world);
+    uint64_t run_steps = run->steps;
+    uint32_t told = run->told;
+    int count = attempt->out->count;
+    before = run->stats;
+    for (int i = 0; image && i < steps && take_default(attempt); i++) {
+        if (attempt_violated(attempt) || attempt_take(attempt, choice)) {
+            world_image_free(image);
+            return;
+        }
+    }
+    if (image) {
+        world_restore(run->world, image);
+        run->stats = before;
+        run->steps = run_steps;
+        run->told = told;
+        attempt->out->count = count;
+    }
+    world_image_free(image);
+}
+
+static void heal_one(void *ctx, const struct action *action)
+{
+    struct attempt *attempt = ctx;
+    char label[WORLD_LABEL_MAX];
+    world_label(attempt->run.world, action, label);
+    attempt->run.stats.step = ++attempt->run.steps;
+    attempt->steps++;
+    struct attempt_choice choice = {.label = attempt_intern(attempt, label), .action = *action};
+    if (choice.label && attempt->out->count < attempt->limit) {
+        attempt_list_add(attempt->out, &choice);
+    } else {
+        attempt->limit = -1; /* no longer a list that could be replayed */
+    }
+}
+
+/* What a random run ends with. Who has crashed may stay away: nothing forces a restart. */
+static void finish(struct attempt *attempt)
+{
+    while (!attempt_violated(attempt) && take_default(attempt)) {
+    }
+    if (!attempt_violated(attempt) && !take_rest(attempt)) {
+        world_heal(attempt->run.world, false, heal_one, attempt);
+        while (!attempt_violated(attempt) && take_default(attempt)) {
+        }
+        take_rest(attempt);
+    }
+}
+
+void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out)
+{
+    struct run *run = &attempt->run;
+    out->count = 0;
+    attempt->out = out;
+    attempt->limit = limit < attempt->room ? limit : attempt->room;
+    run_forget(run);
+    run_begin(run, run->setup.schedule, run->setup.seed);
+}
+
+bool attempt_ends(struct attempt *attempt)
+{
+    measure(attempt->out);
+    return attempt_violated(attempt) && attempt->limit >= 0 && !run_trouble(&attempt->run);
+}
+
+bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
+                    struct attempt_list *out)
+{
+    attempt_begin(attempt, limit, out);
+    for (int i = 0; i < in->count && !attempt_violated(attempt) && out->count < attempt->limit; i++) {
+        while (how.settle && !attempt_violated(attempt) && take_default(attempt)) {
+        }
+        if (!attempt_violated(attempt) && !attempt_take(attempt, &in->choice[i]) && how.bridge > 0) {
+            bridge(attempt, &in->choice[i], how.bridge);
+        }
+    }
+    if (how.finish && !attempt_violated(attempt)) {
+        finish(attempt);
+    }
+    return attempt_ends(attempt);
+}
+
+/* ---- exactly ---- */
+
+static int first_of(uint32_t mask)
+{
+    int position = -1;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX && position < 0; i++) {
+        position = mask >> i & 1 ? i : -1;
+    }
+    return position;
+}
+
+bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int *first)
+{
+    struct run *run = &attempt->run;
+    bool fits = true;
+    *first = -1;
+    run_forget(run);
+    run->recording = true;
+    run_begin(run, run->setup.schedule, run->setup.seed);
+    for (int i = 0; i < in->count && fits; i++) {
+        const char *why;
+        fits = in->choice[i].action.kind == ATTEMPT_REST
+                   ? run_rest(run)
+                   : run_apply_label(run, in->choice[i].label, &why) == 0;
+        *first = *first >= 0 ? *first : first_of(run->stats.violated & ~attempt->scenario.violates);
+    }
+    run->recording = false;
+    attempt->steps += run->steps;
+    return fits;
+}

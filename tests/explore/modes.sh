@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The same states and the same steps, whatever the order, the number of workers and the way in which states are compared.
+# The numbers are those of this very model: when it changes on purpose they change, and a change that was not meant to
+# change it is found here.
+source "$(dirname "$0")/../cli/lib.sh"
+
+# write NAME HEADER PROCESS [EXPLORE]
+write()
+{
+    printf '%s\nmutex /locks/x\nprocess %s\n%s----\nholds at_most_one_holder\n' "$2" "$3" "${4:+explore $4$'\n'}" \
+        >"$scratch/$1.scn"
+}
+write plain 'world used' 'a b: acquire release'
+write loss 'world used' 'a b: acquire release' 'loss<=1'
+write cancel 'world used' 'a b: acquire timeout=1s release' 'cancel<=1'
+write followers 'world used servers=2' 'a b: acquire release'
+write fresh 'world containers=no' 'a b: acquire release'
+
+# counts NAME [OPTION...]: "STATES TRANSITIONS".
+counts()
+{
+    "$LOCKSTEP" check --no-layers --out "$scratch/reports" "${@:2}" "$scratch/$1.scn" 2>&1 |
+        sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p'
+}
+
+# expect_counts NAME PLAIN RENAMED
+expect_counts()
+{
+    local mode
+    for mode in '' '--strategy bfs' '--workers 2' '--workers 3' --exact '--exact --strategy bfs'; do
+        # shellcheck disable=SC2086 # several words
+        same "$2" "$(counts "$1" --no-renaming $mode)" "states and transitions of $1 with $mode"
+        # shellcheck disable=SC2086
+        same "$3" "$(counts "$1" $mode)" "states and transitions of $1, renamed, with $mode"
+    done
+}
+expect_counts plain '1368 2694' '656 1316'
+expect_counts loss '40646 94094' '16916 40016'
+expect_counts cancel '17584 42106' '7562 19372'
+expect_counts followers '13710 33538' '11284 28602'
+expect_counts fresh '112990 234418' '4602 9760'
+
+# Layers come to the same end.
+same '16916 40016' "$("$LOCKSTEP" check --out "$scratch/reports" "$scratch/loss.scn" |
+    sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p')" 'states and transitions of the last layer'
+
+# A violation is found by all, and told with the same words by the shortest way.
+for mode in '' '--workers 2' '--exact' '--strategy bfs'; do
+    # shellcheck disable=SC2086
+    expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --out "$scratch/reports" --recipe broken-no-sort $mode \
+        "$scratch/plain.scn"
+done
+expect 2 'expected --strategy dfs with several --workers' "$LOCKSTEP" check --workers 2 --strategy bfs "$scratch/plain.scn"
+expect 2 'expected one worker with --exact' "$LOCKSTEP" check --workers 2 --exact "$scratch/plain.scn"
+expect 2 'expected a number from 1 to 64 after --workers' "$LOCKSTEP" check --workers 65 "$scratch/plain.scn"
+finish

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A search finds out when it cannot be believed: a recipe that knows something the world does not, a block that is written
+ * to and not marked, a way back that does not lead back. */
+#include "base/arena.h"
+#include "base/trail.h"
+#include "explore/explore.h"
+#include "scenario/recipes.h"
+#include "sim/world.h"
+
+#include <lockstep/session.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char TEXT[] =
+    "world used untimed\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1\n----\n"
+    "holds at_most_one_holder\n";
+
+static struct scenario scenario;
+static struct ls_recipe recipe;
+static struct outcome outcome;
+static unsigned calls;
+static bool moody, forgetful, armed, haunted;
+
+/* ---- what goes wrong ---- */
+
+/* Every third time it takes an id that nobody needs: the static counter is not part of the world. */
+static enum ls_belief moody_query(const void *state, int lock, int owner)
+{
+    uint8_t id[16];
+    if (moody && calls++ % 3 == 2) {
+        ls_env_unique_id(((const struct ls_session *)state)->env, id);
+    }
+    return recipe_find("mutex")->query(state, lock, owner);
+}
+
+struct world_image *__wrap_world_save(struct world *world);
+struct world_image *__real_world_save(struct world *world);
+
+/* The step after this one writes where nobody has marked. */
+struct world_image *__wrap_world_save(struct world *world)
+{
+    armed = forgetful;
+    return __real_world_save(world);
+}
+
+bool __wrap_arena_resize(struct arena *arena, int block, size_t used);
+bool __real_arena_resize(struct arena *arena, int block, size_t used);
+
+bool __wrap_arena_resize(struct arena *arena, int block, size_t used)
+{
+    if (armed && !arena->stale[the_world.state_block]) {
+        the_state()->newest[WORLD_LOCKS_MAX - 1] ^= 1;
+        armed = false;
+    }
+    return __real_arena_resize(arena, block, used);
+}
+
+bool __wrap_trail_push(struct trail *trail);
+bool __real_trail_push(struct trail *trail);
+
+/* Early on the path something is written that no step writes. */
+bool __wrap_trail_push(struct trail *trail)
+{
+    if (haunted && ++calls == 3) {
+        state_mark()->newest[WORLD_LOCKS_MAX - 1] = 1;
+        world_fingerprint(&the_world);
+    }
+    return __real_trail_push(trail);
+}
+
+/* ---- tests ---- */
+
+static void search(bool distrust)
+{
+    struct input_error error;
+    struct run_setup setup = {.scenario = &scenario, .recipe = &recipe};
+    struct explore_options options = {.distrust = distrust, .workers = 1, .out = "build/reports"};
+    assert_int_equal(scenario_read_bytes(&scenario, "s", TEXT, strlen(TEXT), &error), 0);
+    recipe = *recipe_find("mutex");
+    recipe.query = moody_query;
+    memset(&outcome, 0, sizeof outcome);
+    calls = 0;
+    explore_run(&setup, &options, &outcome);
+    scenario_close(&scenario);
+}
+
+static void nothing_is_wrong(void **state)
+{
+    (void)state;
+    search(true);
+    assert_int_equal(outcome.verdict, VERDICT_HOLDS);
+}
+
+static void a_recipe_that_remembers(void **state)
+{
+    (void)state;
+    moody = true;
+    search(true);
+    moody = false;
+    assert_int_equal(outcome.verdict, VERDICT_ERROR);
+    assert_non_null(strstr(outcome.text, "' ends in another state when it is done again"));
+}
+
+static void a_block_that_nobody_marked(void **state)
+{
+    (void)state;
+    forgetful = true;
+    search(true);
+    forgetful = false;
+    assert_int_equal(outcome.verdict, VERDICT_ERROR);
+    assert_non_null(strstr(outcome.text, "wrote to the block of the world, which nobody had marked"));
+}
+
+static void a_state_that_no_path_leads_to(void **state)
+{
+    (void)state;
+    haunted = true;
+    search(true);
+    assert_int_equal(outcome.verdict, VERDICT_ERROR);
+    assert_non_null(strstr(outcome.text, "is another one when it is reached from the start"));
+    search(false); /* and nobody would know */
+    haunted = false;
+    assert_int_equal(outcome.verdict, VERDICT_HOLDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_wrong),
+        cmocka_unit_test(a_recipe_that_remembers),
+        cmocka_unit_test(a_block_that_nobody_marked),
+        cmocka_unit_test(a_state_that_no_path_leads_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# A shrunk run does what the programs of its scenario do not.
+GROUP=replay
+FILE=src/replay/attempt.c
+EDIT='s/return !attempt->scenario.exploring \|\| /return true || /'
+EXPECT='^replay\.shrink$'
