@@ -26,6 +26,7 @@ bench_explore()
     run_peers
     run_ours
     print_ratios
+    print_access
 }
 
 # What each file says of itself: its first comment, without the licence.
@@ -155,7 +156,7 @@ run_our()
     TRANSITIONS[$name]=$(our_number "$name" transitions)
     MOST[$name]=$(memory_growth "$name" 'sort -n | tail -n 1')
     BYTES[$name]=$(memory_growth "$name" 'tail -n 10 | median_of')
-    END[$name]=$(((status == 0)) || echo +)
+    END[$name]=$( ((status == 0)) || echo +)
     print_run "$name" "lockstep ${options[*]}"
 }
 
@@ -240,6 +241,20 @@ print_ratios()
     echo 'Bytes per state: of SPIN what the states take, without its hash table and stack; the ratio is to its compressed'
     echo 'states (with -DNOCOMP it prints no such figure). Of lockstep all memory that its processes have come to have since'
     echo 'the search began (Pss), with the table and what waits, in its last second, and the most: while the table grew.'
+}
+
+# What limits any search that remembers its states is one random access for each.
+print_access()
+{
+    local ns name
+    echo
+    ./dev bench access | tee "$EXPLORE_OUT/access.out" | grep '^random access'
+    ns=$(awk '/huge pages/ { print $3 }' "$EXPLORE_OUT/access.out")
+    for name in atomic messages {atomic,messages,exhausted}.{ours,plain}; do
+        awk -v name="$name" -v cpu="${CPU_S[$name]}" -v n="${STATES[$name]}" -v t="${TRANSITIONS[$name]}" -v ns="$ns" \
+            'BEGIN { printf "%-22s %5.0f ns for a new state, %5.0f ns for a transition: %.1f and %.1f accesses\n",
+                name, cpu / n * 1e9, cpu / t * 1e9, cpu / n * 1e9 / ns, cpu / t * 1e9 / ns }'
+    done
 }
 
 scaling()
