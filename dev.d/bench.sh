@@ -1,30 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Benchmarks: the programs of bench/, built for release.
+# Benchmarks: the programs and scripts of bench/, built for release. A script NAME.sh has a function bench_NAME, and
+# bench_NAME_needs, which gets the arguments and ends with EXIT_ENVIRONMENT if something is missing.
 
 help_bench()
 {
     cat <<'TEXT'
 usage: ./dev bench [--list] [NAME [ARGUMENTS]]
 
-Builds release and runs bench/NAME.c, or all of them.
+Builds release and runs bench/NAME.c or bench/NAME.sh, or all of them. What bench/NAME.sh needs besides the compiler
+is installed by ./dev setup bench.
 
 examples:
   ./dev bench                 all
   ./dev bench --list          their names
   ./dev bench world           size of a world, nanoseconds per snapshot, step, fingerprint, restore
+  ./dev bench explore         searches of lockstep and of SPIN, side by side (some three minutes)
 TEXT
 }
 
 bench_names()
 {
     local source
-    for source in bench/*.c; do
+    for source in bench/*.c bench/*.sh; do
         if [[ -f $source ]]; then
-            basename "$source" .c
+            source=${source##*/}
+            echo "${source%.*}"
         fi
     done
+}
+
+# bench_prepare NAME [ARGUMENTS]: complains before anything is built.
+bench_prepare()
+{
+    local name=$1
+    shift
+    if [[ -f bench/$name.sh ]]; then
+        # shellcheck source=/dev/null
+        source "bench/$name.sh"
+        "bench_${name}_needs" "$@"
+    fi
+}
+
+bench_build()
+{
+    local target=bench_$1
+    [[ ! -f bench/$1.sh ]] || target=lockstep
+    step "build release" build_preset release OFF "$target"
+}
+
+bench_run()
+{
+    local name=$1
+    shift
+    if [[ -f bench/$name.sh ]]; then
+        "bench_$name" "$@"
+    else
+        "build/release/bench/$name" "$@"
+    fi
 }
 
 cmd_bench()
@@ -38,20 +72,27 @@ cmd_bench()
         ;;
     -*) usage_error "bench: unknown option '$name', expected --list" ;;
     esac
-    if [[ -n $name && ! -f bench/$name.c ]]; then
+    if [[ -n $name && ! -f bench/$name.c && ! -f bench/$name.sh ]]; then
         usage_error "unknown benchmark '$name', expected one of: ${names//$'\n'/ }"
     fi
+    if [[ -n $name ]]; then
+        names=$name
+        shift
+    fi
+    local one
+    for one in $names; do
+        bench_prepare "$one" "$@"
+    done
     source dev.d/setup.sh
     source dev.d/build.sh
     setup_groups run
     if [[ -n $name ]]; then
-        shift
-        step "build release" build_preset release OFF "bench_$name"
-        "build/release/bench/$name" "$@"
+        bench_build "$name"
+        bench_run "$name" "$@"
         return
     fi
     for name in $names; do
-        step "build release" build_preset release OFF "bench_$name"
-        step "bench $name" "build/release/bench/$name"
+        bench_build "$name"
+        step "bench $name" bench_run "$name"
     done
 }

@@ -10,8 +10,9 @@ packages_of()
     # The server itself is in libzookeeper-java; the package zookeeper adds a desktop Java and scripts not used here.
     test) echo libcmocka-dev libzookeeper-java libslf4j-java default-jre-headless ;;
     full) echo clang libclang-rt-dev clang-format clang-tidy gcovr valgrind ;;
+    bench) echo spin gcc libc6-dev ;;
     fresh) echo mmdebstrap git util-linux ;;
-    *) usage_error "unknown group '$1', expected one of: run test full fresh" ;;
+    *) usage_error "unknown group '$1', expected one of: run test full bench fresh" ;;
     esac
 }
 
@@ -27,6 +28,7 @@ and exits 4.
   run     compiler, cmake, ninja, the ZooKeeper C client: enough for ./dev run
   test    cmocka, the ZooKeeper server and a Java to run it: enough for ./dev test and ./dev real
   full    clang and its tools, gcovr, valgrind: for ./dev test --full, fmt, lint
+  bench   SPIN, a model checker: for ./dev bench explore
   fresh   mmdebstrap: for ./dev fresh
 
 examples:

@@ -15,6 +15,8 @@
 #define NUMBER_MAX 1023      /* of one that is renamed */
 #define OWNERS_MAX 33        /* of attempt ids, nobody included */
 #define LINES (CANON_ATTEMPT + OWNERS_MAX)
+#define QUICK_LINES 8 /* lines and numbers that are ranked by bits; a world of four processes has no others */
+#define QUICK_NUMBERS 64
 
 struct value {
     uint16_t number;
@@ -34,7 +36,9 @@ struct part {
     uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
     uint64_t skeleton;
     uint32_t count;
-    uint32_t reserved;
+    uint32_t lines;              /* a bit for each quick one */
+    uint64_t quick[QUICK_LINES]; /* the numbers that are present, a bit for each */
+    bool slow;                   /* it has others */
     struct value value[PART_VALUES_MAX];
 };
 
@@ -49,6 +53,11 @@ struct canon {
     bool refused;
     /* While states are ranked. */
     struct line line[LINES];
+    uint64_t quick[QUICK_LINES]; /* of the state that was ranked last */
+    struct {
+        uint64_t hash; /* of the part that was ranked last, and of its ranks; 0 = none */
+        uint64_t ranks;
+    } last[ARENA_BLOCKS_MAX];
     uint64_t used_lines; /* a bit for each */
     _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
 };
@@ -89,6 +98,12 @@ static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
     }
     part->value[part->count++] =
         (struct value){.number = (uint16_t)number, .line = (uint8_t)line, .bound = (uint8_t)bound};
+    if (line >= QUICK_LINES || number >= QUICK_NUMBERS) {
+        part->slow = true;
+        return;
+    }
+    part->lines |= 1u << line;
+    part->quick[line] |= (uint64_t)!bound << number;
 }
 
 static void blank(struct canon *canon, const void *where, size_t size, int with)
@@ -216,7 +231,9 @@ static uint32_t show_block(struct canon *canon, int block, struct part *part)
     }
     memcpy(canon->scratch, canon->block, used);
     canon->part = part;
-    part->count = 0;
+    part->count = part->lines = 0;
+    part->slow = false;
+    memset(part->quick, 0, sizeof part->quick);
     canon->show(canon->ctx, block, canon);
     return used;
 }
@@ -263,20 +280,83 @@ static void rank_lines(struct canon *canon)
     canon->used_lines = 0;
 }
 
-static size_t write_ranks(struct canon *canon, const struct part *const parts[])
+static void rank_all(struct canon *canon, const struct part *const parts[])
+{
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        note_values(canon, parts[block]);
+    }
+    rank_lines(canon);
+}
+
+/* The hash of the ranks that stand in the scratch. */
+static uint64_t hash_ranks(struct canon *canon, size_t count, int block)
+{
+    uint16_t *rank = (uint16_t *)(void *)canon->scratch;
+    while (count % 4 != 0) {
+        rank[count++] = 0;
+    }
+    return hash_bytes(rank, count * sizeof *rank, ~(uint64_t)block);
+}
+
+static uint64_t rank_slowly(struct canon *canon, const struct part *const parts[])
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
-    size_t count = 0;
+    uint64_t sum = 0;
+    rank_all(canon, parts);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        for (uint32_t i = 0; i < parts[block]->count; i++) {
-            const struct value *value = &parts[block]->value[i];
-            to[count++] = canon->line[value->line].rank[value->number];
+        const struct part *part = parts[block];
+        for (uint32_t i = 0; i < part->count; i++) {
+            to[i] = canon->line[part->value[i].line].rank[part->value[i].number];
+        }
+        sum += part->count > 0 ? hash_ranks(canon, part->count, block) : 0;
+    }
+    return sum;
+}
+
+static unsigned ones_of(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (unsigned)(x * 0x0101010101010101u >> 56);
+}
+
+static uint64_t rank_part(struct canon *canon, const struct part *part, int block)
+{
+    uint16_t *to = (uint16_t *)(void *)canon->scratch;
+    for (uint32_t i = 0; i < part->count; i++) {
+        unsigned number = part->value[i].number;
+        uint64_t present = canon->quick[part->value[i].line] & ~1ull;
+        to[i] = number == 0 ? 0 : (uint16_t)(1 + ones_of(present & ((2ull << number) - 1)));
+    }
+    return hash_ranks(canon, part->count, block);
+}
+
+/* Ranks again only what is other than in the state before, which is mostly a neighbour: blocks with other bytes, and
+ * those with numbers of a line that has others. */
+static uint64_t rank_quickly(struct canon *canon, const struct part *const parts[])
+{
+    uint64_t now[QUICK_LINES] = {0};
+    uint32_t changed = 0;
+    uint64_t sum = 0;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        for (int line = 0; line < QUICK_LINES; line++) {
+            now[line] |= parts[block]->quick[line];
         }
     }
-    while (count % 4 != 0) {
-        to[count++] = 0;
+    for (int line = 0; line < QUICK_LINES; line++) {
+        changed |= (uint32_t)(now[line] != canon->quick[line]) << line;
+        canon->quick[line] = now[line];
     }
-    return count * sizeof *to;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        const struct part *part = parts[block];
+        if (part->hash != canon->last[block].hash || (part->lines & changed) != 0) {
+            canon->last[block].hash = part->hash;
+            canon->last[block].ranks = part->count > 0 ? rank_part(canon, part, block) : 0;
+        }
+        sum += canon->last[block].ranks;
+    }
+    return sum;
 }
 
 uint64_t canon_fingerprint(struct canon *canon)
@@ -284,19 +364,17 @@ uint64_t canon_fingerprint(struct canon *canon)
     const struct part *parts[ARENA_BLOCKS_MAX];
     uint64_t plain = arena_fingerprint(canon->arena);
     uint64_t sum = 0;
+    bool slow = false;
     canon->refused = false;
     for (int block = 0; block < canon->arena->blocks; block++) {
         parts[block] = part_of(canon, block);
         sum += parts[block]->skeleton;
+        slow = slow || parts[block]->slow;
     }
     if (canon->refused) {
         return plain;
     }
-    for (int block = 0; block < canon->arena->blocks; block++) {
-        note_values(canon, parts[block]);
-    }
-    rank_lines(canon);
-    return sum + hash_bytes(canon->scratch, write_ranks(canon, parts), 0);
+    return sum + (slow ? rank_slowly(canon, parts) : rank_quickly(canon, parts));
 }
 
 /* ---- whole states ---- */
@@ -320,9 +398,25 @@ static size_t put_blocks(struct canon *canon, bool blanked, unsigned char *out, 
     return at;
 }
 
+static size_t write_ranks(struct canon *canon, const struct part *const parts[])
+{
+    uint16_t *to = (uint16_t *)(void *)canon->scratch;
+    size_t count = 0;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        for (uint32_t i = 0; i < parts[block]->count; i++) {
+            const struct value *value = &parts[block]->value[i];
+            to[count++] = canon->line[value->line].rank[value->number];
+        }
+    }
+    while (count % 4 != 0) {
+        to[count++] = 0;
+    }
+    return count * sizeof *to;
+}
+
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
 {
-    const struct part *parts[ARENA_BLOCKS_MAX];
+    const struct part *parts[ARENA_BLOCKS_MAX] = {0};
     unsigned char refused = 0;
     canon_fingerprint(canon);
     refused = canon->refused;
@@ -332,6 +426,7 @@ size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
         for (int block = 0; block < canon->arena->blocks; block++) {
             parts[block] = part_of(canon, block);
         }
+        rank_all(canon, parts);
         at = put_bytes(out, size, at, canon->scratch, write_ranks(canon, parts));
     }
     return at;
