@@ -52,6 +52,7 @@ struct canon {
     const unsigned char *block;
     bool refused;
     /* While states are ranked. */
+    const struct part *now[ARENA_BLOCKS_MAX];
     struct line line[LINES];
     uint64_t quick[QUICK_LINES]; /* of the state that was ranked last */
     struct {
@@ -280,10 +281,10 @@ static void rank_lines(struct canon *canon)
     canon->used_lines = 0;
 }
 
-static void rank_all(struct canon *canon, const struct part *const parts[])
+static void rank_all(struct canon *canon)
 {
     for (int block = 0; block < canon->arena->blocks; block++) {
-        note_values(canon, parts[block]);
+        note_values(canon, canon->now[block]);
     }
     rank_lines(canon);
 }
@@ -298,13 +299,13 @@ static uint64_t hash_ranks(struct canon *canon, size_t count, int block)
     return hash_bytes(rank, count * sizeof *rank, ~(uint64_t)block);
 }
 
-static uint64_t rank_slowly(struct canon *canon, const struct part *const parts[])
+static uint64_t rank_slowly(struct canon *canon)
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
     uint64_t sum = 0;
-    rank_all(canon, parts);
+    rank_all(canon);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        const struct part *part = parts[block];
+        const struct part *part = canon->now[block];
         for (uint32_t i = 0; i < part->count; i++) {
             to[i] = canon->line[part->value[i].line].rank[part->value[i].number];
         }
@@ -334,14 +335,14 @@ static uint64_t rank_part(struct canon *canon, const struct part *part, int bloc
 
 /* Ranks again only what is other than in the state before, which is mostly a neighbour: blocks with other bytes, and
  * those with numbers of a line that has others. */
-static uint64_t rank_quickly(struct canon *canon, const struct part *const parts[])
+static uint64_t rank_quickly(struct canon *canon)
 {
     uint64_t now[QUICK_LINES] = {0};
     uint32_t changed = 0;
     uint64_t sum = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
         for (int line = 0; line < QUICK_LINES; line++) {
-            now[line] |= parts[block]->quick[line];
+            now[line] |= canon->now[block]->quick[line];
         }
     }
     for (int line = 0; line < QUICK_LINES; line++) {
@@ -349,7 +350,7 @@ static uint64_t rank_quickly(struct canon *canon, const struct part *const parts
         canon->quick[line] = now[line];
     }
     for (int block = 0; block < canon->arena->blocks; block++) {
-        const struct part *part = parts[block];
+        const struct part *part = canon->now[block];
         if (part->hash != canon->last[block].hash || (part->lines & changed) != 0) {
             canon->last[block].hash = part->hash;
             canon->last[block].ranks = part->count > 0 ? rank_part(canon, part, block) : 0;
@@ -361,20 +362,19 @@ static uint64_t rank_quickly(struct canon *canon, const struct part *const parts
 
 uint64_t canon_fingerprint(struct canon *canon)
 {
-    const struct part *parts[ARENA_BLOCKS_MAX];
     uint64_t plain = arena_fingerprint(canon->arena);
     uint64_t sum = 0;
     bool slow = false;
     canon->refused = false;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        parts[block] = part_of(canon, block);
-        sum += parts[block]->skeleton;
-        slow = slow || parts[block]->slow;
+        canon->now[block] = part_of(canon, block);
+        sum += canon->now[block]->skeleton;
+        slow = slow || canon->now[block]->slow;
     }
     if (canon->refused) {
         return plain;
     }
-    return sum + (slow ? rank_slowly(canon, parts) : rank_quickly(canon, parts));
+    return sum + (slow ? rank_slowly(canon) : rank_quickly(canon));
 }
 
 /* ---- whole states ---- */
@@ -398,13 +398,13 @@ static size_t put_blocks(struct canon *canon, bool blanked, unsigned char *out, 
     return at;
 }
 
-static size_t write_ranks(struct canon *canon, const struct part *const parts[])
+static size_t write_ranks(struct canon *canon)
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
     size_t count = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        for (uint32_t i = 0; i < parts[block]->count; i++) {
-            const struct value *value = &parts[block]->value[i];
+        for (uint32_t i = 0; i < canon->now[block]->count; i++) {
+            const struct value *value = &canon->now[block]->value[i];
             to[count++] = canon->line[value->line].rank[value->number];
         }
     }
@@ -416,7 +416,6 @@ static size_t write_ranks(struct canon *canon, const struct part *const parts[])
 
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
 {
-    const struct part *parts[ARENA_BLOCKS_MAX] = {0};
     unsigned char refused = 0;
     canon_fingerprint(canon);
     refused = canon->refused;
@@ -424,10 +423,10 @@ size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
     at += put_blocks(canon, !refused, at < size ? out + at : out, at < size ? size - at : 0);
     if (!refused) {
         for (int block = 0; block < canon->arena->blocks; block++) {
-            parts[block] = part_of(canon, block);
+            canon->now[block] = part_of(canon, block);
         }
-        rank_all(canon, parts);
-        at = put_bytes(out, size, at, canon->scratch, write_ranks(canon, parts));
+        rank_all(canon);
+        at = put_bytes(out, size, at, canon->scratch, write_ranks(canon));
     }
     return at;
 }
