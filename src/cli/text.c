@@ -72,7 +72,7 @@ static void say_what_stands(FILE *out, const struct outcome *outcome, uint32_t w
     if (without != 0) {
         char letters[WORLD_WITHOUT_MAX];
         world_without_text(without, letters);
-        fprintf(out, ", without the choice point%s %s", letters[1] != 0 ? "s" : "", letters);
+        fprintf(out, ", in a world without choice point%s %s", letters[1] != 0 ? "s" : "", letters);
     }
     if (search->exact) {
         fprintf(out, "; exact: fingerprints would have left out %llu\n",

@@ -68,8 +68,8 @@ void without_constants(struct world_options *options)
 /* What decides about others: looked for once in the list. */
 struct look {
     int mover;   /* the first process that has something under way, -1 = nobody */
-    bool client; /* a client's side can do something */
     bool buries; /* a session that was marked can end */
+    bool calls;  /* a callback can run */
 };
 
 static bool is_client_side(const struct action *action)
@@ -86,8 +86,8 @@ static struct look look_at(const struct action *actions, int count)
         if (moves && (look.mover < 0 || action->process < look.mover)) {
             look.mover = action->process;
         }
-        look.client |= is_client_side(action);
         look.buries |= action->kind == ACTION_BURY;
+        look.calls |= action->kind == ACTION_DELIVER;
     }
     return look;
 }
@@ -157,14 +157,13 @@ static int handle_of(const struct action *expire)
 }
 
 /* e: a client connects to the first server that takes it, and is back before its session can end. */
-static bool connects_elsewhere(const struct action *actions, int i)
+static bool connects_elsewhere(const struct action *actions, int count, const struct action *action)
 {
-    const struct action *action = &actions[i];
     if (action->kind == ACTION_EXPIRE) {
         int handle = handle_of(action);
         return handle >= 0 && !fakezk_connected(action->process, handle);
     }
-    for (int k = 0; action->kind == ACTION_CONNECT && k < i; k++) {
+    for (int k = 0; action->kind == ACTION_CONNECT && k < count; k++) {
         if (actions[k].kind == ACTION_CONNECT && actions[k].process == action->process &&
             actions[k].a == action->a && actions[k].b < action->b) {
             return true;
@@ -184,10 +183,10 @@ static bool expires_in_flight(const struct look *look, const struct action *acti
            fakezk_outstanding(action->process, handle) + fakezk_queued(action->process, handle) > 0;
 }
 
-/* i: a client never stands still: what its side can do comes before all else. */
-static bool overtakes_client(const struct look *look, const struct action *action)
+/* i: a client never stands still: what it has been sent it is told before anything else happens. */
+static bool overtakes_callback(const struct look *look, const struct action *action)
 {
-    return look->client && !is_client_side(action);
+    return look->calls && action->kind != ACTION_DELIVER;
 }
 
 int without_filter(struct action *actions, int count)
@@ -200,9 +199,9 @@ int without_filter(struct action *actions, int count)
         const struct action *action = &all[i];
         bool drop = (lacks('a') && is_out_of_turn(&look, action)) ||
                     (lacks('b') && breaks_in_flight(action)) || (lacks('c') && hides_write(action)) ||
-                    (lacks('e') && connects_elsewhere(all, i)) ||
+                    (lacks('e') && connects_elsewhere(all, count, action)) ||
                     (lacks('f') && expires_in_flight(&look, action)) ||
-                    (lacks('i') && overtakes_client(&look, action));
+                    (lacks('i') && overtakes_callback(&look, action));
         if (!drop) {
             actions[left++] = *action;
         }
