@@ -30,7 +30,7 @@ struct trace {
     struct input input;            /* the file itself; everything else may point into it */
     char tool[TRACE_WORD_MAX];     /* version of the program that wrote it */
     char recipe[TRACE_WORD_MAX];   /* recipe under test */
-    char schedule[TRACE_WORD_MAX]; /* who chose: "directed", "uniform", "pct" */
+    char schedule[TRACE_WORD_MAX]; /* who chose: "directed", "uniform", "pct", "search" */
     uint64_t seed;                 /* of the schedule; for directed runs the seed of the run constants */
     int seeded;                    /* directed: 1 if the seed was given from outside the scenario */
     char without
