@@ -4,8 +4,8 @@
 /* Worlds that lack a choice point: what a search would not see if the point were no choice.
  *
  * A choice point that is a constant of the run gets its plainest value when the world is laid out; of those that are
- * actions, the list of what can happen next loses some. Each rule leaves something that goes on, if there was something
- * that goes on by itself: a world without a choice has fewer runs, but none that ends early. */
+ * actions, the list of what can happen next loses some. Of what goes on by itself each rule leaves something, and the next
+ * rule looks at what the one before has left: a world without choices has fewer runs, but none that ends early. */
 #include "sim/world.h"
 
 #include <string.h>
@@ -34,11 +34,6 @@ void world_without_text(uint32_t mask, char text[WORLD_WITHOUT_MAX])
     *text = 0;
 }
 
-static bool lacks(char letter)
-{
-    return (the_world.options.without & WORLD_CHOICE_POINT(letter)) != 0;
-}
-
 /* ---- constants ---- */
 
 void without_constants(struct world_options *options)
@@ -65,8 +60,10 @@ void without_constants(struct world_options *options)
 
 /* ---- what is left of a list ---- */
 
-/* What decides about others: looked for once in the list. */
+/* A list, and what in it decides about others. */
 struct look {
+    const struct action *actions;
+    int count;
     int mover;   /* the first process that has something under way, -1 = nobody */
     bool buries; /* a session that was marked can end */
     bool calls;  /* a callback can run */
@@ -79,7 +76,7 @@ static bool is_client_side(const struct action *action)
 
 static struct look look_at(const struct action *actions, int count)
 {
-    struct look look = {.mover = -1};
+    struct look look = {.actions = actions, .count = count, .mover = -1};
     for (int i = 0; i < count; i++) {
         const struct action *action = &actions[i];
         bool moves = action->kind == ACTION_APPLY || is_client_side(action);
@@ -113,8 +110,9 @@ static bool in_flight(int p)
 }
 
 /* b: a link breaks only while nothing travels on it. */
-static bool breaks_in_flight(const struct action *action)
+static bool breaks_in_flight(const struct look *look, const struct action *action)
 {
+    (void)look;
     bool breaks = action->kind == ACTION_CUT && in_flight(action->process);
     for (int p = 0; action->kind == ACTION_RESTART_SERVER && p < the_world.options.processes; p++) {
         breaks |= in_flight(p);
@@ -123,9 +121,10 @@ static bool breaks_in_flight(const struct action *action)
 }
 
 /* c: what is lost on a link was not applied: no write that was, or will be, loses its answer. */
-static bool hides_write(const struct action *action)
+static bool hides_write(const struct look *look, const struct action *action)
 {
     int handle;
+    (void)look;
     switch (action->kind) {
     case ACTION_CUT:
         handle = fakezk_linked(action->process);
@@ -157,15 +156,16 @@ static int handle_of(const struct action *expire)
 }
 
 /* e: a client connects to the first server that takes it, and is back before its session can end. */
-static bool connects_elsewhere(const struct action *actions, int count, const struct action *action)
+static bool connects_elsewhere(const struct look *look, const struct action *action)
 {
     if (action->kind == ACTION_EXPIRE) {
         int handle = handle_of(action);
         return handle >= 0 && !fakezk_connected(action->process, handle);
     }
-    for (int k = 0; action->kind == ACTION_CONNECT && k < count; k++) {
-        if (actions[k].kind == ACTION_CONNECT && actions[k].process == action->process &&
-            actions[k].a == action->a && actions[k].b < action->b) {
+    for (int i = 0; action->kind == ACTION_CONNECT && i < look->count; i++) {
+        const struct action *other = &look->actions[i];
+        if (other->kind == ACTION_CONNECT && other->process == action->process && other->a == action->a &&
+            other->b < action->b) {
             return true;
         }
     }
@@ -189,22 +189,32 @@ static bool overtakes_callback(const struct look *look, const struct action *act
     return look->calls && action->kind != ACTION_DELIVER;
 }
 
-int without_filter(struct action *actions, int count)
+static int keep_rest(struct action *actions, int count,
+                     bool (*drops)(const struct look *look, const struct action *action))
 {
     static struct action all[WORLD_ACTIONS_MAX];
-    struct look look = look_at(actions, count);
-    int left = 0;
     memcpy(all, actions, (size_t)count * sizeof *all);
+    struct look look = look_at(all, count);
+    int left = 0;
     for (int i = 0; i < count; i++) {
-        const struct action *action = &all[i];
-        bool drop = (lacks('a') && is_out_of_turn(&look, action)) ||
-                    (lacks('b') && breaks_in_flight(action)) || (lacks('c') && hides_write(action)) ||
-                    (lacks('e') && connects_elsewhere(all, count, action)) ||
-                    (lacks('f') && expires_in_flight(&look, action)) ||
-                    (lacks('i') && overtakes_callback(&look, action));
-        if (!drop) {
-            actions[left++] = *action;
+        if (!drops(&look, &all[i])) {
+            actions[left++] = all[i];
         }
     }
     return left;
+}
+
+int without_filter(struct action *actions, int count)
+{
+    static const struct {
+        char letter;
+        bool (*drops)(const struct look *look, const struct action *action);
+    } RULES[] = {{'i', overtakes_callback}, {'f', expires_in_flight}, {'a', is_out_of_turn},
+                 {'e', connects_elsewhere}, {'b', breaks_in_flight},  {'c', hides_write}};
+    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++) {
+        if ((the_world.options.without & WORLD_CHOICE_POINT(RULES[i].letter)) != 0) {
+            count = keep_rest(actions, count, RULES[i].drops);
+        }
+    }
+    return count;
 }

@@ -77,6 +77,11 @@ for letters in h z A a,b ' a' abch; do
 done
 expect_line "lockstep check: expected a value after --without, found ''" "$LOCKSTEP" check --without= "$scratch/a.scn"
 expect 0 'in a world without choice points acl;' "${check[@]}" --recipe textbook --without=lac "$scratch/a.scn"
+# What is left without several still comes to its end, and is judged there.
+write rest 'servers=2' 'a b: acquire release' 'loss<=1 expire<=1 pause<=1 crash<=1 total<=1' 'at_most_one_holder no_lost_wakeup'
+for letters in abcdefgijkl afi fi ai abef; do
+    expect 0 "in a world without choice points $letters;" "${check[@]}" --without="$letters" "$scratch/rest.scn"
+done
 expect 0 '"without":"al"' "${check[@]}" --json --without=al "$scratch/a.scn"
 expect 0 '"without":null' "${check[@]}" --json "$scratch/a.scn"
 
