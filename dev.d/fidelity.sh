@@ -39,3 +39,35 @@ END {
     print "|---|---|---|---|"
     printf "%s", rows
 }' docs/fidelity.tsv
+
+cat <<'TEXT'
+
+## Where a search can choose
+
+What ZooKeeper and its client leave open, as choice points of a search. `lockstep check --without=LETTERS` searches a world
+that lacks some of them: it has fewer runs, each of them a run of the whole world. `tests/explore/choice_points.sh` has for
+each point a recipe whose bug is found because the point is a choice, and is not found without it.
+
+| point | in a search | in a world without it | a recipe that is caught by it |
+|---|---|---|---|
+| a: order between sessions | whatever is enabled, of any process | sessions take turns: while something of one process can move, the requests, answers, timers and programs of the others wait | `broken-waits-for-absent` |
+| b: instant of a loss, in each direction | a cut at any moment, with any number of requests still read and of messages still received | links break only while nothing travels on them | `broken-release-once` |
+| c: not applied, or applied and the reply lost | a cut loses requests and replies alike | no write that was applied loses its answer, and none is applied late | `broken-no-protection` |
+| d: -4 or -7 after a loss | a constant of the run: `world rc=-7`, -4 otherwise | -4 | `broken-minus-seven` |
+| e: which server, how far behind it is, and whether before the expiry | any server that takes the client; followers apply step by step; the session may end while its client is away | clients connect to the first server that takes them and are back before their session can end; no follower lags | `broken-no-sync` |
+| f: instant of an expiry | at any moment; marking a session and ending it are two steps | sessions are marked only while nothing of them is under way, and end at once | `broken-gives-up-place` |
+| g: orders of children, of the events of a session's end, of the receivers of session events | constants of the run, from `world seed=N` or `--seed` | children from the oldest on; paths ascending; receivers as their watches stand | `broken-no-sort` |
+| i: a client that stands still with a full socket | callbacks run as late as you like, also beyond the end of the session; pauses have a budget | what a client was sent it is told before anything else happens; no pauses | `broken-trusts-calls` |
+| j: completions at close | a constant of the run: dropped with `world defects=drop-at-close`, called otherwise | called | `broken-waits-for-answers` |
+| k: sweep of containers | a budget | none | `broken-sequence-token` |
+| l: events before init returns | a constant of the run: `world callbacks-in-init` | after it | `broken-early-events` |
+
+- d, g, j, l: a search takes the one value of the file and does not go through the others; each value is a search of its
+  own (files in `scenarios/explore` have j and l; `--seed 0` to `15` are all values of g). Random schedules draw d, g and l.
+- h, whether the result of a synchronous call overtakes queued events (F37), is no choice of a world: there is no synchronous
+  API in it (F24). `--without=h` is refused.
+- i: the budget of pauses alone adds nothing to a search without a clock: a process that stops, and goes on, is one whose
+  callbacks, timers and program steps come late, and that is in every search. What the point takes away is this lateness.
+- f: that an expiry comes between the timeout and a tick later, or a little early because followers relay signs of life
+  late (F27, F29), has no meaning without a clock.
+TEXT

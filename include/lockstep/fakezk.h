@@ -41,8 +41,9 @@ struct fakezk_options {
     int tick_ms;
     uint64_t seed; /* run constants: list order, session ids, receiver order */
     unsigned defects;
-    bool no_containers;      /* container creation answers -6 */
-    bool callbacks_in_init;  /* F19: the first callbacks run inside zookeeper_init */
+    bool no_containers;     /* container creation answers -6 */
+    bool callbacks_in_init; /* F19: the first callbacks run inside zookeeper_init */
+    bool fixed_orders;      /* lists from the oldest child on, the other orders as of seed 0 (F4, F57, F85) */
     size_t client_bytes_max; /* capacity of one client's block; 0 = default */
     size_t server_bytes_max; /* capacity of one server's block; 0 = default */
 };
@@ -135,6 +136,8 @@ const char *fakezk_op_name(int op);
 bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late);
 bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late);
 int fakezk_unread_requests(int client, int handle);
+/* True if such a loss keeps the answer of a write from the client that has been applied, or that is with `apply`. */
+bool fakezk_hides_write(int client, int handle, int keep, int apply);
 int fakezk_unreceived_messages(int client, int handle);
 
 /* A connection attempt fails: what is queued gets -4. False if the handle is connected or dead. */

@@ -115,6 +115,20 @@ struct world_program {
     bool endless; /* start again after the last */
 };
 
+/* Choice points that a world may lack, by the letters of docs/fidelity.md, to show what a search sees with them:
+ *   a order between sessions   b instant of a loss      c applied, but the reply lost   d -4 or -7
+ *   e which server, and when   f instant of an expiry   g orders that are no promise    i a client that stands still
+ *   j completions at close     k sweep                  l callbacks inside init
+ * A world that lacks some has fewer runs, and each of them is a run of the whole world with the same constants. */
+#define WORLD_CHOICE_POINT(letter) (1u << ((letter) - 'a'))
+#define WORLD_WITHOUT_MAX 27 /* letters and the zero */
+
+/* Letters to a mask. False if there is none, or one that is no choice of a world. */
+bool world_without(const char *letters, uint32_t *mask);
+
+/* The inverse, sorted. */
+void world_without_text(uint32_t mask, char text[WORLD_WITHOUT_MAX]);
+
 struct canon;
 
 struct world_options {
@@ -140,6 +154,7 @@ struct world_options {
     int32_t sequence_preset; /* the lock directories' next suffix; implies used_directory when not 0 */
     unsigned defects;        /* WORLD_DEFECT_… */
     bool callbacks_in_init;  /* F19 */
+    uint32_t without;        /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
     struct world_program program[WORLD_PROCESSES_MAX];
     uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */
     uint8_t budget_total;         /* over all kinds; 255 = no limit of its own */

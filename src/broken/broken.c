@@ -29,6 +29,12 @@
       "sleeps on a watch for a predecessor that is gone already", waits_for_absent)                          \
     X(mixed_orders, "broken-mixed-orders", "no_lost_wakeup",                                                 \
       "looks for its predecessor by whole name, but for the head by number", mixes_orders)                   \
+    X(early_events, "broken-early-events", "no_lost_wakeup",                                                 \
+      "misses the session events that come before init has returned its handle", misses_early_events)        \
+    X(waits_for_answers, "broken-waits-for-answers", "no_lost_wakeup",                                       \
+      "goes on after a lost session only when its old requests are answered", waits_for_answers)             \
+    X(trusts_calls, "broken-trusts-calls", "no_lost_wakeup",                                                 \
+      "waits for the answer to a call that was refused at once", trusts_calls)                               \
     X(no_protection, "broken-no-protection", "no_orphan_node",                                               \
       "creates again when the answer to a create was lost", forgets_lost_create)                             \
     X(minus_seven, "broken-minus-seven", "no_orphan_node",                                                   \

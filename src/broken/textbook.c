@@ -91,6 +91,13 @@ static int open_session(struct textbook *book)
     return zh ? 0 : LS_ENOMEM;
 }
 
+/* Whether an attempt goes on in a new session only when what it asked in the old one is answered (a defect). */
+static bool waits_for_stale(const struct textbook *book)
+{
+    const struct textbook_defects *defects = textbook_defects_of(book);
+    return defects->waits_for_answers || defects->trusts_calls;
+}
+
 static void close_session(struct textbook *book)
 {
     zhandle_t *zh = book->zh;
@@ -102,7 +109,8 @@ static void close_session(struct textbook *book)
     zookeeper_close(zh);
     ls_env_lock(book->env);
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
-        attempt->busy = attempt->stale = 0; /* none will come any more, not even the dropped ones (F21) */
+        if (book->stopping || !waits_for_stale(book))
+            attempt->busy = attempt->stale = 0; /* none will come any more, not even the dropped ones (F21) */
 }
 
 static void on_reopen(void *ctx)
@@ -139,7 +147,7 @@ static void resume_attempts(struct textbook *book)
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next) {
         if (attempt->overdue && !attempt->abandoned)
             attempt_fail(attempt, LS_ETIMEDOUT);
-        else if (attempt->stalled)
+        else if (attempt->stalled && (attempt->stale == 0 || !waits_for_stale(book)))
             attempt_go(attempt, (enum attempt_state)attempt->state);
     }
 }
@@ -180,7 +188,7 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     (void)path;
     ls_env_callback_enter(book->env);
     textbook_enter(book, &out);
-    if (!book->zh)
+    if (!book->zh && !textbook_defects_of(book)->misses_early_events)
         book->zh = zh; /* zookeeper_init() has not returned yet */
     if (type == ZOO_SESSION_EVENT && zh == book->zh && !book->stopping) {
         if (state == ZOO_CONNECTED_STATE)

@@ -50,10 +50,13 @@ struct textbook_defects {
     bool frees_at_first;   /* the first release frees, however deep the lock is held */
     bool frees_for_anyone; /* frees whoever holds it, for whoever asks */
     /* Losses. */
-    bool keeps_belief;     /* believes to hold whatever happens to link and session (Z35) */
-    bool hides_loss;       /* tells the next session as reconnected instead of the loss (Z34) */
-    bool hides_suspension; /* does not tell that the link is down */
-    bool fails_at_once;    /* every acquire fails without a word to ZooKeeper */
+    bool keeps_belief;        /* believes to hold whatever happens to link and session (Z35) */
+    bool hides_loss;          /* tells the next session as reconnected instead of the loss (Z34) */
+    bool hides_suspension;    /* does not tell that the link is down */
+    bool misses_early_events; /* takes events before init has returned for those of a former handle (F19) */
+    bool waits_for_answers;   /* after a lost session, waits for answers that a close may drop (F21) */
+    bool trusts_calls;  /* and for those to calls that were refused because the session is dead (F16, F45) */
+    bool fails_at_once; /* every acquire fails without a word to ZooKeeper */
 };
 
 /* Indexed by textbook.variant; 0 = no defect. */

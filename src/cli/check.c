@@ -23,6 +23,13 @@ static const char HELP[] =
     "different ones\n"
     "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
     "left out\n"
+    "  --without LETTERS   a world that lacks these choice points, to see what they find: a order between "
+    "sessions, b instant\n"
+    "                      of a loss, c applied but the reply lost, d -4 or -7, e which server and when, f "
+    "instant of an\n"
+    "                      expiry, g orders that are no promise, i a client that stands still, j "
+    "completions at close,\n"
+    "                      k sweep, l callbacks inside init\n"
     "  --trust             does not do some steps twice and reach some states again to see that all is well\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
@@ -48,7 +55,7 @@ static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPT
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
                                 OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
-                                OPTION_REWRITE | OPTION_NO_SHRINK;
+                                OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT;
 
 int cli_check(int argc, char **argv)
 {

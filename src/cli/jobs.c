@@ -125,9 +125,9 @@ static void search(const struct cli_options *options, const struct run_setup *se
     explore.out = options->out;
     explore.stop = &stop_asked;
     explore.begin_worker = start_watchdog;
-    /* The file's counts are those of the default recipe with the file's run constants and with renaming. */
-    explore.compare =
-        strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given && explore.renaming;
+    /* The file's counts are those of the default recipe with the file's run constants, renaming, and every choice point. */
+    explore.compare = strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given &&
+                      explore.renaming && explore.without == 0;
     explore.rewrite = options->rewrite;
     explore_run(setup, &explore, outcome);
     signal(SIGTERM, SIG_DFL);

@@ -58,13 +58,22 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
 
 static bool add_nulls(cJSON *object)
 {
-    static const char *const FIELDS[] = {"states",    "bytes_per_state", "states_per_second", "strategy",
-                                         "exhausted", "complete_faults", "expected_omissions"};
+    static const char *const FIELDS[] = {"states",          "bytes_per_state",   "states_per_second",
+                                         "strategy",        "exhausted",         "without",
+                                         "complete_faults", "expected_omissions"};
     bool added = true;
     for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
         added = added && cJSON_AddNullToObject(object, FIELDS[i]);
     }
     return added;
+}
+
+static bool add_without(cJSON *object, uint32_t without)
+{
+    char letters[WORLD_WITHOUT_MAX];
+    world_without_text(without, letters);
+    return without == 0 ? cJSON_AddNullToObject(object, "without") != NULL
+                        : cJSON_AddStringToObject(object, "without", letters) != NULL;
 }
 
 static bool add_complete_faults(cJSON *object, int faults)
@@ -87,6 +96,7 @@ static bool add_search(cJSON *object, const struct cli_options *options, const s
            cJSON_AddStringToObject(object, "strategy",
                                    options->search.order == EXPLORE_BREADTH_FIRST ? "bfs" : "dfs") &&
            cJSON_AddBoolToObject(object, "exhausted", job->outcome->exhausted) &&
+           add_without(object, options->search.without) &&
            add_complete_faults(object, search->complete_faults) &&
            cJSON_AddNumberToObject(object, "expected_omissions", search->expected_omissions);
 }

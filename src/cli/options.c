@@ -43,6 +43,7 @@ static const struct {
     {"trust", no_argument, OPTION_TRUST},
     {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
+    {"without", required_argument, OPTION_WITHOUT},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 
@@ -172,6 +173,12 @@ static int read_argument(struct cli_options *options, const char *command, int i
             return CLI_USAGE;
         }
         options->search.workers = (int)number;
+        break;
+    case OPTION_WITHOUT:
+        if (!world_without(text, &options->search.without)) {
+            return cli_usage_error(command, "letters of choice points (a to g, i to l) after --without",
+                                   text);
+        }
         break;
     case OPTION_NO_RENAMING:
         options->search.renaming = false;

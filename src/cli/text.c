@@ -60,7 +60,7 @@ static void say_faults(FILE *out, int faults)
 }
 
 /* What the answer of a search stands for. Nothing here depends on the machine or on the load: scripts read it. */
-static void say_what_stands(FILE *out, const struct outcome *outcome)
+static void say_what_stands(FILE *out, const struct outcome *outcome, uint32_t without)
 {
     const struct search_counts *search = &outcome->search;
     if (search->complete_faults < 0) {
@@ -69,6 +69,11 @@ static void say_what_stands(FILE *out, const struct outcome *outcome)
     fputs(outcome->exhausted ? "  all runs " : "  no run ", out);
     say_faults(out, search->complete_faults);
     fputs(outcome->exhausted ? "" : " violates anything", out);
+    if (without != 0) {
+        char letters[WORLD_WITHOUT_MAX];
+        world_without_text(without, letters);
+        fprintf(out, ", in a world without choice point%s %s", letters[1] != 0 ? "s" : "", letters);
+    }
     if (search->exact) {
         fprintf(out, "; exact: fingerprints would have left out %llu\n",
                 (unsigned long long)search->omissions);
@@ -143,7 +148,7 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
     }
     head(out, job);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
-        say_what_stands(out, outcome);
+        say_what_stands(out, outcome, options->search.without);
         say_rates(out, job);
     }
     fputs(outcome->text, out);

@@ -199,6 +199,7 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     static struct run run;
     struct run_setup searching = *setup;
     searching.schedule = SCHEDULE_SEARCH;
+    searching.without = options->without;
     outcome->verdict = VERDICT_ERROR;
     if (setup->scenario->options.timed) {
         outcome->verdict = VERDICT_LIMIT;

@@ -19,11 +19,12 @@ enum explore_order {
 
 struct explore_options {
     enum explore_order order;
-    bool layers;   /* first without faults, then with one, ...; otherwise with all at once */
-    bool distrust; /* some steps are done twice, see distrust.h */
-    bool exact;    /* states are compared whole, and not by fingerprints: with one worker */
-    bool renaming; /* states that differ only by numbers that grow are one, if the recipe shows its own */
-    int workers;   /* processes that search together, depth first; at least 1 */
+    bool layers;      /* first without faults, then with one, ...; otherwise with all at once */
+    bool distrust;    /* some steps are done twice, see distrust.h */
+    bool exact;       /* states are compared whole, and not by fingerprints: with one worker */
+    uint32_t without; /* choice points that the world lacks, see world_without() */
+    bool renaming;    /* states that differ only by numbers that grow are one, if the recipe shows its own */
+    int workers;      /* processes that search together, depth first; at least 1 */
     void (*begin_worker)(void); /* called in each process that a search forks; may be NULL */
     uint64_t states_max;        /* 0 = no limit */
     size_t bytes_max;           /* for states and what waits; 0 = three quarters of the machine's memory */

@@ -666,7 +666,7 @@ static struct zk_node *next_ephemeral(int32_t session)
         struct zk_node *node = (struct zk_node *)rec;
         if (node->stat.owner == session) {
             found = node;
-            if ((fakezk.options.seed & 4) == 0) {
+            if ((fakezk.options.seed & 4) == 0 || fakezk.options.fixed_orders) {
                 return found;
             }
         }

@@ -289,6 +289,26 @@ static void read_on(int client, int slot, int apply, bool late)
     }
 }
 
+bool fakezk_hides_write(int client, int handle, int keep, int apply)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + handle); rec != NULL;
+         rec = pack_next(&pack, rec)) {
+        const struct zk_message *message = (struct zk_message *)rec;
+        if (rec->word == 0 && --keep < 0 && rec->tag == MESSAGE_REPLY && op_is_write(message->op)) {
+            return true;
+        }
+    }
+    for (struct rec *rec = pack_first(&pack, LIST_REQUEST + handle); rec != NULL;
+         rec = pack_next(&pack, rec)) {
+        bool applied = ((struct zk_request *)rec)->forwarded != 0 || (rec->word != 0 && --apply >= 0);
+        if (applied && op_is_write(rec->tag)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late)
 {
     if (!fakezk_can_cut(client, handle, keep, apply, late)) {

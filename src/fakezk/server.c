@@ -263,7 +263,7 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
  */
 static void order_children(struct zk_node **children, int count)
 {
-    unsigned order = (unsigned)(fakezk.options.seed & 3);
+    unsigned order = fakezk.options.fixed_orders ? 4 : (unsigned)(fakezk.options.seed & 3);
     if (order == 1) {
         for (int i = 0; i < count / 2; i++) {
             struct zk_node *other = children[i];
@@ -271,7 +271,7 @@ static void order_children(struct zk_node **children, int count)
             children[count - 1 - i] = other;
         }
     } else if (order >= 2) {
-        /* Newest first, or the oldest last with the others rising. */
+        /* Newest first, the oldest last with the others rising, or, of no seed, oldest first. */
         for (int i = 1; i < count; i++) {
             for (int k = i; k > 0; k--) {
                 bool swap = order == 2 ? children[k]->stat.czxid > children[k - 1]->stat.czxid

@@ -151,7 +151,7 @@ int watch_collect_session(int client, int slot, struct watch_target *out)
             count = add_target(out, count, watch->watcher, watch->context);
         }
     }
-    if ((fakezk.options.seed & 8) != 0) {
+    if ((fakezk.options.seed & 8) != 0 && !fakezk.options.fixed_orders) {
         for (int i = 0; i < count / 2; i++) {
             struct watch_target other = out[i];
             out[i] = out[count - 1 - i];

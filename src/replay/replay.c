@@ -12,6 +12,7 @@
 #define INDENT 7
 #define RECIPE_LINE 3
 #define SCHEDULE_LINE 4
+#define SEED_LINE 5
 
 struct replay {
     const struct trace *trace;
@@ -40,6 +41,10 @@ int replay_setup(const struct trace *trace, struct scenario *scenario, struct ru
     setup->schedule = (enum schedule)schedule;
     setup->seed = trace->seed;
     setup->seeded = trace->seeded;
+    if (trace->without[0] != 0 && !world_without(trace->without, &setup->without)) {
+        return input_complain(error, trace->input.name, SEED_LINE, 1, trace->without, strlen(trace->without),
+                              "letters of choice points (see lockstep check --help)");
+    }
     return scenario_read_part(scenario, trace->input.name, trace->text, trace->text_size,
                               trace->text_line - 1, 2, error);
 }
@@ -52,6 +57,9 @@ static void tell_head(const struct replay *replay)
     fprintf(replay->out, "scenario %s\n", trace->name);
     fprintf(replay->out, "recipe   %s\n", trace->recipe);
     fprintf(replay->out, "schedule %s, seed %llu\n", trace->schedule, (unsigned long long)trace->seed);
+    if (trace->without[0] != 0) {
+        fprintf(replay->out, "without  %s\n", trace->without);
+    }
     fprintf(replay->out, "found    %s\n\n", trace->found);
 }
 

@@ -83,6 +83,7 @@ void outcome_trace_of(const struct run *run, const char *found, struct trace *tr
         .choice = run->choice,
         .choices = run->told ? run->failing_choices : run->choices,
     };
+    world_without_text(run->setup.without, trace->without);
     snprintf(trace->tool, sizeof trace->tool, "%s", LOCKSTEP_VERSION);
     snprintf(trace->recipe, sizeof trace->recipe, "%s", run->setup.recipe->name);
     snprintf(trace->schedule, sizeof trace->schedule, "%s", schedule_name(run->setup.schedule));

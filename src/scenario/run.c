@@ -54,6 +54,7 @@ void run_options(const struct run_setup *setup, struct world_options *options)
 {
     *options = setup->scenario->options;
     options->recipe = setup->recipe;
+    options->without = setup->without;
     if (!is_random(setup->schedule)) {
         options->seed = setup->seeded ? setup->seed : options->seed;
         return;

@@ -35,6 +35,7 @@ struct run_setup {
     enum schedule schedule;
     uint64_t seed; /* of a random schedule; directed: of the run constants, if `seeded` */
     bool seeded;
+    uint32_t without; /* of a search: choice points that its world lacks, see world_without() */
 };
 
 struct run {

@@ -269,7 +269,7 @@ int world_actions(struct world *world, struct action *out)
         add_process_faults(&list, p);
     }
     add_common_faults(&list);
-    return list.count;
+    return world->options.without == 0 ? list.count : without_filter(out, list.count);
 }
 
 /* ---- faults and their budgets ---- */

@@ -115,6 +115,7 @@ static void lay_fakezk(const struct world_options *options)
                                   .defects = options->defects,
                                   .no_containers = options->no_containers,
                                   .callbacks_in_init = options->callbacks_in_init,
+                                  .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
                                   .client_bytes_max = CLIENT_BYTES};
     fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);
 }
@@ -146,9 +147,11 @@ static void prepare_directories(const struct world_options *options)
     }
 }
 
-static void lay_out(const struct world_options *options)
+static void lay_out(const struct world_options *wanted)
 {
-    the_world.options = *options;
+    const struct world_options *options = &the_world.options;
+    the_world.options = *wanted;
+    without_constants(&the_world.options);
     the_world.steps = 0;
     the_world.texts = 0;
     the_world.trouble[0] = 0;

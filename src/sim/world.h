@@ -193,6 +193,13 @@ void observe(const struct event *event);
 struct event observe_process(int kind, int p);
 int lock_of_path(const char *path, bool *is_directory);
 
+/* ---- without.c: worlds that lack choice points ---- */
+
+/* Gives the constants of a run that are no choice their plainest value. */
+void without_constants(struct world_options *options);
+/* Takes out of a list what is no choice; returns how many are left. */
+int without_filter(struct action *actions, int count);
+
 /* ---- steps: actions.c, apply.c, schedule.c ---- */
 
 void action_of_step(const struct fakezk_step *step, struct action *out);

@@ -4,6 +4,7 @@
 #include "trace/file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,8 @@ int trace_write(FILE *file, const struct trace *trace)
     fprintf(file, "tool %s\n", trace->tool);
     fprintf(file, "recipe %s\n", trace->recipe);
     fprintf(file, "schedule %s\n", trace->schedule);
-    fprintf(file, "seed %llu%s\n", (unsigned long long)trace->seed, trace->seeded ? " given" : "");
+    fprintf(file, "seed %llu%s%s%s\n", (unsigned long long)trace->seed, trace->seeded ? " given" : "",
+            trace->without[0] != 0 ? " without=" : "", trace->without);
     fprintf(file, "found %s\n", trace->found);
     fprintf(file, "scenario %d %s\n", count_lines(trace->text, trace->text_size), trace->name);
     write_text(file, trace->text, trace->text_size);
@@ -152,6 +154,17 @@ static int read_format(struct reader *r)
     return 0;
 }
 
+static bool take_without(struct trace *trace, const struct input_word *word)
+{
+    static const char KEY[] = "without=";
+    size_t size = word->size - (sizeof KEY - 1);
+    if (word->size < sizeof KEY || memcmp(word->text, KEY, sizeof KEY - 1) != 0 || size >= TRACE_WORD_MAX) {
+        return false;
+    }
+    memcpy(trace->without, word->text + sizeof KEY - 1, size);
+    return true;
+}
+
 static int read_head(struct reader *r)
 {
     struct trace *trace = r->trace;
@@ -163,10 +176,13 @@ static int read_head(struct reader *r)
     if (read_key(r, "seed") != 0 || read_number(r, "a number", UINT64_MAX, &trace->seed) != 0) {
         return -1;
     }
-    struct input_word given = input_next_word(&r->cursor);
-    trace->seeded = input_word_is(&given, "given");
-    if (given.text && !trace->seeded) {
-        return wrong(r, &given, "'given' or the end of the line");
+    struct input_word word = input_next_word(&r->cursor);
+    if (input_word_is(&word, "given")) {
+        trace->seeded = 1;
+        word = input_next_word(&r->cursor);
+    }
+    if (word.text && !take_without(trace, &word)) {
+        return wrong(r, &word, "'given', 'without=LETTERS' or the end of the line");
     }
     if (line_has_ended(r) != 0 || read_key(r, "found") != 0) {
         return -1;

@@ -30,12 +30,14 @@ struct trace {
     struct input input;            /* the file itself; everything else may point into it */
     char tool[TRACE_WORD_MAX];     /* version of the program that wrote it */
     char recipe[TRACE_WORD_MAX];   /* recipe under test */
-    char schedule[TRACE_WORD_MAX]; /* who chose: "directed", "uniform", "pct" */
+    char schedule[TRACE_WORD_MAX]; /* who chose: "directed", "uniform", "pct", "search" */
     uint64_t seed;                 /* of the schedule; for directed runs the seed of the run constants */
     int seeded;                    /* directed: 1 if the seed was given from outside the scenario */
-    const char *found;             /* why it was written: property names or "difference", one line */
-    const char *name;              /* the scenario's name */
-    const char *text;              /* the scenario's text, terminated */
+    char without
+        [TRACE_WORD_MAX]; /* search: letters of the choice points that the world lacked; empty = none */
+    const char *found;    /* why it was written: property names or "difference", one line */
+    const char *name;     /* the scenario's name */
+    const char *text;     /* the scenario's text, terminated */
     size_t text_size;
     int text_line;               /* number of the file's line that is the scenario's first */
     struct trace_choice *choice; /* owned */

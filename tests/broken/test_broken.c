@@ -24,6 +24,8 @@ struct situation {
 #define LOST_CREATE(rc)                                                                                      \
     "a acquire; settle; a release; settle; a acquire; apply s1 a create; cut a keep=0 apply=0 rc=" rc
 #define THREE_IN_LINE "a acquire; settle; b acquire; settle; c acquire; settle;"
+#define LINE_MOVES "b acquire; settle; c acquire; settle; b release; settle; c release; settle;"
+#define SESSION_ENDS "expire a; bury a; hang-up a;"
 
 static const struct situation situations[] = {
     {"broken-no-sort", 3, 1, false, THREE_IN_LINE},
@@ -46,6 +48,13 @@ static const struct situation situations[] = {
      "a acquire; settle; remove /locks/x; b acquire; settle; a write guarded"},
     {"broken-waits-for-absent", 3, 1, false, BETWEEN_LIST_AND_WATCH},
     {"broken-mixed-orders", 2, 1, false, "b acquire; settle; a acquire; settle; b release"},
+    {"broken-early-events", 3, 1, false, LINE_MOVES "a acquire"},
+    {"broken-waits-for-answers", 3, 1, false,
+     LINE_MOVES SESSION_ENDS
+     "a acquire; deliver a session-connecting; connect a s1; deliver a session-expired;"
+     "fire a reopen-timer"},
+    {"broken-trusts-calls", 3, 1, false,
+     LINE_MOVES "a acquire; apply s1 a create;" SESSION_ENDS "connect a s1"},
     {"broken-no-protection", 1, 1, false, LOST_CREATE("-4")},
     {"broken-minus-seven", 1, 1, false, LOST_CREATE("-7")},
     {"broken-no-sync", 1, 2, false,
@@ -73,6 +82,14 @@ static const struct situation situations[] = {
     {"broken-retry-loop", 4, 1, false, THREE_IN_LINE "d acquire; settle; a release"},
     {"broken-fails-at-once", 2, 1, false, "a acquire; settle; b acquire"},
 };
+/* Of some the run's constants are part. */
+static const struct {
+    const char *recipe;
+    bool callbacks_in_init;
+    unsigned defects;
+} constants[] = {{"broken-early-events", true, 0},
+                 {"broken-waits-for-answers", false, WORLD_DEFECT_DROP_AT_CLOSE}};
+
 enum { SITUATIONS = sizeof situations / sizeof situations[0] };
 
 static void play_label(struct stage *stage, const char *label, bool optional)
@@ -113,6 +130,12 @@ static void open_situation(struct stage *stage, const struct situation *situatio
 {
     struct world_options options;
     stage_options(&options, recipe, situation->processes, situation->servers, situation->timed, seed);
+    for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+        if (strcmp(constants[i].recipe, situation->recipe) == 0) {
+            options.callbacks_in_init = constants[i].callbacks_in_init;
+            options.defects = constants[i].defects;
+        }
+    }
     stage_open(stage, &options);
 }
 

@@ -112,7 +112,7 @@ static void each_spoiled_line_is_named(void **state)
                    "t:5:6: expected a number, found '18446744073709551616'");
     expect_spoiled("18446744073709551615", "-1", "t:5:6: expected a number, found '-1'");
     expect_spoiled("18446744073709551615", "5 taken",
-                   "t:5:8: expected 'given' or the end of the line, found 'taken'");
+                   "t:5:8: expected 'given', 'without=LETTERS' or the end of the line, found 'taken'");
     expect_spoiled("found no_orphan_node no_lost_wakeup", "found",
                    "t:6:6: expected what was found, found the end of the line");
     expect_spoiled("scenario 5", "scenario 6",

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Worlds that lack a choice point: what a search would not see if the point were no choice.
+ *
+ * A choice point that is a constant of the run gets its plainest value when the world is laid out; of those that are
+ * actions, the list of what can happen next loses some. Of what goes on by itself each rule leaves something, and the next
+ * rule looks at what the one before has left: a world without choices has fewer runs, but none that ends early. */
+#include "sim/world.h"
+
+#include <string.h>
+
+#define LETTERS "abcdefgijkl"
+
+bool world_without(const char *letters, uint32_t *mask)
+{
+    *mask = 0;
+    for (const char *at = letters; *at != 0; at++) {
+        if (strchr(LETTERS, *at) == NULL) {
+            return false;
+        }
+        *mask |= WORLD_CHOICE_POINT(*at);
+    }
+    return *mask != 0;
+}
+
+void world_without_text(uint32_t mask, char text[WORLD_WITHOUT_MAX])
+{
+    for (const char *at = LETTERS; *at != 0; at++) {
+        if ((mask & WORLD_CHOICE_POINT(*at)) != 0) {
+            *text++ = *at;
+        }
+    }
+    *text = 0;
+}
+
+/* ---- constants ---- */
+
+void without_constants(struct world_options *options)
+{
+    if ((options->without & WORLD_CHOICE_POINT('d')) != 0) {
+        options->loss_rc = -4;
+    }
+    if ((options->without & WORLD_CHOICE_POINT('e')) != 0) {
+        options->budget[WORLD_FAULT_LAG] = 0;
+    }
+    if ((options->without & WORLD_CHOICE_POINT('i')) != 0) {
+        options->budget[WORLD_FAULT_PAUSE] = 0;
+    }
+    if ((options->without & WORLD_CHOICE_POINT('j')) != 0) {
+        options->defects &= ~WORLD_DEFECT_DROP_AT_CLOSE;
+    }
+    if ((options->without & WORLD_CHOICE_POINT('k')) != 0) {
+        options->budget[WORLD_FAULT_SWEEP] = 0;
+    }
+    if ((options->without & WORLD_CHOICE_POINT('l')) != 0) {
+        options->callbacks_in_init = false;
+    }
+}
+
+/* ---- what is left of a list ---- */
+
+/* A list, and what in it decides about others. */
+struct look {
+    const struct action *actions;
+    int count;
+    int mover;   /* the first process that has something under way, -1 = nobody */
+    bool buries; /* a session that was marked can end */
+    bool calls;  /* a callback can run */
+};
+
+static bool is_client_side(const struct action *action)
+{
+    return action->kind == ACTION_DELIVER || action->kind == ACTION_CONNECT || action->kind == ACTION_HANG_UP;
+}
+
+static struct look look_at(const struct action *actions, int count)
+{
+    struct look look = {.actions = actions, .count = count, .mover = -1};
+    for (int i = 0; i < count; i++) {
+        const struct action *action = &actions[i];
+        bool moves = action->kind == ACTION_APPLY || is_client_side(action);
+        if (moves && (look.mover < 0 || action->process < look.mover)) {
+            look.mover = action->process;
+        }
+        look.buries |= action->kind == ACTION_BURY;
+        look.calls |= action->kind == ACTION_DELIVER;
+    }
+    return look;
+}
+
+static bool is_own(const struct action *action)
+{
+    bool verb =
+        action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START && action->kind != ACTION_CANCEL;
+    return verb || action->kind == ACTION_APPLY || is_client_side(action) || action->kind == ACTION_GIVE_UP ||
+           action->kind == ACTION_FIRE;
+}
+
+/* a: sessions take turns. While something of one is under way, the others wait. */
+static bool is_out_of_turn(const struct look *look, const struct action *action)
+{
+    return look->mover >= 0 && is_own(action) && action->process != look->mover;
+}
+
+static bool in_flight(int p)
+{
+    int handle = fakezk_linked(p);
+    return handle >= 0 && fakezk_outstanding(p, handle) + fakezk_unreceived_messages(p, handle) > 0;
+}
+
+/* b: a link breaks only while nothing travels on it. */
+static bool breaks_in_flight(const struct look *look, const struct action *action)
+{
+    (void)look;
+    bool breaks = action->kind == ACTION_CUT && in_flight(action->process);
+    for (int p = 0; action->kind == ACTION_RESTART_SERVER && p < the_world.options.processes; p++) {
+        breaks |= in_flight(p);
+    }
+    return breaks;
+}
+
+/* c: what is lost on a link was not applied: no write that was, or will be, loses its answer. */
+static bool hides_write(const struct look *look, const struct action *action)
+{
+    int handle;
+    (void)look;
+    switch (action->kind) {
+    case ACTION_CUT:
+        handle = fakezk_linked(action->process);
+        return action->d != 0 || fakezk_hides_write(action->process, handle, action->a, action->b);
+    case ACTION_GIVE_UP:
+        return fakezk_hides_write(action->process, action->a, 0, 0);
+    case ACTION_RESTART_SERVER:
+        for (int p = 0; p < the_world.options.processes; p++) {
+            handle = fakezk_linked(p);
+            if (handle >= 0 && fakezk_hides_write(p, handle, INT32_MAX, 0)) {
+                return true;
+            }
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* The handle that has this session; -1 if its process has left it. */
+static int handle_of(const struct action *expire)
+{
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        if (fakezk_session(expire->process, h) == expire->c) {
+            return h;
+        }
+    }
+    return -1;
+}
+
+/* e: a client connects to the first server that takes it, and is back before its session can end. */
+static bool connects_elsewhere(const struct look *look, const struct action *action)
+{
+    if (action->kind == ACTION_EXPIRE) {
+        int handle = handle_of(action);
+        return handle >= 0 && !fakezk_connected(action->process, handle);
+    }
+    for (int i = 0; action->kind == ACTION_CONNECT && i < look->count; i++) {
+        const struct action *other = &look->actions[i];
+        if (other->kind == ACTION_CONNECT && other->process == action->process && other->a == action->a &&
+            other->b < action->b) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* f: a session is marked only while nothing of it is under way, and ends in the same moment. */
+static bool expires_in_flight(const struct look *look, const struct action *action)
+{
+    if (look->buries) {
+        return action->kind != ACTION_BURY;
+    }
+    int handle = action->kind == ACTION_EXPIRE ? handle_of(action) : -1;
+    return handle >= 0 &&
+           fakezk_outstanding(action->process, handle) + fakezk_queued(action->process, handle) > 0;
+}
+
+/* i: a client never stands still: what it has been sent it is told before anything else happens. */
+static bool overtakes_callback(const struct look *look, const struct action *action)
+{
+    return look->calls && action->kind != ACTION_DELIVER;
+}
+
+static int keep_rest(struct action *actions, int count,
+                     bool (*drops)(const struct look *look, const struct action *action))
+{
+    static struct action all[WORLD_ACTIONS_MAX];
+    memcpy(all, actions, (size_t)count * sizeof *all);
+    struct look look = look_at(all, count);
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+        if (!drops(&look, &all[i])) {
+            actions[left++] = all[i];
+        }
+    }
+    return left;
+}
+
+int without_filter(struct action *actions, int count)
+{
+    static const struct {
+        char letter;
+        bool (*drops)(const struct look *look, const struct action *action);
+    } RULES[] = {{'i', overtakes_callback}, {'f', expires_in_flight}, {'a', is_out_of_turn},
+                 {'e', connects_elsewhere}, {'b', breaks_in_flight},  {'c', hides_write}};
+    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++) {
+        if ((the_world.options.without & WORLD_CHOICE_POINT(RULES[i].letter)) != 0) {
+            count = keep_rest(actions, count, RULES[i].drops);
+        }
+    }
+    return count;
+}
