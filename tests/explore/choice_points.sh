@@ -79,9 +79,12 @@ expect_line "lockstep check: expected a value after --without, found ''" "$LOCKS
 expect 0 'in a world without choice points acl;' "${check[@]}" --recipe textbook --without=lac "$scratch/a.scn"
 # What is left without several still comes to its end, and is judged there.
 write rest 'servers=2' 'a b: acquire release' 'loss<=1 expire<=1 pause<=1 crash<=1 total<=1' 'at_most_one_holder no_lost_wakeup'
-for letters in abcdefgijkl afi fi ai abef; do
+for letters in abcdefgijkl afi fi abef ai; do
     expect 0 "in a world without choice points $letters;" "${check[@]}" --without="$letters" "$scratch/rest.scn"
 done
+# A rule that drops what another one has left would end runs early: there would be fewer states without a and i.
+same '282716 465771' "$(sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p' "$scratch/output")" \
+    'states and transitions without a and i'
 expect 0 '"without":"al"' "${check[@]}" --json --without=al "$scratch/a.scn"
 expect 0 '"without":null' "${check[@]}" --json "$scratch/a.scn"
 

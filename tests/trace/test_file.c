@@ -142,6 +142,27 @@ static void a_given_seed_is_kept(void **state)
     assert_int_equal(trace.seeded, 1);
     assert_int_equal(trace.seed, 5);
     assert_int_equal(trace.choices, 0);
+    assert_string_equal(trace.without, "");
+    trace_close(&trace);
+}
+
+static void what_its_world_lacked_is_kept(void **state)
+{
+    (void)state;
+    static const char BYTES[] =
+        "lockstep-trace 1\ntool 1\nrecipe m\nschedule search\nseed 5 given without=ab\nfound x\n"
+        "scenario 1 x\n| a\nchoices 0\nend 0\n";
+    struct trace trace;
+    struct input_error error;
+    char *written = NULL;
+    size_t size;
+    assert_int_equal(trace_read_bytes(&trace, "t", BYTES, sizeof BYTES - 1, &error), 0);
+    assert_string_equal(trace.without, "ab");
+    FILE *file = open_memstream(&written, &size);
+    assert_int_equal(trace_write(file, &trace), 0);
+    fclose(file);
+    assert_string_equal(written, BYTES);
+    free(written);
     trace_close(&trace);
 }
 
@@ -152,6 +173,7 @@ int main(void)
         cmocka_unit_test(every_truncation_is_noticed),
         cmocka_unit_test(each_spoiled_line_is_named),
         cmocka_unit_test(a_given_seed_is_kept),
+        cmocka_unit_test(what_its_world_lacked_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
