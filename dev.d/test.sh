@@ -207,7 +207,7 @@ replays_agree()
 {
     local recipe=$1 property=$2 folder=$3 trace preset
     mkdir "$folder"
-    build/release/lockstep run --quiet --recipe "$recipe" --out "$folder" scenarios/mutex scenarios/regress >"$folder/run.txt" 2>&1 || true
+    build/release/lockstep run --quiet --no-shrink --recipe "$recipe" --out "$folder" scenarios/mutex scenarios/regress >"$folder/run.txt" 2>&1 || true
     trace=$(trace_of "$property" "$folder/run.txt")
     if [[ -z $trace ]]; then
         note "$recipe left no trace of $property"

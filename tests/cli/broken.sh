@@ -12,7 +12,7 @@ source dev.d/traces.sh
 run()
 {
     status=0
-    "$LOCKSTEP" run --recipe "$1" --out "$scratch/reports/$1" "${@:2}" scenarios/mutex scenarios/regress \
+    "$LOCKSTEP" run --no-shrink --recipe "$1" --out "$scratch/reports/$1" "${@:2}" scenarios/mutex scenarios/regress \
         >"$scratch/output" 2>"$scratch/errors" </dev/null || status=$?
 }
 

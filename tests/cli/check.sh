@@ -178,8 +178,8 @@ same 4 $status 'exit status with a killed worker'
 same '  the worker died: Killed' "$(sed -n 2p "$scratch/output")" 'the reason'
 same '1 passed, 1 failed' "$(tail -n 1 "$scratch/output")" 'last line with a killed worker'
 
-# Progress: on a terminal only, and taken away at the end.
-if command -v script >/dev/null; then
+# Progress: on a terminal only, and taken away at the end. A root without /dev/pts has none.
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     line="$LOCKSTEP check --max-time 1 --out $scratch/reports $scratch/large.scn"
     script -qec "stty cols 60; $line >/dev/null" /dev/null >"$scratch/output" </dev/null || true
     lines=$(tr '\r' '\n' <"$scratch/output" | grep -c 'large.scn faults [0-9]*/27: .* states ' || true)
