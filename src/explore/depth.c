@@ -44,7 +44,7 @@ static bool make_room(struct descent *d)
         d->depth_max = more;
     }
     if (d->actions + WORLD_ACTIONS_MAX > d->actions_max) {
-        size_t more = d->actions_max * 2 + 2 * WORLD_ACTIONS_MAX;
+        size_t more = d->actions_max * 2 + (size_t)2 * WORLD_ACTIONS_MAX;
         struct action *list = realloc(d->action, more * sizeof *list);
         if (list == NULL) {
             return false;
@@ -110,7 +110,7 @@ static void note_progress(struct descent *d)
 /* The action that each place of the path has taken last. */
 static void copy_path(const struct descent *d, struct action *to, size_t places)
 {
-    for (size_t i = 0; i < places; i++) {
+    for (size_t i = 0; d->place != NULL && i < places; i++) {
         const struct place *place = &d->place[i];
         to[i] = d->action[place->first + (size_t)place->next - 1];
     }

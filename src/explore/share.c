@@ -24,6 +24,7 @@ struct member {
 };
 
 struct share {
+    struct member member[EXPLORE_WORKERS_MAX];
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     int workers;
@@ -32,7 +33,6 @@ struct share {
     atomic_int hungry; /* waiting workers without a piece: a copy for those who only look */
     atomic_int over;
     pid_t pid[EXPLORE_WORKERS_MAX];
-    struct member member[EXPLORE_WORKERS_MAX];
     /* How it ended; set by the first that has something to say. Texts are the program's own, at one place in all workers. */
     bool violated, path_rests;
     const char *limit;

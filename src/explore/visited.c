@@ -114,7 +114,7 @@ struct visited *visited_open_shared(size_t bytes_max, int workers)
     visited->workers = workers;
     /* All tables together, each half as large again as the one before, take three times the last; only what is written to
      * is memory. */
-    visited->space_bytes = bytes_max * 3 + 4096 * 64;
+    visited->space_bytes = bytes_max * 3 + (size_t)4096 * 64;
     visited->space = map_pages(visited->space_bytes, MAP_SHARED | MAP_NORESERVE);
     if (visited->space == NULL) {
         visited_close(visited);

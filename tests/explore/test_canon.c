@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ static bool meet(struct known **known)
 static uint64_t hash_label(const char *label)
 {
     _Alignas(8) char padded[(WORLD_LABEL_MAX + 7) / 8 * 8] = {0};
-    memcpy(padded, label, strlen(label));
+    snprintf(padded, sizeof padded, "%s", label);
     return hash_bytes(padded, sizeof padded, 7);
 }
 
