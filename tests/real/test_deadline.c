@@ -70,6 +70,7 @@ static bool gate_holds(struct gate *gate, int count)
 
 static bool init_fails;
 static int inits;                  /* that have ended */
+static int open_handles;           /* of the client library */
 static watcher_fn session_watcher; /* the same for every session */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
@@ -91,6 +92,8 @@ zhandle_t *__wrap_zookeeper_init(const char *host, watcher_fn fn, int recv_timeo
     if (!__atomic_load_n(&init_fails, __ATOMIC_SEQ_CST)) {
         zh = __real_zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
         error = errno;
+        if (zh)
+            __atomic_fetch_add(&open_handles, 1, __ATOMIC_SEQ_CST);
     }
     __atomic_fetch_add(&inits, 1, __ATOMIC_SEQ_CST);
     errno = error;
@@ -100,7 +103,16 @@ zhandle_t *__wrap_zookeeper_init(const char *host, watcher_fn fn, int recv_timeo
 int __wrap_zookeeper_close(zhandle_t *zh)
 {
     gate_pass(&closing);
+    __atomic_fetch_sub(&open_handles, 1, __ATOMIC_SEQ_CST);
     return __real_zookeeper_close(zh);
+}
+
+/* Every handle that was opened is closed, once. */
+static int no_handle_is_left(void **state)
+{
+    (void)state;
+    assert_int_equal(__atomic_load_n(&open_handles, __ATOMIC_SEQ_CST), 0);
+    return 0;
 }
 
 /* ---- clients ---- */
@@ -277,11 +289,11 @@ static void while_a_callback_does_not_return(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_the_old_handle_is_closed),
-        cmocka_unit_test(while_the_next_handle_is_opened),
-        cmocka_unit_test(while_opening_is_tried_again),
-        cmocka_unit_test(while_every_other_session_is_stuck),
-        cmocka_unit_test(while_a_callback_does_not_return),
+        cmocka_unit_test_teardown(while_the_old_handle_is_closed, no_handle_is_left),
+        cmocka_unit_test_teardown(while_the_next_handle_is_opened, no_handle_is_left),
+        cmocka_unit_test_teardown(while_opening_is_tried_again, no_handle_is_left),
+        cmocka_unit_test_teardown(while_every_other_session_is_stuck, no_handle_is_left),
+        cmocka_unit_test_teardown(while_a_callback_does_not_return, no_handle_is_left),
     };
     zoo_set_debug_level((ZooLogLevel)0);
     return cmocka_run_group_tests(tests, NULL, NULL);
