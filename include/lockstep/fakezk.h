@@ -116,6 +116,12 @@ int fakezk_entered(void); /* -1 if nobody */
 /* The steps that can happen, in canonical order; returns how many. */
 int fakezk_steps(struct fakezk_step *out, int capacity);
 
+/* Those of them that are one client's, or, with FAKEZK_NONE, nobody's: together they are all. */
+int fakezk_steps_of(int client, struct fakezk_step *out, int capacity);
+
+/* The blocks that a client's steps (with FAKEZK_NONE nobody's) mostly depend on, ascending; returns how many. */
+int fakezk_scope(int client, int *blocks);
+
 /* True if it is one of fakezk_steps(); cheaper than the list. */
 bool fakezk_can_step(const struct fakezk_step *step);
 

@@ -190,6 +190,10 @@ void world_begin(struct world *world);
  * happen). `out` holds WORLD_ACTIONS_MAX. */
 int world_actions(struct world *world, struct action *out);
 
+/* Those of them that are one process's, or, with the number of processes, nobody's: together they are all. Untimed worlds
+ * that lack no choice point only. */
+int world_actions_of(struct world *world, int process, struct action *out);
+
 /* True if this action, of any kind, can be applied now. */
 bool world_enabled(struct world *world, const struct action *action);
 
@@ -271,9 +275,14 @@ size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
  * short; the caller closes it. */
 struct canon *world_canon(struct world *world);
 
-/* The path of a search, for going back along it (base/trail.h). NULL if memory is short; the caller closes it. */
-struct trail;
-struct trail *world_trail(struct world *world);
+/* Where everything lies (base/arena.h), for searches, which remember what steps do to its blocks. */
+struct arena;
+struct arena *world_arena(struct world *world);
+
+/* The blocks that the actions of one process (or nobody's, with the number of processes) mostly depend on, ascending; returns
+ * how many. The judges' block is none of them: judges see events, and nobody sees judges. */
+int world_scope(const struct world *world, int process, int *blocks);
+int world_judge_block(const struct world *world);
 
 /* ---- questions ---- */
 

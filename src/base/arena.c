@@ -122,6 +122,19 @@ uint64_t arena_fingerprint(struct arena *arena)
     return sum;
 }
 
+void arena_put(struct arena *arena, int block, const void *bytes, size_t used, uint64_t hash)
+{
+    struct arena_block *b = head(arena, block);
+    uint32_t before = b->used;
+    LS_ASSERT(arena->stale_count == 0);
+    memcpy(b, bytes, used);
+    if (before > used) {
+        memset((unsigned char *)b + used, 0, before - used);
+    }
+    arena->sum += hash - arena->hash[block];
+    arena->hash[block] = hash;
+}
+
 size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size)
 {
     size_t at = 0;

@@ -36,7 +36,7 @@ struct arena {
     bool stale[ARENA_BLOCKS_MAX];        /* marked since its hash was taken */
     unsigned char stale_list[ARENA_BLOCKS_MAX];
     int stale_count;
-    uint64_t changed[2];  /* a bit for each block marked since somebody last cleared them: see base/trail.h */
+    uint64_t read[2];     /* a bit for each block looked at or marked since somebody last cleared them */
     size_t constant_used; /* bytes taken of the constant region */
 };
 
@@ -62,13 +62,19 @@ static inline void *arena_at(const struct arena *arena, int block)
 /* Memory in the constant region, aligned to 8; NULL when it is full. */
 void *arena_constant(struct arena *arena, size_t size);
 
+/* To be called before a block is looked at: what a step does follows from the blocks that it has read. */
+static inline void arena_read(struct arena *arena, int block)
+{
+    arena->read[block >> 6] |= 1ull << (block & 63);
+}
+
 /* To be called before a block is written to. */
 static inline void arena_mark(struct arena *arena, int block)
 {
+    arena_read(arena, block);
     if (!arena->stale[block]) {
         arena->stale[block] = true;
         arena->stale_list[arena->stale_count++] = (unsigned char)block;
-        arena->changed[block >> 6] |= 1ull << (block & 63);
         arena->sum -= arena->hash[block];
     }
 }
@@ -82,10 +88,13 @@ size_t arena_live(const struct arena *arena);
 /* Sum over the blocks of a hash seeded by the block's number. */
 uint64_t arena_fingerprint(struct arena *arena);
 
-/* NULL if memory is short. The caller frees it. */
+/* Gives a block other live bytes, whose hash is known. Nothing is marked before, and nothing is afterwards. */
+void arena_put(struct arena *arena, int block, const void *bytes, size_t used, uint64_t hash);
+
 /* The live bytes of all blocks, one behind the other: at most `size` of them; returns how many there are. */
 size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size);
 
+/* NULL if memory is short. The caller frees it. */
 struct arena_image *arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, const struct arena_image *image);
 bool arena_image_equal(const struct arena_image *a, const struct arena_image *b);

@@ -31,34 +31,44 @@ struct line {
     uint16_t rank[NUMBER_MAX + 1]; /* how many are present up to this one */
 };
 
-/* What a block's bytes are worth: remembered by their hash, because the same bytes come back in many states. */
-struct part {
+/* Its values stand behind it. */
+struct canon_part {
     uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
     uint64_t skeleton;
-    uint32_t count;
-    uint32_t lines;              /* a bit for each quick one */
     uint64_t quick[QUICK_LINES]; /* the numbers that are present, a bit for each */
-    bool slow;                   /* it has others */
-    struct value value[PART_VALUES_MAX];
+    uint16_t count;
+    uint16_t block;
+    uint8_t lines; /* a bit for each quick one */
+    bool slow;     /* it has others */
+    bool refused;
 };
+
+_Static_assert(QUICK_LINES <= 8, "a bit for each in a byte");
+
+/* Parts are remembered by the hash of the bytes, because the same bytes come back in many states. */
+#define PLACE_BYTES (sizeof(struct canon_part) + PART_VALUES_MAX * sizeof(struct value))
+
+/* The hash of a part's ranks, by a hash of the part and of the numbers that its lines have. */
+struct ranking {
+    uint64_t key;
+    uint64_t ranks;
+};
+
+#define RANKINGS 16384u /* remembered; a power of two */
 
 struct canon {
     struct arena *arena;
     canon_show_fn show;
     void *ctx;
-    struct part *parts;
+    unsigned char *places; /* of the parts that are remembered */
     /* While a block is shown. */
-    struct part *part;
+    struct canon_part *part;
     const unsigned char *block;
-    bool refused;
     /* While states are ranked. */
-    const struct part *now[ARENA_BLOCKS_MAX];
+    const struct canon_part *now[ARENA_BLOCKS_MAX];
     struct line line[LINES];
-    uint64_t quick[QUICK_LINES]; /* of the state that was ranked last */
-    struct {
-        uint64_t hash; /* of the part that was ranked last, and of its ranks; 0 = none */
-        uint64_t ranks;
-    } last[ARENA_BLOCKS_MAX];
+    uint64_t quick[QUICK_LINES]; /* of the present state */
+    struct ranking *rankings;
     uint64_t used_lines; /* a bit for each */
     _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
 };
@@ -72,9 +82,10 @@ struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx)
     canon->arena = arena;
     canon->show = show;
     canon->ctx = ctx;
-    canon->parts = calloc((size_t)arena->blocks * PARTS_PER_BLOCK, sizeof *canon->parts);
-    if (canon->parts == NULL) {
-        free(canon);
+    canon->places = calloc((size_t)arena->blocks * PARTS_PER_BLOCK, PLACE_BYTES);
+    canon->rankings = calloc(RANKINGS, sizeof *canon->rankings);
+    if (canon->places == NULL || canon->rankings == NULL) {
+        canon_close(canon);
         return NULL;
     }
     return canon;
@@ -83,27 +94,33 @@ struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx)
 void canon_close(struct canon *canon)
 {
     if (canon != NULL) {
-        free(canon->parts);
+        free(canon->places);
+        free(canon->rankings);
         free(canon);
     }
+}
+
+static struct value *values_of(const struct canon_part *part)
+{
+    return (struct value *)(uintptr_t)(part + 1);
 }
 
 /* ---- what is shown ---- */
 
 static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
 {
-    struct part *part = canon->part;
+    struct canon_part *part = canon->part;
     if (part->count == PART_VALUES_MAX || number < 0 || number > NUMBER_MAX || line >= LINES) {
-        canon->refused = true;
+        part->refused = true;
         return;
     }
-    part->value[part->count++] =
+    values_of(part)[part->count++] =
         (struct value){.number = (uint16_t)number, .line = (uint8_t)line, .bound = (uint8_t)bound};
     if (line >= QUICK_LINES || number >= QUICK_NUMBERS) {
         part->slow = true;
         return;
     }
-    part->lines |= 1u << line;
+    part->lines |= (uint8_t)(1u << line);
     part->quick[line] |= (uint64_t)!bound << number;
 }
 
@@ -119,7 +136,7 @@ void canon_blank(struct canon *canon, const void *where, size_t size)
 
 void canon_refuse(struct canon *canon)
 {
-    canon->refused = true;
+    canon->part->refused = true;
 }
 
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where)
@@ -222,42 +239,49 @@ void canon_text(struct canon *canon, const char *text)
 /* ---- one block ---- */
 
 /* Fills in a part's list and the blanked bytes; returns how many bytes the block has. */
-static uint32_t show_block(struct canon *canon, int block, struct part *part)
+static uint32_t show_block(struct canon *canon, int block, struct canon_part *part)
 {
     canon->block = arena_at(canon->arena, block);
     uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
+    memset(part, 0, sizeof *part);
+    part->block = (uint16_t)block;
     if (used > SCRATCH_BYTES) {
-        canon->refused = true;
+        part->refused = true;
         return 0;
     }
     memcpy(canon->scratch, canon->block, used);
     canon->part = part;
-    part->count = part->lines = 0;
-    part->slow = false;
-    memset(part->quick, 0, sizeof part->quick);
     canon->show(canon->ctx, block, canon);
     return used;
 }
 
-static const struct part *part_of(struct canon *canon, int block)
+static const struct canon_part *part_of(struct canon *canon, int block)
 {
     uint64_t hash = canon->arena->hash[block];
-    struct part *part = &canon->parts[(size_t)block * PARTS_PER_BLOCK + (hash & (PARTS_PER_BLOCK - 1))];
+    size_t place = (size_t)block * PARTS_PER_BLOCK + (hash & (PARTS_PER_BLOCK - 1));
+    struct canon_part *part = (struct canon_part *)(void *)(canon->places + place * PLACE_BYTES);
     if (part->hash == hash) {
         return part;
     }
     uint32_t used = show_block(canon, block, part);
-    part->hash = canon->refused ? 0 : hash;
+    part->hash = hash;
     part->skeleton = hash_bytes(canon->scratch, used, (uint64_t)block + 1);
+    return part;
+}
+
+const struct canon_part *canon_part(struct canon *canon, int block, size_t *size)
+{
+    const struct canon_part *part = part_of(canon, block);
+    *size = sizeof *part + part->count * sizeof(struct value);
     return part;
 }
 
 /* ---- all blocks ---- */
 
-static void note_values(struct canon *canon, const struct part *part)
+static void note_values(struct canon *canon, const struct canon_part *part)
 {
     for (uint32_t i = 0; i < part->count; i++) {
-        const struct value *value = &part->value[i];
+        const struct value *value = &values_of(part)[i];
         struct line *line = &canon->line[value->line];
         line->present[value->number] |= !value->bound;
         line->last = value->number > line->last ? value->number : line->last;
@@ -281,10 +305,10 @@ static void rank_lines(struct canon *canon)
     canon->used_lines = 0;
 }
 
-static void rank_all(struct canon *canon)
+static void rank_all(struct canon *canon, const struct canon_part *const *parts)
 {
     for (int block = 0; block < canon->arena->blocks; block++) {
-        note_values(canon, canon->now[block]);
+        note_values(canon, parts[block]);
     }
     rank_lines(canon);
 }
@@ -299,15 +323,16 @@ static uint64_t hash_ranks(struct canon *canon, size_t count, int block)
     return hash_bytes(rank, count * sizeof *rank, ~(uint64_t)block);
 }
 
-static uint64_t rank_slowly(struct canon *canon)
+static uint64_t rank_slowly(struct canon *canon, const struct canon_part *const *parts)
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
     uint64_t sum = 0;
-    rank_all(canon);
+    rank_all(canon, parts);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        const struct part *part = canon->now[block];
+        const struct canon_part *part = parts[block];
         for (uint32_t i = 0; i < part->count; i++) {
-            to[i] = canon->line[part->value[i].line].rank[part->value[i].number];
+            const struct value *value = &values_of(part)[i];
+            to[i] = canon->line[value->line].rank[value->number];
         }
         sum += part->count > 0 ? hash_ranks(canon, part->count, block) : 0;
     }
@@ -322,59 +347,78 @@ static unsigned ones_of(uint64_t x)
     return (unsigned)(x * 0x0101010101010101u >> 56);
 }
 
-static uint64_t rank_part(struct canon *canon, const struct part *part, int block)
+static uint64_t rank_part(struct canon *canon, const struct canon_part *part)
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
+    const struct value *value = values_of(part);
     for (uint32_t i = 0; i < part->count; i++) {
-        unsigned number = part->value[i].number;
-        uint64_t present = canon->quick[part->value[i].line] & ~1ull;
+        unsigned number = value[i].number;
+        uint64_t present = canon->quick[value[i].line] & ~1ull;
         to[i] = number == 0 ? 0 : (uint16_t)(1 + ones_of(present & ((2ull << number) - 1)));
     }
-    return hash_ranks(canon, part->count, block);
+    return hash_ranks(canon, part->count, part->block);
 }
 
-/* Ranks again only what is other than in the state before, which is mostly a neighbour: blocks with other bytes, and
- * those with numbers of a line that has others. */
-static uint64_t rank_quickly(struct canon *canon)
+/* A part's ranks follow from it and from the numbers that its lines have: they are ranked once for each such pair, as long
+ * as it is remembered. */
+static uint64_t rank_quickly(struct canon *canon, const struct canon_part *const *parts)
 {
-    uint64_t now[QUICK_LINES] = {0};
-    uint32_t changed = 0;
+    uint64_t line_hash[QUICK_LINES];
     uint64_t sum = 0;
+    memset(canon->quick, 0, sizeof canon->quick);
     for (int block = 0; block < canon->arena->blocks; block++) {
         for (int line = 0; line < QUICK_LINES; line++) {
-            now[line] |= canon->now[block]->quick[line];
+            canon->quick[line] |= parts[block]->quick[line];
         }
     }
     for (int line = 0; line < QUICK_LINES; line++) {
-        changed |= (uint32_t)(now[line] != canon->quick[line]) << line;
-        canon->quick[line] = now[line];
+        line_hash[line] = hash_mix(canon->quick[line] ^ ((uint64_t)line + 1) * 0x9e3779b97f4a7c15u);
     }
     for (int block = 0; block < canon->arena->blocks; block++) {
-        const struct part *part = canon->now[block];
-        if (part->hash != canon->last[block].hash || (part->lines & changed) != 0) {
-            canon->last[block].hash = part->hash;
-            canon->last[block].ranks = part->count > 0 ? rank_part(canon, part, block) : 0;
+        const struct canon_part *part = parts[block];
+        uint64_t key = part->hash;
+        if (part->count == 0) {
+            continue;
         }
-        sum += canon->last[block].ranks;
+        for (unsigned lines = part->lines; lines != 0; lines &= lines - 1) {
+            key += line_hash[__builtin_ctz(lines)];
+        }
+        struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
+        if (ranking->key != key) {
+            *ranking = (struct ranking){key, rank_part(canon, part)};
+        }
+        sum += ranking->ranks;
     }
     return sum;
+}
+
+uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
+{
+    uint64_t sum = 0;
+    bool slow = false, refused = false;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        sum += parts[block]->skeleton;
+        slow = slow || parts[block]->slow;
+        refused = refused || parts[block]->refused;
+    }
+    if (refused) {
+        return plain;
+    }
+    return sum + (slow ? rank_slowly(canon, parts) : rank_quickly(canon, parts));
+}
+
+static void find_parts(struct canon *canon)
+{
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        canon->now[block] = part_of(canon, block);
+    }
 }
 
 uint64_t canon_fingerprint(struct canon *canon)
 {
     uint64_t plain = arena_fingerprint(canon->arena);
-    uint64_t sum = 0;
-    bool slow = false;
-    canon->refused = false;
-    for (int block = 0; block < canon->arena->blocks; block++) {
-        canon->now[block] = part_of(canon, block);
-        sum += canon->now[block]->skeleton;
-        slow = slow || canon->now[block]->slow;
-    }
-    if (canon->refused) {
-        return plain;
-    }
-    return sum + (slow ? rank_slowly(canon) : rank_quickly(canon));
+    find_parts(canon);
+    return canon_sum(canon, canon->now, plain);
 }
 
 /* ---- whole states ---- */
@@ -389,10 +433,10 @@ static size_t put_bytes(unsigned char *out, size_t size, size_t at, const void *
 
 static size_t put_blocks(struct canon *canon, bool blanked, unsigned char *out, size_t size)
 {
-    static struct part unused; /* a block's list is known already */
+    static _Alignas(8) unsigned char unused[PLACE_BYTES]; /* a block's list is known already */
     size_t at = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        uint32_t used = show_block(canon, block, &unused);
+        uint32_t used = show_block(canon, block, (struct canon_part *)(void *)unused);
         at = put_bytes(out, size, at, blanked ? canon->scratch : canon->block, used);
     }
     return at;
@@ -404,7 +448,7 @@ static size_t write_ranks(struct canon *canon)
     size_t count = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
         for (uint32_t i = 0; i < canon->now[block]->count; i++) {
-            const struct value *value = &canon->now[block]->value[i];
+            const struct value *value = &values_of(canon->now[block])[i];
             to[count++] = canon->line[value->line].rank[value->number];
         }
     }
@@ -417,15 +461,15 @@ static size_t write_ranks(struct canon *canon)
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
 {
     unsigned char refused = 0;
-    canon_fingerprint(canon);
-    refused = canon->refused;
+    arena_fingerprint(canon->arena);
+    find_parts(canon);
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        refused |= canon->now[block]->refused;
+    }
     size_t at = put_bytes(out, size, 0, &refused, 1);
     at += put_blocks(canon, !refused, at < size ? out + at : out, at < size ? size - at : 0);
     if (!refused) {
-        for (int block = 0; block < canon->arena->blocks; block++) {
-            canon->now[block] = part_of(canon, block);
-        }
-        rank_all(canon);
+        rank_all(canon, canon->now);
         at = put_bytes(out, size, at, canon->scratch, write_ranks(canon));
     }
     return at;

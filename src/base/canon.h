@@ -38,6 +38,13 @@ void canon_close(struct canon *canon);
 /* The fingerprint up to renaming. */
 uint64_t canon_fingerprint(struct canon *canon);
 
+/* What a block's content is worth: `size` bytes that may be copied, and are good until the next call. Its hash is valid. */
+struct canon_part;
+const struct canon_part *canon_part(struct canon *canon, int block, size_t *size);
+
+/* The same fingerprint from the parts of all blocks and the fingerprint without renaming. */
+uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
+
 /* What the fingerprint stands for: bytes that two states have in common if and only if one is the other renamed. Writes at
  * most `size` of them; returns how many there are. */
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);

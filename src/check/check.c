@@ -163,6 +163,12 @@ static struct event as_judged(const struct event *event)
     return copy;
 }
 
+bool check_set_wants(const struct check_set *set, const struct event *seen)
+{
+    struct event event = as_judged(seen);
+    return (set->ledger_wants & EVENT_BIT(event.kind)) != 0 || set->wants[event.kind] != 0;
+}
+
 bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
                        const struct event *seen)
 {

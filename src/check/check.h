@@ -115,6 +115,9 @@ void check_set_init(struct check_set *set, uint32_t mask, const struct check_con
 /* Size of the state block. It must be aligned to 8 and zeroed before the first event. */
 size_t check_set_state_size(const struct check_set *set);
 
+/* True if some judge looks at such an event. */
+bool check_set_wants(const struct check_set *set, const struct event *event);
+
 /* Shows one event to the judges. Returns true if the block may have changed. Once stats->limit is set it does
  * nothing. */
 bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,

@@ -21,6 +21,8 @@ static const char HELP[] =
     "  --no-layers         with all faults of the budget at once\n"
     "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
     "different ones\n"
+    "  --no-memo           does every step, also one that has been done in the same surroundings: slower, to "
+    "compare\n"
     "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
     "left out\n"
     "  --without LETTERS   a world that lacks these choice points, to see what they find: a order between "
@@ -54,7 +56,7 @@ static const char HELP[] =
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
+                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
                                 OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT;
 
 int cli_check(int argc, char **argv)

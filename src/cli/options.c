@@ -40,6 +40,7 @@ static const struct {
     {"max-time", required_argument, OPTION_MAX_TIME},
     {"no-layers", no_argument, OPTION_NO_LAYERS},
     {"no-renaming", no_argument, OPTION_NO_RENAMING},
+    {"no-memo", no_argument, OPTION_NO_MEMO},
     {"trust", no_argument, OPTION_TRUST},
     {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
@@ -162,6 +163,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_NO_LAYERS:
         options->search.layers = false;
         break;
+    case OPTION_NO_MEMO:
+        options->search.memo = false;
+        break;
     case OPTION_TRUST:
         options->search.distrust = false;
         break;
@@ -207,6 +211,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
     options->search.layers = true;
     options->search.renaming = true;
+    options->search.memo = true;
     options->search.workers = 1;
     options->search.distrust = true;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;

@@ -2,10 +2,12 @@
  * Copyright the lockstep authors */
 
 /* Breadth first: all states of one depth before those of the next, so that the first violation is a shortest one. Each
- * state remembers from which one it came and by what; those that wait are kept whole. */
-#include "explore/distrust.h"
+ * state remembers from which one it came and by what; of those that wait the numbers are kept. */
+#include "base/arena.h"
+#include "explore/expansion.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct origin {
     uint32_t parent; /* number of a state */
@@ -15,15 +17,46 @@ struct origin {
 
 struct wave {
     struct search *search;
+    struct expansion *expansion;
     struct origin *origin; /* of each state, in the order in which they were found */
     size_t states, states_max;
-    struct world_image **image; /* of each state that waits, by the same number */
-    size_t next;                /* the first that waits */
-    size_t image_bytes;
+    size_t next;     /* the first that waits */
+    uint32_t *waits; /* of each state from number `first` on */
+    size_t first, waits_max;
+    size_t blocks; /* numbers of a state */
 };
+
+static uint32_t *state_at(const struct wave *w, size_t state)
+{
+    return w->waits + (state - w->first) * w->blocks;
+}
+
+/* States that wait move to the front when half of the list is behind them, before it grows. */
+static bool make_room_to_wait(struct wave *w)
+{
+    if (w->states - w->first < w->waits_max) {
+        return true;
+    }
+    if (w->next - w->first > w->waits_max / 2) {
+        memmove(w->waits, state_at(w, w->next), (w->states - w->next) * w->blocks * sizeof *w->waits);
+        w->first = w->next;
+        return true;
+    }
+    size_t more = w->waits_max * 2 + 1024;
+    uint32_t *waits = realloc(w->waits, more * w->blocks * sizeof *waits);
+    if (waits == NULL) {
+        return false;
+    }
+    w->waits = waits;
+    w->waits_max = more;
+    return true;
+}
 
 static bool make_room(struct wave *w)
 {
+    if (w->states == UINT32_MAX || !make_room_to_wait(w)) {
+        return false;
+    }
     if (w->states < w->states_max) {
         return true;
     }
@@ -33,29 +66,29 @@ static bool make_room(struct wave *w)
         return false;
     }
     w->origin = origins;
-    struct world_image **images = realloc(w->image, more * sizeof(void *));
-    if (images == NULL) {
-        return false;
-    }
-    w->image = images;
     w->states_max = more;
     return true;
 }
 
-static bool add_state(struct wave *w, size_t parent, const struct action *action, uint32_t depth)
+static void note_progress(struct wave *w)
 {
-    struct search *search = w->search;
-    struct world_image *image =
-        w->states < UINT32_MAX && make_room(w) ? world_save(search->run->world) : NULL;
-    if (image == NULL) {
-        search->limit = "memory is short";
+    struct search_counts *counts = w->search->counts;
+    counts->frontier = w->states - w->next;
+    counts->waiting_bytes = expansion_bytes(w->expansion) + w->states_max * sizeof *w->origin +
+                            w->waits_max * w->blocks * sizeof *w->waits;
+}
+
+static bool add_state(struct wave *w, size_t parent, const struct action *action, const uint32_t *state,
+                      uint32_t depth)
+{
+    if (!make_room(w)) {
+        w->search->limit = "memory is short";
         return false;
     }
     w->origin[w->states] = (struct origin){.parent = (uint32_t)parent, .depth = depth, .action = *action};
-    w->image[w->states++] = image;
-    w->image_bytes += world_image_bytes(image);
-    search->counts->waiting_bytes = w->image_bytes + w->states_max * (sizeof *w->origin + sizeof(void *));
-    search->counts->depth = depth;
+    memcpy(state_at(w, w->states), state, w->blocks * sizeof *state);
+    w->states++;
+    w->search->counts->depth = depth;
     return true;
 }
 
@@ -71,63 +104,81 @@ static void keep_path(struct wave *w, size_t state, const struct action *last)
     if (path != NULL && last != NULL) {
         path[length++] = *last;
     }
-    search_keep_path(w->search, path, length);
+    search_keep_path(w->search, path, path != NULL ? length : 1);
 }
 
-/* Does one action of a state and goes back. False when the search is over. */
-static bool try_action(struct wave *w, size_t state, const struct action *action)
+static bool visit(struct wave *w, size_t state, int successor)
 {
     struct search *search = w->search;
-    uint32_t depth = w->origin[state].depth + 1;
-    bool twice = distrust_is_due(search, DISTRUST_STEP_EVERY, &search->next_twice);
-    bool goes_on = (twice ? distrust_step : search_step)(search, action, depth);
-    if (!goes_on && search->violated) {
-        keep_path(w, state, action);
+    struct expansion *x = w->expansion;
+    if (search->exact != NULL) {
+        expansion_load(x, expansion_state(x, successor));
     }
-    if (goes_on) {
-        enum visited_answer answer = search_visit(search);
-        goes_on = answer != VISITED_FULL && (answer == VISITED_KNOWN || add_state(w, state, action, depth));
-    }
-    world_restore(search->run->world, w->image[state]);
-    return goes_on;
+    enum visited_answer answer = search_visit(search, expansion_fingerprint(x, successor));
+    return answer != VISITED_FULL &&
+           (answer == VISITED_KNOWN || add_state(w, state, expansion_action(x, successor),
+                                                 expansion_state(x, successor), w->origin[state].depth + 1));
 }
 
 static bool expand(struct wave *w, size_t state)
 {
-    static struct action actions[WORLD_ACTIONS_MAX];
+    uint32_t numbers[ARENA_BLOCKS_MAX]; /* the list moves while it grows */
     struct search *search = w->search;
-    world_restore(search->run->world, w->image[state]);
-    int count = world_actions(search->run->world, actions);
-    if (!search_moves(actions, count)) {
-        if (!search_rest(search, w->origin[state].depth)) {
-            if (search->violated) {
-                keep_path(w, state, NULL);
-            }
-            return false;
-        }
-        world_restore(search->run->world, w->image[state]);
+    memcpy(numbers, state_at(w, state), w->blocks * sizeof *numbers);
+    int count = expansion_of(w->expansion, numbers, w->origin[state].depth);
+    if (count < 0 && search->violated) {
+        keep_path(w, state, search->path_rests ? NULL : expansion_action(w->expansion, 0));
     }
     for (int i = 0; i < count; i++) {
-        if (search_limited(search) || !try_action(w, state, &actions[i])) {
+        if (!visit(w, state, i)) {
             return false;
         }
     }
-    return true;
+    return count >= 0;
+}
+
+static bool sweep(struct wave *w)
+{
+    bool swept = expansion_sweep(w->expansion);
+    for (size_t i = w->next; swept && i < w->states; i++) {
+        swept = expansion_keep(w->expansion, state_at(w, i));
+    }
+    expansion_swept(w->expansion);
+    if (!swept) {
+        w->search->limit = "memory is short";
+    }
+    return swept;
+}
+
+static bool begin(struct wave *w)
+{
+    uint32_t state[ARENA_BLOCKS_MAX];
+    uint64_t fingerprint;
+    w->expansion = expansion_open(w->search);
+    if (w->expansion == NULL) {
+        w->search->limit = "memory is short";
+        return false;
+    }
+    w->blocks = (size_t)expansion_blocks(w->expansion);
+    return expansion_present(w->expansion, state, &fingerprint) &&
+           search_visit(w->search, fingerprint) != VISITED_FULL && add_state(w, 0, &(struct action){0}, state, 0);
 }
 
 void search_breadth_first(struct search *search)
 {
     struct wave w = {.search = search};
-    bool goes_on = search_visit(search) != VISITED_FULL && add_state(&w, 0, &(struct action){0}, 0);
-    for (; goes_on && w.next < w.states; w.next++) {
-        goes_on = expand(&w, w.next);
-        w.image_bytes -= world_image_bytes(w.image[w.next]);
-        world_image_free(w.image[w.next]);
-        search->counts->frontier = w.states - w.next;
+    bool goes_on = begin(&w);
+    while (goes_on && w.next < w.states && !search_limited(search)) {
+        goes_on = expand(&w, w.next++);
+        if (search->counts->transitions >= search->look) {
+            note_progress(&w);
+            goes_on = goes_on && (!expansion_is_full(w.expansion) || sweep(&w));
+        }
     }
-    while (w.next < w.states) {
-        world_image_free(w.image[w.next++]);
+    if (w.expansion != NULL) {
+        note_progress(&w);
     }
-    free(w.image);
+    expansion_close(w.expansion);
+    free(w.waits);
     free(w.origin);
 }

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Depth first: down into each new state at once, back along the trail. */
-#include "base/trail.h"
+/* Depth first: down into one of the new successors, then into the others.
+ *
+ * All new successors of a state are found at once and put on a stack. Those below which the search is stand among them as
+ * the path to the present state. */
+#include "base/arena.h"
 #include "explore/distrust.h"
+#include "explore/expansion.h"
 #include "explore/share.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One state of the path: its actions stand in one list for all, and this is its part of it. */
+/* A state on the stack. Its numbers stand in a list of their own. */
 struct place {
-    size_t first;
-    int count;
-    int next;
+    struct action action; /* what led here */
+    enum { PLACE_WAITS, PLACE_ON_PATH, PLACE_GIVEN_AWAY } is;
 };
 
 struct descent {
     struct search *search;
+    struct expansion *expansion;
     const struct share_piece *piece; /* what leads to the first place, NULL = nothing */
-    struct trail *trail;
-    struct action *action;
-    size_t actions, actions_max;
     struct place *place;
-    size_t depth, depth_max;
+    uint32_t *state;
+    size_t blocks; /* numbers of a state */
+    size_t places, places_max;
+    size_t depth; /* places on the path, without the first */
 };
 
 /* Steps of the path from the first state of all to the present one. */
@@ -32,208 +36,251 @@ static uint64_t depth_of(const struct descent *d)
     return (d->piece != NULL ? d->piece->length : 0) + d->depth;
 }
 
+static uint32_t *state_at(const struct descent *d, size_t place)
+{
+    return d->state + place * d->blocks;
+}
+
 static bool make_room(struct descent *d)
 {
-    if (d->depth + 1 >= d->depth_max) {
-        size_t more = d->depth_max * 2 + 256;
-        struct place *list = realloc(d->place, more * sizeof *list);
-        if (list == NULL) {
-            return false;
-        }
-        d->place = list;
-        d->depth_max = more;
+    if (d->places < d->places_max) {
+        return true;
     }
-    if (d->actions + WORLD_ACTIONS_MAX > d->actions_max) {
-        size_t more = d->actions_max * 2 + (size_t)2 * WORLD_ACTIONS_MAX;
-        struct action *list = realloc(d->action, more * sizeof *list);
-        if (list == NULL) {
-            return false;
-        }
-        d->action = list;
-        d->actions_max = more;
+    size_t more = d->places_max * 2 + 1024;
+    struct place *places = realloc(d->place, more * sizeof *places);
+    if (places == NULL) {
+        return false;
     }
+    d->place = places;
+    uint32_t *states = realloc(d->state, more * d->blocks * sizeof *states);
+    if (states == NULL) {
+        return false;
+    }
+    d->state = states;
+    d->places_max = more;
     return true;
 }
 
-/* Lists what can happen in the present state, which is on the trail, and judges it if nothing but faults can. */
-static bool enter_state(struct descent *d)
+static bool push(struct descent *d, const struct action *action, const uint32_t *state)
 {
-    struct search *search = d->search;
     if (!make_room(d)) {
-        search->limit = "memory is short";
+        d->search->limit = "memory is short";
         return false;
     }
-    struct place *place = &d->place[d->depth];
-    *place = (struct place){.first = d->actions};
-    place->count = world_actions(search->run->world, d->action + d->actions);
-    d->actions += (size_t)place->count;
-    if (search_moves(d->action + place->first, place->count)) {
-        return true;
-    }
-    bool well = search_rest(search, depth_of(d));
-    if (well) {
-        world_fingerprint(search->run->world);
-        trail_back(d->trail);
-    }
-    return well;
+    d->place[d->places] = (struct place){.action = *action};
+    memcpy(state_at(d, d->places), state, d->blocks * sizeof *state);
+    d->places++;
+    return true;
 }
 
-static bool go_down(struct descent *d)
+/* Adds a successor if it is new. */
+static bool visit(struct descent *d, int successor)
 {
     struct search *search = d->search;
-    if (!trail_push(d->trail)) {
-        search->limit = "memory is short";
-        return false;
+    struct expansion *x = d->expansion;
+    if (search->exact != NULL) {
+        expansion_load(x, expansion_state(x, successor));
     }
-    d->depth++;
-    if (depth_of(d) > search->counts->depth) {
-        search->counts->depth = depth_of(d);
-    }
-    return enter_state(d);
-}
-
-static void go_up(struct descent *d)
-{
-    d->actions = d->place[d->depth].first;
-    trail_pop(d->trail);
-    d->depth--;
-}
-
-static void note_progress(struct descent *d)
-{
-    struct search *search = d->search;
-    search->counts->frontier = d->depth + 1;
-    search->counts->waiting_bytes =
-        trail_bytes(d->trail) + d->actions_max * sizeof *d->action + d->depth_max * sizeof *d->place;
-}
-
-/* The action that each place of the path has taken last. */
-static void copy_path(const struct descent *d, struct action *to, size_t places)
-{
-    for (size_t i = 0; d->place != NULL && i < places; i++) {
-        const struct place *place = &d->place[i];
-        to[i] = d->action[place->first + (size_t)place->next - 1];
-    }
-}
-
-/* All actions that led to the present state; owned by the caller, NULL if memory is short. */
-static struct action *whole_path(const struct descent *d, size_t length)
-{
-    size_t before = d->piece != NULL ? d->piece->length : 0;
-    struct action *path = malloc((length + 1) * sizeof *path);
-    if (path != NULL) {
-        if (before > 0) {
-            memcpy(path, d->piece->action, before * sizeof *path);
-        }
-        copy_path(d, path + before, length - before);
-    }
-    return path;
-}
-
-static bool doubt_path(struct descent *d)
-{
-    size_t length = (size_t)depth_of(d);
-    struct action *path = whole_path(d, length);
-    bool right = path == NULL || distrust_path(d->search, path, length);
-    free(path);
-    return right;
-}
-
-/* One step. False when the search is over. */
-static bool advance(struct descent *d)
-{
-    struct search *search = d->search;
-    struct place *place = &d->place[d->depth];
-    if (place->next == place->count) {
-        if (d->depth == 0) {
-            return false;
-        }
-        go_up(d);
-        return true;
-    }
-    const struct action *action = &d->action[place->first + (size_t)place->next++];
-    bool twice = distrust_is_due(search, DISTRUST_STEP_EVERY, &search->next_twice);
-    if (!(twice ? distrust_step : search_step)(search, action, depth_of(d) + 1)) {
-        return false;
-    }
-    switch (search_visit(search)) {
+    switch (search_visit(search, expansion_fingerprint(x, successor))) {
     case VISITED_NEW:
-        return go_down(d) &&
-               (!distrust_is_due(search, DISTRUST_PATH_EVERY, &search->next_again) || doubt_path(d));
+        return push(d, expansion_action(x, successor), expansion_state(x, successor));
     case VISITED_KNOWN:
-        trail_back(d->trail);
         return true;
     default:
         return false;
     }
 }
 
+/* ---- paths ---- */
+
+/* What led to the place, of those on the path below it; returns how many actions there are. */
+static size_t copy_path(const struct descent *d, struct action *to, size_t place)
+{
+    size_t count = 0;
+    for (size_t i = 1; i < place; i++) {
+        if (d->place[i].is == PLACE_ON_PATH) {
+            to[count++] = d->place[i].action;
+        }
+    }
+    return count;
+}
+
+/* All actions that led to the present state, and one more if there is one; owned by the caller, NULL if memory is short. */
+static struct action *whole_path(const struct descent *d, const struct action *last, size_t *length)
+{
+    size_t before = d->piece != NULL ? d->piece->length : 0;
+    struct action *path = malloc((before + d->depth + 2) * sizeof *path);
+    if (path == NULL) {
+        return NULL;
+    }
+    if (before > 0) {
+        memcpy(path, d->piece->action, before * sizeof *path);
+    }
+    *length = before + copy_path(d, path + before, d->places);
+    if (last != NULL) {
+        path[(*length)++] = *last;
+    }
+    return path;
+}
+
+static bool doubt_path(struct descent *d)
+{
+    size_t length = 0;
+    struct action *path = whole_path(d, NULL, &length);
+    expansion_load(d->expansion, state_at(d, d->places - 1));
+    bool right = path == NULL || distrust_path(d->search, path, length);
+    free(path);
+    return right;
+}
+
 static void keep_path(struct descent *d)
 {
-    size_t length = (size_t)d->search->run->steps;
-    search_keep_path(d->search, whole_path(d, length), length);
+    struct search *search = d->search;
+    size_t length = 0;
+    struct action *path =
+        whole_path(d, search->path_rests ? NULL : expansion_action(d->expansion, 0), &length);
+    search_keep_path(search, path, path != NULL ? length : 1);
+}
+
+/* ---- the search ---- */
+
+static void pop(struct descent *d)
+{
+    d->places--;
+    d->depth -= d->place[d->places].is == PLACE_ON_PATH && d->places > 0;
+}
+
+/* The last place, which waits, becomes the end of the path. */
+static bool go_down(struct descent *d)
+{
+    struct search *search = d->search;
+    struct place *place = &d->place[d->places - 1];
+    place->is = PLACE_ON_PATH;
+    d->depth += d->places > 1;
+    if (depth_of(d) > search->counts->depth) {
+        search->counts->depth = depth_of(d);
+    }
+    if (distrust_is_due(search, DISTRUST_PATH_EVERY, &search->next_again) && !doubt_path(d)) {
+        return false;
+    }
+    static uint32_t state[ARENA_BLOCKS_MAX]; /* the list moves while it grows */
+    memcpy(state, state_at(d, d->places - 1), d->blocks * sizeof *state);
+    int count = expansion_of(d->expansion, state, depth_of(d));
+    for (int i = 0; i < count; i++) {
+        if (!visit(d, i)) {
+            return false;
+        }
+    }
+    return count >= 0;
+}
+
+/* One state, or one step back. False when the search is over. */
+static bool advance(struct descent *d)
+{
+    if (d->places == 0) {
+        return false;
+    }
+    if (d->place[d->places - 1].is != PLACE_WAITS) {
+        pop(d);
+        return d->places > 0;
+    }
+    return go_down(d);
+}
+
+/* Forgets what no state on the stack needs. */
+static bool sweep(struct descent *d)
+{
+    bool swept = expansion_sweep(d->expansion);
+    for (size_t i = 0; swept && i < d->places; i++) {
+        swept = expansion_keep(d->expansion, state_at(d, i));
+    }
+    expansion_swept(d->expansion);
+    if (!swept) {
+        d->search->limit = "memory is short";
+    }
+    return swept;
+}
+
+static void note_progress(struct descent *d)
+{
+    struct search_counts *counts = d->search->counts;
+    counts->frontier = d->places;
+    counts->waiting_bytes = expansion_bytes(d->expansion) +
+                            d->places_max * (sizeof *d->place + d->blocks * sizeof *d->state);
 }
 
 /* ---- among several workers ---- */
 
-/* What the place nearest to the first state has not tried is the largest part that can be given away. */
+/* What waits nearest to the first state is the largest part that can be given away: all that waits behind one place of the
+ * path, but not what the giver does next. */
 static void give_away(struct descent *d)
 {
     static struct share_piece piece;
     size_t before = d->piece != NULL ? d->piece->length : 0;
-    for (size_t i = 0; i <= d->depth && before + i <= SHARE_PATH_MAX; i++) {
-        struct place *place = &d->place[i];
-        int untried = place->count - place->next -
-                      (i == d->depth); /* the last of the present place is the giver's own */
-        if (untried <= 0) {
+    for (size_t i = 0; i + 1 < d->places && before + i <= SHARE_PATH_MAX; i++) {
+        if (d->place[i].is != PLACE_WAITS) {
             continue;
         }
-        piece.length = (uint32_t)(before + i);
-        piece.untried = (uint32_t)untried;
+        size_t end = i;
+        piece.untried = 0;
         if (before > 0) {
             memcpy(piece.action, d->piece->action, before * sizeof piece.action[0]);
         }
-        copy_path(d, piece.action + before, i);
-        memcpy(piece.action + piece.length, d->action + place->first + (size_t)(place->count - untried),
-               (size_t)untried * sizeof piece.action[0]);
-        place->count -= share_put(d->search->share, &piece) ? untried : 0;
+        piece.length = (uint32_t)(before + copy_path(d, piece.action + before, i));
+        for (; end + 1 < d->places && d->place[end].is != PLACE_ON_PATH; end++) {
+            if (d->place[end].is == PLACE_WAITS) {
+                piece.action[piece.length + piece.untried++] = d->place[end].action;
+            }
+        }
+        bool given = share_put(d->search->share, &piece);
+        for (; given && i < end; i++) {
+            d->place[i].is = PLACE_GIVEN_AWAY;
+        }
         return;
     }
 }
 
-/* Goes to the state that a piece begins at: what its giver has counted is not counted again. */
+/* Goes to the state that a piece begins at, and to those that wait there: what their giver has counted is not counted again. */
 static bool enter_piece(struct descent *d)
 {
     const struct share_piece *piece = d->piece;
     struct run *run = d->search->run;
     struct check_stats stats = run->stats;
+    uint32_t state[ARENA_BLOCKS_MAX];
+    uint64_t fingerprint;
     for (uint32_t i = 0; i < piece->length; i++) {
         run_do(run, &piece->action[i], i + 1);
     }
-    run->stats = stats;
-    if (!make_room(d)) {
-        d->search->limit = "memory is short";
-        return false;
+    bool well = expansion_present(d->expansion, state, &fingerprint) && push(d, &(struct action){0}, state);
+    for (uint32_t i = 0; well && i < piece->untried; i++) {
+        const struct action *action = &piece->action[piece->length + i];
+        expansion_load(d->expansion, state_at(d, 0));
+        run_do(run, action, piece->length + 1);
+        well = expansion_present(d->expansion, state, &fingerprint) && push(d, action, state);
     }
-    memcpy(d->action, piece->action + piece->length, piece->untried * sizeof *d->action);
-    d->actions = piece->untried;
-    d->place[0] = (struct place){.count = (int)piece->untried};
-    return true;
+    run->stats = stats;
+    if (well) {
+        d->place[0].is = PLACE_ON_PATH;
+    }
+    return well;
 }
 
 static bool begin(struct descent *d)
 {
     struct search *search = d->search;
-    if (d->piece != NULL && !enter_piece(d)) {
+    uint32_t state[ARENA_BLOCKS_MAX];
+    uint64_t fingerprint;
+    d->expansion = expansion_open(search);
+    if (d->expansion == NULL) {
+        search->limit = "memory is short";
         return false;
     }
-    bool known = d->piece != NULL || search_visit(search) != VISITED_FULL;
-    world_fingerprint(search->run->world);
-    d->trail = known ? world_trail(search->run->world) : NULL;
-    if (known && d->trail == NULL) {
-        search->limit = "memory is short";
+    d->blocks = (size_t)expansion_blocks(d->expansion);
+    if (d->piece != NULL) {
+        return enter_piece(d);
     }
-    return d->trail != NULL && (d->piece != NULL || enter_state(d));
+    return expansion_present(d->expansion, state, &fingerprint) &&
+           search_visit(search, fingerprint) != VISITED_FULL && push(d, &(struct action){0}, state);
 }
 
 void search_depth_first(struct search *search, const struct share_piece *piece)
@@ -244,6 +291,7 @@ void search_depth_first(struct search *search, const struct share_piece *piece)
         goes_on = advance(&d);
         if (search->counts->transitions >= search->look) {
             note_progress(&d);
+            goes_on = goes_on && (!expansion_is_full(d.expansion) || sweep(&d));
         }
         if (search->share != NULL && share_is_hungry(search->share)) {
             give_away(&d);
@@ -252,9 +300,10 @@ void search_depth_first(struct search *search, const struct share_piece *piece)
     if (search->violated) {
         keep_path(&d);
     }
-    if (d.trail != NULL) {
-        trail_close(d.trail);
+    if (d.expansion != NULL) {
+        note_progress(&d);
     }
-    free(d.action);
+    expansion_close(d.expansion);
     free(d.place);
+    free(d.state);
 }

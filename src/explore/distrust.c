@@ -20,38 +20,44 @@ static bool doubt_marks(struct search *search, const struct world_image *before,
     return false;
 }
 
-/* Once more from the state before: the judges' counts are those of the first time. */
-static uint64_t do_again(struct search *search, const struct world_image *before, const struct action *action,
-                         uint64_t depth)
+/* From the state before, with the judges at work, whose counts stay as they are. */
+static uint64_t do_step(struct search *search, const struct action *action, uint64_t depth)
 {
     struct check_stats stats = search->run->stats;
-    world_restore(search->run->world, before);
     run_do(search->run, action, depth);
     search->run->stats = stats;
     return world_fingerprint(search->run->world);
 }
 
-bool distrust_step(struct search *search, const struct action *action, uint64_t depth)
+static bool ends_elsewhere(struct search *search, const char *label, const char *how)
+{
+    snprintf(search->wrong, sizeof search->wrong,
+             "'%s' ends in another state %s: it depends on something outside the world", label, how);
+    return false;
+}
+
+bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected)
 {
     struct world *world = search->run->world;
     char label[WORLD_LABEL_MAX];
     label_of(search, action, label);
-    world_fingerprint(world); /* nothing is marked now */
     struct world_image *before = world_save(world);
-    bool goes_on = search_step(search, action, depth);
-    if (before == NULL || !goes_on) {
-        world_image_free(before);
-        return goes_on;
+    if (before == NULL) {
+        return true;
     }
+    struct check_stats stats = search->run->stats;
+    run_do(search->run, action, depth);
+    search->run->stats = stats;
     bool right = doubt_marks(search, before, label);
-    uint64_t first = world_fingerprint(world);
-    if (right && do_again(search, before, action, depth) != first) {
-        snprintf(
-            search->wrong, sizeof search->wrong,
-            "'%s' ends in another state when it is done again: it depends on something outside the world",
-            label);
-        right = false;
+    if (right && world_fingerprint(world) != expected) {
+        right = ends_elsewhere(search, label, "than is remembered");
     }
+    world_restore(world, before);
+    if (right && do_step(search, action, depth) != expected) {
+        right = ends_elsewhere(search, label, "when it is done again");
+    }
+    world_restore(world, before);
+    world_fingerprint(world);
     world_image_free(before);
     return right;
 }
@@ -77,6 +83,7 @@ bool distrust_path(struct search *search, const struct action *path, uint64_t le
                  (unsigned long long)length);
     }
     world_restore(world, image);
+    world_fingerprint(world);
     world_image_free(image);
     return same;
 }

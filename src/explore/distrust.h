@@ -11,7 +11,7 @@
 
 #include "explore/search.h"
 
-#define DISTRUST_STEP_EVERY 256u   /* once in so many steps, the step is done twice */
+#define DISTRUST_STEP_EVERY 1024u   /* once in so many steps, the step is done twice */
 #define DISTRUST_PATH_EVERY 16384u /* once in so many steps, the state is reached again from the first one */
 
 static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)
@@ -23,9 +23,10 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
     return true;
 }
 
-/* In place of search_step(): does the step, looks for writes to blocks that nobody has marked, and does it again. What is
- * wrong stands in search->wrong then. */
-bool distrust_step(struct search *search, const struct action *action, uint64_t depth);
+/* Does a step of the world's present state twice, which has to end in the state with the `expected` fingerprint each time
+ * (without renaming), looks for writes to blocks that nobody has marked, and goes back. What is wrong stands in
+ * search->wrong then. */
+bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
 
 /* Reaches the present state again by the actions that led to it, starting from search->start. */
 bool distrust_path(struct search *search, const struct action *path, uint64_t length);

@@ -8,22 +8,11 @@
 
 #define LOOK_EVERY 16384u /* transitions */
 
-static bool is_over(struct search *search, bool at_rest)
+static bool is_over(struct search *search)
 {
-    if (run_violated(search->run)) {
-        search->violated = true;
-        search->path_rests = at_rest;
-        return true;
-    }
-    search->limit = run_trouble(search->run);
-    return search->limit != NULL;
-}
-
-bool search_step(struct search *search, const struct action *action, uint64_t depth)
-{
-    search->counts->transitions++;
-    run_do(search->run, action, depth);
-    return !is_over(search, false);
+    search->violated = search->path_rests = run_violated(search->run);
+    search->limit = search->violated ? NULL : run_trouble(search->run);
+    return search->violated || search->limit != NULL;
 }
 
 bool search_moves(const struct action *actions, int count)
@@ -40,7 +29,7 @@ bool search_moves(const struct action *actions, int count)
 bool search_rest(struct search *search, uint64_t depth)
 {
     search->run->stats.step = search->run->steps = depth;
-    return !world_rest(search->run->world) || !is_over(search, true);
+    return !world_rest(search->run->world) || !is_over(search);
 }
 
 static enum visited_answer add_whole(struct search *search, uint64_t fingerprint)
@@ -51,10 +40,8 @@ static enum visited_answer add_whole(struct search *search, uint64_t fingerprint
     return exact_add(search->exact, fingerprint, state, size);
 }
 
-enum visited_answer search_visit(struct search *search)
+enum visited_answer search_visit(struct search *search, uint64_t fingerprint)
 {
-    uint64_t fingerprint =
-        search->canon != NULL ? canon_fingerprint(search->canon) : world_fingerprint(search->run->world);
     enum visited_answer answer =
         search->exact != NULL ? add_whole(search, fingerprint) : visited_add(search->visited, fingerprint);
     if (answer == VISITED_NEW) {

@@ -37,9 +37,6 @@ struct search {
     bool path_rests; /* the violation shows when the end of the path is judged at rest */
 };
 
-/* Does one step; returns false if the search is over: a property is violated, or the world has met a limit. */
-bool search_step(struct search *search, const struct action *action, uint64_t depth);
-
 /* False if nothing among these moves by itself: the world may be at rest. */
 bool search_moves(const struct action *actions, int count);
 
@@ -47,8 +44,8 @@ bool search_moves(const struct action *actions, int count);
  * is over. */
 bool search_rest(struct search *search, uint64_t depth);
 
-/* Looks up the world's state and counts it if it is new. VISITED_FULL ends the search. */
-enum visited_answer search_visit(struct search *search);
+/* Looks up a state and counts it if it is new. In exact mode it is the world's present one. VISITED_FULL ends the search. */
+enum visited_answer search_visit(struct search *search, uint64_t fingerprint);
 
 /* What the states that were seen take. */
 size_t search_states_bytes(const struct search *search);

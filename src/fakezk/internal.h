@@ -272,16 +272,19 @@ void fakezk_emit(const struct fakezk_event *event);
 
 static inline struct zk_log *the_log(void)
 {
+    arena_read(fakezk.arena, fakezk.log_block);
     return fakezk.log;
 }
 
 static inline struct zk_server *server_at(int s)
 {
+    arena_read(fakezk.arena, fakezk.server_block[s]);
     return fakezk.server[s];
 }
 
 static inline struct zk_client *client_at(int c)
 {
+    arena_read(fakezk.arena, fakezk.client_block[c]);
     return fakezk.client[c];
 }
 
@@ -305,17 +308,17 @@ static inline struct zk_client *client_mark(int c)
 
 static inline struct pack log_pack(void)
 {
-    return (struct pack){fakezk.arena, fakezk.log_block, (unsigned char *)(fakezk.log + 1)};
+    return (struct pack){fakezk.arena, fakezk.log_block, (unsigned char *)(the_log() + 1)};
 }
 
 static inline struct pack server_pack(int s)
 {
-    return (struct pack){fakezk.arena, fakezk.server_block[s], (unsigned char *)(fakezk.server[s] + 1)};
+    return (struct pack){fakezk.arena, fakezk.server_block[s], (unsigned char *)(server_at(s) + 1)};
 }
 
 static inline struct pack client_pack(int c)
 {
-    return (struct pack){fakezk.arena, fakezk.client_block[c], (unsigned char *)(fakezk.client[c] + 1)};
+    return (struct pack){fakezk.arena, fakezk.client_block[c], (unsigned char *)(client_at(c) + 1)};
 }
 
 static inline struct _zhandle *handle_at(int c, int slot)

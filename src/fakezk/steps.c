@@ -81,11 +81,24 @@ static bool expires_by_itself(const struct zk_session *session)
     return !session_healthy(session) && session_deadline_ms(session) <= the_log()->now_ms;
 }
 
-static void session_steps(struct list *list)
+static void client_steps(struct list *list, int client)
+{
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        if (handle_at(client, slot)->open) {
+            handle_steps(list, client, slot);
+        }
+    }
+}
+
+/* Of one client, or of all. */
+static void session_steps(struct list *list, int client)
 {
     struct pack pack = log_pack();
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_session *session = (struct zk_session *)rec;
+        if (client != (int)FAKEZK_NONE && session->client != client) {
+            continue;
+        }
         if (rec->tag == SESSION_CLOSING) {
             add(list, FAKEZK_BURY, session->client)->session = (int32_t)rec->word;
         } else if (expires_by_itself(session)) {
@@ -94,29 +107,62 @@ static void session_steps(struct list *list)
             step->due = true;
         }
     }
+}
+
+static void late_steps(struct list *list)
+{
+    struct pack pack = log_pack();
     const struct zk_request *late = (struct zk_request *)pack_first(&pack, LIST_LATE);
     if (late != NULL) {
         add(list, FAKEZK_COMMIT, late->lo_ms);
     }
 }
 
+static int finish(const struct list *list)
+{
+    if (list->count > list->capacity) {
+        fakezk_note_trouble("limit: more than %d steps are possible at once", list->capacity);
+        return list->capacity;
+    }
+    return list->count;
+}
+
 int fakezk_steps(struct fakezk_step *out, int capacity)
 {
     struct list list = {out, 0, capacity};
     for (int client = 0; client < fakezk.options.clients; client++) {
-        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
-            if (handle_at(client, slot)->open) {
-                handle_steps(&list, client, slot);
-            }
-        }
+        client_steps(&list, client);
     }
     server_steps(&list);
-    session_steps(&list);
-    if (list.count > capacity) {
-        fakezk_note_trouble("limit: more than %d steps are possible at once", capacity);
-        list.count = capacity;
+    session_steps(&list, (int)FAKEZK_NONE);
+    late_steps(&list);
+    return finish(&list);
+}
+
+int fakezk_steps_of(int client, struct fakezk_step *out, int capacity)
+{
+    struct list list = {out, 0, capacity};
+    if (client == (int)FAKEZK_NONE) {
+        server_steps(&list);
+        late_steps(&list);
+    } else {
+        client_steps(&list, client);
+        session_steps(&list, client);
     }
-    return list.count;
+    return finish(&list);
+}
+
+int fakezk_scope(int client, int *blocks)
+{
+    int count = 0;
+    blocks[count++] = fakezk.log_block;
+    for (int s = 0; s < fakezk.options.servers; s++) {
+        blocks[count++] = fakezk.server_block[s];
+    }
+    if (client != (int)FAKEZK_NONE) {
+        blocks[count++] = fakezk.client_block[client];
+    }
+    return count;
 }
 
 static bool can_handle_step(const struct fakezk_step *step)

@@ -116,9 +116,30 @@ static void init_judges(struct run *run, bool timed)
     check_set_init(&run->set, scenario_mask(scenario, is_random(run->setup.schedule)), &context);
 }
 
+static void hold_event(struct run_events *held, const struct event *event)
+{
+    if (held->count == held->max) {
+        int more = held->max * 2 + 64;
+        struct event *list = realloc(held->event, (size_t)more * sizeof *list);
+        if (!list) {
+            held->refused = true;
+            return;
+        }
+        held->event = list;
+        held->max = more;
+    }
+    held->event[held->count++] = *event;
+}
+
 static void on_event(void *ctx, const struct event *event)
 {
     struct run *run = ctx;
+    if (run->held) {
+        if (check_set_wants(&run->set, event)) {
+            hold_event(run->held, event);
+        }
+        return;
+    }
     void *judges = world_judges(run->world);
     if (check_set_observe(&run->set, judges, &run->stats, event)) {
         world_judges_changed(run->world, check_set_live_bytes(judges));
@@ -299,6 +320,21 @@ void run_do(struct run *run, const struct action *action, uint64_t depth)
     heartbeat++;
     run->stats.step = run->steps = depth;
     world_do(run->world, action);
+}
+
+void run_do_held(struct run *run, const struct action *action, uint64_t depth, struct run_events *held)
+{
+    run->held = held;
+    run_do(run, action, depth);
+    run->held = NULL;
+}
+
+void run_judge(struct run *run, const struct event *events, int count, uint64_t depth)
+{
+    run->stats.step = run->steps = depth;
+    for (int i = 0; i < count; i++) {
+        on_event(run, &events[i]);
+    }
 }
 
 int run_apply_label(struct run *run, const char *label, const char **why)

@@ -28,6 +28,13 @@ const char *schedule_name(enum schedule schedule);
 /* The inverse; -1 if there is none. */
 int schedule_find(const char *name);
 
+/* Events that wait to be judged. */
+struct run_events {
+    struct event *event; /* owned */
+    int count, max;
+    bool refused; /* memory was short for one more */
+};
+
 /* What makes a run, besides its choices. */
 struct run_setup {
     const struct scenario *scenario;
@@ -45,6 +52,7 @@ struct run {
     struct check_stats stats;    /* premises add up over runs until run_forget() */
     struct narrator *narrator;   /* NULL = silent */
     bool recording;              /* choices are kept */
+    struct run_events *held;     /* NULL = events are judged at once */
     bool overflow;               /* the world did not come to rest within the limit */
     int faults_max;              /* of a search: faults in one run at most, -1 = as the scenario says */
     uint64_t steps;              /* actions applied in this run */
@@ -83,6 +91,12 @@ int run_apply(struct run *run, const struct action *action);
 /* One step of a search: an action that world_actions() has just listed, the `depth`th of its run. Neither recorded nor
  * watched. */
 void run_do(struct run *run, const struct action *action, uint64_t depth);
+
+/* The same, but the events that a judge wants to see are added to a list in place of being judged. */
+void run_do_held(struct run *run, const struct action *action, uint64_t depth, struct run_events *held);
+
+/* Judges events as if they happened now, in the `depth`th step of the run. */
+void run_judge(struct run *run, const struct event *events, int count, uint64_t depth);
 
 /* Applies an action whose label this is. Returns 0, or an error of world_find() with *why set. */
 int run_apply_label(struct run *run, const char *label, const char **why);

@@ -250,14 +250,19 @@ static void add_op(struct list *list, int p)
     }
 }
 
+static struct fakezk_step steps[STEPS_MAX];
+
+static void add_steps(struct list *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        add_step(list, &steps[i]);
+    }
+}
+
 int world_actions(struct world *world, struct action *out)
 {
     struct list list = {out, 0, faults_left()};
-    static struct fakezk_step steps[STEPS_MAX];
-    int count = fakezk_steps(steps, STEPS_MAX);
-    for (int i = 0; i < count; i++) {
-        add_step(&list, &steps[i]);
-    }
+    add_steps(&list, fakezk_steps(steps, STEPS_MAX));
     for (int p = 0; p < world->options.processes; p++) {
         add_timers(&list, p);
     }
@@ -270,6 +275,24 @@ int world_actions(struct world *world, struct action *out)
     }
     add_common_faults(&list);
     return world->options.without == 0 ? list.count : without_filter(out, list.count);
+}
+
+int world_actions_of(struct world *world, int p, struct action *out)
+{
+    struct list list = {out, 0, faults_left()};
+    LS_ASSERT(!world->options.timed && world->options.without == 0);
+    if (p == world->options.processes) {
+        add_steps(&list, fakezk_steps_of((int)FAKEZK_NONE, steps, STEPS_MAX));
+        add_common_faults(&list);
+        return list.count;
+    }
+    add_steps(&list, fakezk_steps_of(p, steps, STEPS_MAX));
+    add_timers(&list, p);
+    if (world->programmed) {
+        add_op(&list, p);
+    }
+    add_process_faults(&list, p);
+    return list.count;
 }
 
 /* ---- faults and their budgets ---- */

@@ -130,7 +130,7 @@ bool timer_is_due(const struct timer *timer)
  * time pass each time than whatever goes on in the ensemble takes. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
-    bool in_vain = !the_world.options.timed && process_at(p)->tired && timer->rec.tag == 0;
+    bool in_vain = !the_world.options.timed && process_tired(p) && timer->rec.tag == 0;
     return timer_is_due(timer) && !in_vain;
 }
 

@@ -21,6 +21,7 @@ struct heap {
 
 static struct heap *heap_at(int p)
 {
+    arena_read(&the_world.arena, the_world.heap_block[p]);
     return arena_at(&the_world.arena, the_world.heap_block[p]);
 }
 

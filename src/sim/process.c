@@ -115,7 +115,7 @@ static void wipe(int p)
     process->started = 0;
     process->paused = 0;
     process->fail_in = 0;
-    process->tired = 0;
+    process_wake(p);
     process->writes = NULL;
 }
 
@@ -238,15 +238,15 @@ void process_write(int p, int lock, int owner, bool guarded)
 
 void process_wake(int p)
 {
-    if (p < the_world.options.processes && process_at(p)->tired) {
-        process_mark(p)->tired = 0;
+    if (p < the_world.options.processes && process_tired(p)) {
+        state_mark()->tired &= ~(1u << p);
     }
 }
 
 void process_wake_all(void)
 {
-    for (int p = 0; p < the_world.options.processes; p++) {
-        process_wake(p);
+    if (the_state()->tired != 0) {
+        state_mark()->tired = 0;
     }
 }
 
@@ -295,7 +295,9 @@ void process_fire(int p, int index)
 {
     struct pack pack = process_pack(p);
     struct timer fired = *timer_at(p, index);
-    process_mark(p)->tired = !the_world.options.timed && (fired.rec.tag == 0 || process_at(p)->tired);
+    if (!the_world.options.timed && fired.rec.tag == 0 && !process_tired(p)) {
+        state_mark()->tired |= 1u << p;
+    }
     pack_remove(&pack, &timer_at(p, index)->rec);
     enter(p);
     fired.timer->armed = 0;

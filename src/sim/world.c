@@ -2,7 +2,6 @@
  * Copyright the lockstep authors */
 
 #include "sim/world.h"
-#include "base/trail.h"
 
 #include "base/assert.h"
 
@@ -271,9 +270,25 @@ size_t world_bytes(const struct world *world, unsigned char *out, size_t size)
     return arena_bytes(&world->arena, out, size);
 }
 
-struct trail *world_trail(struct world *world)
+struct arena *world_arena(struct world *world)
 {
-    return trail_open(&world->arena);
+    return &world->arena;
+}
+
+int world_scope(const struct world *world, int process, int *blocks)
+{
+    int count = 0;
+    blocks[count++] = world->state_block;
+    if (process < world->options.processes) {
+        blocks[count++] = world->process_block[process];
+        blocks[count++] = world->heap_block[process];
+    }
+    return count + fakezk_scope(process < world->options.processes ? process : (int)FAKEZK_NONE, blocks + count);
+}
+
+int world_judge_block(const struct world *world)
+{
+    return world->judge_block;
 }
 
 /* ---- questions ---- */

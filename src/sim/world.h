@@ -26,6 +26,7 @@ struct world_state {
     uint8_t budget[WORLD_FAULTS];    /* left */
     uint8_t budget_total;            /* left; 255 = no limit */
     int32_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
+    uint32_t tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
 };
 
 /* ---- process blocks: lists behind struct process ---- */
@@ -40,8 +41,7 @@ struct process {
     uint8_t fail_in; /* the n-th next allocation fails; 0 = none */
     uint32_t ids;    /* attempt ids handed out */
     uint8_t paused;  /* as the fake knows it; kept here because it is asked so often */
-    uint8_t tired;   /* untimed: a timer of work has fired, and nothing has changed since */
-    uint8_t reserved[6];
+    uint8_t reserved[7];
     struct guarded *writes; /* guarded ones without an answer, oldest first, in the heap */
     struct pack_table table;
 };
@@ -109,11 +109,13 @@ static inline struct world_state *state_mark(void)
 
 static inline struct world_state *the_state(void)
 {
+    arena_read(&the_world.arena, the_world.state_block);
     return arena_at(&the_world.arena, the_world.state_block);
 }
 
 static inline struct process *process_at(int p)
 {
+    arena_read(&the_world.arena, the_world.process_block[p]);
     return the_world.process[p];
 }
 
@@ -126,7 +128,12 @@ static inline struct process *process_mark(int p)
 static inline struct pack process_pack(int p)
 {
     return (struct pack){&the_world.arena, the_world.process_block[p],
-                         (unsigned char *)(the_world.process[p] + 1)};
+                         (unsigned char *)(process_at(p) + 1)};
+}
+
+static inline bool process_tired(int p)
+{
+    return (the_state()->tired >> p & 1u) != 0;
 }
 
 static inline bool process_running(int p)

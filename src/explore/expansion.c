@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "explore/expansion.h"
+
+#include "base/canon.h"
+#include "base/intern.h"
+#include "explore/distrust.h"
+#include "explore/memo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What may be remembered: so much, and so much more for each state that was found. */
+#define REMEMBERED_BYTES ((size_t)32 << 20)
+#define REMEMBERED_BYTES_PER_STATE 4
+
+struct expansion {
+    struct search *search;
+    struct world *world;
+    struct arena *arena;
+    int blocks, judges; /* number of blocks, and of the judges' */
+    int groups;
+    struct intern *intern, *old; /* old: while sweeping */
+    struct memo *memo;           /* NULL = nothing is remembered */
+    bool short_of_memory;
+    uint32_t loaded[ARENA_BLOCKS_MAX]; /* what the world's blocks hold */
+    /* The state that is expanded. */
+    const uint32_t *from;
+    uint64_t depth;
+    uint64_t sum; /* of its hashes */
+    const struct canon_part *part[ARENA_BLOCKS_MAX];
+    /* The step that has just been done. */
+    struct run_events events;
+    struct memo_change change[ARENA_BLOCKS_MAX];
+    int changes;
+    /* The successors. */
+    int count;
+    struct action *action;
+    uint64_t *fingerprint;
+    uint32_t *state;
+};
+
+/* ---- life ---- */
+
+static bool open_lists(struct expansion *x)
+{
+    x->action = malloc(WORLD_ACTIONS_MAX * sizeof *x->action);
+    x->fingerprint = malloc(WORLD_ACTIONS_MAX * sizeof *x->fingerprint);
+    x->state = malloc((size_t)WORLD_ACTIONS_MAX * (size_t)x->blocks * sizeof *x->state);
+    x->intern = intern_open(x->arena);
+    return x->action != NULL && x->fingerprint != NULL && x->state != NULL && x->intern != NULL;
+}
+
+/* Whole states are compared for those who trust nothing, and choice points are taken out of whole lists. */
+static bool may_remember(const struct explore_options *options)
+{
+    return options->memo && !options->exact && options->without == 0;
+}
+
+struct expansion *expansion_open(struct search *search)
+{
+    struct expansion *x = calloc(1, sizeof *x);
+    if (x == NULL) {
+        return NULL;
+    }
+    x->search = search;
+    x->world = search->run->world;
+    x->arena = world_arena(x->world);
+    x->blocks = x->arena->blocks;
+    x->judges = world_judge_block(x->world);
+    x->groups = world_get_options(x->world)->processes + 1;
+    memset(x->loaded, 0xff, sizeof x->loaded);
+    bool remembers = may_remember(search->options);
+    x->memo = remembers ? memo_open(x->world) : NULL;
+    if (!open_lists(x) || (remembers && x->memo == NULL)) {
+        expansion_close(x);
+        return NULL;
+    }
+    return x;
+}
+
+void expansion_close(struct expansion *x)
+{
+    if (x == NULL) {
+        return;
+    }
+    memo_close(x->memo);
+    intern_close(x->intern);
+    intern_close(x->old);
+    free(x->events.event);
+    free(x->action);
+    free(x->fingerprint);
+    free(x->state);
+    free(x);
+}
+
+int expansion_blocks(const struct expansion *x)
+{
+    return x->blocks;
+}
+
+/* ---- between the world and lists of numbers ---- */
+
+/* Gives a block's content its number; with renaming, what it is worth goes with it. */
+static uint32_t take_block(struct expansion *x, int block)
+{
+    uint32_t number = intern_take(x->intern, block);
+    struct canon *canon = x->search->canon;
+    if (number != INTERN_NONE && canon != NULL && intern_attached(x->intern, number) == NULL) {
+        size_t size;
+        const struct canon_part *part = canon_part(canon, block, &size);
+        number = intern_attach(x->intern, number, part, size) ? number : INTERN_NONE;
+    }
+    x->short_of_memory |= number == INTERN_NONE;
+    x->loaded[block] = number;
+    return number;
+}
+
+static void load_block(struct expansion *x, const uint32_t *state, int block)
+{
+    if (x->loaded[block] != state[block]) {
+        intern_put(x->intern, block, state[block]);
+        x->loaded[block] = state[block];
+    }
+}
+
+static void load_all_but_judges(struct expansion *x, const uint32_t *state)
+{
+    for (int block = 0; block < x->blocks; block++) {
+        if (block != x->judges) {
+            load_block(x, state, block);
+        }
+    }
+}
+
+void expansion_load(struct expansion *x, const uint32_t *state)
+{
+    load_all_but_judges(x, state);
+    load_block(x, state, x->judges);
+}
+
+/* The fingerprint of a list of numbers, given its parts and the sum of its hashes. */
+static uint64_t fingerprint_of(struct expansion *x, uint64_t sum)
+{
+    struct canon *canon = x->search->canon;
+    return canon != NULL ? canon_sum(canon, x->part, sum) : sum;
+}
+
+static void look_up(struct expansion *x, const uint32_t *state)
+{
+    x->sum = 0;
+    for (int block = 0; block < x->blocks; block++) {
+        x->sum += intern_hash(x->intern, state[block]);
+        x->part[block] = x->search->canon != NULL ? intern_attached(x->intern, state[block]) : NULL;
+    }
+}
+
+bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerprint)
+{
+    arena_fingerprint(x->arena);
+    for (int block = 0; block < x->blocks; block++) {
+        state[block] = take_block(x, block);
+    }
+    if (x->short_of_memory) {
+        x->search->limit = "memory is short";
+        return false;
+    }
+    look_up(x, state);
+    *fingerprint = fingerprint_of(x, x->sum);
+    return true;
+}
+
+/* ---- doing a step ---- */
+
+/* True if the search goes on. */
+static bool is_well(struct expansion *x)
+{
+    struct search *search = x->search;
+    if (x->short_of_memory || x->events.refused) {
+        search->limit = "memory is short";
+    } else if (run_violated(search->run)) {
+        search->violated = true;
+    } else {
+        search->limit = run_trouble(search->run);
+    }
+    return !search->violated && search->limit == NULL;
+}
+
+/* Notes which blocks have been written to since their hashes were taken, and their new contents. */
+static void note_changes(struct expansion *x)
+{
+    int block[ARENA_BLOCKS_MAX];
+    int count = x->arena->stale_count;
+    for (int i = 0; i < count; i++) {
+        block[i] = x->arena->stale_list[i];
+    }
+    arena_fingerprint(x->arena);
+    x->changes = 0;
+    for (int i = 0; i < count; i++) {
+        uint32_t number = take_block(x, block[i]);
+        if (number != x->from[block[i]]) {
+            x->change[x->changes++] = (struct memo_change){(uint32_t)block[i], number};
+        }
+    }
+}
+
+/* In the world itself. */
+static bool do_step(struct expansion *x, const struct action *action)
+{
+    load_all_but_judges(x, x->from);
+    x->events.count = 0;
+    x->arena->read[0] = x->arena->read[1] = 0;
+    run_do_held(x->search->run, action, x->depth + 1, &x->events);
+    uint64_t read[2] = {x->arena->read[0], x->arena->read[1]};
+    note_changes(x);
+    memcpy(x->arena->read, read, sizeof read);
+    return is_well(x);
+}
+
+/* ---- judging ---- */
+
+static bool judge_events(struct expansion *x, uint32_t *state, const struct event *events, int count)
+{
+    load_block(x, state, x->judges);
+    run_judge(x->search->run, events, count, x->depth + 1);
+    arena_fingerprint(x->arena);
+    state[x->judges] = take_block(x, x->judges);
+    return is_well(x);
+}
+
+static bool judge_and_remember(struct expansion *x, uint32_t *state, uint32_t place)
+{
+    const struct check_stats *stats = &x->search->run->stats;
+    uint64_t before[CHECK_PROPERTIES_MAX];
+    uint32_t premises[2 * CHECK_PROPERTIES_MAX];
+    const struct event *events;
+    int count = memo_event_list(x->memo, place, &events);
+    uint32_t judges = state[x->judges];
+    int met = 0;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        before[i] = stats->finding[i].premises;
+    }
+    if (!judge_events(x, state, events, count)) {
+        return false;
+    }
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        if (stats->finding[i].premises != before[i]) {
+            premises[2 * met] = (uint32_t)i;
+            premises[2 * met++ + 1] = (uint32_t)(stats->finding[i].premises - before[i]);
+        }
+    }
+    x->short_of_memory |= !memo_add_verdict(x->memo, judges, place, state[x->judges], premises, met);
+    return is_well(x);
+}
+
+static bool judge_remembered(struct expansion *x, uint32_t *state, uint32_t place)
+{
+    const uint32_t *premises;
+    int count;
+    uint32_t after = memo_verdict(x->memo, state[x->judges], place, &premises, &count);
+    if (after == INTERN_NONE) {
+        return judge_and_remember(x, state, place);
+    }
+    state[x->judges] = after;
+    for (int i = 0; i < count; i++) {
+        x->search->run->stats.finding[premises[2 * i]].premises += premises[2 * i + 1];
+    }
+    return true;
+}
+
+/* ---- one successor ---- */
+
+/* From the changes to the list of numbers and its fingerprint. */
+static void finish_successor(struct expansion *x, uint32_t *state, const struct memo_change *changes, int count)
+{
+    const struct canon_part *before[ARENA_BLOCKS_MAX];
+    uint64_t sum = x->sum;
+    for (int i = 0; i <= count; i++) {
+        uint32_t block = i < count ? changes[i].block : (uint32_t)x->judges;
+        uint32_t number = state[block];
+        before[i] = x->part[block];
+        sum += intern_hash(x->intern, number) - intern_hash(x->intern, x->from[block]);
+        x->part[block] = x->search->canon != NULL ? intern_attached(x->intern, number) : NULL;
+    }
+    x->fingerprint[x->count] = fingerprint_of(x, sum);
+    for (int i = 0; i <= count; i++) {
+        x->part[i < count ? changes[i].block : (uint32_t)x->judges] = before[i];
+    }
+    if (x->search->exact == NULL) {
+        visited_prefetch(x->search->visited, x->fingerprint[x->count]);
+    }
+}
+
+static uint64_t sum_of(const struct expansion *x, const uint32_t *state)
+{
+    uint64_t sum = 0;
+    for (int block = 0; block < x->blocks; block++) {
+        sum += intern_hash(x->intern, state[block]);
+    }
+    return sum;
+}
+
+static bool doubt(struct expansion *x, const struct action *action, const uint32_t *state)
+{
+    expansion_load(x, x->from);
+    return distrust_step(x->search, action, x->depth + 1, sum_of(x, state));
+}
+
+/* Adds the successor by an action whose changes are known. False if the search is over. */
+static bool add_successor(struct expansion *x, const struct action *action, const struct memo_change *changes,
+                          int count, uint32_t events)
+{
+    struct search *search = x->search;
+    uint32_t *state = x->state + (size_t)x->count * (size_t)x->blocks;
+    memcpy(state, x->from, (size_t)x->blocks * sizeof *state);
+    for (int i = 0; i < count; i++) {
+        state[changes[i].block] = changes[i].number;
+    }
+    search->counts->transitions++;
+    bool well = true;
+    if (x->memo == NULL && x->events.count > 0) {
+        well = judge_events(x, state, x->events.event, x->events.count);
+    } else if (events != MEMO_NONE) {
+        well = judge_remembered(x, state, events);
+    }
+    if (!well) {
+        x->action[0] = *action;
+        return false;
+    }
+    x->action[x->count] = *action;
+    finish_successor(x, state, changes, count);
+    x->count++;
+    return !distrust_is_due(search, DISTRUST_STEP_EVERY, &search->next_twice) || doubt(x, action, state);
+}
+
+/* ---- all successors ---- */
+
+/* Every step in the world itself. */
+static bool do_all(struct expansion *x, bool *moves)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    load_all_but_judges(x, x->from);
+    int count = world_actions(x->world, actions);
+    *moves = search_moves(actions, count);
+    for (int i = 0; i < count; i++) {
+        if (!do_step(x, &actions[i])) {
+            x->search->counts->transitions++;
+            x->action[0] = actions[i];
+            return false;
+        }
+        if (!add_successor(x, &actions[i], x->change, x->changes, MEMO_NONE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t list_group(struct expansion *x, int group)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    load_all_but_judges(x, x->from);
+    x->arena->read[0] = x->arena->read[1] = 0;
+    int count = world_actions_of(x->world, group, actions);
+    uint64_t read[2] = {x->arena->read[0], x->arena->read[1]};
+    uint32_t entry = memo_add_entry(x->memo, group, x->from, actions, count, read);
+    x->short_of_memory |= entry == MEMO_NONE;
+    return entry;
+}
+
+/* The step of an entry in the world itself, and into memory. */
+static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, const struct action *action)
+{
+    if (!do_step(x, action)) {
+        x->search->counts->transitions++;
+        x->action[0] = *action;
+        return MEMO_NONE;
+    }
+    uint32_t events = MEMO_NONE;
+    if (x->events.count > 0) {
+        events = memo_events(x->memo, x->events.event, x->events.count);
+        x->short_of_memory |= events == MEMO_NONE;
+    }
+    uint32_t effect = memo_add_effect(x->memo, entry, index, x->from, x->arena->read, x->change, x->changes, events);
+    x->short_of_memory |= effect == MEMO_NONE;
+    return is_well(x) ? effect : MEMO_NONE;
+}
+
+static bool do_group(struct expansion *x, uint32_t entry)
+{
+    int count = memo_actions(x->memo, entry);
+    for (int i = 0; i < count; i++) {
+        struct action action;
+        memo_action(x->memo, entry, i, &action);
+        uint32_t effect = memo_effect(x->memo, entry, i, x->from);
+        if (effect == MEMO_NONE) {
+            effect = do_and_remember(x, entry, i, &action);
+        }
+        if (effect == MEMO_NONE) {
+            return false;
+        }
+        const struct memo_change *changes;
+        struct memo_change copy[ARENA_BLOCKS_MAX];
+        int changed = memo_changes(x->memo, effect, &changes);
+        memcpy(copy, changes, (size_t)changed * sizeof *copy); /* memory may move */
+        if (!add_successor(x, &action, copy, changed, memo_effect_events(x->memo, effect))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* With what is remembered. */
+static bool remember_all(struct expansion *x, bool *moves)
+{
+    *moves = false;
+    for (int group = 0; group < x->groups; group++) {
+        uint32_t entry = memo_entry(x->memo, group, x->from);
+        entry = entry == MEMO_NONE ? list_group(x, group) : entry;
+        if (!is_well(x)) {
+            return false;
+        }
+        *moves = *moves || memo_moves(x->memo, entry);
+        if (!do_group(x, entry)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Judges what is judged at rest. What the judges write then belongs to no state. */
+static bool rest(struct expansion *x)
+{
+    expansion_load(x, x->from);
+    bool well = search_rest(x->search, x->depth);
+    for (int i = 0; i < x->arena->stale_count; i++) {
+        x->loaded[x->arena->stale_list[i]] = INTERN_NONE;
+    }
+    arena_fingerprint(x->arena);
+    return well;
+}
+
+int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth)
+{
+    bool moves;
+    x->from = state;
+    x->depth = depth;
+    x->count = 0;
+    run_beat();
+    look_up(x, state);
+    if (!(x->memo != NULL ? remember_all : do_all)(x, &moves)) {
+        return -1;
+    }
+    return moves || rest(x) ? x->count : -1;
+}
+
+const struct action *expansion_action(const struct expansion *x, int successor)
+{
+    return &x->action[successor];
+}
+
+const uint32_t *expansion_state(const struct expansion *x, int successor)
+{
+    return x->state + (size_t)successor * (size_t)x->blocks;
+}
+
+uint64_t expansion_fingerprint(const struct expansion *x, int successor)
+{
+    return x->fingerprint[successor];
+}
+
+/* ---- memory ---- */
+
+size_t expansion_bytes(const struct expansion *x)
+{
+    return intern_bytes(x->intern) + (x->memo != NULL ? memo_bytes(x->memo) : 0);
+}
+
+bool expansion_is_full(const struct expansion *x)
+{
+    return expansion_bytes(x) > REMEMBERED_BYTES + REMEMBERED_BYTES_PER_STATE * x->search->counts->states;
+}
+
+bool expansion_sweep(struct expansion *x)
+{
+    struct intern *fresh = intern_open(x->arena);
+    if (fresh == NULL) {
+        return false;
+    }
+    x->old = x->intern;
+    x->intern = fresh;
+    memset(x->loaded, 0xff, sizeof x->loaded);
+    if (x->memo != NULL) {
+        memo_clear(x->memo);
+    }
+    return true;
+}
+
+bool expansion_keep(struct expansion *x, uint32_t *state)
+{
+    for (int block = 0; block < x->blocks; block++) {
+        state[block] = intern_move(x->intern, x->old, state[block]);
+        if (state[block] == INTERN_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void expansion_swept(struct expansion *x)
+{
+    intern_close(x->old);
+    x->old = NULL;
+}

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "explore/memo.h"
+
+#include "base/assert.h"
+#include "base/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_FIRST 4096u
+#define WORDS_MAX UINT32_MAX
+#define MASKS_MAX 65536
+
+/* Places by what stands there: the upper half of a hash, and the place; 0 = free. */
+struct table {
+    uint64_t *slot;
+    uint32_t slots, count;
+};
+
+struct scope {
+    int count;
+    int block[ARENA_BLOCKS_MAX];
+    uint64_t bits[2];
+};
+
+struct mask {
+    uint64_t bits[2];
+};
+
+/* What stands at a place. The lists behind follow at once. */
+struct entry {
+    uint32_t group;
+    uint16_t count; /* actions */
+    uint16_t moves;
+    /* a number for each block of the scope, then a choice for each action */
+};
+
+struct choice {
+    struct action action;
+    uint32_t effect; /* if it has no mask */
+    uint32_t mask;   /* number of the blocks that it depends on beyond the scope; 0 = none */
+};
+
+struct effect {
+    uint32_t events;
+    uint16_t changes;
+    uint16_t beyond; /* numbers of blocks beyond the scope, which stand behind this head */
+    uint32_t choice; /* whose effect it is: its place */
+    /* the numbers, then the changes */
+};
+
+struct events {
+    uint32_t count;
+    uint32_t reserved;
+    struct event event[];
+};
+
+struct verdict {
+    uint32_t judges, events, after;
+    uint32_t count; /* pairs behind */
+};
+
+struct memo {
+    int groups;
+    struct scope scope[WORLD_PROCESSES_MAX + 1];
+    uint32_t *word;
+    size_t words, words_max;
+    struct table entries, effects, events, verdicts;
+    struct mask *mask;
+    uint32_t masks;
+};
+
+_Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 && sizeof(struct effect) % 4 == 0,
+               "what stands at places is made of words");
+
+/* ---- tables ---- */
+
+static bool table_open(struct table *table)
+{
+    table->slots = SLOTS_FIRST;
+    table->count = 0;
+    table->slot = calloc(table->slots, sizeof *table->slot);
+    return table->slot != NULL;
+}
+
+/* Hashes are not kept whole: the low half of a slot's upper half says where it goes, so tables end at 2^32 slots. */
+static uint32_t home_of(const struct table *table, uint64_t hash)
+{
+    return (uint32_t)(hash >> 32) & (table->slots - 1);
+}
+
+static void table_put(struct table *table, uint64_t hash, uint32_t place)
+{
+    uint32_t at = home_of(table, hash);
+    while (table->slot[at] != 0) {
+        at = (at + 1) & (table->slots - 1);
+    }
+    table->slot[at] = (hash & 0xffffffff00000000u) | place;
+    table->count++;
+}
+
+static bool table_add(struct table *table, uint64_t hash, uint32_t place)
+{
+    if (table->count >= table->slots / 4 * 3) {
+        struct table more = {.slots = table->slots * 2};
+        more.slot = calloc(more.slots, sizeof *more.slot);
+        if (more.slot == NULL) {
+            return false;
+        }
+        for (uint32_t i = 0; i < table->slots; i++) {
+            if (table->slot[i] != 0) {
+                table_put(&more, table->slot[i], (uint32_t)table->slot[i]);
+            }
+        }
+        free(table->slot);
+        *table = more;
+    }
+    table_put(table, hash, place);
+    return true;
+}
+
+/* Goes through the places with this hash: `at` is 0 at first; MEMO_NONE at the end. */
+static uint32_t table_next(const struct table *table, uint64_t hash, uint32_t *at)
+{
+    for (;;) {
+        uint64_t slot = table->slot[(home_of(table, hash) + *at) & (table->slots - 1)];
+        if (slot == 0) {
+            return MEMO_NONE;
+        }
+        ++*at;
+        if ((slot ^ hash) >> 32 == 0) {
+            return (uint32_t)slot;
+        }
+    }
+}
+
+/* ---- life ---- */
+
+static void *at_place(const struct memo *memo, uint32_t place)
+{
+    return memo->word + place;
+}
+
+static bool open_tables(struct memo *memo)
+{
+    memo->words = 2; /* no place is 0 */
+    memo->masks = 1;
+    memo->mask = calloc(MASKS_MAX, sizeof *memo->mask);
+    return memo->mask != NULL && table_open(&memo->entries) && table_open(&memo->effects) &&
+           table_open(&memo->events) && table_open(&memo->verdicts);
+}
+
+static void close_tables(struct memo *memo)
+{
+    free(memo->word);
+    free(memo->mask);
+    free(memo->entries.slot);
+    free(memo->effects.slot);
+    free(memo->events.slot);
+    free(memo->verdicts.slot);
+}
+
+struct memo *memo_open(struct world *world)
+{
+    struct memo *memo = calloc(1, sizeof *memo);
+    if (memo == NULL) {
+        return NULL;
+    }
+    memo->groups = world_get_options(world)->processes + 1;
+    for (int group = 0; group < memo->groups; group++) {
+        struct scope *scope = &memo->scope[group];
+        scope->count = world_scope(world, group, scope->block);
+        for (int i = 0; i < scope->count; i++) {
+            scope->bits[scope->block[i] >> 6] |= 1ull << (scope->block[i] & 63);
+        }
+    }
+    if (!open_tables(memo)) {
+        memo_close(memo);
+        return NULL;
+    }
+    return memo;
+}
+
+void memo_close(struct memo *memo)
+{
+    if (memo != NULL) {
+        close_tables(memo);
+        free(memo);
+    }
+}
+
+static void empty(struct table *table)
+{
+    memset(table->slot, 0, table->slots * sizeof *table->slot);
+    table->count = 0;
+}
+
+void memo_clear(struct memo *memo)
+{
+    memo->words = 2;
+    memo->masks = 1;
+    empty(&memo->entries);
+    empty(&memo->effects);
+    empty(&memo->events);
+    empty(&memo->verdicts);
+}
+
+size_t memo_bytes(const struct memo *memo)
+{
+    size_t slots = (size_t)memo->entries.slots + memo->effects.slots + memo->events.slots + memo->verdicts.slots;
+    return memo->words_max * sizeof *memo->word + slots * sizeof(uint64_t);
+}
+
+/* A place for so many words; MEMO_NONE if memory is short. */
+static uint32_t take(struct memo *memo, size_t words)
+{
+    memo->words += memo->words & 1; /* events hold 64-bit numbers */
+    if (memo->words + words > memo->words_max) {
+        size_t more = memo->words_max + memo->words_max / 2 + words + 65536;
+        uint32_t *list = more < WORDS_MAX ? realloc(memo->word, more * sizeof *list) : NULL;
+        if (list == NULL) {
+            return MEMO_NONE;
+        }
+        memo->word = list;
+        memo->words_max = more;
+    }
+    uint32_t place = (uint32_t)memo->words;
+    memo->words += words;
+    return place;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t finish(uint64_t hash)
+{
+    hash *= 0xbf58476d1ce4e5b9u;
+    return hash ^ hash << 32;
+}
+
+/* ---- entries ---- */
+
+static uint32_t *key_of(struct entry *entry)
+{
+    return (uint32_t *)(entry + 1);
+}
+
+static struct choice *choice_at(const struct memo *memo, uint32_t entry, int index)
+{
+    struct entry *at = at_place(memo, entry);
+    return (struct choice *)(void *)(key_of(at) + memo->scope[at->group].count) + index;
+}
+
+static uint64_t hash_scope(const struct scope *scope, int group, const uint32_t *state)
+{
+    uint64_t hash = (uint64_t)group + 1;
+    for (int i = 0; i < scope->count; i++) {
+        hash = mix(hash, state[scope->block[i]]);
+    }
+    return finish(hash);
+}
+
+static bool is_entry(const struct memo *memo, uint32_t place, int group, const uint32_t *state)
+{
+    struct entry *entry = at_place(memo, place);
+    const struct scope *scope = &memo->scope[group];
+    const uint32_t *key = key_of(entry);
+    if (entry->group != (uint32_t)group) {
+        return false;
+    }
+    for (int i = 0; i < scope->count; i++) {
+        if (key[i] != state[scope->block[i]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t memo_entry(struct memo *memo, int group, const uint32_t *state)
+{
+    uint64_t hash = hash_scope(&memo->scope[group], group, state);
+    uint32_t at = 0, place;
+    do {
+        place = table_next(&memo->entries, hash, &at);
+    } while (place != MEMO_NONE && !is_entry(memo, place, group, state));
+    return place;
+}
+
+static void widen(struct memo *memo, struct scope *scope, const uint64_t read[2])
+{
+    if (((read[0] & ~scope->bits[0]) | (read[1] & ~scope->bits[1])) == 0) {
+        return;
+    }
+    scope->count = 0;
+    for (int block = 0; block < ARENA_BLOCKS_MAX; block++) {
+        if (((scope->bits[block >> 6] | read[block >> 6]) >> (block & 63) & 1u) != 0) {
+            scope->bits[block >> 6] |= 1ull << (block & 63);
+            scope->block[scope->count++] = block;
+        }
+    }
+    memo_clear(memo);
+}
+
+static bool moves(const struct action *action)
+{
+    return action->kind < ACTION_FIRE || (action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START);
+}
+
+uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
+                        int count, const uint64_t read[2])
+{
+    struct scope *scope = &memo->scope[group];
+    widen(memo, scope, read);
+    size_t bytes = sizeof(struct entry) + (size_t)scope->count * sizeof(uint32_t) +
+                   (size_t)count * sizeof(struct choice);
+    uint32_t place = take(memo, bytes / sizeof(uint32_t));
+    if (place == MEMO_NONE) {
+        return MEMO_NONE;
+    }
+    struct entry *entry = at_place(memo, place);
+    *entry = (struct entry){.group = (uint32_t)group, .count = (uint16_t)count};
+    for (int i = 0; i < scope->count; i++) {
+        key_of(entry)[i] = state[scope->block[i]];
+    }
+    for (int i = 0; i < count; i++) {
+        *choice_at(memo, place, i) = (struct choice){.action = actions[i]};
+        entry->moves |= moves(&actions[i]);
+    }
+    return table_add(&memo->entries, hash_scope(scope, group, state), place) ? place : MEMO_NONE;
+}
+
+int memo_actions(const struct memo *memo, uint32_t entry)
+{
+    return ((struct entry *)at_place(memo, entry))->count;
+}
+
+void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out)
+{
+    *out = choice_at(memo, entry, index)->action;
+}
+
+bool memo_moves(const struct memo *memo, uint32_t entry)
+{
+    return ((struct entry *)at_place(memo, entry))->moves != 0;
+}
+
+/* ---- effects ---- */
+
+static uint32_t *beyond_of(struct effect *effect)
+{
+    return (uint32_t *)(effect + 1);
+}
+
+static uint64_t hash_beyond(uint32_t choice, const struct mask *mask, const uint32_t *state)
+{
+    uint64_t hash = choice;
+    for (int word = 0; word < 2; word++) {
+        for (uint64_t bits = mask->bits[word]; bits != 0; bits &= bits - 1) {
+            hash = mix(hash, state[word * 64 + __builtin_ctzll(bits)]);
+        }
+    }
+    return finish(hash);
+}
+
+static bool is_effect(const struct memo *memo, uint32_t place, uint32_t choice, const struct mask *mask,
+                      const uint32_t *state)
+{
+    struct effect *effect = at_place(memo, place);
+    const uint32_t *number = beyond_of(effect);
+    if (effect->choice != choice ||
+        effect->beyond != __builtin_popcountll(mask->bits[0]) + __builtin_popcountll(mask->bits[1])) {
+        return false;
+    }
+    for (int word = 0; word < 2; word++) {
+        for (uint64_t bits = mask->bits[word]; bits != 0; bits &= bits - 1) {
+            if (*number++ != state[word * 64 + __builtin_ctzll(bits)]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static uint32_t place_of(const struct memo *memo, const void *at)
+{
+    return (uint32_t)((const uint32_t *)at - memo->word);
+}
+
+uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state)
+{
+    const struct choice *choice = choice_at(memo, entry, index);
+    if (choice->mask == 0) {
+        return choice->effect;
+    }
+    const struct mask *mask = &memo->mask[choice->mask];
+    uint32_t owner = place_of(memo, choice);
+    uint64_t hash = hash_beyond(owner, mask, state);
+    uint32_t at = 0, place;
+    do {
+        place = table_next(&memo->effects, hash, &at);
+    } while (place != MEMO_NONE && !is_effect(memo, place, owner, mask, state));
+    return place;
+}
+
+/* The number of a mask, which gets one if it is new; 0 if there are too many. */
+static uint32_t number_of(struct memo *memo, const struct mask *mask)
+{
+    for (uint32_t i = 1; i < memo->masks; i++) {
+        if (memcmp(&memo->mask[i], mask, sizeof *mask) == 0) {
+            return i;
+        }
+    }
+    if (memo->masks == MASKS_MAX) {
+        return 0;
+    }
+    memo->mask[memo->masks] = *mask;
+    return memo->masks++;
+}
+
+/* What the choice depends on from now on: effects that were added with less are not found any more. */
+static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uint64_t read[2])
+{
+    const struct scope *scope = &memo->scope[((struct entry *)at_place(memo, entry))->group];
+    struct choice *choice = choice_at(memo, entry, index);
+    struct mask mask = memo->mask[choice->mask];
+    mask.bits[0] |= read[0] & ~scope->bits[0];
+    mask.bits[1] |= read[1] & ~scope->bits[1];
+    if ((mask.bits[0] | mask.bits[1]) != 0) {
+        choice->mask = number_of(memo, &mask);
+        return choice->mask != 0;
+    }
+    return true;
+}
+
+uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
+                         const uint64_t read[2], const struct memo_change *changes, int count,
+                         uint32_t events)
+{
+    if (!widen_choice(memo, entry, index, read)) {
+        return MEMO_NONE;
+    }
+    struct mask mask = memo->mask[choice_at(memo, entry, index)->mask];
+    size_t beyond = (size_t)(__builtin_popcountll(mask.bits[0]) + __builtin_popcountll(mask.bits[1]));
+    uint32_t place = take(memo, sizeof(struct effect) / 4 + beyond + 2 * (size_t)count);
+    if (place == MEMO_NONE) {
+        return MEMO_NONE;
+    }
+    struct choice *choice = choice_at(memo, entry, index);
+    struct effect *effect = at_place(memo, place);
+    *effect = (struct effect){events, (uint16_t)count, (uint16_t)beyond, place_of(memo, choice)};
+    uint32_t *number = beyond_of(effect);
+    for (int block = 0; block < ARENA_BLOCKS_MAX; block++) {
+        if ((mask.bits[block >> 6] >> (block & 63) & 1u) != 0) {
+            *number++ = state[block];
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        *number++ = changes[i].block;
+        *number++ = changes[i].number;
+    }
+    if (beyond == 0) {
+        choice->effect = place;
+        return place;
+    }
+    return table_add(&memo->effects, hash_beyond(place_of(memo, choice), &mask, state), place) ? place : MEMO_NONE;
+}
+
+int memo_changes(const struct memo *memo, uint32_t place, const struct memo_change **changes)
+{
+    struct effect *effect = at_place(memo, place);
+    *changes = (const struct memo_change *)(void *)(beyond_of(effect) + effect->beyond);
+    return effect->changes;
+}
+
+uint32_t memo_effect_events(const struct memo *memo, uint32_t place)
+{
+    return ((struct effect *)at_place(memo, place))->events;
+}
+
+/* ---- events ---- */
+
+static uint64_t hash_events(const struct event *events, int count)
+{
+    uint64_t hash = (uint64_t)count;
+    for (int i = 0; i < count; i++) {
+        const struct event *event = &events[i];
+        hash = mix(hash, (uint64_t)event->kind | (uint64_t)event->process << 8 | (uint64_t)event->lock << 16 |
+                             (uint64_t)event->owner << 24 | (uint64_t)(uint32_t)event->code << 32);
+        hash = mix(hash, (uint64_t)event->zxid);
+        hash = mix(hash, (uint64_t)event->cause);
+        hash = mix(hash, (uint64_t)event->session);
+    }
+    return finish(hash);
+}
+
+static bool same_event(const struct event *a, const struct event *b)
+{
+    return a->kind == b->kind && a->process == b->process && a->lock == b->lock && a->owner == b->owner &&
+           a->code == b->code && a->zxid == b->zxid && a->cause == b->cause && a->session == b->session;
+}
+
+static bool is_list(const struct memo *memo, uint32_t place, const struct event *events, int count)
+{
+    const struct events *list = at_place(memo, place);
+    if (list->count != (uint32_t)count) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!same_event(&list->event[i], &events[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t memo_events(struct memo *memo, const struct event *events, int count)
+{
+    uint64_t hash = hash_events(events, count);
+    uint32_t at = 0, place;
+    while ((place = table_next(&memo->events, hash, &at)) != MEMO_NONE) {
+        if (is_list(memo, place, events, count)) {
+            return place;
+        }
+    }
+    place = take(memo, (sizeof(struct events) + (size_t)count * sizeof *events) / 4);
+    if (place == MEMO_NONE) {
+        return MEMO_NONE;
+    }
+    struct events *list = at_place(memo, place);
+    *list = (struct events){.count = (uint32_t)count};
+    for (int i = 0; i < count; i++) {
+        list->event[i] = events[i];
+        list->event[i].path = NULL; /* lives for a moment, and judges do not look at it */
+    }
+    return table_add(&memo->events, hash, place) ? place : MEMO_NONE;
+}
+
+int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events)
+{
+    const struct events *list = at_place(memo, place);
+    *events = list->event;
+    return (int)list->count;
+}
+
+/* ---- verdicts ---- */
+
+static uint64_t hash_verdict(uint32_t judges, uint32_t events)
+{
+    return finish(mix(judges, events));
+}
+
+uint32_t memo_verdict(const struct memo *memo, uint32_t judges, uint32_t events, const uint32_t **premises,
+                      int *count)
+{
+    uint64_t hash = hash_verdict(judges, events);
+    uint32_t at = 0, place;
+    while ((place = table_next(&memo->verdicts, hash, &at)) != MEMO_NONE) {
+        const struct verdict *verdict = at_place(memo, place);
+        if (verdict->judges == judges && verdict->events == events) {
+            *premises = (const uint32_t *)(verdict + 1);
+            *count = (int)verdict->count;
+            return verdict->after;
+        }
+    }
+    return INTERN_NONE;
+}
+
+bool memo_add_verdict(struct memo *memo, uint32_t judges, uint32_t events, uint32_t after,
+                      const uint32_t *premises, int count)
+{
+    uint32_t place = take(memo, sizeof(struct verdict) / 4 + 2 * (size_t)count);
+    if (place == MEMO_NONE) {
+        return false;
+    }
+    struct verdict *verdict = at_place(memo, place);
+    *verdict = (struct verdict){judges, events, after, (uint32_t)count};
+    for (int i = 0; i < 2 * count; i++) {
+        ((uint32_t *)(verdict + 1))[i] = premises[i];
+    }
+    return table_add(&memo->verdicts, hash_verdict(judges, events), place);
+}

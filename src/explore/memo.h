@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What steps do, remembered: a step that has been done once in some surroundings is not done again in the same.
+ *
+ * A state is a list of numbers, one for the content of each block (base/intern.h). Whose turn it is can mostly be told from
+ * a few blocks, the *scope* of a process: its own, the log and the servers. For each scope that was met there is an
+ * *entry*: the actions that are enabled, and of each the *effect*: which blocks it changes to what, and the events that the
+ * judges see. A step that has read blocks beyond its scope has an effect for each content of these. What the judges make
+ * of events is remembered as well, by their block and the events.
+ *
+ * Everything is a list of 32-bit words in one array, found by the place where it begins. */
+#ifndef EXPLORE_MEMO_H
+#define EXPLORE_MEMO_H
+
+#include "base/arena.h"
+#include "trace/event.h"
+
+#include <lockstep/sim.h>
+
+struct memo;
+
+#define MEMO_NONE 0u /* no place */
+
+/* NULL if memory is short. */
+struct memo *memo_open(struct world *world);
+void memo_close(struct memo *memo);
+
+/* Forgets everything. */
+void memo_clear(struct memo *memo);
+
+size_t memo_bytes(const struct memo *memo);
+
+/* ---- entries: `group` is a process, or the number of processes for what is nobody's ---- */
+
+/* The entry for this state; MEMO_NONE if there is none. */
+uint32_t memo_entry(struct memo *memo, int group, const uint32_t *state);
+
+/* Adds one, of `count` actions that were listed by reading the blocks `read`; MEMO_NONE if memory is short. If these go
+ * beyond the scope, it grows, and everything is forgotten. */
+uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
+                        int count, const uint64_t read[2]);
+
+int memo_actions(const struct memo *memo, uint32_t entry);
+void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out);
+
+/* True if something among them moves by itself: otherwise, and if that is so of all groups, the world may be at rest. */
+bool memo_moves(const struct memo *memo, uint32_t entry);
+
+/* ---- effects ---- */
+
+struct memo_change {
+    uint32_t block;
+    uint32_t number; /* of the content */
+};
+
+/* What the entry's action does in this state; MEMO_NONE if that is not known. */
+uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state);
+
+/* Adds an effect that was seen, having read the blocks `read`; MEMO_NONE if memory is short. `events` is a place of
+ * memo_events(), or MEMO_NONE for none. */
+uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
+                         const uint64_t read[2], const struct memo_change *changes, int count,
+                         uint32_t events);
+
+int memo_changes(const struct memo *memo, uint32_t effect, const struct memo_change **changes);
+uint32_t memo_effect_events(const struct memo *memo, uint32_t effect);
+
+/* ---- events and what the judges make of them ---- */
+
+/* The place of a list of events, which is added if it is new; MEMO_NONE if memory is short. */
+uint32_t memo_events(struct memo *memo, const struct event *events, int count);
+int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events);
+
+/* The judges' content after these events; `premises` then is a list of `*count` pairs: a property and how often its premise
+ * was met. INTERN_NONE if it is not known. */
+uint32_t memo_verdict(const struct memo *memo, uint32_t judges, uint32_t events, const uint32_t **premises,
+                      int *count);
+bool memo_add_verdict(struct memo *memo, uint32_t judges, uint32_t events, uint32_t after,
+                      const uint32_t *premises, int count);
+
+#endif
