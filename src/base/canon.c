@@ -69,6 +69,15 @@ struct canon {
     struct line line[LINES];
     uint64_t quick[QUICK_LINES]; /* of the present state */
     struct ranking *rankings;
+    /* The state whose neighbours are asked for. */
+    struct {
+        const struct canon_part *part[ARENA_BLOCKS_MAX];
+        uint64_t ranks[ARENA_BLOCKS_MAX];
+        uint64_t quick[ARENA_BLOCKS_MAX][QUICK_LINES];
+        uint64_t present[QUICK_LINES]; /* numbers, a bit for each */
+        uint64_t skeletons, rank_sum;
+        bool plain; /* some part refuses, or is slow */
+    } base;
     uint64_t used_lines; /* a bit for each */
     _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
 };
@@ -359,52 +368,138 @@ static uint64_t rank_part(struct canon *canon, const struct canon_part *part)
     return hash_ranks(canon, part->count, part->block);
 }
 
+static uint64_t hash_line(const struct canon *canon, int line)
+{
+    return hash_mix(canon->quick[line] ^ ((uint64_t)line + 1) * 0x9e3779b97f4a7c15u);
+}
+
 /* A part's ranks follow from it and from the numbers that its lines have: they are ranked once for each such pair, as long
  * as it is remembered. */
-static uint64_t rank_quickly(struct canon *canon, const struct canon_part *const *parts)
+static uint64_t ranks_of(struct canon *canon, const struct canon_part *part, const uint64_t *line_hash)
 {
-    uint64_t line_hash[QUICK_LINES];
-    uint64_t sum = 0;
-    memset(canon->quick, 0, sizeof canon->quick);
-    for (int block = 0; block < canon->arena->blocks; block++) {
-        for (int line = 0; line < QUICK_LINES; line++) {
-            canon->quick[line] |= parts[block]->quick[line];
-        }
+    uint64_t key = part->hash;
+    if (part->count == 0) {
+        return 0;
     }
-    for (int line = 0; line < QUICK_LINES; line++) {
-        line_hash[line] = hash_mix(canon->quick[line] ^ ((uint64_t)line + 1) * 0x9e3779b97f4a7c15u);
+    for (unsigned lines = part->lines; lines != 0; lines &= lines - 1) {
+        key += line_hash[__builtin_ctz(lines)];
     }
+    struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
+    if (ranking->key != key) {
+        *ranking = (struct ranking){key, rank_part(canon, part)};
+    }
+    return ranking->ranks;
+}
+
+static void note_base(struct canon *canon, const struct canon_part *const *parts)
+{
+    memset(canon->base.present, 0, sizeof canon->base.present);
+    canon->base.skeletons = 0;
+    canon->base.plain = false;
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
-        uint64_t key = part->hash;
-        if (part->count == 0) {
-            continue;
+        for (int line = 0; line < QUICK_LINES; line++) {
+            canon->base.quick[block][line] = part->quick[line];
+            canon->base.present[line] |= part->quick[line];
         }
-        for (unsigned lines = part->lines; lines != 0; lines &= lines - 1) {
-            key += line_hash[__builtin_ctz(lines)];
-        }
-        struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
-        if (ranking->key != key) {
-            *ranking = (struct ranking){key, rank_part(canon, part)};
-        }
-        sum += ranking->ranks;
+        canon->base.part[block] = part;
+        canon->base.skeletons += part->skeleton;
+        canon->base.plain |= part->slow || part->refused;
     }
-    return sum;
+}
+
+static uint64_t sum_slowly(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
+{
+    uint64_t sum = 0;
+    bool refused = false;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        sum += parts[block]->skeleton;
+        refused = refused || parts[block]->refused;
+    }
+    return refused ? plain : sum + rank_slowly(canon, parts);
 }
 
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
 {
-    uint64_t sum = 0;
-    bool slow = false, refused = false;
+    uint64_t line_hash[QUICK_LINES];
+    note_base(canon, parts);
+    if (canon->base.plain) {
+        return sum_slowly(canon, parts, plain);
+    }
+    memcpy(canon->quick, canon->base.present, sizeof canon->quick);
+    for (int line = 0; line < QUICK_LINES; line++) {
+        line_hash[line] = hash_line(canon, line);
+    }
+    canon->base.rank_sum = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        sum += parts[block]->skeleton;
-        slow = slow || parts[block]->slow;
-        refused = refused || parts[block]->refused;
+        canon->base.ranks[block] = ranks_of(canon, parts[block], line_hash);
+        canon->base.rank_sum += canon->base.ranks[block];
     }
-    if (refused) {
-        return plain;
+    return canon->base.skeletons + canon->base.rank_sum;
+}
+
+static uint64_t neighbour_slowly(struct canon *canon, const struct canon_part *const *changed, int count,
+                                 uint64_t plain)
+{
+    const struct canon_part *parts[ARENA_BLOCKS_MAX];
+    memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof *parts);
+    for (int i = 0; i < count; i++) {
+        parts[changed[i]->block] = changed[i];
     }
-    return sum + (slow ? rank_slowly(canon, parts) : rank_quickly(canon, parts));
+    return sum_slowly(canon, parts, plain);
+}
+
+/* Which numbers are present in a neighbour. */
+static void find_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
+                         const bool *other)
+{
+    uint64_t quick[QUICK_LINES] = {0};
+    for (int i = 0; i < count; i++) {
+        for (int line = 0; line < QUICK_LINES; line++) {
+            quick[line] |= changed[i]->quick[line];
+        }
+    }
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        uint64_t mask = other[block] ? 0 : ~0ull;
+        for (int line = 0; line < QUICK_LINES; line++) {
+            quick[line] |= canon->base.quick[block][line] & mask;
+        }
+    }
+    memcpy(canon->quick, quick, sizeof quick);
+}
+
+uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count, uint64_t plain)
+{
+    uint64_t line_hash[QUICK_LINES];
+    bool other[ARENA_BLOCKS_MAX];
+    bool slow = canon->base.plain;
+    unsigned lines = 0;
+    memset(other, 0, (size_t)canon->arena->blocks);
+    for (int i = 0; i < count; i++) {
+        slow = slow || changed[i]->slow || changed[i]->refused;
+        other[changed[i]->block] = true;
+    }
+    if (slow) {
+        return neighbour_slowly(canon, changed, count, plain);
+    }
+    find_numbers(canon, changed, count, other);
+    for (int line = 0; line < QUICK_LINES; line++) {
+        lines |= (unsigned)(canon->quick[line] != canon->base.present[line]) << line;
+        line_hash[line] = hash_line(canon, line);
+    }
+    uint64_t sum = canon->base.skeletons + canon->base.rank_sum;
+    for (int i = 0; i < count; i++) {
+        int block = changed[i]->block;
+        sum += changed[i]->skeleton - canon->base.part[block]->skeleton;
+        sum += ranks_of(canon, changed[i], line_hash) - canon->base.ranks[block];
+    }
+    for (int block = 0; lines != 0 && block < canon->arena->blocks; block++) {
+        const struct canon_part *part = canon->base.part[block];
+        if ((part->lines & lines) != 0 && !other[block]) {
+            sum += ranks_of(canon, part, line_hash) - canon->base.ranks[block];
+        }
+    }
+    return sum;
 }
 
 static void find_parts(struct canon *canon)

@@ -11,23 +11,24 @@
 
 #define SLOTS_FIRST 4096u
 
+/* What is asked for most stands together, by number. */
+struct quick {
+    uint64_t hash;
+    const unsigned char *attached;
+};
+
 /* A content: its bytes stand behind it. */
 struct content {
     uint32_t used;
-    uint32_t block;
-    const struct attached *attached;
-    unsigned char bytes[];
-};
-
-struct attached {
-    size_t size;
+    uint16_t block;
+    uint16_t attached; /* bytes */
     unsigned char bytes[];
 };
 
 struct intern {
     struct arena *arena;
     struct pool pool;
-    uint64_t *hash; /* by number */
+    struct quick *quick; /* by number */
     struct content **content;
     uint32_t *moved; /* where each has gone, or NULL */
     uint32_t count, max;
@@ -57,7 +58,7 @@ void intern_close(struct intern *intern)
         return;
     }
     pool_clear(&intern->pool);
-    free(intern->hash);
+    free(intern->quick);
     free(intern->content);
     free(intern->moved);
     free(intern->slot);
@@ -88,7 +89,7 @@ static bool grow_slots(struct intern *intern)
         return false;
     }
     for (uint32_t number = 0; number < intern->count; number++) {
-        *place_of(slot, slots, intern->hash[number]) = entry_of(intern->hash[number], number);
+        *place_of(slot, slots, intern->quick[number].hash) = entry_of(intern->quick[number].hash, number);
     }
     free(intern->slot);
     intern->slot = slot;
@@ -99,11 +100,11 @@ static bool grow_slots(struct intern *intern)
 static bool grow_lists(struct intern *intern)
 {
     uint32_t more = intern->max * 2 + 1024;
-    uint64_t *hash = realloc(intern->hash, more * sizeof *hash);
-    if (hash == NULL) {
+    struct quick *quick = realloc(intern->quick, more * sizeof *quick);
+    if (quick == NULL) {
         return false;
     }
-    intern->hash = hash;
+    intern->quick = quick;
     struct content **content = realloc(intern->content, more * sizeof(void *));
     if (content == NULL) {
         return false;
@@ -127,7 +128,7 @@ static bool make_room(struct intern *intern)
 static bool is_it(const struct intern *intern, uint32_t number, int block, const struct arena_block *head)
 {
     const struct content *content = intern->content[number];
-    return content->block == (uint32_t)block && content->used == head->used &&
+    return content->block == block && content->used == head->used &&
            memcmp(content->bytes, head, head->used) == 0;
 }
 
@@ -139,10 +140,10 @@ static struct content *add(struct intern *intern, int block, uint32_t used, uint
         return NULL;
     }
     content->used = used;
-    content->block = (uint32_t)block;
-    content->attached = NULL;
+    content->block = (uint16_t)block;
+    content->attached = 0;
     *place_of(intern->slot, intern->slots, hash) = entry_of(hash, intern->count);
-    intern->hash[intern->count] = hash;
+    intern->quick[intern->count] = (struct quick){hash, NULL};
     intern->content[intern->count++] = content;
     return content;
 }
@@ -172,31 +173,30 @@ uint32_t intern_take(struct intern *intern, int block)
 void intern_put(const struct intern *intern, int block, uint32_t number)
 {
     const struct content *content = intern->content[number];
-    LS_ASSERT(content->block == (uint32_t)block);
-    arena_put(intern->arena, block, content->bytes, content->used, intern->hash[number]);
+    LS_ASSERT(content->block == block);
+    arena_put(intern->arena, block, content->bytes, content->used, intern->quick[number].hash);
 }
 
 uint64_t intern_hash(const struct intern *intern, uint32_t number)
 {
-    return intern->hash[number];
+    return intern->quick[number].hash;
 }
 
 bool intern_attach(struct intern *intern, uint32_t number, const void *bytes, size_t size)
 {
-    struct attached *attached = pool_take(&intern->pool, sizeof *attached + size);
-    if (attached == NULL) {
+    void *copy = size <= UINT16_MAX ? pool_take(&intern->pool, size) : NULL;
+    if (copy == NULL) {
         return false;
     }
-    attached->size = size;
-    memcpy(attached->bytes, bytes, size);
-    intern->content[number]->attached = attached;
+    memcpy(copy, bytes, size);
+    intern->quick[number].attached = copy;
+    intern->content[number]->attached = (uint16_t)size;
     return true;
 }
 
 const void *intern_attached(const struct intern *intern, uint32_t number)
 {
-    const struct attached *attached = intern->content[number]->attached;
-    return attached != NULL ? attached->bytes : NULL;
+    return intern->quick[number].attached;
 }
 
 uint32_t intern_move(struct intern *to, struct intern *from, uint32_t number)
@@ -212,13 +212,13 @@ uint32_t intern_move(struct intern *to, struct intern *from, uint32_t number)
         return from->moved[number];
     }
     const struct content *old = from->content[number];
-    struct content *content = add(to, (int)old->block, old->used, from->hash[number]);
+    struct content *content = add(to, (int)old->block, old->used, from->quick[number].hash);
     if (content == NULL) {
         return INTERN_NONE;
     }
     memcpy(content->bytes, old->bytes, old->used);
     uint32_t here = to->count - 1;
-    if (old->attached != NULL && !intern_attach(to, here, old->attached->bytes, old->attached->size)) {
+    if (old->attached != 0 && !intern_attach(to, here, from->quick[number].attached, old->attached)) {
         return INTERN_NONE;
     }
     return from->moved[number] = here;
@@ -231,6 +231,6 @@ uint32_t intern_count(const struct intern *intern)
 
 size_t intern_bytes(const struct intern *intern)
 {
-    return intern->pool.bytes + intern->max * (sizeof *intern->hash + sizeof *intern->content) +
+    return intern->pool.bytes + intern->max * (sizeof *intern->quick + sizeof *intern->content) +
            intern->slots * sizeof *intern->slot;
 }

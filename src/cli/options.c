@@ -164,7 +164,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
         options->search.layers = false;
         break;
     case OPTION_NO_MEMO:
-        options->search.memo = false;
+        options->search.every_step = true;
         break;
     case OPTION_TRUST:
         options->search.distrust = false;
@@ -211,7 +211,6 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
     options->search.layers = true;
     options->search.renaming = true;
-    options->search.memo = true;
     options->search.workers = 1;
     options->search.distrust = true;
     options->jobs = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (int)cores;

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may be remembered: so much, and so much more for each state that was found. */
-#define REMEMBERED_BYTES ((size_t)32 << 20)
-#define REMEMBERED_BYTES_PER_STATE 4
+/* What may be remembered: so much, and so much more for each state that was found. More would be slower: what is needed
+ * soon is what was needed lately, and little memory is near. */
+#define REMEMBERED_BYTES ((size_t)8 << 20)
+#define REMEMBERED_BYTES_PER_STATE 1
 
 struct expansion {
     struct search *search;
@@ -23,13 +24,13 @@ struct expansion {
     int groups;
     struct intern *intern, *old; /* old: while sweeping */
     struct memo *memo;           /* NULL = nothing is remembered */
+    size_t kept; /* bytes that the last sweep has left */
     bool short_of_memory;
     uint32_t loaded[ARENA_BLOCKS_MAX]; /* what the world's blocks hold */
     /* The state that is expanded. */
     const uint32_t *from;
     uint64_t depth;
     uint64_t sum; /* of its hashes */
-    const struct canon_part *part[ARENA_BLOCKS_MAX];
     /* The step that has just been done. */
     struct run_events events;
     struct memo_change change[ARENA_BLOCKS_MAX];
@@ -55,7 +56,7 @@ static bool open_lists(struct expansion *x)
 /* Whole states are compared for those who trust nothing, and choice points are taken out of whole lists. */
 static bool may_remember(const struct explore_options *options)
 {
-    return options->memo && !options->exact && options->without == 0;
+    return !options->every_step && !options->exact && options->without == 0;
 }
 
 struct expansion *expansion_open(struct search *search)
@@ -140,20 +141,16 @@ void expansion_load(struct expansion *x, const uint32_t *state)
     load_block(x, state, x->judges);
 }
 
-/* The fingerprint of a list of numbers, given its parts and the sum of its hashes. */
-static uint64_t fingerprint_of(struct expansion *x, uint64_t sum)
+/* Looks up what the state that is expanded is worth; returns its fingerprint. */
+static uint64_t look_up(struct expansion *x, const uint32_t *state)
 {
-    struct canon *canon = x->search->canon;
-    return canon != NULL ? canon_sum(canon, x->part, sum) : sum;
-}
-
-static void look_up(struct expansion *x, const uint32_t *state)
-{
+    const struct canon_part *part[ARENA_BLOCKS_MAX];
     x->sum = 0;
     for (int block = 0; block < x->blocks; block++) {
         x->sum += intern_hash(x->intern, state[block]);
-        x->part[block] = x->search->canon != NULL ? intern_attached(x->intern, state[block]) : NULL;
+        part[block] = intern_attached(x->intern, state[block]);
     }
+    return x->search->canon != NULL ? canon_sum(x->search->canon, part, x->sum) : x->sum;
 }
 
 bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerprint)
@@ -166,8 +163,7 @@ bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerpri
         x->search->limit = "memory is short";
         return false;
     }
-    look_up(x, state);
-    *fingerprint = fingerprint_of(x, x->sum);
+    *fingerprint = look_up(x, state);
     return true;
 }
 
@@ -271,24 +267,25 @@ static bool judge_remembered(struct expansion *x, uint32_t *state, uint32_t plac
 
 /* ---- one successor ---- */
 
-/* From the changes to the list of numbers and its fingerprint. */
+/* The fingerprint, given the changes of all blocks but the judges'. */
 static void finish_successor(struct expansion *x, uint32_t *state, const struct memo_change *changes, int count)
 {
-    const struct canon_part *before[ARENA_BLOCKS_MAX];
+    struct canon *canon = x->search->canon;
+    const struct canon_part *part[ARENA_BLOCKS_MAX];
     uint64_t sum = x->sum;
+    int parts = 0;
     for (int i = 0; i <= count; i++) {
         uint32_t block = i < count ? changes[i].block : (uint32_t)x->judges;
         uint32_t number = state[block];
-        before[i] = x->part[block];
-        sum += intern_hash(x->intern, number) - intern_hash(x->intern, x->from[block]);
-        x->part[block] = x->search->canon != NULL ? intern_attached(x->intern, number) : NULL;
+        if (number != x->from[block]) {
+            sum += intern_hash(x->intern, number) - intern_hash(x->intern, x->from[block]);
+            part[parts++] = intern_attached(x->intern, number);
+        }
     }
-    x->fingerprint[x->count] = fingerprint_of(x, sum);
-    for (int i = 0; i <= count; i++) {
-        x->part[i < count ? changes[i].block : (uint32_t)x->judges] = before[i];
-    }
+    uint64_t fingerprint = canon != NULL ? canon_neighbour(canon, part, parts, sum) : sum;
+    x->fingerprint[x->count] = fingerprint;
     if (x->search->exact == NULL) {
-        visited_prefetch(x->search->visited, x->fingerprint[x->count]);
+        visited_prefetch(x->search->visited, fingerprint);
     }
 }
 
@@ -413,9 +410,13 @@ static bool do_group(struct expansion *x, uint32_t entry)
 /* With what is remembered. */
 static bool remember_all(struct expansion *x, bool *moves)
 {
+    uint64_t key[WORLD_PROCESSES_MAX + 1];
     *moves = false;
     for (int group = 0; group < x->groups; group++) {
-        uint32_t entry = memo_entry(x->memo, group, x->from);
+        key[group] = memo_ask(x->memo, group, x->from);
+    }
+    for (int group = 0; group < x->groups; group++) {
+        uint32_t entry = memo_entry(x->memo, group, x->from, key[group]);
         entry = entry == MEMO_NONE ? list_group(x, group) : entry;
         if (!is_well(x)) {
             return false;
@@ -478,7 +479,8 @@ size_t expansion_bytes(const struct expansion *x)
 
 bool expansion_is_full(const struct expansion *x)
 {
-    return expansion_bytes(x) > REMEMBERED_BYTES + REMEMBERED_BYTES_PER_STATE * x->search->counts->states;
+    size_t room = REMEMBERED_BYTES + REMEMBERED_BYTES_PER_STATE * x->search->counts->states;
+    return expansion_bytes(x) > room && expansion_bytes(x) > 2 * x->kept;
 }
 
 bool expansion_sweep(struct expansion *x)
@@ -511,4 +513,5 @@ void expansion_swept(struct expansion *x)
 {
     intern_close(x->old);
     x->old = NULL;
+    x->kept = expansion_bytes(x);
 }

@@ -281,12 +281,18 @@ static bool is_entry(const struct memo *memo, uint32_t place, int group, const u
     return true;
 }
 
-uint32_t memo_entry(struct memo *memo, int group, const uint32_t *state)
+uint64_t memo_ask(const struct memo *memo, int group, const uint32_t *state)
 {
-    uint64_t hash = hash_scope(&memo->scope[group], group, state);
+    uint64_t key = hash_scope(&memo->scope[group], group, state);
+    __builtin_prefetch(&memo->entries.slot[home_of(&memo->entries, key)]);
+    return key;
+}
+
+uint32_t memo_entry(const struct memo *memo, int group, const uint32_t *state, uint64_t key)
+{
     uint32_t at = 0, place;
     do {
-        place = table_next(&memo->entries, hash, &at);
+        place = table_next(&memo->entries, key, &at);
     } while (place != MEMO_NONE && !is_entry(memo, place, group, state));
     return place;
 }

@@ -33,8 +33,11 @@ size_t memo_bytes(const struct memo *memo);
 
 /* ---- entries: `group` is a process, or the number of processes for what is nobody's ---- */
 
-/* The entry for this state; MEMO_NONE if there is none. */
-uint32_t memo_entry(struct memo *memo, int group, const uint32_t *state);
+/* What a group's entry for this state is looked up by. Asks for the memory that memo_entry() will read. */
+uint64_t memo_ask(const struct memo *memo, int group, const uint32_t *state);
+
+/* The entry for this state, given what memo_ask() said of it; MEMO_NONE if there is none. */
+uint32_t memo_entry(const struct memo *memo, int group, const uint32_t *state, uint64_t key);
 
 /* Adds one, of `count` actions that were listed by reading the blocks `read`; MEMO_NONE if memory is short. If these go
  * beyond the scope, it grows, and everything is forgotten. */

@@ -40,13 +40,24 @@ static enum visited_answer add_whole(struct search *search, uint64_t fingerprint
     return exact_add(search->exact, fingerprint, state, size);
 }
 
+static bool is_full(struct search *search, uint64_t states)
+{
+    bool full = search->options->states_max > 0 && states >= search->options->states_max;
+    if (full) {
+        search->limit = "the number of states reached its limit (see --max-states)";
+    }
+    return full;
+}
+
 enum visited_answer search_visit(struct search *search, uint64_t fingerprint)
 {
     enum visited_answer answer =
         search->exact != NULL ? add_whole(search, fingerprint) : visited_add(search->visited, fingerprint);
     if (answer == VISITED_NEW) {
         search->counts->states++;
-    } else if (answer == VISITED_FULL) {
+        return search->share == NULL && is_full(search, search->counts->states) ? VISITED_FULL : VISITED_NEW;
+    }
+    if (answer == VISITED_FULL) {
         search->limit = "the memory for states is full (see --max-memory)";
     }
     return answer;
@@ -64,21 +75,9 @@ static double seconds_since(const struct timespec *since)
     return (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) / 1e9;
 }
 
-static bool is_full(struct search *search, uint64_t states)
-{
-    bool full = search->options->states_max > 0 && states >= search->options->states_max;
-    if (full) {
-        search->limit = "the number of states reached its limit (see --max-states)";
-    }
-    return full;
-}
-
 bool search_limited(struct search *search)
 {
     const struct explore_options *options = search->options;
-    if (search->share == NULL && is_full(search, search->counts->states)) {
-        return true;
-    }
     if (search->counts->transitions < search->look) {
         return false;
     }

@@ -65,7 +65,11 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
         return;
     }
     canon_number(canon, CANON_SESSION, &txn->session);
-    canon_bound(canon, CANON_SEQUENCE, &txn->counter);
+    if (txn->rec.tag == TXN_CREATE) {
+        canon_bound(canon, CANON_SEQUENCE, &txn->counter);
+    } else {
+        canon_number(canon, CANON_ZXID, &txn->counter); /* the node's czxid, for its watches */
+    }
     canon_text(canon, txn->bytes);
 }
 

@@ -72,7 +72,7 @@ struct zk_txn {
     uint8_t more;           /* the next record belongs to the same step */
     uint8_t client, handle; /* REPLY; CREATE, DELETE: the node's client plus one */
     uint8_t reserved;
-    int32_t counter; /* CREATE: the parent's `created` afterwards */
+    int32_t counter; /* CREATE: the parent's `created` afterwards; DELETE: czxid of the node */
     uint32_t reserved2;
     char bytes[]; /* path, zero, data */
 };

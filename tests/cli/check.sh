@@ -49,7 +49,7 @@ awk -v bytes="$(field bytes_per_state)" -v rate="$(field states_per_second)" \
 
 # A limit is no verdict, also if nothing has been judged until then. What was done for fewer faults stands.
 expect 3 'the number of states reached its limit (see --max-states)' "${check[@]}" --max-states 10 "$scratch/small.scn"
-same "limit $scratch/small.scn  (10 states, 9 transitions, depth 9)" "$(head -n 1 "$scratch/output")" 'ten states'
+same "limit $scratch/small.scn  (10 states, 10 transitions, depth 2)" "$(head -n 1 "$scratch/output")" 'ten states'
 same '0 passed, 0 failed, 1 skipped' "$(tail -n 1 "$scratch/output")" 'last line of a limit'
 states=$(sed -n '1s/.*(\([0-9]*\) states.*/\1/p' <<<"$said")
 expect 3 'no run without faults violates anything' "${check[@]}" --max-states $((states - 1)) "$scratch/small.scn"

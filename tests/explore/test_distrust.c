@@ -4,7 +4,7 @@
 /* A search finds out when it cannot be believed: a recipe that knows something the world does not, a block that is written
  * to and not marked, a way back that does not lead back. */
 #include "base/arena.h"
-#include "base/trail.h"
+#include "base/intern.h"
 #include "explore/explore.h"
 #include "scenario/recipes.h"
 #include "sim/world.h"
@@ -62,17 +62,17 @@ bool __wrap_arena_resize(struct arena *arena, int block, size_t used)
     return __real_arena_resize(arena, block, used);
 }
 
-bool __wrap_trail_push(struct trail *trail);
-bool __real_trail_push(struct trail *trail);
+uint32_t __wrap_intern_take(struct intern *intern, int block);
+uint32_t __real_intern_take(struct intern *intern, int block);
 
-/* Early on the path something is written that no step writes. */
-bool __wrap_trail_push(struct trail *trail)
+/* Soon after the beginning something stands in the world that no step writes. */
+uint32_t __wrap_intern_take(struct intern *intern, int block)
 {
-    if (haunted && ++calls == 3) {
+    if (haunted && block == the_world.state_block && ++calls > 3) {
         state_mark()->newest[WORLD_LOCKS_MAX - 1] = 1;
         world_fingerprint(&the_world);
     }
-    return __real_trail_push(trail);
+    return __real_intern_take(intern, block);
 }
 
 /* NOLINTEND(bugprone-reserved-identifier) */

@@ -7,7 +7,7 @@
  *
  * The search is listened to where it does a step and where it looks a state up. */
 #include "base/arena.h"
-#include "explore/explore.h"
+#include "explore/expansion.h"
 #include "explore/visited.h"
 #include "scenario/recipes.h"
 #include "sim/world.h"
@@ -119,33 +119,25 @@ static void enumerate(struct enumeration *e, int depth)
 
 static struct {
     bool listening;
-    int depth, depth_max;
+    int depth_max;
     uint64_t found[DEPTH_MAX + 1]; /* by depth */
     uint64_t strange;              /* those that the enumerator has not, or at another depth */
     volatile int stop;
 } heard;
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
-void __real_run_do(struct run *run, const struct action *action, uint64_t depth);
-void __wrap_run_do(struct run *run, const struct action *action, uint64_t depth);
-void __wrap_run_do(struct run *run, const struct action *action, uint64_t depth)
+int __real_expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth);
+int __wrap_expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth);
+int __wrap_expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth)
 {
-    heard.depth = (int)depth;
-    heard.stop = heard.depth > heard.depth_max;
-    __real_run_do(run, action, depth);
-}
-
-enum visited_answer __real_visited_add(struct visited *visited, uint64_t fingerprint);
-enum visited_answer __wrap_visited_add(struct visited *visited, uint64_t fingerprint);
-enum visited_answer __wrap_visited_add(struct visited *visited, uint64_t fingerprint)
-{
-    enum visited_answer answer = __real_visited_add(visited, fingerprint);
-    if (answer == VISITED_NEW && heard.depth <= heard.depth_max) {
-        struct known state = present_state(heard.depth);
-        heard.found[heard.depth]++;
-        heard.strange += find(&state)->depth != heard.depth;
+    heard.stop = (int)depth > heard.depth_max;
+    if (!heard.stop) {
+        expansion_load(x, state);
+        struct known known = present_state((int)depth);
+        heard.found[depth]++;
+        heard.strange += find(&known)->depth != (int)depth;
     }
-    return answer;
+    return __real_expansion_of(x, state, depth);
 }
 
 /* NOLINTEND(bugprone-reserved-identifier) */

@@ -148,7 +148,7 @@ static void test_several_share_it(void **state)
         pthread_join(thread[i], NULL);
         added += part[i].added;
     }
-    uint64_t wanted = (THREADS + 1) * (EACH / 2);
+    uint64_t wanted = (uint64_t)(THREADS + 1) * (EACH / 2);
     assert_int_equal(added, wanted);
     assert_int_equal(visited_count(visited), wanted);
     assert_true(visited_bytes(visited) > before);
