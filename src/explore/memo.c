@@ -191,15 +191,25 @@ void memo_close(struct memo *memo)
     }
 }
 
+/* Back to its first size, if there is memory for that. */
 static void empty(struct table *table)
 {
+    struct table first;
+    if (table_open(&first)) {
+        free(table->slot);
+        *table = first;
+        return;
+    }
     memset(table->slot, 0, table->slots * sizeof *table->slot);
     table->count = 0;
 }
 
 void memo_clear(struct memo *memo)
 {
+    free(memo->word);
+    memo->word = NULL;
     memo->words = 2;
+    memo->words_max = 0;
     memo->masks = 1;
     empty(&memo->entries);
     empty(&memo->effects);
