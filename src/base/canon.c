@@ -468,7 +468,8 @@ static void find_numbers(struct canon *canon, const struct canon_part *const *ch
     memcpy(canon->quick, quick, sizeof quick);
 }
 
-uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count, uint64_t plain)
+uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
+                         uint64_t plain)
 {
     uint64_t line_hash[QUICK_LINES];
     bool other[ARENA_BLOCKS_MAX];

@@ -47,7 +47,8 @@ const struct canon_part *canon_part(struct canon *canon, int block, size_t *size
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
 
 /* That of a state which differs from the one of the last canon_sum() in the blocks of these parts. */
-uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count, uint64_t plain);
+uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
+                         uint64_t plain);
 
 /* What the fingerprint stands for: bytes that two states have in common if and only if one is the other renamed. Writes at
  * most `size` of them; returns how many there are. */

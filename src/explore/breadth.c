@@ -161,7 +161,8 @@ static bool begin(struct wave *w)
     }
     w->blocks = (size_t)expansion_blocks(w->expansion);
     return expansion_present(w->expansion, state, &fingerprint) &&
-           search_visit(w->search, fingerprint) != VISITED_FULL && add_state(w, 0, &(struct action){0}, state, 0);
+           search_visit(w->search, fingerprint) != VISITED_FULL &&
+           add_state(w, 0, &(struct action){0}, state, 0);
 }
 
 void search_breadth_first(struct search *search)

@@ -205,8 +205,8 @@ static void note_progress(struct descent *d)
 {
     struct search_counts *counts = d->search->counts;
     counts->frontier = d->places;
-    counts->waiting_bytes = expansion_bytes(d->expansion) +
-                            d->places_max * (sizeof *d->place + d->blocks * sizeof *d->state);
+    counts->waiting_bytes =
+        expansion_bytes(d->expansion) + d->places_max * (sizeof *d->place + d->blocks * sizeof *d->state);
 }
 
 /* ---- among several workers ---- */

@@ -3,15 +3,15 @@
 
 /* A search does not believe itself: some steps are done twice, some states are reached again from the first one.
  *
- * It rests on three things: that a step depends on nothing but the world (or equal states would have different futures),
- * that whoever writes to a block marks it (or snapshots and fingerprints would miss it), and that going back along a trail
- * leads to what was there. */
+ * It rests on three things: that a step depends on nothing but the blocks that it is known to read (or what is remembered of it
+ * would not hold), that whoever writes to a block marks it (or fingerprints would miss it), and that the states which wait
+ * are those that were found. */
 #ifndef EXPLORE_DISTRUST_H
 #define EXPLORE_DISTRUST_H
 
 #include "explore/search.h"
 
-#define DISTRUST_STEP_EVERY 1024u   /* once in so many steps, the step is done twice */
+#define DISTRUST_STEP_EVERY 1024u  /* once in so many steps, the step is done twice */
 #define DISTRUST_PATH_EVERY 16384u /* once in so many steps, the state is reached again from the first one */
 
 static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)

@@ -24,7 +24,7 @@ struct expansion {
     int groups;
     struct intern *intern, *old; /* old: while sweeping */
     struct memo *memo;           /* NULL = nothing is remembered */
-    size_t kept; /* bytes that the last sweep has left */
+    size_t kept;                 /* bytes that the last sweep has left */
     bool short_of_memory;
     uint32_t loaded[ARENA_BLOCKS_MAX]; /* what the world's blocks hold */
     /* The state that is expanded. */
@@ -268,7 +268,8 @@ static bool judge_remembered(struct expansion *x, uint32_t *state, uint32_t plac
 /* ---- one successor ---- */
 
 /* The fingerprint, given the changes of all blocks but the judges'. */
-static void finish_successor(struct expansion *x, uint32_t *state, const struct memo_change *changes, int count)
+static void finish_successor(struct expansion *x, uint32_t *state, const struct memo_change *changes,
+                             int count)
 {
     struct canon *canon = x->search->canon;
     const struct canon_part *part[ARENA_BLOCKS_MAX];
@@ -378,7 +379,8 @@ static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, 
         events = memo_events(x->memo, x->events.event, x->events.count);
         x->short_of_memory |= events == MEMO_NONE;
     }
-    uint32_t effect = memo_add_effect(x->memo, entry, index, x->from, x->arena->read, x->change, x->changes, events);
+    uint32_t effect =
+        memo_add_effect(x->memo, entry, index, x->from, x->arena->read, x->change, x->changes, events);
     x->short_of_memory |= effect == MEMO_NONE;
     return is_well(x) ? effect : MEMO_NONE;
 }

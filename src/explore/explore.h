@@ -19,9 +19,10 @@ enum explore_order {
 
 struct explore_options {
     enum explore_order order;
-    bool layers;      /* first without faults, then with one, ...; otherwise with all at once */
-    bool distrust;    /* some steps are done twice, see distrust.h */
-    bool every_step;  /* each is done; otherwise none again that was done in the same surroundings, see expansion.h */
+    bool layers;   /* first without faults, then with one, ...; otherwise with all at once */
+    bool distrust; /* some steps are done twice, see distrust.h */
+    bool
+        every_step; /* each is done; otherwise none again that was done in the same surroundings, see expansion.h */
     bool exact;       /* states are compared whole, and not by fingerprints: with one worker */
     uint32_t without; /* choice points that the world lacks, see world_without() */
     bool renaming;    /* states that differ only by numbers that grow are one, if the recipe shows its own */

@@ -72,7 +72,8 @@ struct memo {
     uint32_t masks;
 };
 
-_Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 && sizeof(struct effect) % 4 == 0,
+_Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 &&
+                   sizeof(struct effect) % 4 == 0,
                "what stands at places is made of words");
 
 /* ---- tables ---- */
@@ -219,7 +220,8 @@ void memo_clear(struct memo *memo)
 
 size_t memo_bytes(const struct memo *memo)
 {
-    size_t slots = (size_t)memo->entries.slots + memo->effects.slots + memo->events.slots + memo->verdicts.slots;
+    size_t slots =
+        (size_t)memo->entries.slots + memo->effects.slots + memo->events.slots + memo->verdicts.slots;
     return memo->words_max * sizeof *memo->word + slots * sizeof(uint64_t);
 }
 
@@ -483,7 +485,8 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
         choice->effect = place;
         return place;
     }
-    return table_add(&memo->effects, hash_beyond(place_of(memo, choice), &mask, state), place) ? place : MEMO_NONE;
+    return table_add(&memo->effects, hash_beyond(place_of(memo, choice), &mask, state), place) ? place
+                                                                                               : MEMO_NONE;
 }
 
 int memo_changes(const struct memo *memo, uint32_t place, const struct memo_change **changes)

@@ -283,7 +283,8 @@ int world_scope(const struct world *world, int process, int *blocks)
         blocks[count++] = world->process_block[process];
         blocks[count++] = world->heap_block[process];
     }
-    return count + fakezk_scope(process < world->options.processes ? process : (int)FAKEZK_NONE, blocks + count);
+    return count +
+           fakezk_scope(process < world->options.processes ? process : (int)FAKEZK_NONE, blocks + count);
 }
 
 int world_judge_block(const struct world *world)

@@ -26,7 +26,8 @@ struct world_state {
     uint8_t budget[WORLD_FAULTS];    /* left */
     uint8_t budget_total;            /* left; 255 = no limit */
     int32_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
-    uint32_t tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
+    uint32_t
+        tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
 };
 
 /* ---- process blocks: lists behind struct process ---- */
@@ -127,8 +128,7 @@ static inline struct process *process_mark(int p)
 
 static inline struct pack process_pack(int p)
 {
-    return (struct pack){&the_world.arena, the_world.process_block[p],
-                         (unsigned char *)(process_at(p) + 1)};
+    return (struct pack){&the_world.arena, the_world.process_block[p], (unsigned char *)(process_at(p) + 1)};
 }
 
 static inline bool process_tired(int p)

@@ -30,7 +30,8 @@ counts()
 expect_counts()
 {
     local mode
-    for mode in '' '--strategy bfs' '--workers 2' '--workers 3' --exact '--exact --strategy bfs'; do
+    for mode in '' '--strategy bfs' --no-memo '--no-memo --strategy bfs' '--workers 2' '--workers 3' --exact \
+        '--exact --strategy bfs'; do
         # shellcheck disable=SC2086 # several words
         same "$2" "$(counts "$1" --no-renaming $mode)" "states and transitions of $1 with $mode"
         # shellcheck disable=SC2086

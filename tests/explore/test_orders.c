@@ -3,7 +3,7 @@
 
 /* Depth first and breadth first agree on what there is; breadth first finds the shortest way to what is wrong. */
 #include "base/intern.h"
-#include "explore/explore.h"
+#include "explore/expansion.h"
 #include "replay/replay.h"
 #include "scenario/recipes.h"
 
@@ -22,6 +22,10 @@
 static char folder[] = "/tmp/lockstep-XXXXXX";
 static struct outcome outcome;
 
+/* What is remembered is forgotten as often as a search looks at it. */
+static bool forgetful;
+static int sweeps;
+
 /* Memory is refused from the n-th next request on; -1 = never. */
 static int refused_in = -1;
 
@@ -37,6 +41,21 @@ uint32_t __wrap_intern_take(struct intern *intern, int block);
 uint32_t __wrap_intern_take(struct intern *intern, int block)
 {
     return is_refused() ? INTERN_NONE : __real_intern_take(intern, block);
+}
+
+bool __real_expansion_is_full(const struct expansion *x);
+bool __wrap_expansion_is_full(const struct expansion *x);
+bool __wrap_expansion_is_full(const struct expansion *x)
+{
+    sweeps += forgetful;
+    return forgetful || __real_expansion_is_full(x);
+}
+
+uint32_t __real_intern_move(struct intern *to, struct intern *from, uint32_t number);
+uint32_t __wrap_intern_move(struct intern *to, struct intern *from, uint32_t number);
+uint32_t __wrap_intern_move(struct intern *to, struct intern *from, uint32_t number)
+{
+    return is_refused() ? INTERN_NONE : __real_intern_move(to, from, number);
 }
 
 /* NOLINTEND(bugprone-reserved-identifier) */
@@ -58,8 +77,9 @@ static bool every_step;
 
 static void search_in(enum explore_order order, bool layers, const char *text)
 {
-    search(text, RECIPE_DEFAULT,
-           &(struct explore_options){.order = order, .layers = layers, .every_step = every_step, .out = folder});
+    search(
+        text, RECIPE_DEFAULT,
+        &(struct explore_options){.order = order, .layers = layers, .every_step = every_step, .out = folder});
 }
 
 static void test_the_orders_count_the_same(void **state)
@@ -83,7 +103,8 @@ static void test_the_orders_count_the_same(void **state)
             assert_int_equal(outcome.verdict, VERDICT_HOLDS);
             assert_true(outcome.search.states == deep.states);
             assert_true(outcome.search.transitions == deep.transitions);
-            assert_true(way & 5 ? outcome.search.depth <= deep.depth + 2 : outcome.search.depth == deep.depth);
+            assert_true(way & 5 ? outcome.search.depth <= deep.depth + 2
+                                : outcome.search.depth == deep.depth);
             assert_int_equal(outcome.search.complete_faults, outcome.search.faults_last);
         }
         every_step = false;
@@ -161,6 +182,33 @@ static void test_refused_memory_is_a_limit(void **state)
     assert_int_equal(outcome.verdict, VERDICT_HOLDS);
 }
 
+static void test_what_is_forgotten_is_found_again(void **state)
+{
+    (void)state;
+    static const char TEXT[] = PAIR "explore loss<=1\n----\n";
+    search_in(EXPLORE_DEPTH_FIRST, false, TEXT);
+    struct search_counts whole = outcome.search;
+    for (int order = EXPLORE_DEPTH_FIRST; order <= EXPLORE_BREADTH_FIRST; order++) {
+        forgetful = true;
+        sweeps = 0;
+        search_in(order, false, TEXT);
+        forgetful = false;
+        assert_int_equal(outcome.verdict, VERDICT_HOLDS);
+        assert_true(sweeps > 1);
+        assert_true(outcome.search.states == whole.states);
+        assert_true(outcome.search.transitions == whole.transitions);
+    }
+    for (refused_in = 100000; refused_in > 3000; refused_in -= 1500) {
+        int wanted = refused_in;
+        forgetful = true;
+        search_in(EXPLORE_DEPTH_FIRST, false, TEXT);
+        forgetful = false;
+        assert_int_equal(outcome.verdict, refused_in == 0 ? VERDICT_LIMIT : VERDICT_HOLDS);
+        refused_in = wanted;
+    }
+    refused_in = -1;
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -180,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_breadth_first_finds_the_shortest),
         cmocka_unit_test(test_limits_end_a_search),
         cmocka_unit_test(test_refused_memory_is_a_limit),
+        cmocka_unit_test(test_what_is_forgotten_is_found_again),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -226,7 +226,8 @@ static void test_a_step_depends_on_what_it_reads(void **unused)
         world_do(world, &action);
         take_state(world, intern, &mixed);
         for (int block = 0; block < the_world.arena.blocks; block++) {
-            assert_int_equal(mixed.number[block], is_read(read, block) ? after.number[block] : b->number[block]);
+            assert_int_equal(mixed.number[block],
+                             is_read(read, block) ? after.number[block] : b->number[block]);
         }
         free(after.image);
         free(mixed.image);
