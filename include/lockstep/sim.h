@@ -284,6 +284,12 @@ struct arena *world_arena(struct world *world);
 int world_scope(const struct world *world, int process, int *blocks);
 int world_judge_block(const struct world *world);
 
+/* The block that holds what is left of the fault budgets; how many faults of each kind have been bought, and the same
+ * world with others bought, as far as the budgets go. */
+int world_budget_block(const struct world *world);
+void world_bought(struct world *world, uint8_t bought[WORLD_FAULTS]);
+void world_buy(struct world *world, const uint8_t bought[WORLD_FAULTS]);
+
 /* ---- questions ---- */
 
 const struct world_options *world_get_options(const struct world *world);

@@ -285,6 +285,11 @@ const struct canon_part *canon_part(struct canon *canon, int block, size_t *size
     return part;
 }
 
+uint64_t canon_skeleton(const struct canon_part *part)
+{
+    return part->skeleton;
+}
+
 /* ---- all blocks ---- */
 
 static void note_values(struct canon *canon, const struct canon_part *part)

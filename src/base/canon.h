@@ -42,6 +42,9 @@ uint64_t canon_fingerprint(struct canon *canon);
 struct canon_part;
 const struct canon_part *canon_part(struct canon *canon, int block, size_t *size);
 
+/* What a part adds to fingerprints besides its numbers. */
+uint64_t canon_skeleton(const struct canon_part *part);
+
 /* The same fingerprint from the parts of all blocks and the fingerprint without renaming. The parts are kept for
  * canon_neighbour() and stay where they are until then. */
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);

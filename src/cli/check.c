@@ -21,6 +21,9 @@ static const char HELP[] =
     "  --no-layers         with all faults of the budget at once\n"
     "  --no-renaming       states that differ only by numbers that grow (zxids, sequences, ids) are "
     "different ones\n"
+    "  --subsume           a state that differs from a known one only in having fewer faults left is known: "
+    "fewer states,\n"
+    "                      how many depends on the order of search\n"
     "  --no-memo           does every step, also one that has been done in the same surroundings: slower, to "
     "compare\n"
     "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
@@ -57,7 +60,7 @@ static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPT
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
                                 OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
-                                OPTION_NO_MEMO | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT;
+                                OPTION_NO_MEMO | OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT;
 
 int cli_check(int argc, char **argv)
 {
@@ -78,6 +81,12 @@ int cli_check(int argc, char **argv)
     }
     if (options.search.workers > 1 && options.search.exact) {
         return cli_usage_error("check", "one worker with --exact", "--workers");
+    }
+    if (options.search.subsume && options.search.exact) {
+        return cli_usage_error("check", "no --exact with --subsume", "--exact");
+    }
+    if (options.search.subsume && options.rewrite) {
+        return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");
     }
     options.check = true;
     return cli_judge(&options, "check");

@@ -41,6 +41,7 @@ static const struct {
     {"no-layers", no_argument, OPTION_NO_LAYERS},
     {"no-renaming", no_argument, OPTION_NO_RENAMING},
     {"no-memo", no_argument, OPTION_NO_MEMO},
+    {"subsume", no_argument, OPTION_SUBSUME},
     {"trust", no_argument, OPTION_TRUST},
     {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
@@ -162,6 +163,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_NO_LAYERS:
         options->search.layers = false;
+        break;
+    case OPTION_SUBSUME:
+        options->search.subsume = true;
         break;
     case OPTION_NO_MEMO:
         options->search.every_step = true;

@@ -111,6 +111,9 @@ static bool visit(struct wave *w, size_t state, int successor)
 {
     struct search *search = w->search;
     struct expansion *x = w->expansion;
+    if (expansion_is_subsumed(x, successor)) {
+        return true;
+    }
     if (search->exact != NULL) {
         expansion_load(x, expansion_state(x, successor));
     }

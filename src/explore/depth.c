@@ -78,6 +78,9 @@ static bool visit(struct descent *d, int successor)
 {
     struct search *search = d->search;
     struct expansion *x = d->expansion;
+    if (expansion_is_subsumed(x, successor)) {
+        return true;
+    }
     if (search->exact != NULL) {
         expansion_load(x, expansion_state(x, successor));
     }
@@ -167,7 +170,8 @@ static bool go_down(struct descent *d)
     memcpy(state, state_at(d, d->places - 1), d->blocks * sizeof *state);
     int count = expansion_of(d->expansion, state, depth_of(d));
     for (int i = 0; i < count; i++) {
-        if (!visit(d, i)) {
+        /* Subsumed are states with less left: those with more go first, which the last of the stack does. */
+        if (!visit(d, d->search->options->subsume ? count - 1 - i : i)) {
             return false;
         }
     }

@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "explore/distrust.h"
 #include "explore/memo.h"
+#include "explore/subsume.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct expansion {
     int groups;
     struct intern *intern, *old; /* old: while sweeping */
     struct memo *memo;           /* NULL = nothing is remembered */
+    struct subsume *subsume;     /* NULL = all states count */
     size_t kept;                 /* bytes that the last sweep has left */
     bool short_of_memory;
     uint32_t loaded[ARENA_BLOCKS_MAX]; /* what the world's blocks hold */
@@ -74,7 +76,9 @@ struct expansion *expansion_open(struct search *search)
     memset(x->loaded, 0xff, sizeof x->loaded);
     bool remembers = may_remember(search->options);
     x->memo = remembers ? memo_open(x->world) : NULL;
-    if (!open_lists(x) || (remembers && x->memo == NULL)) {
+    x->subsume = search->options->subsume ? subsume_open(search) : NULL;
+    if (!open_lists(x) || (remembers && x->memo == NULL) ||
+        (search->options->subsume && x->subsume == NULL)) {
         expansion_close(x);
         return NULL;
     }
@@ -87,6 +91,7 @@ void expansion_close(struct expansion *x)
         return;
     }
     memo_close(x->memo);
+    subsume_close(x->subsume);
     intern_close(x->intern);
     intern_close(x->old);
     free(x->events.event);
@@ -470,6 +475,29 @@ const uint32_t *expansion_state(const struct expansion *x, int successor)
 uint64_t expansion_fingerprint(const struct expansion *x, int successor)
 {
     return x->fingerprint[successor];
+}
+
+struct shown {
+    struct expansion *x;
+    const uint32_t *state;
+};
+
+static void show_budgets(void *ctx)
+{
+    const struct shown *shown = ctx;
+    load_block(shown->x, shown->state, world_budget_block(shown->x->world));
+}
+
+bool expansion_is_subsumed(struct expansion *x, int successor)
+{
+    if (x->subsume == NULL) {
+        return false;
+    }
+    const uint32_t *state = expansion_state(x, successor);
+    struct shown shown = {x, state};
+    uint64_t budgets = intern_hash(x->intern, state[world_budget_block(x->world)]);
+    return subsume_is_seen(x->subsume, budgets, sum_of(x, state), x->fingerprint[successor], show_budgets,
+                           &shown);
 }
 
 /* ---- memory ---- */

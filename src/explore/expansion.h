@@ -36,6 +36,9 @@ const struct action *expansion_action(const struct expansion *x, int successor);
 const uint32_t *expansion_state(const struct expansion *x, int successor);
 uint64_t expansion_fingerprint(const struct expansion *x, int successor);
 
+/* True if a state that was seen can do all that this one can, see subsume.h. */
+bool expansion_is_subsumed(struct expansion *x, int successor);
+
 /* ---- memory ---- */
 
 size_t expansion_bytes(const struct expansion *x);

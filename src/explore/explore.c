@@ -51,6 +51,7 @@ static bool open_layer(struct search *search)
     search->start = world_save(search->run->world);
     search->visited = workers > 1 ? visited_open_shared(bytes, workers) : visited_open(bytes);
     search->exact = search->options->exact ? exact_open(bytes) : NULL;
+    search->canon = search->options->renaming ? world_canon(search->run->world) : NULL;
     return search->start != NULL && search->visited != NULL &&
            (search->exact != NULL || !search->options->exact);
 }
@@ -59,6 +60,7 @@ static void close_layer(struct search *search)
 {
     world_image_free(search->start);
     exact_close(search->exact);
+    canon_close(search->canon);
     visited_close(search->visited);
 }
 
@@ -213,9 +215,7 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     struct search search = {.run = &run, .options = options, .counts = &outcome->search};
     search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes();
     clock_gettime(CLOCK_MONOTONIC, &search.since);
-    search.canon = options->renaming ? world_canon(run.world) : NULL;
     search_all(&search);
-    canon_close(search.canon);
     conclude(&search, outcome);
     free(search.path);
     run_close(&run);

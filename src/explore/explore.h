@@ -24,6 +24,7 @@ struct explore_options {
     bool
         every_step; /* each is done; otherwise none again that was done in the same surroundings, see expansion.h */
     bool exact;       /* states are compared whole, and not by fingerprints: with one worker */
+    bool subsume;     /* a state is known if one with more left of the budgets is, see subsume.h */
     uint32_t without; /* choice points that the world lacks, see world_without() */
     bool renaming;    /* states that differ only by numbers that grow are one, if the recipe shows its own */
     int workers;      /* processes that search together, depth first; at least 1 */

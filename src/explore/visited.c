@@ -252,8 +252,9 @@ static enum visited_answer insert(struct visited *visited, uint64_t key)
     }
 }
 
-static bool has(const struct visited *visited, uint64_t key)
+bool visited_has(const struct visited *visited, uint64_t fingerprint)
 {
+    uint64_t key = key_of(fingerprint);
     uint64_t at = home_of(key, visited->places);
     uint64_t found;
     while ((found = atomic_load_explicit(&visited->place[at], memory_order_relaxed)) != 0 && found != key) {
@@ -270,7 +271,7 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint)
         visited_resume(visited);
     }
     if (visited->final && visited_count(visited) >= visited->full) {
-        return has(visited, key) ? VISITED_KNOWN : VISITED_FULL;
+        return visited_has(visited, fingerprint) ? VISITED_KNOWN : VISITED_FULL;
     }
     enum visited_answer answer = insert(visited, key);
     if (answer == VISITED_NEW) {

@@ -43,6 +43,9 @@ void visited_prefetch(const struct visited *visited, uint64_t fingerprint);
 
 enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint);
 
+/* True if it was added. */
+bool visited_has(const struct visited *visited, uint64_t fingerprint);
+
 /* Of all workers. */
 uint64_t visited_count(const struct visited *visited);
 

@@ -292,6 +292,31 @@ int world_judge_block(const struct world *world)
     return world->judge_block;
 }
 
+int world_budget_block(const struct world *world)
+{
+    return world->state_block;
+}
+
+void world_bought(struct world *world, uint8_t bought[WORLD_FAULTS])
+{
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        bought[fault] = (uint8_t)(world->options.budget[fault] - the_state()->budget[fault]);
+    }
+}
+
+void world_buy(struct world *world, const uint8_t bought[WORLD_FAULTS])
+{
+    struct world_state *state = state_mark();
+    int total = 0;
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        state->budget[fault] = (uint8_t)(world->options.budget[fault] - bought[fault]);
+        total += bought[fault];
+    }
+    if (world->options.budget_total != 255) {
+        state->budget_total = (uint8_t)(world->options.budget_total - total);
+    }
+}
+
 /* ---- questions ---- */
 
 const struct world_options *world_get_options(const struct world *world)

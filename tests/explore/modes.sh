@@ -55,6 +55,8 @@ for mode in '' '--workers 2' '--exact' '--strategy bfs'; do
         "$scratch/plain.scn"
 done
 expect 2 'expected --strategy dfs with several --workers' "$LOCKSTEP" check --workers 2 --strategy bfs "$scratch/plain.scn"
+expect 2 'expected no --exact with --subsume' "$LOCKSTEP" check --subsume --exact "$scratch/plain.scn"
+expect 2 'expected no --rewrite with --subsume' "$LOCKSTEP" check --subsume --rewrite "$scratch/plain.scn"
 expect 2 'expected one worker with --exact' "$LOCKSTEP" check --workers 2 --exact "$scratch/plain.scn"
 expect 2 'expected a number from 1 to 64 after --workers' "$LOCKSTEP" check --workers 65 "$scratch/plain.scn"
 finish

@@ -209,6 +209,32 @@ static void test_what_is_forgotten_is_found_again(void **state)
     refused_in = -1;
 }
 
+/* Fewer states, the same verdicts; and what is left out is what differs by its budgets alone. */
+static void test_subsumed_states_hide_nothing(void **state)
+{
+    (void)state;
+    static const char TEXT[] = PAIR "explore loss<=1 cancel<=1\n----\n";
+    static const char *const RECIPES[] = {RECIPE_DEFAULT, "broken-no-sort", "broken-waits-for-absent",
+                                          "broken-cancel-leaks", "broken-no-protection"};
+    for (size_t i = 0; i < 2 * sizeof RECIPES / sizeof RECIPES[0]; i++) {
+        struct explore_options options = {.order = i & 1, .renaming = true, .out = folder};
+        search(TEXT, RECIPES[i / 2], &options);
+        enum verdict verdict = outcome.verdict;
+        uint64_t all = outcome.search.states;
+        unlink(outcome.trace);
+        options.subsume = true;
+        search(TEXT, RECIPES[i / 2], &options);
+        unlink(outcome.trace);
+        assert_int_equal(outcome.verdict, verdict);
+        assert_int_equal(verdict, i < 2 ? VERDICT_HOLDS : VERDICT_VIOLATED);
+        assert_true(i >= 2 || (outcome.search.states < all && outcome.search.states > all / 2));
+    }
+    search(PAIR "----\n", RECIPE_DEFAULT, &(struct explore_options){.out = folder});
+    uint64_t all = outcome.search.states;
+    search(PAIR "----\n", RECIPE_DEFAULT, &(struct explore_options){.subsume = true, .out = folder});
+    assert_true(outcome.search.states == all); /* without a budget there is nothing to leave out */
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -229,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_limits_end_a_search),
         cmocka_unit_test(test_refused_memory_is_a_limit),
         cmocka_unit_test(test_what_is_forgotten_is_found_again),
+        cmocka_unit_test(test_subsumed_states_hide_nothing),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "explore/subsume.h"
+
+#include "base/arena.h"
+#include "base/canon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How a fingerprint changes when more is left: without renaming, and with it. */
+struct more {
+    uint64_t plain, canonical;
+};
+
+/* What is known of one content of the block. */
+struct known {
+    uint64_t hash;
+    struct more *more;
+    int count;
+};
+
+struct subsume {
+    struct search *search;
+    int block;
+    struct known *known;
+    int count, max;
+};
+
+struct subsume *subsume_open(struct search *search)
+{
+    struct subsume *subsume = calloc(1, sizeof *subsume);
+    if (subsume != NULL) {
+        subsume->search = search;
+        subsume->block = world_budget_block(search->run->world);
+    }
+    return subsume;
+}
+
+void subsume_close(struct subsume *subsume)
+{
+    if (subsume == NULL) {
+        return;
+    }
+    for (int i = 0; i < subsume->count; i++) {
+        free(subsume->known[i].more);
+    }
+    free(subsume->known);
+    free(subsume);
+}
+
+/* What the block's present content adds to fingerprints. */
+static struct more weigh(struct subsume *subsume)
+{
+    struct arena *arena = world_arena(subsume->search->run->world);
+    struct more weight;
+    size_t size;
+    arena_fingerprint(arena);
+    weight.plain = weight.canonical = arena->hash[subsume->block];
+    if (subsume->search->canon != NULL) {
+        weight.canonical = canon_skeleton(canon_part(subsume->search->canon, subsume->block, &size));
+    }
+    return weight;
+}
+
+static bool keep(struct known *known, const struct more *more)
+{
+    struct more *list = realloc(known->more, ((size_t)known->count + 1) * sizeof *list);
+    if (list == NULL) {
+        return false;
+    }
+    known->more = list;
+    list[known->count++] = *more;
+    return true;
+}
+
+/* The next smaller list of faults that have been bought, as one counts; false after the last. */
+static bool count_down(uint8_t bought[WORLD_FAULTS], const uint8_t all[WORLD_FAULTS])
+{
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        if (bought[fault] > 0) {
+            bought[fault]--;
+            return true;
+        }
+        bought[fault] = all[fault];
+    }
+    return false;
+}
+
+/* Goes through everything that could be left if fewer faults had been bought. */
+static bool weigh_all(struct subsume *subsume, struct known *known)
+{
+    struct world *world = subsume->search->run->world;
+    uint8_t all[WORLD_FAULTS], bought[WORLD_FAULTS];
+    struct more here = weigh(subsume);
+    world_bought(world, all);
+    memcpy(bought, all, sizeof bought);
+    bool kept = true;
+    while (kept && count_down(bought, all)) {
+        world_buy(world, bought);
+        struct more other = weigh(subsume);
+        other.plain -= here.plain;
+        other.canonical -= here.canonical;
+        kept = keep(known, &other);
+    }
+    world_buy(world, all);
+    weigh(subsume);
+    return kept;
+}
+
+static const struct known *find(struct subsume *subsume, uint64_t hash, void (*show)(void *ctx), void *ctx)
+{
+    for (int i = 0; i < subsume->count; i++) {
+        if (subsume->known[i].hash == hash) {
+            return &subsume->known[i];
+        }
+    }
+    if (subsume->count == subsume->max) {
+        int more = subsume->max * 2 + 16;
+        struct known *list = realloc(subsume->known, (size_t)more * sizeof *list);
+        if (list == NULL) {
+            return NULL;
+        }
+        subsume->known = list;
+        subsume->max = more;
+    }
+    struct known *known = &subsume->known[subsume->count];
+    *known = (struct known){.hash = hash};
+    show(ctx);
+    if (!weigh_all(subsume, known)) {
+        free(known->more);
+        return NULL;
+    }
+    subsume->count++;
+    return known;
+}
+
+bool subsume_is_seen(struct subsume *subsume, uint64_t budgets, uint64_t plain, uint64_t fingerprint,
+                     void (*show)(void *ctx), void *ctx)
+{
+    const struct known *known = find(subsume, budgets, show, ctx);
+    for (int i = 0; known != NULL && i < known->count; i++) {
+        const struct more *more = &known->more[i];
+        uint64_t other = fingerprint + (fingerprint == plain ? more->plain : more->canonical);
+        if (visited_has(subsume->search->visited, other)) {
+            return true;
+        }
+    }
+    return false;
+}
