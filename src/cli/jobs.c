@@ -119,11 +119,14 @@ static void listen_to_stop(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+static int at_once; /* scenarios that are worked on beside each other */
+
 static void search(const struct cli_options *options, const struct run_setup *setup, struct outcome *outcome)
 {
     struct explore_options explore = options->search;
     explore.out = options->out;
     explore.stop = &stop_asked;
+    explore.searches = at_once;
     explore.begin_worker = start_watchdog;
     /* The file's counts are those of the default recipe with the file's run constants, renaming, and every choice point. */
     explore.compare = strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given &&
@@ -138,7 +141,7 @@ static void work(const struct cli_options *options, struct cli_job *job)
     struct run_setup setup = {.scenario = &job->scenario,
                               .recipe = options->found_recipe,
                               .seed = options->seed,
-                              .seeded = options->seed_given};
+                              .seeded = options->seed_given ? TRACE_SEED_GIVEN : TRACE_SEED_NONE};
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
     if (job->scenario.exploring) {
@@ -384,6 +387,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
     sigset_t set = waited_signals();
     static struct slot *slots; /* a worker that is forked leaves it to its parent */
     int next = 0, reported = 0;
+    at_once = options->jobs < count ? options->jobs : count;
     slots = calloc((size_t)options->jobs, sizeof *slots);
     if (!slots || share_outcomes(jobs, count) != 0) {
         free(slots);

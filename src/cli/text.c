@@ -60,8 +60,10 @@ static void say_faults(FILE *out, int faults)
 }
 
 /* What the answer of a search stands for. Nothing here depends on the machine or on the load: scripts read it. */
-static void say_what_stands(FILE *out, const struct outcome *outcome, uint32_t without)
+static void say_what_stands(FILE *out, const struct cli_job *job, const struct cli_options *options)
 {
+    uint32_t without = options->search.without;
+    const struct outcome *outcome = job->outcome;
     const struct search_counts *search = &outcome->search;
     if (search->complete_faults < 0) {
         return;
@@ -69,6 +71,9 @@ static void say_what_stands(FILE *out, const struct outcome *outcome, uint32_t w
     fputs(outcome->exhausted ? "  all runs " : "  no run ", out);
     say_faults(out, search->complete_faults);
     fputs(outcome->exhausted ? "" : " violates anything", out);
+    if (job->scenario.constants > 1 && !options->seed_given) {
+        fprintf(out, ", in each of %d sets of run constants", job->scenario.constants);
+    }
     if (without != 0) {
         char letters[WORLD_WITHOUT_MAX];
         world_without_text(without, letters);
@@ -148,7 +153,7 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
     }
     head(out, job);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
-        say_what_stands(out, outcome, options->search.without);
+        say_what_stands(out, job, options);
         say_rates(out, job);
     }
     fputs(outcome->text, out);

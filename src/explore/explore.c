@@ -14,12 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Memory that a search may take if nobody says: three quarters of the machine's. */
-static size_t default_bytes(void)
+/* Memory that a search may take if nobody says. */
+static size_t default_bytes(int searches)
 {
     long pages = sysconf(_SC_PHYS_PAGES);
     long page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (size_t)pages / 4 * 3 * (size_t)page : (size_t)1 << 30;
+    size_t bytes = pages > 0 && page > 0 ? (size_t)pages / 4 * 3 * (size_t)page : (size_t)1 << 30;
+    return bytes / (size_t)(searches > 0 ? searches : 1);
 }
 
 static int faults_of(const struct world_options *options)
@@ -129,6 +130,36 @@ static void search_all(struct search *search)
     }
 }
 
+/* All sets of run constants that the file sweeps, one after the other: what is counted is the sum, and what stands is what
+ * stands for all. */
+static void search_sets(struct search *search)
+{
+    struct run_setup *setup = &search->run->setup;
+    struct search_counts *counts = search->counts;
+    uint64_t states = 0, transitions = 0, depth = 0;
+    int sets =
+        setup->seeded == TRACE_SEED_NONE && setup->scenario->constants > 1 ? setup->scenario->constants : 1;
+    for (int set = 0; set < sets; set++) {
+        if (sets > 1) {
+            setup->seeded = TRACE_SEED_SWEPT;
+            setup->seed = (uint64_t)set;
+        }
+        search_all(search);
+        if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
+            counts->complete_faults = set + 1 < sets ? -1 : counts->complete_faults;
+            return;
+        }
+        states += counts->states;
+        transitions += counts->transitions;
+        depth = counts->depth > depth ? counts->depth : depth;
+    }
+    counts->earlier_states -= states - counts->states;
+    counts->earlier_transitions -= transitions - counts->transitions;
+    counts->states = states;
+    counts->transitions = transitions;
+    counts->depth = depth;
+}
+
 /* Writes the counts of the whole into the file, if that is wanted and there are any. Returns false if it fails. */
 static bool rewrite_counts(const struct search *search, struct outcome *outcome, bool whole, bool *same)
 {
@@ -165,6 +196,7 @@ static void conclude(struct search *search, struct outcome *outcome)
     struct run *run = search->run;
     struct check_stats all = run->stats;
     outcome->schedule = SCHEDULE_SEARCH;
+    outcome->seed = run->setup.seeded == TRACE_SEED_SWEPT ? run->setup.seed : 0;
     outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
@@ -213,9 +245,9 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
         return;
     }
     struct search search = {.run = &run, .options = options, .counts = &outcome->search};
-    search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes();
+    search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes(options->searches);
     clock_gettime(CLOCK_MONOTONIC, &search.since);
-    search_all(&search);
+    search_sets(&search);
     conclude(&search, outcome);
     free(search.path);
     run_close(&run);

@@ -30,7 +30,8 @@ struct explore_options {
     int workers;      /* processes that search together, depth first; at least 1 */
     void (*begin_worker)(void); /* called in each process that a search forks; may be NULL */
     uint64_t states_max;        /* 0 = no limit */
-    size_t bytes_max;           /* for states and what waits; 0 = three quarters of the machine's memory */
+    size_t bytes_max;           /* for states and what waits; 0 = its part of three quarters of the machine's memory */
+    int searches;               /* that go on beside each other and share the machine; 0 = one */
     double seconds_max;         /* 0 = no limit */
     bool compare;               /* with the counts that the file claims, if the search comes to its end */
     bool rewrite;               /* and writes the right ones into the file */

@@ -40,7 +40,7 @@ int replay_setup(const struct trace *trace, struct scenario *scenario, struct ru
     }
     setup->schedule = (enum schedule)schedule;
     setup->seed = trace->seed;
-    setup->seeded = trace->seeded;
+    setup->seeded = (enum trace_seed)trace->seeded;
     if (trace->without[0] != 0 && !world_without(trace->without, &setup->without)) {
         return input_complain(error, trace->input.name, SEED_LINE, 1, trace->without, strlen(trace->without),
                               "letters of choice points (see lockstep check --help)");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The line `explore`, and what it asks for that cannot be: a search of it would say `holds` of nothing. */
+/* The line `explore`: budgets, run constants, and what it asks for that cannot be: a search of it would say `holds` of nothing. */
 
 #include "scenario/parser.h"
 
@@ -44,12 +44,34 @@ static int read_budget(struct parser *parser, const struct input_word *word)
     return 0;
 }
 
+static int read_constants(struct parser *parser, const struct input_word *word,
+                          const struct input_word *number)
+{
+    int64_t value;
+    if (parser->scenario->constants > 0) {
+        return parser_wrong(parser, word, "constants once");
+    }
+    if (parser_integer(parser, number, "a number from 1 to 64", 1, 64, &value) != 0) {
+        return -1;
+    }
+    parser->scenario->constants = (int)value;
+    return 0;
+}
+
+static int read_word(struct parser *parser, const struct input_word *word)
+{
+    struct input_word name, number;
+    parser_split(word, '=', &name, &number);
+    bool constants = number.text != NULL && input_word_is(&name, "constants");
+    return constants ? read_constants(parser, word, &number) : read_budget(parser, word);
+}
+
 int parser_explore(struct parser *parser)
 {
     struct input_word word = input_next_word(&parser->cursor);
     parser->explore_given = true;
     do {
-        if (read_budget(parser, &word) != 0) {
+        if (read_word(parser, &word) != 0) {
             return -1;
         }
         word = input_next_word(&parser->cursor);

@@ -74,7 +74,7 @@ void outcome_trace_of(const struct run *run, const char *found, struct trace *tr
 {
     const struct scenario *scenario = run->setup.scenario;
     *trace = (struct trace){
-        .seed = world_get_options(run->world)->seed,
+        .seed = run->setup.seeded == TRACE_SEED_SWEPT ? run->setup.seed : world_get_options(run->world)->seed,
         .seeded = run->setup.seeded,
         .found = found,
         .name = scenario->input.name,

@@ -49,14 +49,25 @@ static bool is_random(enum schedule schedule)
     return schedule == SCHEDULE_UNIFORM || schedule == SCHEDULE_PCT;
 }
 
-/* Random runs sweep the run constants too (D8b): they follow from the seed. */
+/* The run constants of a search that sweeps them (D8b): a set is its number in bits. Set 0 is what the file says. */
+static void sweep_constants(const struct scenario *scenario, uint64_t set, struct world_options *options)
+{
+    if (set & 1 && !scenario->rc_given) {
+        options->loss_rc = options->loss_rc == -4 ? -7 : -4;
+    }
+    options->callbacks_in_init ^= (set & 2) != 0;
+    options->seed += set >> 2;
+}
+
+/* Random runs sweep the run constants too: they follow from the seed. */
 void run_options(const struct run_setup *setup, struct world_options *options)
 {
     *options = setup->scenario->options;
     options->recipe = setup->recipe;
     options->without = setup->without;
     if (!is_random(setup->schedule)) {
-        options->seed = setup->seeded ? setup->seed : options->seed;
+        options->seed = setup->seeded == TRACE_SEED_GIVEN ? setup->seed : options->seed;
+        sweep_constants(setup->scenario, setup->seeded == TRACE_SEED_SWEPT ? setup->seed : 0, options);
         return;
     }
     uint64_t bits = hash_mix(setup->seed ^ 0x6f7074696f6e73ull);

@@ -63,6 +63,7 @@ struct scenario {
         options; /* recipe, judge_bytes and seed overrides are the driver's; strings are owned here */
     char lock_name[WORLD_LOCKS_MAX][WORLD_NAME_MAX]; /* unique, as in labels */
     bool exploring;
+    int constants; /* sets of run constants that a search goes through, at least 1 */
     int mode_line; /* where `timed` or `untimed` was said, 0 = nowhere */
     int mode_column;
     bool rc_given;                   /* `rc=` was said: random runs leave it alone */

@@ -81,7 +81,8 @@ static const struct header_word HEADERS[] = {
     {"contents", "contents \"TEXT\"", "contents of the contender nodes"},
     {"process", "process NAME... [asleep][: OPERATION...]",
      "processes, and their program in an exploring scenario"},
-    {"explore", "explore FAULT<=N... [total<=N]", "fault budgets of an exploring scenario"},
+    {"explore", "explore FAULT<=N... [total<=N] [constants=N]",
+     "fault budgets and run constants of an exploring scenario"},
     {"show", "show GROUP...", "more events in the expected trace"},
     {"properties", "properties NAME...", "judge these instead of the default set"},
 };

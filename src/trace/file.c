@@ -31,13 +31,15 @@ static int count_lines(const char *text, size_t size)
     return lines;
 }
 
+static const char *const SEEDS[] = {"", " given", " swept"};
+
 int trace_write(FILE *file, const struct trace *trace)
 {
     fprintf(file, "lockstep-trace %d\n", TRACE_FORMAT);
     fprintf(file, "tool %s\n", trace->tool);
     fprintf(file, "recipe %s\n", trace->recipe);
     fprintf(file, "schedule %s\n", trace->schedule);
-    fprintf(file, "seed %llu%s%s%s\n", (unsigned long long)trace->seed, trace->seeded ? " given" : "",
+    fprintf(file, "seed %llu%s%s%s\n", (unsigned long long)trace->seed, SEEDS[trace->seeded],
             trace->without[0] != 0 ? " without=" : "", trace->without);
     fprintf(file, "found %s\n", trace->found);
     fprintf(file, "scenario %d %s\n", count_lines(trace->text, trace->text_size), trace->name);
@@ -177,12 +179,12 @@ static int read_head(struct reader *r)
         return -1;
     }
     struct input_word word = input_next_word(&r->cursor);
-    if (input_word_is(&word, "given")) {
-        trace->seeded = 1;
+    if (input_word_is(&word, "given") || input_word_is(&word, "swept")) {
+        trace->seeded = input_word_is(&word, "given") ? TRACE_SEED_GIVEN : TRACE_SEED_SWEPT;
         word = input_next_word(&r->cursor);
     }
     if (word.text && !take_without(trace, &word)) {
-        return wrong(r, &word, "'given', 'without=LETTERS' or the end of the line");
+        return wrong(r, &word, "'given', 'swept', 'without=LETTERS' or the end of the line");
     }
     if (line_has_ended(r) != 0 || read_key(r, "found") != 0) {
         return -1;

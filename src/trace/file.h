@@ -26,13 +26,20 @@ struct trace_choice {
     int index;         /* among the enabled actions at that time; -1 = not one of them */
 };
 
+/* What the seed of a run that is not random stands for. */
+enum trace_seed {
+    TRACE_SEED_NONE,  /* nothing: the run constants are the scenario's */
+    TRACE_SEED_GIVEN, /* it came from outside the scenario, in place of its `seed=` */
+    TRACE_SEED_SWEPT, /* of a search that sweeps run constants: which of its sets */
+};
+
 struct trace {
     struct input input;            /* the file itself; everything else may point into it */
     char tool[TRACE_WORD_MAX];     /* version of the program that wrote it */
     char recipe[TRACE_WORD_MAX];   /* recipe under test */
     char schedule[TRACE_WORD_MAX]; /* who chose: "directed", "uniform", "pct", "search" */
     uint64_t seed;                 /* of the schedule; for directed runs the seed of the run constants */
-    int seeded;                    /* directed: 1 if the seed was given from outside the scenario */
+    int seeded;                    /* enum trace_seed */
     char without
         [TRACE_WORD_MAX]; /* search: letters of the choice points that the world lacked; empty = none */
     const char *found;    /* why it was written: property names or "difference", one line */

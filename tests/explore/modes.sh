@@ -44,6 +44,21 @@ expect_counts cancel '17584 42106' '7562 19372'
 expect_counts followers '13710 33538' '11284 28602'
 expect_counts fresh '112990 234418' '4602 9760'
 
+# Sets of run constants are searched one after the other, and counted together.
+printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 constants=8\n----\n' >"$scratch/swept.scn"
+for mode in '' '--workers 2' '--strategy bfs'; do
+    # shellcheck disable=SC2086
+    same '97392 227792' "$(counts swept $mode)" "states and transitions of 8 sets of run constants with $mode"
+done
+expect 0 'in each of 8 sets of run constants;' "$LOCKSTEP" check --out "$scratch/reports" "$scratch/swept.scn"
+expect 0 'all runs with at most 1 fault; expected' "$LOCKSTEP" check --seed 3 --out "$scratch/reports" "$scratch/swept.scn"
+expect 1 'FAIL no_orphan_node' "$LOCKSTEP" check --out "$scratch/swept" --recipe broken-minus-seven "$scratch/swept.scn"
+expect 0 'pass' "$LOCKSTEP" check --out "$scratch/swept" --seed 1 --recipe broken-minus-seven "$scratch/swept.scn"
+for trace in "$scratch"/swept/*.trace; do
+    expect 0 'seed 1 swept' sed -n 5p "$trace"
+    expect 1 'no_orphan_node' "$LOCKSTEP" replay "$trace"
+done
+
 # Layers come to the same end.
 same '16916 40016' "$("$LOCKSTEP" check --out "$scratch/reports" "$scratch/loss.scn" |
     sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p')" 'states and transitions of the last layer'

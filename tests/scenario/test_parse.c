@@ -302,6 +302,9 @@ static void refuses_wrong_headers(void **state)
     refuse("explore loss=1\n", "s:1:9: expected FAULT<=N, found 'loss=1'");
     refuse("explore\n", "s:1:8: expected FAULT<=N, found the end of the line");
     refuse("explore loss<=1 loss<=2\n", "s:1:17: expected each fault once, found 'loss'");
+    refuse("explore constants=0\n", "s:1:19: expected a number from 1 to 64, found '0'");
+    refuse("explore constants=65\n", "s:1:19: expected a number from 1 to 64, found '65'");
+    refuse("explore constants=2 constants=2\n", "s:1:21: expected constants once, found 'constants=2'");
     refuse("explore loss<=10\n", "s:1:15: expected a number from 0 to 9, found '10'");
     refuse("show everything\n", "s:1:6: expected asks, belief, faults, nodes, requests, sessions, watches, "
                                 "rest or all, found 'everything'");

@@ -111,8 +111,9 @@ static void each_spoiled_line_is_named(void **state)
     expect_spoiled("18446744073709551615", "18446744073709551616",
                    "t:5:6: expected a number, found '18446744073709551616'");
     expect_spoiled("18446744073709551615", "-1", "t:5:6: expected a number, found '-1'");
-    expect_spoiled("18446744073709551615", "5 taken",
-                   "t:5:8: expected 'given', 'without=LETTERS' or the end of the line, found 'taken'");
+    expect_spoiled(
+        "18446744073709551615", "5 taken",
+        "t:5:8: expected 'given', 'swept', 'without=LETTERS' or the end of the line, found 'taken'");
     expect_spoiled("found no_orphan_node no_lost_wakeup", "found",
                    "t:6:6: expected what was found, found the end of the line");
     expect_spoiled("scenario 5", "scenario 6",
@@ -139,10 +140,34 @@ static void a_given_seed_is_kept(void **state)
     struct trace trace;
     struct input_error error;
     assert_int_equal(trace_read_bytes(&trace, "t", BYTES, sizeof BYTES - 1, &error), 0);
-    assert_int_equal(trace.seeded, 1);
+    assert_int_equal(trace.seeded, TRACE_SEED_GIVEN);
     assert_int_equal(trace.seed, 5);
     assert_int_equal(trace.choices, 0);
     assert_string_equal(trace.without, "");
+    trace_close(&trace);
+}
+
+static void a_swept_set_is_kept(void **state)
+{
+    (void)state;
+    static const char BYTES[] =
+        "lockstep-trace 1\ntool 1\nrecipe m\nschedule search\nseed 3 swept without=a\nfound difference\n"
+        "scenario 1 x\n| a\nchoices 0\nend 0\n";
+    struct trace trace;
+    struct input_error error;
+    char *text;
+    size_t size;
+    assert_int_equal(trace_read_bytes(&trace, "t", BYTES, sizeof BYTES - 1, &error), 0);
+    assert_int_equal(trace.seeded, TRACE_SEED_SWEPT);
+    assert_int_equal(trace.seed, 3);
+    assert_string_equal(trace.without, "a");
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    assert_int_equal(trace_write(file, &trace), 0);
+    fclose(file);
+    assert_int_equal(size, sizeof BYTES - 1);
+    assert_memory_equal(text, BYTES, size);
+    free(text);
     trace_close(&trace);
 }
 
@@ -173,6 +198,7 @@ int main(void)
         cmocka_unit_test(every_truncation_is_noticed),
         cmocka_unit_test(each_spoiled_line_is_named),
         cmocka_unit_test(a_given_seed_is_kept),
+        cmocka_unit_test(a_swept_set_is_kept),
         cmocka_unit_test(what_its_world_lacked_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
