@@ -124,7 +124,7 @@ for trace in "${traces[@]}"; do
     expect 2 "expected letters of choice points (see lockstep check --help), found 'h'" "$LOCKSTEP" replay \
         "$scratch/wrong.trace"
     sed 's/ without=l/ besides/' "$trace" >"$scratch/wrong.trace"
-    expect 2 "expected 'given', 'without=LETTERS' or the end of the line, found 'besides'" "$LOCKSTEP" replay \
+    expect 2 "expected 'given', 'swept', 'without=LETTERS' or the end of the line, found 'besides'" "$LOCKSTEP" replay \
         "$scratch/wrong.trace"
 done
 finish
