@@ -56,11 +56,11 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
 
-static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
-                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
-                                OPTION_NO_MEMO | OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT;
+static const unsigned ALLOWED =
+    OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
+    OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
+    OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
+    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT;
 
 int cli_check(int argc, char **argv)
 {

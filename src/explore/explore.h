@@ -30,13 +30,13 @@ struct explore_options {
     int workers;      /* processes that search together, depth first; at least 1 */
     void (*begin_worker)(void); /* called in each process that a search forks; may be NULL */
     uint64_t states_max;        /* 0 = no limit */
-    size_t bytes_max;           /* for states and what waits; 0 = its part of three quarters of the machine's memory */
-    int searches;               /* that go on beside each other and share the machine; 0 = one */
-    double seconds_max;         /* 0 = no limit */
-    bool compare;               /* with the counts that the file claims, if the search comes to its end */
-    bool rewrite;               /* and writes the right ones into the file */
-    const char *out;            /* folder for traces */
-    const volatile int *stop;   /* the search ends soon after this becomes non-zero; may be NULL */
+    size_t bytes_max; /* for states and what waits; 0 = its part of three quarters of the machine's memory */
+    int searches;     /* that go on beside each other and share the machine; 0 = one */
+    double seconds_max;       /* 0 = no limit */
+    bool compare;             /* with the counts that the file claims, if the search comes to its end */
+    bool rewrite;             /* and writes the right ones into the file */
+    const char *out;          /* folder for traces */
+    const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
 };
 
 /* Searches. The outcome's verdict is VERDICT_LIMIT if a limit was reached, or if it was stopped, before the end and

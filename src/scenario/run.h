@@ -40,9 +40,9 @@ struct run_setup {
     const struct scenario *scenario;
     const struct ls_recipe *recipe;
     enum schedule schedule;
-    uint64_t seed; /* of a random schedule; otherwise of the run constants, if `seeded` */
+    uint64_t seed;          /* of a random schedule; otherwise of the run constants, if `seeded` */
     enum trace_seed seeded; /* of a run that is not random */
-    uint32_t without; /* of a search: choice points that its world lacks, see world_without() */
+    uint32_t without;       /* of a search: choice points that its world lacks, see world_without() */
 };
 
 struct run {
