@@ -62,8 +62,9 @@ each point a recipe whose bug is found because the point is a choice, and is not
 | k: sweep of containers | a budget | none | `broken-sequence-token` |
 | l: events before init returns | a constant of the run: `world callbacks-in-init` | after it | `broken-early-events` |
 
-- d, g, j, l: a search takes the one value of the file and does not go through the others; each value is a search of its
-  own (files in `scenarios/explore` have j and l; `--seed 0` to `15` are all values of g). Random schedules draw d, g and l.
+- d, g, j, l: a search takes the one value of the file, unless that says `explore constants=N`: then it goes through values
+  of d, g and l (scenario-language.md). j is a value of the file (one in `scenarios/explore` has it), and `--seed 0` to `15` are
+  all values of g. Random schedules draw d, g and l.
 - h, whether the result of a synchronous call overtakes queued events (F37), is no choice of a world: there is no synchronous
   API in it (F24). `--without=h` is refused.
 - i: the budget of pauses alone adds nothing to a search without a clock: a process that stops, and goes on, is one whose
