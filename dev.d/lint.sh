@@ -28,6 +28,8 @@ cmd_lint()
     fi
     step "clang-format" clang-format --dry-run -Werror "$@" || failed=1
     configure_preset release-clang ON
+    # The list of sources is as old as the last configuration: a new file would not be looked at.
+    step "compilation database" cmake --log-level=ERROR build/release-clang >/dev/null || failed=1
     step "clang-tidy" lint_tidy "$@" || failed=1
     return $failed
 }

@@ -447,7 +447,7 @@ static uint64_t neighbour_slowly(struct canon *canon, const struct canon_part *c
                                  uint64_t plain)
 {
     const struct canon_part *parts[ARENA_BLOCKS_MAX];
-    memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof *parts);
+    memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof(void *));
     for (int i = 0; i < count; i++) {
         parts[changed[i]->block] = changed[i];
     }

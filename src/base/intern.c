@@ -231,6 +231,6 @@ uint32_t intern_count(const struct intern *intern)
 
 size_t intern_bytes(const struct intern *intern)
 {
-    return intern->pool.bytes + intern->max * (sizeof *intern->quick + sizeof *intern->content) +
+    return intern->pool.bytes + intern->max * (sizeof *intern->quick + sizeof(void *)) +
            intern->slots * sizeof *intern->slot;
 }

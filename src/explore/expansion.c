@@ -234,7 +234,7 @@ static bool judge_and_remember(struct expansion *x, uint32_t *state, uint32_t pl
 {
     const struct check_stats *stats = &x->search->run->stats;
     uint64_t before[CHECK_PROPERTIES_MAX];
-    uint32_t premises[2 * CHECK_PROPERTIES_MAX];
+    uint32_t premises[2 * CHECK_PROPERTIES_MAX]; /* pairs */
     const struct event *events;
     int count = memo_event_list(x->memo, place, &events);
     uint32_t judges = state[x->judges];
@@ -247,11 +247,11 @@ static bool judge_and_remember(struct expansion *x, uint32_t *state, uint32_t pl
     }
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         if (stats->finding[i].premises != before[i]) {
-            premises[2 * met] = (uint32_t)i;
-            premises[2 * met++ + 1] = (uint32_t)(stats->finding[i].premises - before[i]);
+            premises[met++] = (uint32_t)i;
+            premises[met++] = (uint32_t)(stats->finding[i].premises - before[i]);
         }
     }
-    x->short_of_memory |= !memo_add_verdict(x->memo, judges, place, state[x->judges], premises, met);
+    x->short_of_memory |= !memo_add_verdict(x->memo, judges, place, state[x->judges], premises, met / 2);
     return is_well(x);
 }
 
@@ -264,8 +264,8 @@ static bool judge_remembered(struct expansion *x, uint32_t *state, uint32_t plac
         return judge_and_remember(x, state, place);
     }
     state[x->judges] = after;
-    for (int i = 0; i < count; i++) {
-        x->search->run->stats.finding[premises[2 * i]].premises += premises[2 * i + 1];
+    for (; count > 0; count--, premises += 2) {
+        x->search->run->stats.finding[premises[0]].premises += premises[1];
     }
     return true;
 }
@@ -366,7 +366,8 @@ static uint32_t list_group(struct expansion *x, int group)
     x->arena->read[0] = x->arena->read[1] = 0;
     int count = world_actions_of(x->world, group, actions);
     uint64_t read[2] = {x->arena->read[0], x->arena->read[1]};
-    uint32_t entry = memo_add_entry(x->memo, group, x->from, actions, count, read);
+    bool moves = search_moves(actions, count);
+    uint32_t entry = memo_add_entry(x->memo, group, x->from, actions, count, moves, read);
     x->short_of_memory |= entry == MEMO_NONE;
     return entry;
 }
@@ -417,7 +418,7 @@ static bool do_group(struct expansion *x, uint32_t entry)
 /* With what is remembered. */
 static bool remember_all(struct expansion *x, bool *moves)
 {
-    uint64_t key[WORLD_PROCESSES_MAX + 1];
+    uint64_t key[WORLD_PROCESSES_MAX + 1] = {0};
     *moves = false;
     for (int group = 0; group < x->groups; group++) {
         key[group] = memo_ask(x->memo, group, x->from);

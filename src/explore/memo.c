@@ -324,13 +324,8 @@ static void widen(struct memo *memo, struct scope *scope, const uint64_t read[2]
     memo_clear(memo);
 }
 
-static bool moves(const struct action *action)
-{
-    return action->kind < ACTION_FIRE || (action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START);
-}
-
 uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
-                        int count, const uint64_t read[2])
+                        int count, bool moves, const uint64_t read[2])
 {
     struct scope *scope = &memo->scope[group];
     widen(memo, scope, read);
@@ -341,13 +336,12 @@ uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, con
         return MEMO_NONE;
     }
     struct entry *entry = at_place(memo, place);
-    *entry = (struct entry){.group = (uint32_t)group, .count = (uint16_t)count};
+    *entry = (struct entry){.group = (uint32_t)group, .count = (uint16_t)count, .moves = moves};
     for (int i = 0; i < scope->count; i++) {
         key_of(entry)[i] = state[scope->block[i]];
     }
     for (int i = 0; i < count; i++) {
         *choice_at(memo, place, i) = (struct choice){.action = actions[i]};
-        entry->moves |= moves(&actions[i]);
     }
     return table_add(&memo->entries, hash_scope(scope, group, state), place) ? place : MEMO_NONE;
 }
@@ -463,8 +457,8 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
         return MEMO_NONE;
     }
     struct mask mask = memo->mask[choice_at(memo, entry, index)->mask];
-    size_t beyond = (size_t)(__builtin_popcountll(mask.bits[0]) + __builtin_popcountll(mask.bits[1]));
-    uint32_t place = take(memo, sizeof(struct effect) / 4 + beyond + 2 * (size_t)count);
+    int beyond = __builtin_popcountll(mask.bits[0]) + __builtin_popcountll(mask.bits[1]);
+    uint32_t place = take(memo, sizeof(struct effect) / 4 + (size_t)beyond + 2 * (size_t)count);
     if (place == MEMO_NONE) {
         return MEMO_NONE;
     }

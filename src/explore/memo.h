@@ -39,15 +39,15 @@ uint64_t memo_ask(const struct memo *memo, int group, const uint32_t *state);
 /* The entry for this state, given what memo_ask() said of it; MEMO_NONE if there is none. */
 uint32_t memo_entry(const struct memo *memo, int group, const uint32_t *state, uint64_t key);
 
-/* Adds one, of `count` actions that were listed by reading the blocks `read`; MEMO_NONE if memory is short. If these go
- * beyond the scope, it grows, and everything is forgotten. */
+/* Adds one, of `count` actions that were listed by reading the blocks `read`, and whether something among them moves by itself;
+ * MEMO_NONE if memory is short. If the blocks go beyond the scope, it grows, and everything is forgotten. */
 uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
-                        int count, const uint64_t read[2]);
+                        int count, bool moves, const uint64_t read[2]);
 
 int memo_actions(const struct memo *memo, uint32_t entry);
 void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out);
 
-/* True if something among them moves by itself: otherwise, and if that is so of all groups, the world may be at rest. */
+/* As it was said when the entry was added. */
 bool memo_moves(const struct memo *memo, uint32_t entry);
 
 /* ---- effects ---- */

@@ -64,17 +64,6 @@ static struct more weigh(struct subsume *subsume)
     return weight;
 }
 
-static bool keep(struct known *known, const struct more *more)
-{
-    struct more *list = realloc(known->more, ((size_t)known->count + 1) * sizeof *list);
-    if (list == NULL) {
-        return false;
-    }
-    known->more = list;
-    list[known->count++] = *more;
-    return true;
-}
-
 /* The next smaller list of faults that have been bought, as one counts; false after the last. */
 static bool count_down(uint8_t bought[WORLD_FAULTS], const uint8_t all[WORLD_FAULTS])
 {
@@ -88,6 +77,16 @@ static bool count_down(uint8_t bought[WORLD_FAULTS], const uint8_t all[WORLD_FAU
     return false;
 }
 
+/* In how many ways fewer faults can have been bought. */
+static size_t ways_to_buy_fewer(const uint8_t all[WORLD_FAULTS])
+{
+    size_t ways = 1;
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        ways *= (size_t)all[fault] + 1;
+    }
+    return ways - 1;
+}
+
 /* Goes through everything that could be left if fewer faults had been bought. */
 static bool weigh_all(struct subsume *subsume, struct known *known)
 {
@@ -96,17 +95,19 @@ static bool weigh_all(struct subsume *subsume, struct known *known)
     struct more here = weigh(subsume);
     world_bought(world, all);
     memcpy(bought, all, sizeof bought);
-    bool kept = true;
-    while (kept && count_down(bought, all)) {
+    known->more = calloc(ways_to_buy_fewer(all) + 1, sizeof *known->more);
+    if (known->more == NULL) {
+        return false;
+    }
+    while (count_down(bought, all)) {
         world_buy(world, bought);
         struct more other = weigh(subsume);
-        other.plain -= here.plain;
-        other.canonical -= here.canonical;
-        kept = keep(known, &other);
+        known->more[known->count++] =
+            (struct more){other.plain - here.plain, other.canonical - here.canonical};
     }
     world_buy(world, all);
     weigh(subsume);
-    return kept;
+    return true;
 }
 
 static const struct known *find(struct subsume *subsume, uint64_t hash, void (*show)(void *ctx), void *ctx)
@@ -129,7 +130,6 @@ static const struct known *find(struct subsume *subsume, uint64_t hash, void (*s
     *known = (struct known){.hash = hash};
     show(ctx);
     if (!weigh_all(subsume, known)) {
-        free(known->more);
         return NULL;
     }
     subsume->count++;
