@@ -71,4 +71,17 @@ each point a recipe whose bug is found because the point is a choice, and is not
   callbacks, timers and program steps come late, and that is in every search. What the point takes away is this lateness.
 - f: that an expiry comes between the timeout and a tick later, or a little early because followers relay signs of life
   late (F27, F29), has no meaning without a clock.
+
+## What a step takes together
+
+Some of what passes bit by bit on a real server is one step here. `world fine` takes it apart, and `tests/explore/slow_fine.sh`
+searches all standard configurations of two clients with our recipe and every broken one both ways: what is violated in one world
+is violated in the other. (One pair is named apart: `broken-sequence-token` compares sequence numbers with zxids, and a lost
+handshake makes two of them meet by chance.)
+
+| one step | with `fine` |
+|---|---|
+| `connect`: connection, handshake and SetWatches | `connect` (the server answers), `handshake` (the client hears of it), `rearm` (the server reads which watches stand); a link may break between them, which can leave a session that nobody knows of |
+| `deliver`: a message is received and its callback runs | `receive`, then `deliver`: what was received survives a loss |
+| `cut p keep=k apply=j`: before the link breaks the client receives k messages and the server reads j requests | what was not received is lost; writes that were not read may be read behind the broken link (`linger`) at any moment until the client has another one or its session is over |
 TEXT

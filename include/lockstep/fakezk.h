@@ -43,6 +43,7 @@ struct fakezk_options {
     unsigned defects;
     bool no_containers;     /* container creation answers -6 */
     bool callbacks_in_init; /* F19: the first callbacks run inside zookeeper_init */
+    bool fine;              /* smaller steps, see enum fakezk_step_kind; only without `timed` */
     bool fixed_orders;      /* lists from the oldest child on, the other orders as of seed 0 (F4, F57, F85) */
     size_t client_bytes_max; /* capacity of one client's block; 0 = default */
     size_t server_bytes_max; /* capacity of one server's block; 0 = default */
@@ -58,6 +59,12 @@ enum fakezk_step_kind {
     FAKEZK_HANG_UP,  /* the server closes the link of a session it does not know any more */
     FAKEZK_GIVE_UP,  /* the client drops a mute link (F7), or a connection attempt times out */
     FAKEZK_EXPIRE,   /* the session becomes "closing" */
+    /* With `fine` only. Then CONNECT ends where the server has answered, DELIVER runs what was received, a cut loses
+     * everything unreceived, and what the server has not read it may still read until the client is back. */
+    FAKEZK_RECEIVE,   /* the client takes the next message out of its socket */
+    FAKEZK_HANDSHAKE, /* the client receives the answer to its connect request, and sends SetWatches */
+    FAKEZK_REARM,     /* the server reads SetWatches */
+    FAKEZK_LINGER,    /* the server reads the oldest write of a link that is broken already */
 };
 
 struct fakezk_step {
@@ -136,7 +143,7 @@ const char *fakezk_op_name(int op);
 
 /* ---- faults and the operator ---- */
 
-/* Breaks a link: the server still reads the first `apply` requests (with `late` the last of these commits later), the
+/* With `fine`, without `late`, both numbers are 0. Breaks a link: the server still reads the first `apply` requests (with `late` the last of these commits later), the
  * client still receives the first `keep` messages; rc goes to everything unanswered. False if the handle has no link, or
  * there are fewer requests or messages. */
 bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late);

@@ -38,8 +38,12 @@ enum action_kind {
     ACTION_BURY,    /* the closeSession transaction of a closing session commits:  "bury a" */
     ACTION_HANG_UP, /* the server closes the link of a dead session:               "hang-up a" */
     ACTION_GIVE_UP, /* a handle drops a link that has been mute for 2T/3:      "give-up a" */
-    ACTION_FIRE,    /* a timer fires:                                              "fire a retry-timer" */
-    ACTION_ADVANCE, /* timed only: the clock moves to the next moment of interest: "advance" */
+    ACTION_RECEIVE, /* fine only: the client takes a message out of its socket:  "receive a create-reply" */
+    ACTION_HANDSHAKE, /* fine only: the answer to the connect request arrives:     "handshake a" */
+    ACTION_REARM,     /* fine only: the server reads SetWatches:                   "rearm a" */
+    ACTION_LINGER,    /* fine only: a write is read behind its broken link:        "linger a create" */
+    ACTION_FIRE,      /* a timer fires:                                              "fire a retry-timer" */
+    ACTION_ADVANCE,   /* timed only: the clock moves to the next moment of interest: "advance" */
     /* What a client program does. */
     ACTION_ACQUIRE, /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
     ACTION_RELEASE, /* lock, owner:              "a release" */
@@ -154,6 +158,7 @@ struct world_options {
     int32_t sequence_preset; /* the lock directories' next suffix; implies used_directory when not 0 */
     unsigned defects;        /* WORLD_DEFECT_… */
     bool callbacks_in_init;  /* F19 */
+    bool fine;               /* smaller steps, untimed only: see enum fakezk_step_kind */
     uint32_t without;        /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
     struct world_program program[WORLD_PROCESSES_MAX];
     uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */

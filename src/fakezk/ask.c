@@ -67,7 +67,8 @@ bool fakezk_quiet(void)
     for (int client = 0; client < fakezk.options.clients; client++) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             struct zk_seen seen = see(client, slot);
-            if (seen.zh->open && (seen.request != NULL || seen.message != NULL || is_hung_up(&seen))) {
+            bool under_way = seen.request != NULL || seen.message != NULL || seen.zh->half != HALF_NOT;
+            if (seen.zh->open && (under_way || is_hung_up(&seen))) {
                 return false;
             }
         }

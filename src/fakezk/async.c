@@ -89,7 +89,7 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_
     request->rec.tag = (uint8_t)ask->op;
     pack_request(request, ask, path);
     int32_t soonest = the_log()->now_ms + 4 * fakezk.options.latency_min_ms;
-    if (zh->link) {
+    if (zh->link && zh->half <= HALF_REARM) {
         request->rec.word = 1;
         set_window(&pack, zh->slot, request);
         zh->sent_ms = the_log()->now_ms;

@@ -100,10 +100,12 @@ static void show_log(struct canon *canon)
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
         canon_number(canon, CANON_SESSION, (const int32_t *)&rec->word);
     }
-    for (struct rec *rec = pack_first(&pack, LIST_LATE); rec != NULL; rec = pack_next(&pack, rec)) {
-        const struct zk_request *late = (const struct zk_request *)rec;
-        canon_number(canon, CANON_SESSION, &late->forwarded);
-        show_request(canon, late);
+    for (int list = LIST_LATE; list <= LIST_LINGER; list++) {
+        for (struct rec *rec = pack_first(&pack, list); rec != NULL; rec = pack_next(&pack, rec)) {
+            const struct zk_request *late = (const struct zk_request *)rec;
+            canon_number(canon, CANON_SESSION, &late->forwarded);
+            show_request(canon, late);
+        }
     }
 }
 

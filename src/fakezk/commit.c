@@ -700,6 +700,7 @@ void commit_close_session(int32_t number)
     }
     struct pack pack = log_pack();
     pack_remove(&pack, &session_find(number)->rec);
+    commit_forget_left(number);
     publish(client);
     forward_all(client, 0, 0, NULL);
     server_end_session(0, number);
@@ -710,13 +711,13 @@ void commit_close_session(int32_t number)
 /* ---- late writes (F79) ---- */
 
 /* A parked write keeps its request; `forwarded` holds the session, `lo_ms` the client. */
-void commit_park(int client, int32_t session, const struct zk_request *request)
+static struct zk_request *set_aside(int list, int client, int32_t session, const struct zk_request *request)
 {
     struct pack pack = log_pack();
-    struct zk_request *late = (struct zk_request *)pack_append(&pack, LIST_LATE, request->rec.size);
+    struct zk_request *late = (struct zk_request *)pack_append(&pack, list, request->rec.size);
     if (late == NULL) {
         fakezk_note_trouble("limit: too many late writes");
-        return;
+        return NULL;
     }
     memcpy((char *)late + sizeof late->rec, (const char *)request + sizeof request->rec,
            request->rec.size - sizeof request->rec);
@@ -727,13 +728,18 @@ void commit_park(int client, int32_t session, const struct zk_request *request)
     late->completion = 0;
     late->data = NULL;
     late->out = NULL;
+    return late;
 }
 
-void commit_late_first(void)
+void commit_park(int client, int32_t session, const struct zk_request *request)
+{
+    set_aside(LIST_LATE, client, session, request);
+}
+
+static void commit_aside(struct zk_request *late)
 {
     static _Alignas(8) unsigned char copy[REQUEST_BYTES_MAX];
     struct pack pack = log_pack();
-    struct zk_request *late = (struct zk_request *)pack_first(&pack, LIST_LATE);
     LS_ASSERT(late != NULL && late->rec.size <= sizeof copy);
     memcpy(copy, late, late->rec.size);
     pack_remove(&pack, &late->rec);
@@ -744,11 +750,58 @@ void commit_late_first(void)
     }
 }
 
+void commit_late_first(void)
+{
+    struct pack pack = log_pack();
+    commit_aside((struct zk_request *)pack_first(&pack, LIST_LATE));
+}
+
 void commit_late_all(void)
 {
     struct pack pack = log_pack();
     while (pack_first(&pack, LIST_LATE) != NULL) {
         commit_late_first();
+    }
+}
+
+/* ---- writes behind a broken link ---- */
+
+/* As a parked one; `hi_ms` holds the server. */
+void commit_leave(int client, int32_t session, int server, const struct zk_request *request)
+{
+    struct zk_request *left = set_aside(LIST_LINGER, client, session, request);
+    if (left != NULL) {
+        left->hi_ms = server;
+    }
+}
+
+const struct zk_request *commit_left(int client)
+{
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_LINGER); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct zk_request *)rec)->lo_ms == client) {
+            return (struct zk_request *)rec;
+        }
+    }
+    return NULL;
+}
+
+void commit_left_first(int client)
+{
+    commit_aside((struct zk_request *)(uintptr_t)commit_left(client));
+}
+
+void commit_forget_left(int32_t session)
+{
+    struct pack pack = log_pack();
+    struct rec *rec = pack_first(&pack, LIST_LINGER);
+    while (rec != NULL) {
+        if (((struct zk_request *)rec)->forwarded == session) {
+            pack_remove(&pack, rec);
+            rec = pack_first(&pack, LIST_LINGER);
+        } else {
+            rec = pack_next(&pack, rec);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 /* What a step is about, for labels. */
 #include "base/assert.h"
-#include "fakezk/internal.h"
+#include "fakezk/possible.h"
 
 #include <stdio.h>
 
@@ -66,6 +66,10 @@ void fakezk_describe_step(const struct fakezk_step *step, char *text, size_t siz
     *owner = 0;
     if (step->kind == FAKEZK_DELIVER) {
         describe_message(head_message(step->client, step->handle), text, size, owner);
+    } else if (step->kind == FAKEZK_RECEIVE) {
+        describe_message(unreceived(step->client, step->handle), text, size, owner);
+    } else if (step->kind == FAKEZK_LINGER) {
+        snprintf(text, size, "%s", fakezk_op_name(commit_left(step->client)->rec.tag));
     } else if (step->kind == FAKEZK_APPLY) {
         snprintf(text, size, "%s%s", fakezk_op_name(head_request(step->client, step->handle)->rec.tag),
                  step->refused ? " refused" : "");

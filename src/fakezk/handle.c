@@ -114,6 +114,9 @@ zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, con
         int server = seen.zh->next_server;
         if (can_connect(&seen, server)) {
             link_connect(client, slot, server);
+            if (fakezk.options.fine) {
+                link_handshake(client, slot);
+            }
             deliver_next(client, slot);
         }
     }
@@ -154,7 +157,7 @@ void handle_drain(int client, int slot)
 /* F22: without a link nothing is sent, and the session lives on. */
 static bool reaches_leader(const struct _zhandle *zh)
 {
-    return zh->link && !zh->severed && !client_at(zh->client)->partitioned &&
+    return zh->link && zh->half <= HALF_REARM && !zh->severed && !client_at(zh->client)->partitioned &&
            !server_at(zh->server)->frozen && fakezk_session_live(zh->session);
 }
 

@@ -79,7 +79,7 @@ struct zk_txn {
 
 /* ---- the log block: lists behind struct zk_log ---- */
 
-enum { LIST_SESSION, LIST_LATE };
+enum { LIST_SESSION, LIST_LATE, LIST_LINGER };
 
 struct zk_log {
     struct arena_block head;
@@ -106,6 +106,15 @@ struct zk_session {
 
 enum { LIST_REQUEST, LIST_MESSAGE = FAKEZK_HANDLES_MAX, LIST_WATCH = 2 * FAKEZK_HANDLES_MAX };
 
+/* How far a link is established; with `fine` these are states, otherwise they pass in one step. */
+enum half {
+    HALF_NOT,     /* all the way, or there is no link */
+    HALF_REARM,   /* the server has yet to read SetWatches */
+    HALF_RESUMED, /* the client has yet to hear that the session goes on */
+    HALF_NEW,     /*   ... that it has a new session */
+    HALF_REFUSED, /*   ... that its session is over */
+};
+
 struct _zhandle {
     uint8_t open;
     uint8_t client, slot;
@@ -128,7 +137,8 @@ struct _zhandle {
     int32_t connect_ms;  /* the earliest next attempt */
     int32_t sent_ms;     /* last send */
     int32_t received_ms; /* last receipt */
-    uint32_t reserved2;
+    uint8_t half;        /* enum half */
+    uint8_t reserved2[3];
 };
 
 struct zk_client {
@@ -374,6 +384,12 @@ void commit_close_session(int32_t session);
 void commit_late_first(void);
 void commit_late_all(void);
 void commit_park(int client, int32_t session, const struct zk_request *request);
+/* The writes that lie in the socket of a server behind a broken link: they may be read until the client has another
+ * link, or the session is over. */
+void commit_leave(int client, int32_t session, int server, const struct zk_request *request);
+const struct zk_request *commit_left(int client);
+void commit_left_first(int client);
+void commit_forget_left(int32_t session);
 void commit_operator_create(const char *path, int perms, int node_kind);
 void commit_operator_delete(const char *path);
 /* Applies the next backlog step of a follower. */
@@ -423,6 +439,8 @@ void session_settle_pings(int client);
 /* ---- link.c: connecting and losing links ---- */
 
 void link_connect(int client, int slot, int server);
+void link_handshake(int client, int slot);
+void link_rearm(int client, int slot);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
 /* Ends a link for zookeeper_close: all that is unanswered gets ZCLOSING; with `flush` the server still reads
@@ -431,6 +449,7 @@ void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
 void link_receive(int client, int slot, struct zk_message *message);
+void link_receive_next(int client, int slot);
 void link_window(int32_t *lo_ms, int32_t *hi_ms);
 
 /* ---- watch.c: the client's tables ---- */

@@ -163,16 +163,36 @@ static void receive_all(int client, int slot, int keep)
     }
 }
 
+void link_receive_next(int client, int slot)
+{
+    receive_all(client, slot, 1);
+}
+
 static int32_t reconnect_pause_ms(const struct _zhandle *zh)
 {
     bool wrapped = zh->next_server == 0;
     return (wrapped ? zh->timeout_ms / 60 : 0) + 4 * fakezk.options.latency_min_ms;
 }
 
+/* A session that its client never heard of: nobody will come back for it. */
+static void forget_new_session(struct _zhandle *zh)
+{
+    struct zk_session *session = zh->half == HALF_NEW ? session_find(zh->session) : NULL;
+    if (session != NULL) {
+        log_mark();
+        session->gone = 1;
+    }
+    if (zh->half == HALF_NEW) {
+        zh->session = 0;
+    }
+    zh->half = HALF_NOT;
+}
+
 static void unlink_handle(int client, int slot)
 {
     session_settle_pings(client);
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    forget_new_session(zh);
     zh->link = 0;
     zh->severed = 0;
     zh->state = 0;
@@ -182,11 +202,14 @@ static void unlink_handle(int client, int slot)
 }
 
 /* The order that the application sees: what was received, the session event, the failed completions (F10,
- * F43). */
+ * F43). Who was not connected yet sees no event. */
 static void lose_link(int client, int slot, int rc)
 {
+    bool connected = handle_at(client, slot)->state == ZOO_CONNECTED_STATE;
     unlink_handle(client, slot);
-    deliver_session_event(client, slot, ZOO_CONNECTING_STATE);
+    if (connected) {
+        deliver_session_event(client, slot, ZOO_CONNECTING_STATE);
+    }
     fail_lost(client, slot, rc);
 }
 
@@ -241,7 +264,7 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
         return false;
     }
     if (!late) {
-        return true;
+        return !fakezk.options.fine || (keep == 0 && apply == 0);
     }
     const struct zk_request *last = apply > 0 ? request_number(client, handle, apply) : NULL;
     return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
@@ -309,6 +332,24 @@ bool fakezk_hides_write(int client, int handle, int keep, int apply)
     return false;
 }
 
+/* What the server has not read lies in its socket: it may come to it before it notices that the link is gone. The first
+ * request is not among it if it was parked. */
+static void leave_unread(int client, int slot, bool parked)
+{
+    struct pack pack = client_pack(client);
+    const struct _zhandle *zh = handle_at(client, slot);
+    if (zh->half > HALF_REARM || zh->severed || !fakezk_session_live(zh->session)) {
+        return;
+    }
+    struct rec *rec = pack_first(&pack, LIST_REQUEST + slot);
+    for (rec = parked ? pack_next(&pack, rec) : rec; rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_request *request = (struct zk_request *)rec;
+        if (rec->word != 0 && request->forwarded == 0 && op_is_write(rec->tag)) {
+            commit_leave(client, zh->session, zh->server, request);
+        }
+    }
+}
+
 bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late)
 {
     if (!fakezk_can_cut(client, handle, keep, apply, late)) {
@@ -316,6 +357,9 @@ bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late)
     }
     receive_all(client, handle, keep);
     read_on(client, handle, apply, late);
+    if (fakezk.options.fine) {
+        leave_unread(client, handle, late);
+    }
     lose_link(client, handle, rc);
     return true;
 }
@@ -326,6 +370,7 @@ void link_close(int client, int slot, bool flush)
     session_settle_pings(client);
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     zh->link = 0;
+    forget_new_session(zh);
     server_watch_drop(client, slot);
     if (flush && fakezk_expire(zh->session)) {
         commit_close_session(zh->session);
@@ -521,8 +566,6 @@ static int32_t hand_out_session(struct _zhandle *zh, int client)
 {
     int32_t number = commit_open_session(client, zh->timeout_ms);
     zh->session = number;
-    zh->id.client_id = fakezk_session_id(number);
-    memcpy(zh->id.passwd, "lockstep-passwd", sizeof zh->id.passwd);
     return number;
 }
 
@@ -548,40 +591,84 @@ static void take_over_session(int client, int slot)
     }
 }
 
-void link_connect(int client, int slot, int server)
+/* The server's part of a handshake with a session that lives, or a new one. False if there is no room for it. */
+static bool admit(int client, int slot, int server, bool resumes)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    if (resumes) {
+        take_over_session(client, slot);
+    } else {
+        if (hand_out_session(zh, client) == 0) {
+            return false;
+        }
+        catch_up_all(server);
+    }
+    commit_forget_left(zh->session);
+    zh->server = (uint8_t)server;
+    zh->halved = 0;
+    zh->half = resumes ? HALF_RESUMED : HALF_NEW;
+    session_touch(zh->session, the_log()->now_ms);
+    return true;
+}
+
+/* What the server makes of a connect request; the client hears of it in the handshake. */
+static bool answer(int client, int slot, int server)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     if (zh->stranger) {
         close_older(client, slot, zh->session); /* F32: the password comes second */
-        expire_handle(client, slot);
-        return;
+        zh->half = HALF_REFUSED;
+        return true;
     }
     zh->timeout_ms = clamp_timeout(zh->timeout_ms);
     const struct zk_session *session = zh->session != 0 ? session_find(zh->session) : NULL;
     bool dead = zh->session != 0 && (session == NULL || session->rec.tag != SESSION_LIVE);
     if (dead && (fakezk.options.defects & FAKEZK_DEFECT_SILENT_SESSION) == 0) {
+        zh->half = HALF_REFUSED;
+        return true;
+    }
+    return admit(client, slot, server, zh->session != 0 && !dead);
+}
+
+void link_connect(int client, int slot, int server)
+{
+    if (!answer(client, slot, server)) {
+        return;
+    }
+    client_mark(client)->handle[slot].link = 1;
+    if (!fakezk.options.fine) {
+        link_handshake(client, slot);
+    }
+}
+
+void link_handshake(int client, int slot)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    int32_t now = the_log()->now_ms;
+    if (zh->half == HALF_REFUSED) {
+        zh->half = HALF_NOT;
+        zh->link = 0;
         expire_handle(client, slot);
         return;
     }
-    if (zh->session == 0 || dead) {
-        if (hand_out_session(zh, client) == 0) {
-            return;
-        }
-        catch_up_all(server);
-    } else {
-        take_over_session(client, slot);
-    }
-    int32_t now = the_log()->now_ms;
-    zh->server = (uint8_t)server;
-    zh->halved = 0;
-    zh->link = 1;
+    zh->half = HALF_REARM;
+    zh->id.client_id = fakezk_session_id(zh->session);
+    memcpy(zh->id.passwd, "lockstep-passwd", sizeof zh->id.passwd);
     zh->state = ZOO_CONNECTED_STATE;
     zh->sent_ms = now;
     zh->received_ms = now;
-    session_touch(zh->session, now);
     deliver_session_event(client, slot, ZOO_CONNECTED_STATE);
-    set_watches(client, slot, server);
     send_queued(client, slot);
+    if (!fakezk.options.fine) {
+        link_rearm(client, slot);
+    }
+}
+
+void link_rearm(int client, int slot)
+{
+    struct _zhandle *zh = &client_mark(client)->handle[slot];
+    zh->half = HALF_NOT;
+    set_watches(client, slot, zh->server);
 }
 
 /* ---- the state of processes and servers ---- */

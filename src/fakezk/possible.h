@@ -42,7 +42,7 @@ static inline bool will_deliver(const struct zk_seen *seen)
     }
     /* No jumps: which of these is false nobody can foresee. */
     bool runs = !seen->client->paused;
-    bool linked = (seen->zh->link != 0) & !seen->client->partitioned;
+    bool linked = (seen->zh->link != 0) & !seen->client->partitioned & !fakezk.options.fine;
     return runs & ((message->rec.word != 0) | linked);
 }
 
@@ -61,8 +61,8 @@ static inline bool will_apply(const struct zk_seen *seen, bool *refused)
     if (request == NULL) {
         return false;
     }
-    bool on_its_way =
-        (zh->link != 0) & (zh->severed == 0) & (request->rec.word != 0) & (request->forwarded == 0);
+    bool on_its_way = (zh->link != 0) & (zh->severed == 0) & (zh->half == 0) & (request->rec.word != 0) &
+                      (request->forwarded == 0);
     if (!(on_its_way & !seen->client->partitioned)) {
         return false;
     }
@@ -118,7 +118,8 @@ static inline bool can_give_up(const struct zk_seen *seen)
 /* The server has closed its end, and the client can hear of it. */
 static inline bool is_hung_up(const struct zk_seen *seen)
 {
-    bool hears = (seen->zh->link != 0) & !seen->client->partitioned & !seen->client->paused;
+    bool hears = (seen->zh->link != 0) & !seen->client->partitioned & !seen->client->paused &
+                 (seen->zh->half != HALF_REFUSED);
     return hears && (seen->zh->severed || !is_known(seen));
 }
 
@@ -136,6 +137,45 @@ static inline bool will_connect(const struct zk_seen *seen, int server)
 static inline bool can_connect(const struct zk_seen *seen, int server)
 {
     return seen->zh->connect_ms <= the_log()->now_ms && will_connect(seen, server);
+}
+
+/* ---- with small steps ---- */
+
+static inline bool carries(const struct zk_seen *seen)
+{
+    return seen->zh->link && !seen->client->partitioned;
+}
+
+/* The first message that the client has not taken out of its socket, or NULL. */
+static inline struct zk_message *unreceived(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
+    while (rec != NULL && rec->word != 0) {
+        rec = pack_next(&pack, rec);
+    }
+    return (struct zk_message *)rec;
+}
+
+static inline bool can_receive(const struct zk_seen *seen)
+{
+    return carries(seen) && !seen->client->paused && unreceived(seen->zh->client, seen->zh->slot) != NULL;
+}
+
+static inline bool can_handshake(const struct zk_seen *seen)
+{
+    return carries(seen) && !seen->client->paused && seen->zh->half > HALF_REARM;
+}
+
+static inline bool can_rearm(const struct zk_seen *seen)
+{
+    return carries(seen) && !seen->zh->severed && seen->zh->half == HALF_REARM && is_known(seen);
+}
+
+static inline bool can_linger(int client)
+{
+    const struct zk_request *left = commit_left(client);
+    return left != NULL && !server_at(left->hi_ms)->frozen;
 }
 
 #endif

@@ -46,6 +46,13 @@ static void connect_steps(struct list *list, const struct zk_seen *seen)
     }
 }
 
+static void fine_steps(struct list *list, const struct zk_seen *seen)
+{
+    offer(list, can_receive(seen), FAKEZK_RECEIVE, seen->zh, seen->zh->server, false);
+    offer(list, can_handshake(seen), FAKEZK_HANDSHAKE, seen->zh, seen->zh->server, false);
+    offer(list, can_rearm(seen), FAKEZK_REARM, seen->zh, seen->zh->server, false);
+}
+
 static void handle_steps(struct list *list, int client, int slot)
 {
     struct zk_seen seen = see(client, slot);
@@ -59,6 +66,9 @@ static void handle_steps(struct list *list, int client, int slot)
     }
     offer(list, can_give_up(&seen), FAKEZK_GIVE_UP, seen.zh, server, false);
     offer(list, is_hung_up(&seen), FAKEZK_HANG_UP, seen.zh, server, false);
+    if (fakezk.options.fine) {
+        fine_steps(list, &seen);
+    }
 }
 
 static void server_steps(struct list *list)
@@ -87,6 +97,9 @@ static void client_steps(struct list *list, int client)
         if (handle_at(client, slot)->open) {
             handle_steps(list, client, slot);
         }
+    }
+    if (fakezk.options.fine && can_linger(client)) {
+        add(list, FAKEZK_LINGER, client);
     }
 }
 
@@ -182,6 +195,12 @@ static bool can_handle_step(const struct fakezk_step *step)
         return step->server < fakezk.options.servers && can_connect(&seen, step->server);
     case FAKEZK_GIVE_UP:
         return can_give_up(&seen);
+    case FAKEZK_RECEIVE:
+        return fakezk.options.fine && can_receive(&seen);
+    case FAKEZK_HANDSHAKE:
+        return fakezk.options.fine && can_handshake(&seen);
+    case FAKEZK_REARM:
+        return fakezk.options.fine && can_rearm(&seen);
     default:
         return is_hung_up(&seen);
     }
@@ -208,6 +227,8 @@ bool fakezk_can_step(const struct fakezk_step *step)
     case FAKEZK_COMMIT:
         pack = log_pack();
         return pack_first(&pack, LIST_LATE) != NULL;
+    case FAKEZK_LINGER:
+        return fakezk.options.fine && step->client < fakezk.options.clients && can_linger(step->client);
     default:
         return can_handle_step(step);
     }
@@ -242,6 +263,18 @@ void fakezk_step(const struct fakezk_step *step)
         break;
     case FAKEZK_EXPIRE:
         fakezk_expire(step->session);
+        break;
+    case FAKEZK_RECEIVE:
+        link_receive_next(step->client, step->handle);
+        break;
+    case FAKEZK_HANDSHAKE:
+        link_handshake(step->client, step->handle);
+        break;
+    case FAKEZK_REARM:
+        link_rearm(step->client, step->handle);
+        break;
+    case FAKEZK_LINGER:
+        commit_left_first(step->client);
         break;
     }
 }

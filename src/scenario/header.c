@@ -182,6 +182,11 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
         options->callbacks_in_init = true;
         return 0;
     }
+    if (input_word_is(word, "fine")) {
+        options->fine = true;
+        parser->fine_word = *word;
+        return 0;
+    }
     if (input_word_is(word, "keep-fresh")) {
         options->keep_fresh = true;
         return 0;
@@ -189,7 +194,7 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
     return parser_wrong(
         parser, word,
         "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, "
-        "timed, untimed, used, callbacks-in-init or keep-fresh");
+        "timed, untimed, used, fine, callbacks-in-init or keep-fresh");
 }
 
 static int read_world(struct parser *parser)
@@ -408,6 +413,9 @@ static int read_named_properties(struct parser *parser)
 int parser_check_clock(struct parser *parser)
 {
     const struct scenario *scenario = parser->scenario;
+    if (scenario->options.fine && scenario->options.timed) {
+        return parser_wrong(parser, &parser->fine_word, "a world without a clock (untimed) for this");
+    }
     if (!parser->clock_word.text || !scenario->exploring || scenario->options.timed) {
         return 0;
     }

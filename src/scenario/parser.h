@@ -21,6 +21,7 @@ struct parser {
     bool mode_given;                            /* timed or untimed was said */
     bool explore_given;                         /* there is an explore line */
     struct input_word budget[WORLD_FAULTS + 1]; /* as they were said; no text = not */
+    struct input_word fine_word;                /* of the world line, if it is there */
     struct input_word clock_word;               /* the first property that was named and needs a clock */
 };
 

@@ -11,9 +11,13 @@
 /* ---- the ensemble's steps as actions ---- */
 
 static const uint8_t kind_of_step[] = {
-    [FAKEZK_APPLY] = ACTION_APPLY,     [FAKEZK_COMMIT] = ACTION_COMMIT,   [FAKEZK_CATCH_UP] = ACTION_CATCH_UP,
-    [FAKEZK_DELIVER] = ACTION_DELIVER, [FAKEZK_CONNECT] = ACTION_CONNECT, [FAKEZK_BURY] = ACTION_BURY,
-    [FAKEZK_HANG_UP] = ACTION_HANG_UP, [FAKEZK_GIVE_UP] = ACTION_GIVE_UP, [FAKEZK_EXPIRE] = ACTION_EXPIRE};
+    [FAKEZK_APPLY] = ACTION_APPLY,         [FAKEZK_COMMIT] = ACTION_COMMIT,
+    [FAKEZK_CATCH_UP] = ACTION_CATCH_UP,   [FAKEZK_DELIVER] = ACTION_DELIVER,
+    [FAKEZK_CONNECT] = ACTION_CONNECT,     [FAKEZK_BURY] = ACTION_BURY,
+    [FAKEZK_HANG_UP] = ACTION_HANG_UP,     [FAKEZK_GIVE_UP] = ACTION_GIVE_UP,
+    [FAKEZK_EXPIRE] = ACTION_EXPIRE,       [FAKEZK_RECEIVE] = ACTION_RECEIVE,
+    [FAKEZK_HANDSHAKE] = ACTION_HANDSHAKE, [FAKEZK_REARM] = ACTION_REARM,
+    [FAKEZK_LINGER] = ACTION_LINGER};
 
 void action_of_step(const struct fakezk_step *step, struct action *out)
 {
@@ -28,11 +32,13 @@ void action_of_step(const struct fakezk_step *step, struct action *out)
 struct fakezk_step step_of_action(const struct action *action)
 {
     static const uint8_t kind_of_action[] = {
-        [ACTION_APPLY] = FAKEZK_APPLY,       [ACTION_COMMIT] = FAKEZK_COMMIT,
-        [ACTION_CATCH_UP] = FAKEZK_CATCH_UP, [ACTION_DELIVER] = FAKEZK_DELIVER,
-        [ACTION_CONNECT] = FAKEZK_CONNECT,   [ACTION_BURY] = FAKEZK_BURY,
-        [ACTION_HANG_UP] = FAKEZK_HANG_UP,   [ACTION_GIVE_UP] = FAKEZK_GIVE_UP,
-        [ACTION_EXPIRE] = FAKEZK_EXPIRE};
+        [ACTION_APPLY] = FAKEZK_APPLY,         [ACTION_COMMIT] = FAKEZK_COMMIT,
+        [ACTION_CATCH_UP] = FAKEZK_CATCH_UP,   [ACTION_DELIVER] = FAKEZK_DELIVER,
+        [ACTION_CONNECT] = FAKEZK_CONNECT,     [ACTION_BURY] = FAKEZK_BURY,
+        [ACTION_HANG_UP] = FAKEZK_HANG_UP,     [ACTION_GIVE_UP] = FAKEZK_GIVE_UP,
+        [ACTION_EXPIRE] = FAKEZK_EXPIRE,       [ACTION_RECEIVE] = FAKEZK_RECEIVE,
+        [ACTION_HANDSHAKE] = FAKEZK_HANDSHAKE, [ACTION_REARM] = FAKEZK_REARM,
+        [ACTION_LINGER] = FAKEZK_LINGER};
     return (struct fakezk_step){.kind = kind_of_action[action->kind],
                                 .client = action->process,
                                 .handle = action->a,
@@ -125,7 +131,7 @@ static void add_cuts(struct list *list, int p)
     int apply_max = fakezk_unread_requests(p, handle);
     for (int keep = 0; keep <= keep_max; keep++) {
         for (int apply = 0; apply <= apply_max; apply++) {
-            if (loss) {
+            if (loss && fakezk_can_cut(p, handle, keep, apply, false)) {
                 add_cut(list, p, keep, apply);
             }
             if (late && fakezk_can_cut(p, handle, keep, apply, true)) {

@@ -256,6 +256,8 @@ static void tell_of_step(const struct fakezk_step *step, int32_t zxid)
 {
     switch ((enum fakezk_step_kind)step->kind) {
     case FAKEZK_DELIVER:
+    case FAKEZK_RECEIVE:
+    case FAKEZK_REARM:
         break;
     case FAKEZK_APPLY:
         if (fakezk_last_zxid() != zxid) {
@@ -263,6 +265,7 @@ static void tell_of_step(const struct fakezk_step *step, int32_t zxid)
         }
         break;
     case FAKEZK_CONNECT:
+    case FAKEZK_HANDSHAKE:
     case FAKEZK_HANG_UP:
     case FAKEZK_GIVE_UP:
         process_wake(step->client);

@@ -71,7 +71,9 @@ struct look {
 
 static bool is_client_side(const struct action *action)
 {
-    return action->kind == ACTION_DELIVER || action->kind == ACTION_CONNECT || action->kind == ACTION_HANG_UP;
+    return action->kind == ACTION_DELIVER || action->kind == ACTION_CONNECT ||
+           action->kind == ACTION_HANG_UP || action->kind == ACTION_RECEIVE ||
+           action->kind == ACTION_HANDSHAKE;
 }
 
 static struct look look_at(const struct action *actions, int count)

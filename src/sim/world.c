@@ -114,6 +114,7 @@ static void lay_fakezk(const struct world_options *options)
                                   .defects = options->defects,
                                   .no_containers = options->no_containers,
                                   .callbacks_in_init = options->callbacks_in_init,
+                                  .fine = options->fine,
                                   .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
                                   .client_bytes_max = CLIENT_BYTES};
     fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);

@@ -33,4 +33,6 @@ for kind in $kinds; do
     [[ $kind = lag || $kind = late ]] || agree 1 'a b: acquire release' "$kind<=1"
     agree 2 'a b: try' "$kind<=1"
 done
+# With smaller steps there is more in the world that renaming has to know of.
+agree '1 fine' 'a b: acquire release' 'loss<=1'
 finish

@@ -270,10 +270,13 @@ static void refuses_wrong_headers(void **state)
     refuse("world containers=maybe\n", "s:1:18: expected yes or no, found 'maybe'");
     refuse("world defects=wrap,rust\n", "s:1:20: expected wrap, immortal, silent-session, drop-at-close, "
                                         "missed-watch or half-list, found 'rust'");
+    refuse("world fine timed\nmutex /l/x\nprocess a: acquire\n" TAIL,
+           "s:1:7: expected a world without a clock (untimed) for this, found 'fine'");
     refuse("world timed untimed\n", "s:1:13: expected one of timed and untimed, found 'untimed'");
     refuse("world sevrers=1\n",
            "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
-           "containers=, defects=, timed, untimed, used, callbacks-in-init or keep-fresh, found 'sevrers=1'");
+           "containers=, defects=, timed, untimed, used, fine, callbacks-in-init or keep-fresh, found "
+           "'sevrers=1'");
     refuse("mutex locks\n",
            "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");
     refuse("mutex /a//b\n",

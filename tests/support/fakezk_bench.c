@@ -552,7 +552,8 @@ static bool take_first(void)
     struct fakezk_step steps[STEPS_MAX];
     int count = fakezk_steps(steps, STEPS_MAX);
     for (int i = 0; i < count; i++) {
-        bool defeat = steps[i].kind == FAKEZK_EXPIRE || steps[i].kind == FAKEZK_GIVE_UP;
+        bool defeat = steps[i].kind == FAKEZK_EXPIRE || steps[i].kind == FAKEZK_GIVE_UP ||
+                      steps[i].kind == FAKEZK_LINGER;
         if ((!defeat || bench.options.timed) && !steps[i].lagging) {
             take(&steps[i]);
             return true;

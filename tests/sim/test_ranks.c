@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Numbers are ranked by bits while they are small, and by counting when one is large: which way it went makes no
+ * difference. Blocks of drawn numbers are renamed small and large, and compared with a plain ranking. */
+#include "base/canon.h"
+#include "base/rng.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BLOCKS 4
+#define PER_BLOCK 4 /* of each space; the last is a bound */
+#define SPACES 2
+#define DISTINCT 7
+#define ROUNDS 3000
+
+struct numbers {
+    struct arena_block head;
+    int32_t number[SPACES][PER_BLOCK];
+};
+
+/* What a state is up to renaming: which of the distinct values stands where. */
+struct pattern {
+    uint8_t at[BLOCKS][SPACES][PER_BLOCK];
+};
+
+static struct arena arena;
+static struct canon *canon;
+
+static void show(void *ctx, int block, struct canon *to)
+{
+    (void)ctx;
+    const struct numbers *numbers = arena_at(&arena, block);
+    for (int space = 0; space < SPACES; space++) {
+        for (int i = 0; i < PER_BLOCK - 1; i++) {
+            canon_number(to, (enum canon_space)space, &numbers->number[space][i]);
+        }
+        canon_bound(to, (enum canon_space)space, &numbers->number[space][PER_BLOCK - 1]);
+    }
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    assert_int_equal(arena_open(&arena, 1 << 20), 0);
+    for (int block = 0; block < BLOCKS; block++) {
+        arena_add(&arena, sizeof(struct numbers), sizeof(struct numbers));
+    }
+    canon = canon_open(&arena, show, NULL);
+    return canon == NULL;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    canon_close(canon);
+    arena_close(&arena);
+    return 0;
+}
+
+static struct pattern draw_pattern(struct rng *rng)
+{
+    struct pattern pattern;
+    uint8_t *at = &pattern.at[0][0][0];
+    for (size_t i = 0; i < sizeof pattern; i++) {
+        at[i] = (uint8_t)rng_below(rng, DISTINCT);
+    }
+    return pattern;
+}
+
+/* A growing map; zero stays zero. */
+static void draw_map(struct rng *rng, int32_t map[SPACES][DISTINCT], int step)
+{
+    for (int space = 0; space < SPACES; space++) {
+        map[space][0] = 0;
+        for (int i = 1; i < DISTINCT; i++) {
+            map[space][i] = map[space][i - 1] + 1 + (int32_t)rng_below(rng, (uint32_t)step);
+        }
+    }
+}
+
+static void write_block(const struct pattern *pattern, int32_t map[SPACES][DISTINCT], int block)
+{
+    struct numbers *numbers = arena_at(&arena, block);
+    arena_mark(&arena, block);
+    for (int space = 0; space < SPACES; space++) {
+        for (int i = 0; i < PER_BLOCK; i++) {
+            numbers->number[space][i] = map[space][pattern->at[block][space][i]];
+        }
+    }
+}
+
+static uint64_t fingerprint_of(const struct pattern *pattern, int32_t map[SPACES][DISTINCT])
+{
+    for (int block = 0; block < BLOCKS; block++) {
+        write_block(pattern, map, block);
+    }
+    return canon_fingerprint(canon);
+}
+
+/* Numbers become how many of their space that are no bounds are at most as large. */
+static struct pattern rank(const struct pattern *pattern)
+{
+    struct pattern ranks = {0};
+    for (int space = 0; space < SPACES; space++) {
+        bool present[DISTINCT] = {false};
+        for (int n = 0; n < BLOCKS * (PER_BLOCK - 1); n++) {
+            present[pattern->at[n / (PER_BLOCK - 1)][space][n % (PER_BLOCK - 1)]] = true;
+        }
+        for (int n = 0; n < BLOCKS * PER_BLOCK; n++) {
+            uint8_t number = pattern->at[n / PER_BLOCK][space][n % PER_BLOCK];
+            uint8_t below = number > 0;
+            for (int i = 1; i <= number; i++) {
+                below = (uint8_t)(below + present[i]);
+            }
+            ranks.at[n / PER_BLOCK][space][n % PER_BLOCK] = below;
+        }
+    }
+    return ranks;
+}
+
+/* Steps of a map: all numbers below the limit of bits; mostly below, some beyond; all beyond but zero. */
+static const int steps[] = {8, 30, 160};
+
+static void renamed_states_count_as_one(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 1);
+    int32_t map[SPACES][DISTINCT];
+    for (int round = 0; round < ROUNDS; round++) {
+        struct pattern pattern = draw_pattern(&rng);
+        draw_map(&rng, map, 1);
+        uint64_t first = fingerprint_of(&pattern, map);
+        for (int i = 0; i < 3; i++) {
+            draw_map(&rng, map, steps[i]);
+            assert_int_equal(fingerprint_of(&pattern, map), first);
+        }
+    }
+}
+
+static void others_do_not(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 2);
+    int32_t map[SPACES][DISTINCT];
+    int equal = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct pattern one = draw_pattern(&rng), other = one;
+        other.at[rng_below(&rng, BLOCKS)][rng_below(&rng, SPACES)][rng_below(&rng, PER_BLOCK)] =
+            (uint8_t)rng_below(&rng, DISTINCT);
+        struct pattern one_ranks = rank(&one), other_ranks = rank(&other);
+        bool same = memcmp(&one_ranks, &other_ranks, sizeof one_ranks) == 0;
+        draw_map(&rng, map, steps[round % 3]);
+        uint64_t hash = fingerprint_of(&one, map);
+        draw_map(&rng, map, steps[round / 3 % 3]);
+        assert_int_equal(fingerprint_of(&other, map) == hash, same);
+        equal += same;
+    }
+    assert_in_range(equal, ROUNDS / 10, ROUNDS / 2);
+}
+
+/* From one state to those that differ in some blocks, with large and small numbers on either side. */
+static void neighbours_are_summed_alike(void **state)
+{
+    (void)state;
+    struct rng rng;
+    rng_seed(&rng, 3);
+    int32_t map[SPACES][DISTINCT];
+    static uint64_t space[BLOCKS][64], other_space[64];
+    const struct canon_part *parts[BLOCKS];
+    for (int round = 0; round < ROUNDS; round++) {
+        struct pattern pattern = draw_pattern(&rng);
+        draw_map(&rng, map, steps[round % 3]);
+        uint64_t base = fingerprint_of(&pattern, map);
+        for (int block = 0; block < BLOCKS; block++) {
+            size_t size;
+            const struct canon_part *part = canon_part(canon, block, &size);
+            assert_true(size <= sizeof space[block]);
+            parts[block] = memcpy(space[block], part, size);
+        }
+        assert_int_equal(canon_sum(canon, parts, 0), base);
+        int block = (int)rng_below(&rng, BLOCKS);
+        struct pattern other = draw_pattern(&rng);
+        draw_map(&rng, map, steps[round / 3 % 3]);
+        write_block(&other, map, block);
+        arena_fingerprint(&arena);
+        size_t size;
+        const struct canon_part *part = canon_part(canon, block, &size);
+        const struct canon_part *changed = memcpy(other_space, part, size);
+        uint64_t neighbour = canon_neighbour(canon, &changed, 1, 0);
+        assert_int_equal(neighbour, canon_fingerprint(canon));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(renamed_states_count_as_one),
+        cmocka_unit_test(others_do_not),
+        cmocka_unit_test(neighbours_are_summed_alike),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
