@@ -174,7 +174,7 @@ check_valgrind()
     for program in build/release/tests/*/test_*; do
         [[ $program != */tests/real/* && -x $program && -f $program ]] || continue
         count=$((count + 1))
-        if ! valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
+        if ! LOCKSTEP_SANITIZE=valgrind valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
             "$program" >$log 2>&1; then
             echo "valgrind $program:"
             cat $log

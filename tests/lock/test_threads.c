@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The blocking shell among threads: programs of two threads on one session, in all schedules that differ from the plain one
+ * in a few places, and in drawn ones. The library is the shipped one; its environment is made of fibres that change at the
+ * mutex, and its ensemble is the fake. A schedule says who goes on: a thread, the client's completion thread, a timer's, the
+ * ensemble, or a fault.
+ *
+ * What is wanted of every run: nobody waits for ever, one thread at a time is between acquire and release, answers are
+ * among those that the headers name, nothing is called after a close, and all memory is given back. */
+#include "base/arena.h"
+#include "support/env_fibre.h"
+#include "support/fibre.h"
+#include "support/schedules.h"
+
+#include <lockstep/error.h>
+#include <lockstep/fakezk.h>
+#include <lockstep/mutex.h>
+#include <lockstep/session.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ARENA_BYTES (8u << 20)
+#define STEPS_MAX 64
+#define PATH "/locks/x"
+#define FOREIGN PATH "/_c_ffffffff-ffff-4fff-8fff-ffffffffffff-lock-0000000000"
+
+/* ---- one run ---- */
+
+enum { CLOSER, ONE, TWO, THREADS, COMPLETION = THREADS, TIMER_1, TIMER_2 }; /* fibres */
+
+struct program {
+    const char *name;
+    void (*thread[THREADS])(void); /* of ONE and TWO; the closer waits for them, then closes everything */
+    bool foreign;       /* somebody else stands first in line, and goes away when nothing else happens */
+    bool expires, cuts; /* faults that may happen once */
+    bool shared; /* threads may be in the critical section together: the session is closed under them */
+};
+
+static struct arena arena;
+static struct {
+    const struct program *program;
+    struct ls_session session;
+    struct ls_session_listener listener;
+    struct ls_mutex mutex;
+    int inside;        /* threads in the critical section */
+    int losses;        /* that were told */
+    bool closed;       /* no callback may come any more */
+    bool closing;      /* the mutex is being closed */
+    bool draining;     /* a thread calls what a closed handle still owes, in place of the completion thread */
+    bool foreign;      /* the foreign node stands */
+    bool expired, cut; /* spent */
+    int rc[THREADS][4]; /* what calls answered */
+    int calls[THREADS];
+} now;
+
+/* ---- the client's threads ---- */
+
+static struct {
+    bool busy;
+    struct fakezk_step step; /* of the completion thread */
+    struct ls_timer *timer;  /* of the timers' threads */
+} work[FIBRES_MAX];
+
+static bool is_busy(void *ctx)
+{
+    return *(bool *)ctx;
+}
+
+static void wait_for_work(bool *busy)
+{
+    if (!*busy) {
+        fibre_wait(is_busy, busy);
+    }
+}
+
+static void deliver_for_ever(void *ctx)
+{
+    (void)ctx;
+    for (;;) {
+        wait_for_work(&work[COMPLETION].busy);
+        fakezk_step(&work[COMPLETION].step);
+        work[COMPLETION].busy = false;
+        if (now.closed) {
+            env_fibre_blame("a callback after the end of the close");
+        }
+    }
+}
+
+/* As a timer's thread does: what was armed when it was chosen may be stopped by the time it has the mutex. */
+static void fire_for_ever(void *ctx)
+{
+    int self = fibre_self();
+    (void)ctx;
+    for (;;) {
+        wait_for_work(&work[self].busy);
+        env_fibre_fire(work[self].timer);
+        work[self].busy = false;
+    }
+}
+
+static bool is_idle(void *ctx)
+{
+    return !*(bool *)ctx;
+}
+
+/* The client library waits for its completion thread, which ends when its callback has returned. */
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zookeeper_close(zhandle_t *zh);
+int __wrap_zookeeper_close(zhandle_t *zh);
+/* NOLINTEND(bugprone-reserved-identifier) */
+int __wrap_zookeeper_close(zhandle_t *zh)
+{
+    if (fibre_self() == COMPLETION) {
+        env_fibre_blame("a handle is closed by its own completion thread");
+    }
+    while (work[COMPLETION].busy) {
+        fibre_wait(is_idle, &work[COMPLETION].busy);
+    }
+    now.draining = true;
+    int rc = __real_zookeeper_close(zh);
+    now.draining = false;
+    return rc;
+}
+
+/* ---- what threads do ---- */
+
+static int note(int rc)
+{
+    int self = fibre_self();
+    assert_true(now.calls[self] < 4);
+    now.rc[self][now.calls[self]++] = rc;
+    return rc;
+}
+
+static void work_inside(void)
+{
+    int losses = now.losses;
+    now.inside++;
+    fibre_pause();
+    if (now.inside > 1 && !now.program->shared && losses == now.losses && now.losses == 0 && !now.expired) {
+        env_fibre_blame("two threads hold the lock");
+    }
+    now.inside--;
+}
+
+static void hold(int timeout_ms)
+{
+    if (note(ls_mutex_acquire(&now.mutex, timeout_ms)) == LS_OK) {
+        work_inside();
+        note(ls_mutex_release(&now.mutex));
+    }
+}
+
+static void hold_once(void)
+{
+    hold(-1);
+}
+
+static void hold_in_time(void)
+{
+    hold(100);
+}
+
+static void try_once(void)
+{
+    hold(0);
+}
+
+static void hold_twice(void)
+{
+    hold_once();
+    hold_once();
+}
+
+static void hold_within(void)
+{
+    if (note(ls_mutex_acquire(&now.mutex, -1)) == LS_OK) {
+        hold_once();
+        note(ls_mutex_release(&now.mutex));
+    }
+}
+
+static void cancel_one(void)
+{
+    int rc = ls_mutex_cancel(&now.mutex, ONE + 1);
+    if (rc != LS_OK && rc != LS_ENOENT) {
+        env_fibre_blame("a cancel answers %d", rc);
+    }
+}
+
+static void close_session(void)
+{
+    if (ls_session_close(&now.session) != LS_OK) {
+        env_fibre_blame("the session is not closed");
+    }
+    now.closed = true;
+}
+
+/* ---- callbacks ---- */
+
+static void on_event(struct ls_session *session, struct ls_session_listener *listener,
+                     enum ls_session_event event, int64_t id)
+{
+    (void)listener;
+    (void)id;
+    if (now.closed) {
+        env_fibre_blame("an event after the end of the close");
+    }
+    now.losses += event == LS_SESSION_LOST;
+    /* Callbacks may call in, and are refused what would wait. */
+    int rc = ls_mutex_acquire(&now.mutex, -1);
+    if ((rc != LS_EDEADLK && rc != LS_ECLOSED) || ls_session_close(session) != LS_EDEADLK) {
+        env_fibre_blame("a call that waits is not refused in a callback");
+    }
+    ls_mutex_held_here(&now.mutex);
+}
+
+static const struct ls_session_ops session_ops = {.on_event = on_event};
+
+#define ASYNC 77
+
+/* An acquire of the asynchronous kind gives the lock back in its callback. */
+static void on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
+{
+    if (owner != ASYNC || now.closed) {
+        env_fibre_blame("an answer that nobody waits for");
+    }
+    if (outcome->rc == LS_OK) {
+        now.inside++;
+        if (now.inside > 1 && !now.expired) {
+            env_fibre_blame("a thread and a callback hold the lock");
+        }
+        now.inside--;
+        int rc = ls_mutex_release_start(mutex, owner);
+        bool closing = now.closing && (rc == LS_ENOTOWNER || rc == LS_ECLOSED);
+        if (rc != LS_OK && rc != LS_ELOST && !closing) {
+            env_fibre_blame("a release in a callback answers %d", rc);
+        }
+    }
+}
+
+static const struct ls_mutex_ops mutex_ops = {.on_done = on_done};
+static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
+
+static void start_async(void)
+{
+    int rc = ls_mutex_acquire_start(&now.mutex, ASYNC, -1);
+    if (rc != LS_OK) {
+        env_fibre_blame("an acquire in the background answers %d", rc);
+    }
+}
+
+/* ---- the closer ---- */
+
+static bool both_are_done(void *ctx)
+{
+    (void)ctx;
+    return fibre_is_done(ONE) && fibre_is_done(TWO);
+}
+
+static void close_all(void *ctx)
+{
+    (void)ctx;
+    fibre_wait(both_are_done, NULL);
+    now.closing = true;
+    if (ls_mutex_close(&now.mutex) != LS_OK || ls_session_close(&now.session) != LS_OK) {
+        env_fibre_blame("something is not closed");
+    }
+    now.closed = true;
+}
+
+static void call_program(void *ctx)
+{
+    (void)ctx;
+    now.program->thread[fibre_self()]();
+}
+
+/* ---- choosing ---- */
+
+struct option {
+    enum { GO, DELIVER, STEP, FIRE, LEAVE, CUT, EXPIRE } kind;
+    int fibre;
+    struct fakezk_step step;
+    struct ls_timer *timer;
+};
+
+static struct {
+    struct option option[STEPS_MAX];
+    int count;
+} list;
+
+static struct option *offer(int kind)
+{
+    static struct option beyond;
+    struct option *option = list.count < STEPS_MAX ? &list.option[list.count++] : &beyond;
+    memset(option, 0, sizeof *option);
+    option->kind = (unsigned)kind;
+    return option;
+}
+
+static void offer_fibres(int first)
+{
+    if (first >= 0 && fibre_can_run(first)) {
+        offer(GO)->fibre = first;
+    }
+    for (int i = 0; i < fibre_count(); i++) {
+        if (i != first && fibre_can_run(i)) {
+            offer(GO)->fibre = i;
+        }
+    }
+}
+
+static void offer_timers(bool deadlines)
+{
+    int thread = !work[TIMER_1].busy ? TIMER_1 : !work[TIMER_2].busy ? TIMER_2 : -1;
+    for (int i = 0; thread >= 0 && i < ENV_FIBRE_TIMERS; i++) {
+        const char *name;
+        struct ls_timer *timer = env_fibre_timer(i, &name);
+        if (timer != NULL && (strncmp(name, "deadline", 8) == 0) == deadlines) {
+            struct option *option = offer(FIRE);
+            option->fibre = thread;
+            option->timer = timer;
+        }
+    }
+}
+
+static void offer_steps(void)
+{
+    struct fakezk_step steps[STEPS_MAX];
+    int count = fakezk_steps(steps, STEPS_MAX);
+    for (int i = 0; i < count; i++) {
+        if (steps[i].kind == FAKEZK_DELIVER) {
+            if (!work[COMPLETION].busy && !now.draining) {
+                offer(DELIVER)->step = steps[i];
+            }
+        } else if (steps[i].kind != FAKEZK_EXPIRE && steps[i].kind != FAKEZK_GIVE_UP) {
+            offer(STEP)->step = steps[i];
+        }
+    }
+}
+
+static void offer_faults(void)
+{
+    int handle = fakezk_linked(0);
+    if (now.program->cuts && !now.cut && handle >= 0) {
+        offer(CUT)->step.handle = (uint8_t)handle;
+    }
+    if (now.program->expires && !now.expired && handle >= 0 &&
+        fakezk_session_live(fakezk_session(0, handle))) {
+        offer(EXPIRE)->step.handle = (uint8_t)handle;
+    }
+}
+
+/* The plain one first. How many are no faults; those are not for a run that has nothing else left. */
+static int list_options(int last)
+{
+    list.count = 0;
+    offer_fibres(last);
+    offer_steps();
+    offer_timers(false);
+    if (now.foreign) {
+        offer(LEAVE);
+    }
+    offer_timers(true);
+    int count = list.count;
+    if (count > 0) {
+        offer_faults();
+    }
+    return count;
+}
+
+static void spend(struct option *option)
+{
+    if (option->kind == CUT) {
+        now.cut = true;
+        int apply = fakezk_unread_requests(0, option->step.handle);
+        fakezk_cut(0, option->step.handle, 0, apply > 1 ? 1 : apply, ZCONNECTIONLOSS, false);
+    } else if (option->kind == EXPIRE) {
+        now.expired = true;
+        fakezk_expire(fakezk_session(0, option->step.handle));
+    } else {
+        now.foreign = false;
+        fakezk_operator_remove(FOREIGN);
+    }
+}
+
+/* Returns who ran, -1 = nobody. */
+static int take(struct option *option)
+{
+    switch (option->kind) {
+    case GO:
+        fibre_resume(option->fibre);
+        return option->fibre;
+    case DELIVER:
+        work[COMPLETION].step = option->step;
+        work[COMPLETION].busy = true;
+        fibre_resume(COMPLETION);
+        return COMPLETION;
+    case FIRE:
+        work[option->fibre].timer = option->timer;
+        work[option->fibre].busy = true;
+        fibre_resume(option->fibre);
+        return option->fibre;
+    case STEP:
+        fakezk_step(&option->step);
+        return -1;
+    default:
+        spend(option);
+        return -1;
+    }
+}
+
+/* ---- a run from its start to its end ---- */
+
+static void reset(const struct program *program)
+{
+    memset(&now, 0, sizeof now);
+    memset(work, 0, sizeof work);
+    now.program = program;
+    env_fibre_reset();
+    arena_clear(&arena);
+    struct fakezk_options options = {.clients = 1, .servers = 1, .tick_ms = 2000, .fixed_orders = true};
+    fakezk_open(&arena, &options, NULL, NULL);
+    fibres_reset();
+    fibre_start(close_all, NULL);
+    fibre_start(call_program, NULL);
+    fibre_start(call_program, NULL);
+    fibre_start(deliver_for_ever, NULL);
+    fibre_start(fire_for_ever, NULL);
+    fibre_start(fire_for_ever, NULL);
+}
+
+/* Opening is done before the threads are: it makes no difference to them who does it. */
+static void open_all(void *ctx)
+{
+    (void)ctx;
+    int rc = ls_session_init(&now.session, env_fibre(), "server:2181", 4000, NULL);
+    ls_session_listener_init(&now.listener, &session_ops);
+    ls_session_listener_add(&now.session, &now.listener);
+    rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, &mutex_options);
+    rc = rc != 0 ? rc : ls_session_start(&now.session);
+    if (rc != 0) {
+        env_fibre_blame("the session does not start: %d", rc);
+    }
+}
+
+static void check_end(void)
+{
+    const char *trouble = fakezk_trouble();
+    if (trouble != NULL) {
+        env_fibre_blame("the fake has trouble: %s", trouble);
+    } else if (!fibre_is_done(CLOSER)) {
+        env_fibre_blame("nothing can happen, and a thread waits");
+    } else if (env_fibre_blocks() != 0) {
+        env_fibre_blame("%ld blocks of memory are left", env_fibre_blocks());
+    } else if (env_fibre_scribbled()) {
+        env_fibre_blame("memory is written to after it was freed");
+    } else if (!env_fibre_mutex_is_free()) {
+        env_fibre_blame("the mutex is held at the end");
+    }
+    for (int i = 0; i < ENV_FIBRE_TIMERS; i++) {
+        const char *name;
+        if (env_fibre_timer(i, &name) != NULL) {
+            env_fibre_blame("the timer %s is left", name);
+        }
+    }
+}
+
+/* What a call of a thread may answer. */
+static void check_answers(void)
+{
+    for (int thread = ONE; thread <= TWO; thread++) {
+        for (int i = 0; i < now.calls[thread]; i++) {
+            int rc = now.rc[thread][i];
+            bool lost = rc == LS_ELOST || rc == LS_EUNSURE;
+            bool late = rc == LS_ETIMEDOUT || rc == LS_EBUSY || rc == LS_ECANCELED;
+            bool closed = rc == LS_ECLOSED || rc == LS_ENOTOWNER;
+            bool faults = now.expired || now.cut;
+            if (rc != LS_OK && !(lost && (faults || now.program->shared)) && !late &&
+                !(closed && now.program->shared)) {
+                env_fibre_blame("call %d of thread %d answers %s", i + 1, thread, ls_strerror(rc));
+            }
+        }
+    }
+}
+
+static bool run(void *ctx)
+{
+    int last = -1;
+    reset(ctx);
+    fakezk_enter(0);
+    int opener = fibre_start(open_all, NULL);
+    while (!fibre_is_done(opener)) {
+        fibre_resume(opener);
+    }
+    now.foreign = now.program->foreign && fakezk_operator_create(FOREIGN, 0, false);
+    while (!env_fibre_is_wrong() && !fibre_is_done(CLOSER)) {
+        int plain = list_options(last);
+        if (plain == 0) {
+            break;
+        }
+        if (schedules_points() == POINTS_MAX) {
+            env_fibre_blame("no end");
+            break;
+        }
+        last = take(&list.option[schedules_choose(list.count)]);
+    }
+    if (!env_fibre_is_wrong()) {
+        check_end();
+        check_answers();
+    }
+    fakezk_leave();
+    return !env_fibre_is_wrong();
+}
+
+/* ---- programs ---- */
+
+static const struct program programs[] = {
+    {.name = "two hold", .thread = {NULL, hold_once, hold_once}},
+    {.name = "two hold, one twice", .thread = {NULL, hold_twice, hold_once}},
+    {.name = "behind somebody else", .thread = {NULL, hold_once, hold_once}, .foreign = true},
+    {.name = "a deadline", .thread = {NULL, hold_once, hold_in_time}},
+    {.name = "a deadline behind somebody else",
+     .thread = {NULL, hold_in_time, hold_in_time},
+     .foreign = true},
+    {.name = "a try", .thread = {NULL, hold_once, try_once}},
+    {.name = "reentrant", .thread = {NULL, hold_within, hold_once}},
+    {.name = "a cancel", .thread = {NULL, hold_once, cancel_one}},
+    {.name = "a cancel behind somebody else", .thread = {NULL, hold_twice, cancel_one}, .foreign = true},
+    {.name = "the session is closed", .thread = {NULL, hold_once, close_session}, .shared = true},
+    {.name = "the session is closed behind somebody else",
+     .thread = {NULL, hold_once, close_session},
+     .foreign = true,
+     .shared = true},
+    {.name = "a callback that calls in", .thread = {NULL, hold_once, start_async}},
+    {.name = "an expiry", .thread = {NULL, hold_once, hold_once}, .expires = true},
+    {.name = "an expiry and a deadline", .thread = {NULL, hold_once, hold_in_time}, .expires = true},
+    {.name = "an expiry and a close",
+     .thread = {NULL, hold_once, close_session},
+     .expires = true,
+     .shared = true},
+    {.name = "a loss", .thread = {NULL, hold_once, hold_once}, .cuts = true},
+    {.name = "a loss and a cancel", .thread = {NULL, hold_once, cancel_one}, .cuts = true},
+    {.name = "a loss and a callback that calls in", .thread = {NULL, hold_once, start_async}, .cuts = true},
+};
+
+static void tell_schedule(const struct program *program, const struct schedule *schedule)
+{
+    fprintf(stderr, "%s:", program->name);
+    for (int i = 0; i < schedule->deviations; i++) {
+        fprintf(stderr, " %d=%d", schedule->deviation[i].point, schedule->deviation[i].choice);
+    }
+    fprintf(stderr, " seed %llu: %s\n", (unsigned long long)schedule->seed, env_fibre_wrong());
+}
+
+static bool is_sanitized(void)
+{
+    const char *sanitize = getenv("LOCKSTEP_SANITIZE");
+    return sanitize != NULL && sanitize[0] != 0;
+}
+
+static void every_schedule_with_few_deviations(void **state)
+{
+    (void)state;
+    struct schedule schedule;
+    long runs, all = 0;
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        if (!schedules_all(is_sanitized() ? 1 : 2, run, (void *)(uintptr_t)&programs[i], &schedule, &runs)) {
+            tell_schedule(&programs[i], &schedule);
+            fail();
+        }
+        printf("%s: %ld schedules\n", programs[i].name, runs);
+        all += runs;
+    }
+    assert_true(all > 1000);
+}
+
+static void drawn_schedules(void **state)
+{
+    (void)state;
+    struct schedule schedule;
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        if (!schedules_drawn(is_sanitized() ? 100 : 2000, run, (void *)(uintptr_t)&programs[i], &schedule)) {
+            tell_schedule(&programs[i], &schedule);
+            fail();
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_schedule_with_few_deviations),
+        cmocka_unit_test(drawn_schedules),
+    };
+    if (arena_open(&arena, ARENA_BYTES) != 0) {
+        return 1;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    env_fibre_reset();
+    arena_close(&arena);
+    return failed;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The environment of include/lockstep/env.h whose threads are fibres: they change where the mutex is taken or dropped, and
+ * where somebody sleeps. A test that includes this gets it in place of the world's.
+ *
+ * There is no clock. Timers are armed or not, and the test says when one fires. What a thread must not do is noted, once. */
+#ifndef TESTS_SUPPORT_ENV_FIBRE_H
+#define TESTS_SUPPORT_ENV_FIBRE_H
+
+#include <lockstep/env.h>
+
+/* All begins anew; memory that was left is freed. */
+void env_fibre_reset(void);
+
+/* What sessions are given. */
+struct ls_env *env_fibre(void);
+
+/* ---- blame: the first thing that was wrong, or NULL ---- */
+
+void env_fibre_blame(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *env_fibre_wrong(void);
+bool env_fibre_is_wrong(void);
+
+/* ---- what is left at the end ---- */
+
+bool env_fibre_mutex_is_free(void);
+long env_fibre_blocks(void);    /* of memory */
+bool env_fibre_scribbled(void); /* freed memory is no more what it was when it was freed */
+
+/* ---- timers; places are 0 .. ENV_FIBRE_TIMERS-1 ---- */
+
+#define ENV_FIBRE_TIMERS 32
+
+/* The timer that is armed in this place, and its name; NULL if none is. */
+struct ls_timer *env_fibre_timer(int place, const char **name);
+
+/* Takes the mutex, calls the timer's function if it is armed still, drops the mutex. */
+void env_fibre_fire(struct ls_timer *timer);
+
+/* ---- in place of the environment's functions ---- */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+void __wrap_ls_env_lock(struct ls_env *e);
+void __wrap_ls_env_unlock(struct ls_env *e);
+void __wrap_ls_env_waiter_init(struct ls_env *e, struct ls_waiter *waiter);
+void __wrap_ls_env_waiter_close(struct ls_env *e, struct ls_waiter *waiter);
+void __wrap_ls_env_wait(struct ls_env *e, struct ls_waiter *waiter);
+void __wrap_ls_env_wake(struct ls_env *e, struct ls_waiter *waiter);
+void __wrap_ls_env_callback_enter(struct ls_env *e);
+void __wrap_ls_env_callback_leave(struct ls_env *e);
+bool __wrap_ls_env_in_callback(struct ls_env *e);
+uint64_t __wrap_ls_env_self(struct ls_env *e);
+void __wrap_ls_env_stamp(struct ls_env *e, struct ls_stamp *stamp);
+int64_t __wrap_ls_env_elapsed_ms(struct ls_env *e, const struct ls_stamp *stamp);
+void __wrap_ls_env_timer_stop(struct ls_env *e, struct ls_timer *timer);
+int __wrap_ls_env_timer_start(struct ls_env *e, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx);
+void __wrap_ls_env_random(struct ls_env *e, void *bytes, size_t size);
+void __wrap_ls_env_unique_id(struct ls_env *e, uint8_t id[16]);
+void *__wrap_ls_env_alloc(struct ls_env *e, size_t size);
+void __wrap_ls_env_free(struct ls_env *e, void *memory);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+#endif
