@@ -11,8 +11,10 @@ packages_of()
     test) echo libcmocka-dev libzookeeper-java libslf4j-java default-jre-headless ;;
     full) echo clang libclang-rt-dev clang-format clang-tidy gcovr valgrind ;;
     bench) echo spin gcc libc6-dev ;;
+    interop) echo default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java \
+        libguava-java libslf4j-java libzookeeper-java python3-kazoo ;;
     fresh) echo mmdebstrap git util-linux ;;
-    *) usage_error "unknown group '$1', expected one of: run test full bench fresh" ;;
+    *) usage_error "unknown group '$1', expected one of: run test full bench interop fresh" ;;
     esac
 }
 
@@ -29,6 +31,7 @@ and exits 4.
   test    cmocka, the ZooKeeper server and a Java to run it: enough for ./dev test and ./dev real
   full    clang and its tools, gcovr, valgrind: for ./dev test --full, fmt, lint
   bench   SPIN, a model checker: for ./dev bench explore
+  interop Curator, a Java compiler, kazoo: for examples/interop and its test in ./dev test --full
   fresh   mmdebstrap: for ./dev fresh
 
 examples:

@@ -89,7 +89,7 @@ name_what_is_left_out()
 full_tier()
 {
     local preset
-    setup_groups full
+    setup_groups full interop
     for preset in "${PRESETS[@]}"; do
         step "build $preset" build_preset "$preset" ON || exit $EXIT_FAILED
     done

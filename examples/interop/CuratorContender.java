@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the lockstep authors
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.retry.RetryForever;
+
+/** What contender.c does, with Curator's InterProcessMutex. */
+public final class CuratorContender {
+    private static final int SESSION_MS = 2000;
+
+    private final CuratorFramework client;
+    private final InterProcessMutex mutex;
+
+    private CuratorContender(String hosts, String path) {
+        client = CuratorFrameworkFactory.newClient(hosts, SESSION_MS, SESSION_MS, new RetryForever(100));
+        client.start();
+        mutex = new InterProcessMutex(client, path);
+    }
+
+    // ---- the room: a file that is there while somebody is inside, with his process id ----
+
+    private static void addLine(Path file, String line) throws IOException {
+        Files.write(file, (line + "\n").getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    /** Alive, and no zombie. */
+    private static boolean isAlive(String pid) {
+        try {
+            String stat = Files.readString(Path.of("/proc", pid, "stat"));
+            return !stat.substring(stat.lastIndexOf(')')).startsWith(") Z");
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    private static void enterRoom(Path room, String name, long token) throws IOException {
+        Path busy = room.resolve("busy");
+        byte[] pid = Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.UTF_8);
+        try {
+            Files.write(busy, pid, StandardOpenOption.CREATE_NEW);
+        } catch (FileAlreadyExistsException somebody) {
+            String inside = Files.readString(busy);
+            if (inside.isEmpty() || isAlive(inside)) {
+                addLine(room.resolve("overlaps"), inside);
+            }
+            Files.write(busy, pid, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+        }
+        addLine(room.resolve("log"), name + " " + token);
+    }
+
+    // ---- what it does ----
+
+    /** The first in the queue is the holder: this contender. */
+    private long token() throws Exception {
+        String own = mutex.getParticipantNodes().iterator().next();
+        return client.checkExists().forPath(own).getCzxid();
+    }
+
+    private void contend(Path room, String name, int seconds) throws Exception {
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            mutex.acquire();
+            try {
+                enterRoom(room, name, token());
+                Thread.sleep(2);
+                Files.deleteIfExists(room.resolve("busy"));
+            } finally {
+                mutex.release();
+            }
+        }
+    }
+
+    private void list() throws Exception {
+        for (String node : mutex.getParticipantNodes()) {
+            System.out.println(node.substring(node.lastIndexOf('/') + 1));
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        boolean contends = args.length == 6 && args[2].equals("contend");
+        if (!contends && !(args.length == 3 && args[2].equals("list"))) {
+            System.err.println("usage: CuratorContender HOSTS PATH contend ROOM NAME SECONDS\n"
+                + "       CuratorContender HOSTS PATH list");
+            System.exit(2);
+        }
+        CuratorContender contender = new CuratorContender(args[0], args[1]);
+        if (contends) {
+            contender.contend(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
+        } else {
+            contender.list();
+        }
+        contender.client.close();
+    }
+}

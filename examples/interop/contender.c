@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A contender of the interop example, in C: takes the lock over and over, and is in a room that holds one at a time while it
+ * has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh lets them loose together. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <lockstep/env_pthread.h>
+#include <lockstep/mutex.h>
+#include <lockstep/session.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SESSION_MS 2000
+
+static struct ls_session session;
+static struct ls_mutex mutex;
+
+static int fail(const char *what, int rc)
+{
+    fprintf(stderr, "contender: %s: %s\n", what, ls_strerror(rc));
+    return 1;
+}
+
+/* ---- the room: a file that is there while somebody is inside, with his process id ---- */
+
+static const char *room;
+
+static int open_in_room(const char *name, int flags)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", room, name);
+    return open(path, flags, 0644);
+}
+
+static void add_line(const char *name, const char *line)
+{
+    int fd = open_in_room(name, O_WRONLY | O_CREAT | O_APPEND);
+    if (fd < 0 || write(fd, line, strlen(line)) < 0) {
+        perror(name);
+        exit(1);
+    }
+    close(fd);
+}
+
+/* Alive, and no zombie. */
+static bool is_alive(long pid)
+{
+    char path[64], stat[256] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0) {
+        return false;
+    }
+    ssize_t size = read(fd, stat, sizeof stat - 1);
+    close(fd);
+    const char *behind_name = size > 0 ? strrchr(stat, ')') : NULL;
+    return behind_name != NULL && strncmp(behind_name, ") Z", 3) != 0;
+}
+
+/* Whoever was killed inside has left the file. */
+static void look_who_is_inside(void)
+{
+    char text[32] = "";
+    int fd = open_in_room("busy", O_RDONLY);
+    if (fd < 0) {
+        return;
+    }
+    ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    long pid = size > 0 ? strtol(text, NULL, 10) : 0;
+    if (pid == 0 || is_alive(pid)) {
+        add_line("overlaps", text);
+        add_line("overlaps", "\n");
+    }
+}
+
+static void enter_room(const char *name, int64_t token)
+{
+    char line[128];
+    int fd = open_in_room("busy", O_WRONLY | O_CREAT | O_EXCL);
+    if (fd < 0) {
+        look_who_is_inside();
+        fd = open_in_room("busy", O_WRONLY | O_CREAT | O_TRUNC);
+    }
+    snprintf(line, sizeof line, "%ld", (long)getpid());
+    if (fd < 0 || write(fd, line, strlen(line)) < 0) {
+        perror("busy");
+        exit(1);
+    }
+    close(fd);
+    snprintf(line, sizeof line, "%s %" PRId64 "\n", name, token);
+    add_line("log", line);
+}
+
+static void leave_room(void)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/busy", room);
+    unlink(path);
+}
+
+/* ---- what it does ---- */
+
+static void sleep_ms(int ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000L};
+    nanosleep(&time, NULL);
+}
+
+static int contend(const char *name, int seconds)
+{
+    time_t end = time(NULL) + seconds;
+    while (time(NULL) < end) {
+        int rc = ls_mutex_acquire(&mutex, -1);
+        if (rc == LS_OK) {
+            enter_room(name, ls_mutex_token(&mutex, ls_env_self(session.env)));
+            sleep_ms(2);
+            leave_room();
+            rc = ls_mutex_release(&mutex);
+        }
+        if (rc != LS_OK && rc != LS_ELOST && rc != LS_EUNSURE) {
+            return fail("the lock", rc);
+        }
+    }
+    return 0;
+}
+
+static volatile sig_atomic_t listed;
+
+static void on_participants(struct ls_mutex *of, void *user, int rc, const struct ls_participant *list,
+                            int count)
+{
+    (void)of;
+    (void)user;
+    for (int i = 0; rc == LS_OK && i < count; i++) {
+        printf("%s\n", list[i].name);
+    }
+    fflush(stdout);
+    listed = rc == LS_OK ? 1 : -1;
+}
+
+static int list_participants(void)
+{
+    for (int tries = 0; tries < 100 && listed <= 0; tries++) {
+        listed = 0;
+        int rc = ls_mutex_participants_start(&mutex, NULL);
+        for (int i = 0; rc == LS_OK && listed == 0 && i < 500; i++) {
+            sleep_ms(10);
+        }
+        sleep_ms(listed > 0 ? 0 : 50);
+    }
+    return listed > 0 ? 0 : fail("the participants", LS_EZK);
+}
+
+static const struct ls_mutex_ops ops = {.on_participants = on_participants};
+static const struct ls_mutex_options options = {.ops = &ops};
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: contender HOSTS PATH contend ROOM NAME SECONDS\n"
+                    "       contender HOSTS PATH list\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct ls_env *env;
+    bool contends = argc == 7 && strcmp(argv[3], "contend") == 0;
+    if (!contends && !(argc == 4 && strcmp(argv[3], "list") == 0)) {
+        return usage();
+    }
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    int rc = ls_env_pthread_open(&env);
+    rc = rc ? rc : ls_session_init(&session, env, argv[1], SESSION_MS, NULL);
+    rc = rc ? rc : ls_mutex_init(&mutex, &session, argv[2], &options);
+    rc = rc ? rc : ls_session_start(&session);
+    if (rc) {
+        return fail("the session", rc);
+    }
+    room = contends ? argv[4] : NULL;
+    int status = contends ? contend(argv[5], atoi(argv[6])) : list_participants();
+    ls_mutex_close(&mutex);
+    ls_session_close(&session);
+    ls_env_pthread_close(env);
+    return status;
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Our lock, Curator's and kazoo's exclude each other on one path, with kills; and ours and Curator's name the same contenders in
+# the same order among children of other kinds.
+set -euo pipefail
+cd "$LOCKSTEP_SOURCE_DIR"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+contender=$LOCKSTEP_BUILD_DIR/examples/contender
+failed=0
+if ! command -v javac >/dev/null || [[ ! -f /usr/share/java/curator-recipes.jar ]] ||
+    ! /usr/bin/python3 -c 'import kazoo' 2>/dev/null; then
+    echo 'skipped: ./dev setup interop installs what is missing'
+    exit 77
+fi
+
+for peer in curator kazoo; do
+    examples/interop/run.sh --zk "$LOCKSTEP_ZK" --contender "$contender" --with $peer --out "$scratch/$peer" || failed=1
+done
+
+# Who contends without the lock is found out.
+cat >"$scratch/without" <<TEXT
+#!/bin/sh
+exec "$contender" "\$1" "\$2-\$\$" "\$3" "\$4" "\$5" "\$6"
+TEXT
+chmod +x "$scratch/without"
+if examples/interop/run.sh --zk "$LOCKSTEP_ZK" --contender "$scratch/without" --with kazoo --seconds 6 --kills 0 \
+    --out "$scratch/red" >"$scratch/red.out" 2>&1; then
+    echo 'contenders on other paths are not found out:'
+    cat "$scratch/red.out"
+    failed=1
+fi
+
+/usr/bin/python3 - "$LOCKSTEP_ZK" <<'TEXT'
+import sys
+from kazoo.client import KazooClient
+
+client = KazooClient(hosts=sys.argv[1])
+client.start()
+uuid = "11111111-2222-4333-8444-555555555555"
+for name in ("content", "Z", "lock-0000000005", "write-lock-0000000003", "_c_%s-lock-0000000004" % uuid,
+             "lock-lock-0000000001", "_c_%s-lock-0000000010" % uuid, "x-lock-000000002", "00"):
+    client.create("/lockstep/children/" + name, b"", makepath=True)
+client.stop()
+TEXT
+"$contender" "$LOCKSTEP_ZK" /lockstep/children list >"$scratch/ours"
+java -cp "$scratch/curator/classes:$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client \
+    guava failureaccess zookeeper zookeeper-jute slf4j-api slf4j-simple)" -Dorg.slf4j.simpleLogger.defaultLogLevel=error \
+    CuratorContender "$LOCKSTEP_ZK" /lockstep/children list >"$scratch/theirs"
+if [[ $(wc -l <"$scratch/ours") != 5 ]] ||
+    ! diff "$scratch/ours" <(grep -E 'lock-[0-9]{10}$' "$scratch/theirs"); then
+    echo 'contenders in order, ours and theirs:'
+    paste "$scratch/ours" "$scratch/theirs"
+    failed=1
+fi
+exit $failed
