@@ -13,8 +13,9 @@ packages_of()
     bench) echo spin gcc libc6-dev ;;
     interop) echo default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java \
         libguava-java libslf4j-java libzookeeper-java python3-kazoo ;;
+    soak) echo python3 ;;
     fresh) echo mmdebstrap git util-linux ;;
-    *) usage_error "unknown group '$1', expected one of: run test full bench interop fresh" ;;
+    *) usage_error "unknown group '$1', expected one of: run test full bench interop soak fresh" ;;
     esac
 }
 
@@ -32,6 +33,7 @@ and exits 4.
   full    clang and its tools, gcovr, valgrind: for ./dev test --full, fmt, lint
   bench   SPIN, a model checker: for ./dev bench explore
   interop Curator, a Java compiler, kazoo: for examples/interop and its test in ./dev test --full
+  soak    Python, for the proxy of ./dev soak lock
   fresh   mmdebstrap: for ./dev fresh
 
 examples:

@@ -62,7 +62,7 @@ maxClientCnxns=0
 minSessionTimeout=$((2 * tick_ms))
 maxSessionTimeout=60000
 admin.enableServer=false
-4lw.commands.whitelist=conf,ruok,srvr
+4lw.commands.whitelist=conf,mntr,ruok,srvr
 TEXT
     # shellcheck disable=SC2086
     java -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dzookeeper.forceSync=no -Dzookeeper.preAllocSize=1024 \
