@@ -35,7 +35,7 @@ void ls_env_unlock(struct ls_env *env);
 
 /* A place to sleep; the caller allocates it and keeps it alive while somebody waits on it. */
 struct ls_waiter {
-    _Alignas(8) unsigned char space[64]; /* owned by the environment */
+    uint64_t space[8]; /* owned by the environment */
 };
 
 void ls_env_waiter_init(struct ls_env *env, struct ls_waiter *waiter);

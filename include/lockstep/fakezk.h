@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FAKEZK_CLIENTS_MAX 32
 #define FAKEZK_HANDLES_MAX 2 /* open at a time in one client */
 #define FAKEZK_SERVERS_MAX 5
@@ -232,5 +236,9 @@ void fakezk_dump(char *text, size_t size);
 
 /* The first capacity reached or unsupported call, or NULL. Sticky until fakezk_open(). */
 const char *fakezk_trouble(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -15,6 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define WORLD_PROCESSES_MAX 32 /* processes; their names are one to 15 characters */
 #define WORLD_NAME_MAX 16
 #define WORLD_LOCKS_MAX 4
@@ -310,5 +314,9 @@ const char *world_trouble(const struct world *world);
 
 /* Prints clients, sessions, nodes and messages in readable form, for stories and debugging. */
 void world_describe(struct world *world, char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

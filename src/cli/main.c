@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include <lockstep/version.h>
 #include <string.h>
 
 static const char HELP[] =
@@ -49,7 +50,7 @@ int main(int argc, char **argv)
         return CLI_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("lockstep %s\n", LOCKSTEP_VERSION);
+        printf("lockstep %s\n", ls_version());
         return CLI_OK;
     }
     for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
