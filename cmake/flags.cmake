@@ -10,7 +10,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # Assertions are on in every build: no preset defines NDEBUG.
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g")
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
-if(NOT CMAKE_BUILD_TYPE)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
@@ -25,10 +25,12 @@ add_compile_options(
     -Wpointer-arith
     -Wwrite-strings
     -Wvla
-    -Werror
     # __FILE__ in a message is the path inside the project, on any machine.
-    -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=
+    -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
 )
+if(LOCKSTEP_WERROR)
+    add_compile_options(-Werror)
+endif()
 
 if(LOCKSTEP_SANITIZE)
     add_compile_options(-fsanitize=${LOCKSTEP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -41,7 +43,7 @@ endif()
 set(WHOLE_PROGRAM_OPTIONS)
 set(SEPARATE_OPTIONS)
 set(RECIPE_OPTIONS)
-if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL RelWithDebInfo)
+if(LOCKSTEP_PROGRAM AND CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL RelWithDebInfo)
     add_compile_options(-flto -ffat-lto-objects)
     set(WHOLE_PROGRAM_OPTIONS -flto=2 -O3)
     set(SEPARATE_OPTIONS -fno-lto)

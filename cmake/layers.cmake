@@ -5,14 +5,15 @@
 # whoever lists it goes without it.
 
 # lockstep_layer(NAME [PIC] [RECIPE] [FOLDER folder] [ONLY regex] [EXCLUDE regex])
-# Compiles src/NAME/*.c, or the part of src/FOLDER whose file names match ONLY and not EXCLUDE, into one OBJECT library.
+# Compiles src/NAME/*.c, or the part of src/FOLDER whose file names match ONLY and not EXCLUDE, into one OBJECT library,
+# lockstep_layer_NAME: the prefix is for projects that have this one inside.
 # PIC: the objects also go into a shared library. RECIPE: what is searched is to be what is shipped.
 function(lockstep_layer name)
     cmake_parse_arguments(PARSE_ARGV 1 layer "PIC;RECIPE" "FOLDER;ONLY;EXCLUDE" "")
     if(NOT layer_FOLDER)
         set(layer_FOLDER ${name})
     endif()
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer_FOLDER}/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer_FOLDER}/*.c)
     if(layer_ONLY)
         list(FILTER sources INCLUDE REGEX "/${layer_ONLY}$")
     endif()
@@ -22,31 +23,31 @@ function(lockstep_layer name)
     if(NOT sources)
         return()
     endif()
-    add_library(${name} OBJECT ${sources})
-    lockstep_includes(${name})
+    add_library(lockstep_layer_${name} OBJECT ${sources})
+    lockstep_includes(lockstep_layer_${name})
     # Conversions between signed and unsigned are too many at the border to zookeeper.h; !"text" is how assertions talk.
-    target_compile_options(${name} PRIVATE -Wconversion -Wno-sign-conversion -Wno-string-conversion)
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${layer_PIC})
+    target_compile_options(lockstep_layer_${name} PRIVATE -Wconversion -Wno-sign-conversion -Wno-string-conversion)
+    set_target_properties(lockstep_layer_${name} PROPERTIES POSITION_INDEPENDENT_CODE ${layer_PIC})
     # What a shared library does not export nobody can replace, so calls need no detour.
     if(layer_PIC)
-        target_compile_options(${name} PRIVATE -fvisibility=hidden -fno-semantic-interposition)
+        target_compile_options(lockstep_layer_${name} PRIVATE -fvisibility=hidden -fno-semantic-interposition)
     endif()
     if(layer_RECIPE)
-        target_compile_options(${name} PRIVATE ${RECIPE_OPTIONS})
+        target_compile_options(lockstep_layer_${name} PRIVATE ${RECIPE_OPTIONS})
     endif()
 endfunction()
 
 function(lockstep_includes target)
-    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-    target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE} ${CJSON_INCLUDE} ${LZ4_INCLUDE} ${LIBXML2_INCLUDE_DIRS})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE} ${HARNESS_INCLUDES})
 endfunction()
 
 # The objects of those of the layers that exist.
 function(lockstep_objects out)
     set(objects)
     foreach(layer IN LISTS ARGN)
-        if(TARGET ${layer})
-            list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+        if(TARGET lockstep_layer_${layer})
+            list(APPEND objects $<TARGET_OBJECTS:lockstep_layer_${layer}>)
         endif()
     endforeach()
     set(${out} ${objects} PARENT_SCOPE)
@@ -56,7 +57,7 @@ endfunction()
 # A program made of layers alone; it needs cli_main, which has main().
 function(lockstep_program name)
     cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LAYERS")
-    if(NOT TARGET cli_main)
+    if(NOT TARGET lockstep_layer_cli_main)
         return()
     endif()
     lockstep_objects(objects ${program_LAYERS})
@@ -69,7 +70,7 @@ endfunction()
 function(lockstep_library target kind)
     cmake_parse_arguments(PARSE_ARGV 2 library "" "NAME" "LAYERS;LINK")
     list(GET library_LAYERS 0 first)
-    if(NOT TARGET ${first})
+    if(NOT TARGET lockstep_layer_${first})
         return()
     endif()
     lockstep_objects(objects ${library_LAYERS})
@@ -81,6 +82,26 @@ function(lockstep_library target kind)
     if(kind STREQUAL SHARED AND NOT LOCKSTEP_SANITIZE)
         target_link_options(${target} PRIVATE -Wl,--no-undefined)
     endif()
+endfunction()
+
+# What of a library is used from outside: its headers, its version, and machine code alone, whatever a linker would make
+# of the other form that an object may hold (flags.cmake).
+function(lockstep_public target name)
+    target_link_libraries(${target} PUBLIC lockstep_headers)
+    # Before 1.0 a minor version may break things: it is part of the name by which programs look for the library.
+    if(PROJECT_VERSION_MAJOR EQUAL 0)
+        set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    else()
+        set(soversion ${PROJECT_VERSION_MAJOR})
+    endif()
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion} EXPORT_NAME ${name})
+    get_target_property(kind ${target} TYPE)
+    if(SEPARATE_OPTIONS AND kind STREQUAL STATIC_LIBRARY)
+        add_custom_command(
+            TARGET ${target} POST_BUILD
+            COMMAND ${CMAKE_OBJCOPY} -R .gnu.lto_* -R .gnu.debuglto_* -N __gnu_lto_v1 $<TARGET_FILE:${target}> VERBATIM)
+    endif()
+    add_library(lockstep::${name} ALIAS ${target})
 endfunction()
 
 # One C file that drives the harness itself: a test or a benchmark (WHOLE). The target is PREFIX_name, the program
@@ -108,8 +129,18 @@ function(lockstep_real_program prefix source folder)
         endif()
     endforeach()
     target_link_options(${single_target} PRIVATE ${SEPARATE_OPTIONS})
-    target_link_libraries(${single_target} PRIVATE ${ZOOKEEPER_MT} Threads::Threads)
+    target_link_libraries(${single_target} PRIVATE lockstep::zookeeper Threads::Threads)
     set(single_target ${single_target} PARENT_SCOPE)
+endfunction()
+
+# One C file that sees what everybody sees: the public headers and the lock library.
+function(lockstep_public_program prefix source folder)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${prefix}_${name} ${source})
+    target_link_libraries(${prefix}_${name} PRIVATE lockstep_static)
+    target_link_options(${prefix}_${name} PRIVATE ${SEPARATE_OPTIONS})
+    set_target_properties(
+        ${prefix}_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
 endfunction()
 
 function(lockstep_single_program prefix source folder)
@@ -118,6 +149,6 @@ function(lockstep_single_program prefix source folder)
     add_executable(${target} ${source})
     lockstep_includes(${target})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
-                                               RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
+                                               RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     set(single_target ${target} PARENT_SCOPE)
 endfunction()

@@ -18,7 +18,7 @@ wrong()
 objects=()
 for source in "$LOCKSTEP_SOURCE_DIR"/src/lock/*.c; do
     [[ $(basename "$source") != recipe_* ]] || continue # what a driver sees of the lock is no part of the library
-    objects+=("CMakeFiles/lock.dir/src/lock/$(basename "$source").o")
+    objects+=("CMakeFiles/lockstep_layer_lock.dir/src/lock/$(basename "$source").o")
 done
 [[ -f ${objects[0]} ]] || { echo "no object of src/lock in $PWD" && exit 1; }
 
@@ -56,7 +56,7 @@ nm -D --undefined-only liblockstep.so | grep -E ' zoo_acreate2?$' >/dev/null || 
 # A recipe asks its environment for time, memory, threads and randomness, never the C library.
 refused='malloc|calloc|realloc|free|strdup|time|clock_gettime|gettimeofday|nanosleep|usleep|sleep|rand|random|getrandom'
 refused+='|pthread_[a-z_]*|open|socket|getenv|printf|fprintf'
-for object in "${objects[@]}" CMakeFiles/broken.dir/src/broken/*.o; do
+for object in "${objects[@]}" CMakeFiles/lockstep_layer_broken.dir/src/broken/*.o; do
     [[ -f $object ]] || continue
     if nm -u "$object" | grep -E "^ +U ($refused)\$"; then
         wrong "$(basename "$object") asks the C library for what its environment provides"

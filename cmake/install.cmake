@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What `cmake --install` puts where, in three components: `library` (what a linked program needs to run), `dev` (what it
+# needs to be built and tested) and `program` (the harness).
+include(CMakePackageConfigHelpers)
+set(CMAKE_FILES ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
+set(PKGCONFIG_FILES ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(
+    TARGETS lockstep_shared lockstep_static lockstep_fake lockstep_headers
+    EXPORT lockstepTargets
+    LIBRARY COMPONENT library NAMELINK_COMPONENT dev
+    ARCHIVE COMPONENT dev)
+install(DIRECTORY include/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN *.h)
+
+install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION ${CMAKE_FILES} COMPONENT dev)
+configure_package_config_file(
+    cmake/lockstepConfig.cmake.in ${PROJECT_BINARY_DIR}/package/lockstepConfig.cmake INSTALL_DESTINATION ${CMAKE_FILES})
+# Before 1.0 a minor version may break things, from then on a major one.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(compatibility SameMinorVersion)
+else()
+    set(compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/package/lockstepConfigVersion.cmake COMPATIBILITY ${compatibility})
+install(
+    FILES ${PROJECT_BINARY_DIR}/package/lockstepConfig.cmake ${PROJECT_BINARY_DIR}/package/lockstepConfigVersion.cmake
+          cmake/zookeeper.cmake
+    DESTINATION ${CMAKE_FILES}
+    COMPONENT dev)
+
+# A .pc file finds its prefix from where it lies, so that the tree may be installed elsewhere or moved.
+file(RELATIVE_PATH PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" PC_TO_PREFIX ${PC_TO_PREFIX})
+foreach(name lockstep lockstep-fake)
+    configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${PKGCONFIG_FILES} COMPONENT dev)
+endforeach()
+
+if(LOCKSTEP_PROGRAM)
+    install(TARGETS lockstep RUNTIME COMPONENT program)
+    install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep COMPONENT program)
+endif()
