@@ -133,16 +133,6 @@ function(lockstep_real_program prefix source folder)
     set(single_target ${single_target} PARENT_SCOPE)
 endfunction()
 
-# One C file that sees what everybody sees: the public headers and the lock library.
-function(lockstep_public_program prefix source folder)
-    get_filename_component(name ${source} NAME_WE)
-    add_executable(${prefix}_${name} ${source})
-    target_link_libraries(${prefix}_${name} PRIVATE lockstep_static)
-    target_link_options(${prefix}_${name} PRIVATE ${SEPARATE_OPTIONS})
-    set_target_properties(
-        ${prefix}_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
-endfunction()
-
 function(lockstep_single_program prefix source folder)
     get_filename_component(name ${source} NAME_WE)
     set(target ${prefix}_${name})

@@ -92,12 +92,12 @@ check_preset()
     usage_error "unknown preset '$1', expected one of: ${PRESETS[*]}"
 }
 
-# All C sources and headers that are ours.
+# All C sources and headers that are ours, and the example in C++.
 c_files()
 {
     local folders=() folder
     for folder in include src tests examples bench fuzz; do
         [[ -d $folder ]] && folders+=("$folder")
     done
-    find "${folders[@]}" -name '*.[ch]' | sort
+    find "${folders[@]}" -name '*.[ch]' -o -name '*.cpp' | sort
 }

@@ -15,6 +15,6 @@ while read -r file; do
         failed=1
     fi
 done < <(find src include tests examples bench fuzz cmake dev.d -type f \
-    \( -name '*.[ch]' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) | sort)
+    \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) | sort)
 ((count > 0)) || failed=1
 exit $failed

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A critical section that one program at a time is in, on all machines. usage: critical_section HOST:PORT */
+#include <lockstep/env_pthread.h>
+#include <lockstep/mutex.h>
+#include <stdio.h>
+
+static int work(struct ls_mutex *mutex)
+{
+    int err = ls_mutex_acquire(mutex, 10000); /* 10 s at most */
+    if (err)
+        return err;
+    printf("inside, token %lld\n", (long long)ls_mutex_token(mutex, ls_env_self(mutex->session->env)));
+    return ls_mutex_release(mutex);
+}
+
+int main(int argc, char **argv)
+{
+    struct ls_env *env;
+    struct ls_session session;
+    struct ls_mutex mutex;
+    int err = argc == 2 ? ls_env_pthread_open(&env) : LS_EINVAL;
+    if (!err) {
+        err = ls_session_init(&session, env, argv[1], 10000, NULL);
+        if (!err)
+            err = ls_mutex_init(&mutex, &session, "/examples/critical_section", NULL);
+        if (!err) {
+            err = ls_session_start(&session);
+            if (!err)
+                err = work(&mutex);
+            ls_mutex_close(&mutex);
+            ls_session_close(&session);
+        }
+        ls_env_pthread_close(env);
+    }
+    fprintf(stderr, "%s\n", err ? ls_strerror(err) : "done");
+    return err ? 1 : 0;
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The library as its users get it: installed into an empty folder, which is then moved; each example built there, by
+# find_package, by pkg-config and with the sources inside the user's own project, and run on a server.
+set -euo pipefail
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/moved
+failed=0
+
+wrong()
+{
+    echo "$*"
+    failed=1
+}
+
+# The user's compiler is the one that the library was built with, and so is the instrumentation.
+CC=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$LOCKSTEP_BUILD_DIR/CMakeCache.txt")
+case $(basename "$CC") in
+clang*) CXX=${CC/%clang/clang++} ;;
+*) CXX=${CC/%gcc/g++} ;;
+esac
+flags="-Wall -Wextra -Wpedantic -Werror"
+[[ -z $LOCKSTEP_SANITIZE ]] || flags+=" -fsanitize=$LOCKSTEP_SANITIZE -fno-sanitize-recover=all"
+if nm "$LOCKSTEP_BUILD_DIR/liblockstep.a" 2>/dev/null | grep __gcov_init >/dev/null; then
+    flags+=" --coverage"
+fi
+export CC CXX CFLAGS=$flags CXXFLAGS=$flags
+# Nothing of this machine but the installed files.
+unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH LD_LIBRARY_PATH || true
+
+# quietly COMMAND...: what it prints is shown if it fails, and then the test ends.
+quietly()
+{
+    "$@" >"$scratch/log" 2>&1 </dev/null || {
+        echo "failed: $*"
+        tail -n 40 "$scratch/log"
+        exit 1
+    }
+}
+
+install_and_move()
+{
+    quietly cmake --install "$LOCKSTEP_BUILD_DIR" --prefix "$scratch/prefix"
+    mv "$scratch/prefix" "$prefix"
+    diff <(cd "$LOCKSTEP_SOURCE_DIR/include" && find . -type f | sort) <(cd "$prefix/include" && find . -type f | sort) ||
+        wrong "other headers are installed than those in include/"
+    if grep -rlF -e "$scratch/prefix" -e "$LOCKSTEP_SOURCE_DIR" -e "$LOCKSTEP_BUILD_DIR" \
+        "$prefix"/lib*/*/pkgconfig "$prefix"/lib*/pkgconfig "$prefix"/lib*/cmake 2>/dev/null; then
+        wrong "these installed files know where the library was built"
+    fi
+}
+
+# Each header stands alone, in C and in C++.
+check_headers()
+{
+    local header
+    for header in "$prefix"/include/lockstep/*.h; do
+        echo "#include <lockstep/$(basename "$header")>" >"$scratch/alone.c"
+        "$CC" $flags -std=c11 -I"$prefix/include" -fsyntax-only "$scratch/alone.c" || wrong "$header is no C11"
+        "$CXX" $flags -std=c++17 -xc++ -I"$prefix/include" -fsyntax-only "$scratch/alone.c" ||
+            wrong "$header is no C++17"
+    done
+}
+
+# expect STATUS TEXT PROGRAM...: on the server.
+expect()
+{
+    local wanted=$1 text=$2 status=0
+    shift 2
+    timeout 60 "$@" >"$scratch/output" 2>"$scratch/errors" </dev/null || status=$?
+    if [[ $status != "$wanted" ]] || ! grep -qE -- "$text" "$scratch/output"; then
+        wrong "$*: expected exit status $wanted and '$text', found $status and:"
+        cat "$scratch/output"
+        tail -n 20 "$scratch/errors"
+    fi
+}
+
+run_examples()
+{
+    local folder=$1
+    expect 0 '^inside, token [0-9]+$' "$folder/critical_section" "$LOCKSTEP_ZK"
+    expect 0 '^5 pieces of work done under the lock$' "$folder/poll_loop" "$LOCKSTEP_ZK"
+    expect 0 '^20 sections, tokens grow$' "$folder/guard" "$LOCKSTEP_ZK"
+    expect 0 '^led [0-9]+ times, 3 pieces of work$' "$folder/leader" "$LOCKSTEP_ZK" 3
+    expect 0 '5 test\(s\) run' "$folder/test_leader"
+}
+
+# Five clients: with the lock the resource never refuses, without it does; who has no patience says so.
+run_limited_resource()
+{
+    expect 0 '^125 uses, 0 refused, 0 times' "$1/limited_resource" "$LOCKSTEP_ZK"
+    expect 1 '^[0-9]+ uses, [1-9][0-9]* refused, 0 times' "$1/limited_resource" "$LOCKSTEP_ZK" --no-lock
+    expect 0 '^[0-9]+ uses, 0 refused, [1-9][0-9]* times' "$1/limited_resource" "$LOCKSTEP_ZK" --impatient
+    expect 0 '^client [1-5]: could not get the lock within 10 ms$' "$1/limited_resource" "$LOCKSTEP_ZK" --impatient
+}
+
+by_find_package()
+{
+    quietly cmake -S "$LOCKSTEP_SOURCE_DIR/examples" -B "$scratch/found" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+    quietly cmake --build "$scratch/found"
+    run_examples "$scratch/found"
+    run_limited_resource "$scratch/found"
+    readelf -d "$scratch/found/critical_section" | grep 'NEEDED.*liblockstep[.]so[.][0-9]' >/dev/null ||
+        wrong "a program does not look for the library by a name with its SOVERSION"
+    if ldd "$scratch/found/test_leader" | grep -E 'zookeeper|liblockstep'; then
+        wrong "the test on the fake is linked with the real thing"
+    fi
+    # Another version is refused.
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(other LANGUAGES C)' 'find_package(lockstep 99)' \
+        'if(lockstep_FOUND)' 'message(FATAL_ERROR "version 99 was found")' 'endif()' >"$scratch/CMakeLists.txt"
+    quietly cmake -S "$scratch" -B "$scratch/other" -DCMAKE_PREFIX_PATH="$prefix"
+}
+
+by_pkg_config()
+{
+    local examples=$LOCKSTEP_SOURCE_DIR/examples folder=$scratch/packaged libraries version
+    export PKG_CONFIG_PATH
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name lockstep.pc)")
+    libraries=$(pkg-config --variable=libdir lockstep)
+    mkdir "$folder"
+    echo 'int main(void) { return puts(ls_version()) < 0; }' >"$folder/version.c"
+    quietly "$CC" $flags -std=c11 -include stdio.h -include lockstep/version.h "$folder/version.c" -o "$folder/version" \
+        $(pkg-config --cflags --libs lockstep) -Wl,-rpath,"$libraries"
+    quietly "$CC" $flags -std=c11 "$examples/critical_section.c" -o "$folder/critical_section" \
+        $(pkg-config --cflags --libs lockstep) -Wl,-rpath,"$libraries"
+    quietly "$CC" $flags -std=c11 "$examples"/user_test/{leader,test_leader}.c -o "$folder/test_leader" \
+        $(pkg-config --cflags --libs lockstep-fake) -lcmocka
+    quietly "$CC" $flags -std=c11 "$examples/critical_section.c" -o "$folder/static" \
+        $(pkg-config --cflags lockstep) "$libraries/liblockstep.a" -lzookeeper_mt -pthread
+    version=$(pkg-config --modversion lockstep)
+    expect 0 "^${version//./[.]}$" "$folder/version"
+    expect 0 "^lockstep ${version//./[.]}$" "$prefix/bin/lockstep" --version
+    expect 0 '^inside, token [0-9]+$' "$folder/critical_section" "$LOCKSTEP_ZK"
+    expect 0 '^inside, token [0-9]+$' "$folder/static" "$LOCKSTEP_ZK"
+    expect 0 '5 test\(s\) run' "$folder/test_leader"
+}
+
+# The sources inside a project that has targets and flags of its own.
+by_add_subdirectory()
+{
+    mkdir "$scratch/outer"
+    cat >"$scratch/outer/CMakeLists.txt" <<TEXT
+cmake_minimum_required(VERSION 3.22)
+project(outer LANGUAGES C)
+add_subdirectory("$LOCKSTEP_SOURCE_DIR" lockstep)
+set(EXAMPLES_CXX ON)
+set(EXAMPLES_TEST ON)
+add_subdirectory("$LOCKSTEP_SOURCE_DIR/examples" examples)
+# Names that the project may well have itself.
+foreach(name lock base trace sim real check)
+    add_library(\${name} INTERFACE)
+endforeach()
+TEXT
+    CFLAGS="$flags -O1" quietly cmake -S "$scratch/outer" -B "$scratch/inside" -G Ninja
+    quietly cmake --build "$scratch/inside"
+    run_examples "$scratch/inside/examples"
+    [[ ! -e $scratch/inside/lockstep/lockstep ]] || wrong "the program is built inside another project too"
+}
+
+install_and_move
+check_headers
+by_find_package
+by_pkg_config
+by_add_subdirectory
+exit $failed
