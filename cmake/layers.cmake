@@ -84,8 +84,26 @@ function(lockstep_library target kind)
     endif()
 endfunction()
 
-# What of a library is used from outside: its headers, its version, and machine code alone, whatever a linker would make
-# of the other form that an object may hold (flags.cmake).
+# lockstep_sealed_library(TARGET NAME name KEEP pattern... LAYERS layer... [LINK library...])
+# A static library of one object, in which only names that match a pattern are seen from outside: a program may have its
+# own `timer_start`. It holds machine code alone, whatever form for a linker the objects have besides (flags.cmake).
+function(lockstep_sealed_library target)
+    cmake_parse_arguments(PARSE_ARGV 1 library "" "NAME" "KEEP;LAYERS;LINK")
+    lockstep_objects(objects ${library_LAYERS})
+    set(sealed ${PROJECT_BINARY_DIR}/${library_NAME}.o)
+    list(TRANSFORM library_KEEP PREPEND --keep-global-symbol=)
+    add_custom_command(
+        OUTPUT ${sealed}
+        COMMAND ${CMAKE_C_COMPILER} -r -nostdlib ${SEPARATE_OPTIONS} ${objects} -o ${sealed}
+        COMMAND ${CMAKE_OBJCOPY} --wildcard ${library_KEEP} -R .gnu.lto_* -R .gnu.debuglto_* ${sealed}
+        DEPENDS ${objects}
+        COMMAND_EXPAND_LISTS VERBATIM)
+    add_library(${target} STATIC ${sealed})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${library_NAME} LINKER_LANGUAGE C)
+    target_link_libraries(${target} PUBLIC ${library_LINK})
+endfunction()
+
+# A library that is used from outside, as lockstep::NAME.
 function(lockstep_public target name)
     target_link_libraries(${target} PUBLIC lockstep_headers)
     # Before 1.0 a minor version may break things: it is part of the name by which programs look for the library.
@@ -95,12 +113,6 @@ function(lockstep_public target name)
         set(soversion ${PROJECT_VERSION_MAJOR})
     endif()
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion} EXPORT_NAME ${name})
-    get_target_property(kind ${target} TYPE)
-    if(SEPARATE_OPTIONS AND kind STREQUAL STATIC_LIBRARY)
-        add_custom_command(
-            TARGET ${target} POST_BUILD
-            COMMAND ${CMAKE_OBJCOPY} -R .gnu.lto_* -R .gnu.debuglto_* -N __gnu_lto_v1 $<TARGET_FILE:${target}> VERBATIM)
-    endif()
     add_library(lockstep::${name} ALIAS ${target})
 endfunction()
 

@@ -3,7 +3,8 @@
 # Copyright the lockstep authors
 
 # What the library exports is what src/lock/exports.txt lists, and what its headers declare. In the static library
-# everything else is hidden and called lock_*, so that it gets into nobody's way.
+# everything else is hidden and called lock_*, so that it gets into nobody's way; the fake has no other names than its
+# headers' and the client's.
 set -euo pipefail
 export LC_ALL=C
 cd "$LOCKSTEP_BUILD_DIR"
@@ -37,6 +38,18 @@ symbols HIDDEN >"$scratch/hidden"
 [[ -s $scratch/hidden ]] || { echo "liblockstep.a hides nothing: this test does not see what it should" && failed=1; }
 if grep -v '^lock_' "$scratch/hidden"; then
     echo "these names of liblockstep.a may clash with those of a program: call them lock_*"
+    failed=1
+fi
+
+# The fake has the names of its headers, of the client library's, and of our locks.
+nm -g --defined-only liblockstep_fake.a 2>/dev/null | awk 'NF == 3 && $3 !~ /^__/ { print $3 }' | sort -u >"$scratch/fake"
+if grep -vE '^(ls|world|fakezk|zoo|ZOO|zookeeper|ZOOKEEPER)_|^(zerror|is_unrecoverable|.*_String_vector)$' "$scratch/fake"; then
+    echo "these names of liblockstep_fake.a may clash with those of a program that is tested with it"
+    failed=1
+fi
+grep -vx -e 'ls_env_pthread_.*' "$list" | comm -23 - "$scratch/fake" >"$scratch/missing"
+if [[ -s $scratch/missing ]]; then
+    echo "liblockstep_fake.a lacks:" && cat "$scratch/missing"
     failed=1
 fi
 
