@@ -49,7 +49,7 @@ cmd_soak()
     source dev.d/setup.sh
     source dev.d/build.sh
     setup_groups run test soak
-    step "build release" build_preset release ON example_locked_counter example_contender
+    step "build release" build_preset release ON example_locked_counter contender
     source dev.d/zookeeper.sh
     trap soak_stop EXIT
     trap 'exit 143' TERM INT HUP

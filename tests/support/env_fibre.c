@@ -103,9 +103,14 @@ struct nap {
     uint32_t wakes;
 };
 
+static struct sleeper *space_of(struct ls_waiter *waiter)
+{
+    return (void *)waiter->space;
+}
+
 static struct sleeper *sleeper_of(struct ls_waiter *waiter)
 {
-    struct sleeper *sleeper = (struct sleeper *)(void *)waiter->space;
+    struct sleeper *sleeper = space_of(waiter);
     if (sleeper->open != OPEN) {
         env_fibre_blame("a waiter is used that is not initialised, or not any more");
     }
@@ -115,7 +120,7 @@ static struct sleeper *sleeper_of(struct ls_waiter *waiter)
 void __wrap_ls_env_waiter_init(struct ls_env *e, struct ls_waiter *waiter)
 {
     (void)e;
-    *(struct sleeper *)(void *)waiter->space = (struct sleeper){.open = OPEN};
+    *space_of(waiter) = (struct sleeper){.open = OPEN};
 }
 
 void __wrap_ls_env_waiter_close(struct ls_env *e, struct ls_waiter *waiter)
