@@ -62,6 +62,10 @@ struct ls_mutex_ops {
     /* The answer to one ls_mutex_participants_start() that returned 0; `list` is in order of the queue. */
     void (*on_participants)(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
                             int count);
+
+    /* Somebody asks `owner` to give the lock back that it holds with this fencing token; see
+     * ls_mutex_make_revocable(). */
+    void (*on_revoke)(struct ls_mutex *mutex, uint64_t owner, int64_t token);
 };
 
 /* All zero is a good default. The struct must outlive the mutex and the session. */
@@ -77,6 +81,7 @@ struct ls_mutex {
     const char *contents; /* caller-owned */
     int32_t contents_size;
     uint32_t warned; /* bit per enum ls_warning that has been told */
+    bool revocable;  /* holders listen to requests to give the lock back */
 };
 
 /* Readies a mutex at the absolute path `path` (below the session's chroot), which is copied. Contacts no
@@ -141,6 +146,44 @@ int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, c
  * the callback. Returns 0, LS_ECLOSED (no connection), LS_ENOMEM, LS_EZK. */
 int ls_mutex_participants_start(struct ls_mutex *mutex, void *user);
 
+/* ---- revocation: cooperative, as Curator has it ----
+ *
+ * Whoever wants a lock may ask its holder to give it back: the contents of the holder's contender node become
+ * `__REVOKE__`. Nothing is forced. A holder that is not revocable never hears of it, and one that is decides
+ * itself. A request that meets a release or the end of a session finds no node and harms nobody; it never
+ * reaches a later hold, which has another node. */
+
+/* Makes the locks of this mutex revocable, for all its owners and for good: the one that is held now, and each
+ * that is granted later. Each hold keeps one watch on its own contender node, which costs a read after the grant
+ * and is gone with the node; who waits does not listen.
+ *
+ * on_revoke is then called once for each request that is seen, as all callbacks are (session.h): with no lock
+ * held, not on the owner's thread, never before on_done and never after the release of the last level or
+ * after LS_SESSION_LOST. It may release the lock (ls_mutex_release_start() with this owner), tell the owner's
+ * thread, or do nothing. Another thread may release, and acquire again, while the callback runs: `token` tells which
+ * hold was meant.
+ * A request that came while the owner still waited is told after the grant. Two requests that follow each other
+ * faster than the node can be read are told as one, and so are those of an outage, after the reconnect.
+ *
+ * 0; LS_EINVAL: ops have no on_revoke; LS_ECLOSED. */
+int ls_mutex_make_revocable(struct ls_mutex *mutex);
+
+/* Writes the path of a contender's node from a name that on_participants gave. LS_EINVAL: not a contender's name;
+ * LS_EOVERFLOW: `size` is too small, LS_MUTEX_PATH_SIZE_MAX + 64 bytes suffice for contenders that are named as
+ * Curator names them; LS_ECLOSED. */
+int ls_mutex_contender_path(const struct ls_mutex *mutex, const char *name, char *path, size_t size);
+
+/* The answer to one ls_mutex_request_revoke_start() that returned 0; `user` is the caller's. The code is one of
+ * ls_mutex_request_revoke(). */
+typedef void (*ls_revoke_fn)(struct ls_session *session, void *user, int rc);
+
+/* Asks the contender whose node is at `path` (below the session's chroot) to give its lock back; the session may
+ * be anybody's. `done` (may be NULL) follows once, possibly before this returns. It is called as all callbacks of
+ * the session are. The path is copied. Returns 0, or negative and nothing follows: LS_EINVAL: no path of a
+ * contender; LS_ECLOSED: there is no connection, nothing was sent; LS_ENOMEM; LS_EZK. */
+int ls_mutex_request_revoke_start(struct ls_session *session, const char *path, ls_revoke_fn done,
+                                  void *user);
+
 /* ---- blocking shell: LS_EDEADLK in callbacks; the owner is the calling thread ---- */
 
 /* Like ls_mutex_acquire_start(), but waits and returns the outcome: 0 when held. */
@@ -152,6 +195,12 @@ int ls_mutex_try(struct ls_mutex *mutex);
 /* Gives one level back and waits for the server's answer to the last one. Errors as in
  * ls_mutex_release_start() and on_freed. After 0 and LS_EUNSURE the lock is not held any more. */
 int ls_mutex_release(struct ls_mutex *mutex);
+
+/* Like ls_mutex_request_revoke_start(), but waits for the answer. 0: the request stands in the contender's node, which
+ * does not say that anybody listens; LS_ENOENT: there is no such contender any more; LS_EUNSURE: the answer was
+ * lost, the request may stand or not, and may be repeated; LS_ECLOSED: the session ended, nothing was done; LS_ENOAUTH; LS_EZK;
+ * besides the errors of the other. */
+int ls_mutex_request_revoke(struct ls_session *session, const char *path);
 
 /* Whether the calling thread holds it. Not blocking. */
 bool ls_mutex_held_by_me(const struct ls_mutex *mutex);

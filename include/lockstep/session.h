@@ -31,6 +31,7 @@ struct ls_session;
 struct ls_session_listener;
 struct lock_claim;  /* private: one attempt of one owner to hold one mutex */
 struct lock_survey; /* private: one running question for a mutex's participants */
+struct lock_ask;    /* private: one running request to a contender to give its lock back */
 struct lock_drain;  /* private: a thread that waits until no callback is running */
 
 /* ---- retry policies ---- */
@@ -127,6 +128,7 @@ struct ls_session {
     struct lock_claim *claims;   /* all claims, oldest first */
     struct lock_claim *notes;    /* claims with an answer that is to be delivered, first one first */
     struct lock_survey *surveys; /* running questions for participants */
+    struct lock_ask *asks;       /* running requests to contenders */
     struct ls_session_listener *listeners; /* in order of adding */
     struct ls_session_listener *cursor;    /* the listener after the one that is being called */
     struct lock_drain *drains;             /* threads that wait for quiet */

@@ -6,8 +6,8 @@
  *
  * A claim lies in its session's list. While it is in a state up to LOCK_HELD, or LOCK_TOMB, it is its
  * owner's; from LOCK_RELEASING on nobody can reach it but its own completions, the session and the janitor.
- * It is freed when it is LOCK_DONE, no request of it is in flight and no answer waits for delivery: a
- * completion may carry its address. */
+ * It is freed when it is LOCK_DONE, no request of it is in flight (the read of its own node included) and no
+ * answer waits for delivery: a completion may carry its address. */
 #ifndef LOCK_CLAIM_H
 #define LOCK_CLAIM_H
 
@@ -47,6 +47,16 @@ enum {
     LOCK_NOTE_FREED = 2,
     LOCK_NOTE_FOREIGN = 4,
     LOCK_NOTE_LEFT = 8,
+    LOCK_NOTE_REVOKE = 16,
+};
+
+/* How a holder hears of requests to give the lock back; see revoke.c. */
+enum lock_ear {
+    LOCK_EAR_DEAF = 0,  /* no watch on our node, and no read under way */
+    LOCK_EAR_READING,   /* the read that sets the watch is in flight */
+    LOCK_EAR_LISTENING, /* the watch stands */
+    LOCK_EAR_LATER,     /* the read failed and waits for the retry timer or the next connection */
+    LOCK_EAR_OFF,       /* our node is gone or may not be read: there is nothing to hear */
 };
 
 /* A blocking caller, on its stack. */
@@ -93,6 +103,7 @@ struct lock_claim {
     uint8_t try_only : 1;  /* do not wait */
     uint8_t told : 1;      /* the owner has its grant */
     uint8_t dirty : 1;     /* ended, and could not be finished at once */
+    uint8_t ear : 3;       /* enum lock_ear */
 };
 
 /* What a code from ZooKeeper means for what we asked. */
@@ -173,14 +184,19 @@ int lock_request_get(struct lock_claim *claim, watcher_fn watcher, data_completi
 int lock_request_delete(struct lock_claim *claim, void_completion_t completion);
 int lock_request_unwatch(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion);
 
+/* The same for our own node; the read is marked in claim->ear. */
+int lock_request_listen(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion);
+int lock_request_unlisten(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion);
+
 /* Creates one ancestor, the first `size` bytes of the place's path; counts it in claim->ancestors. */
 int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completion_t completion);
 
 /* Writes place/<our name>. False if it does not fit. */
 bool lock_request_path(const struct lock_claim *claim, char *out, size_t size);
 
-/* True if `path` is our predecessor's. */
+/* True if `path` is our predecessor's; if it is our own node's. */
 bool lock_request_is_ahead(const struct lock_claim *claim, const char *path);
+bool lock_request_is_own(const struct lock_claim *claim, const char *path);
 
 /* ---- mutex.c ---- */
 
@@ -221,6 +237,9 @@ void lock_parents_go(struct lock_claim *claim);
 /* Removes what an ended claim left: its watch, its node. Finishes it if nothing is left. */
 void lock_janitor_go(struct lock_claim *claim);
 
+/* What an ended claim waits for is tried again later. */
+void lock_janitor_again(struct lock_claim *claim);
+
 /* Answers a release whose delete is in flight: nobody will hear whether the node is gone. */
 void lock_janitor_unsure(struct lock_claim *claim);
 
@@ -236,6 +255,28 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
 
 /* Frees a finished claim when nothing refers to it any more. */
 void lock_janitor_reap(struct lock_claim *claim);
+
+/* ---- revoke.c ---- */
+
+/* Reads our own node with a watch if this is a holder that can be asked to give the lock back and does not
+ * listen yet. */
+void lock_revoke_go(struct lock_claim *claim);
+
+/* The retry timer has gone off, or there is a new connection. */
+void lock_revoke_again(struct lock_claim *claim);
+
+/* The session is gone, and with it the watch; or its handle is closed, and no answer comes any more. */
+void lock_revoke_lost(struct lock_claim *claim);
+void lock_revoke_forget(struct lock_claim *claim);
+
+/* The node of an ended claim could not be removed: takes the watch away from it. */
+void lock_revoke_unlisten(struct lock_claim *claim);
+
+/* The handle is closed: requests to others that were never answered end now. */
+void lock_revoke_drained(struct ls_session *session);
+
+/* Takes one answered request and calls its callback with the mutex dropped. False if there is none. */
+bool lock_revoke_deliver(struct ls_session *session);
 
 /* ---- participants.c ---- */
 

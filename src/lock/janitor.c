@@ -10,7 +10,8 @@
  *                                                            believe the absence
  *   neither   nothing to do
  *
- * Besides, if the watch on the predecessor stands, it is removed. A lost answer is asked for again
+ * Besides, if the watch on the predecessor stands, it is removed. A watch on the own node goes with the node;
+ * if the server will not remove that, the watch is removed too. A lost answer is asked for again
  * after the next CONNECTED; the death of the session ends all of it. The owner has its answer already and
  * may ask for the lock anew meanwhile: that is another claim with another attempt id.
  *
@@ -38,7 +39,8 @@ static void release_place(struct ls_env *env, struct lock_place *place)
 void lock_janitor_reap(struct lock_claim *claim)
 {
     struct ls_env *env = claim->place->session->env;
-    if (claim->state != LOCK_DONE || claim->in_flight || claim->ancestors || claim->notes)
+    if (claim->state != LOCK_DONE || claim->in_flight || claim->ancestors || claim->notes ||
+        claim->ear == LOCK_EAR_READING)
         return;
     struct lock_claim **link = find_link(claim);
     *link = claim->next;
@@ -123,7 +125,7 @@ static void got_on(const struct lock_claim *claim)
 }
 
 /* A dead session has taken along what the claim was to remove. */
-static void again(struct lock_claim *claim)
+void lock_janitor_again(struct lock_claim *claim)
 {
     struct ls_session *session = claim->place->session;
     if (!session->id)
@@ -177,7 +179,7 @@ static void deleted(struct lock_claim *claim, int zk_rc)
     if (claim->state == LOCK_RELEASING)
         take_over(claim, LS_EUNSURE, zk_rc);
     if (verdict == LOCK_AGAIN || lock_session_ready(claim->place->session))
-        again(claim);
+        lock_janitor_again(claim);
 }
 
 static void on_deleted(int rc, const void *data)
@@ -202,7 +204,7 @@ static void on_unwatched(int rc, const void *data)
     claim->in_flight &= (uint8_t)~LOCK_UNWATCH;
     bool unsure = verdict == LOCK_UNKNOWN || verdict == LOCK_DYING;
     if (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session))) {
-        again(claim);
+        lock_janitor_again(claim);
     } else if (!unsure) {
         claim->watching = 0;
         got_on(claim);
@@ -218,7 +220,7 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_OK || verdict == LOCK_DYING)
         return; /* of a dying session's end the next event tells */
-    again(claim);
+    lock_janitor_again(claim);
 }
 
 static void remove_watch(struct lock_claim *claim)
@@ -253,8 +255,11 @@ void lock_janitor_go(struct lock_claim *claim)
             remove_watch(claim);
         if (claim->named || claim->maybe)
             remove_node(claim);
+        else
+            lock_revoke_unlisten(claim);
     }
-    if (claim->in_flight || claim->watching || claim->named || claim->maybe)
+    if (claim->in_flight || claim->watching || claim->named || claim->maybe ||
+        claim->ear == LOCK_EAR_LISTENING)
         claim->dirty = 1;
     else
         finish(claim);
@@ -268,7 +273,7 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
     enum lock_verdict verdict = lock_session_verdict(list_rc);
     if (sync_rc != ZOK) {
         if (lock_session_ready(claim->place->session))
-            again(claim);
+            lock_janitor_again(claim);
         return;
     }
     if (verdict == LOCK_ABSENT) {
@@ -283,6 +288,6 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
     } else if (verdict == LOCK_REFUSED) {
         give_up(claim, list_rc);
     } else if (lock_session_ready(claim->place->session)) {
-        again(claim);
+        lock_janitor_again(claim);
     }
 }

@@ -37,7 +37,7 @@
  *
  * CLAIMING .. IDENTIFYING: we do not know of a live node of ours, or not its czxid. LISTING .. WAITING: we
  * do. WAITING: exactly one watch stands. HELD: our node was first in a list that was made when it existed,
- * no watch stands, depth >= 1. A state whose requests were lost is entered again at the next CONNECTED:
+ * no watch stands but the one on our own node if the lock is revocable (revoke.c), depth >= 1. A state whose requests were lost is entered again at the next CONNECTED:
  * lock_mutex_go() sends what it needs.
  *
  * The first flight, create's outcome x list's outcome:
@@ -159,6 +159,7 @@ static void grant(struct lock_claim *claim)
     lock_session_progress(session_of(claim));
     lock_session_granted(session_of(claim));
     answer(claim, LS_OK, 0);
+    lock_revoke_go(claim);
 }
 
 /* ---- rank: first, or behind whom? ---- */
@@ -606,7 +607,10 @@ void lock_mutex_go(struct lock_claim *claim)
     case LOCK_ARMING:
         send_get(claim);
         break;
-    default: /* WAITING, HELD and TOMB need nothing */
+    case LOCK_HELD:
+        lock_revoke_go(claim);
+        break;
+    default: /* WAITING and TOMB need nothing */
         break;
     }
 }
@@ -637,6 +641,7 @@ void lock_mutex_session_lost(struct lock_claim *claim)
     claim->watching = 0;
     claim->searching = 0;
     claim->retry = 0;
+    lock_revoke_lost(claim);
     if (claim->state == LOCK_HELD) {
         bury(claim);
     } else if (!lock_mutex_pending(claim)) {

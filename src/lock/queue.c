@@ -148,9 +148,32 @@ static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, u
         ops->on_freed(mutex, owner, outcome->rc);
 }
 
+/* A request to give the lock back is told by itself, after all else of its claim: the owner may release in
+ * the callback of its grant, and what is not held any more need not be given back. */
+static void deliver_revoke(struct ls_session *session)
+{
+    struct lock_claim *claim = session->notes;
+    struct ls_mutex *mutex = claim->mutex;
+    const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
+    uint64_t owner = claim->owner;
+    int64_t token = claim->czxid;
+    bool held = claim->state == LOCK_HELD;
+    lock_queue_drop(claim);
+    lock_janitor_reap(claim);
+    if (!held)
+        return;
+    ls_env_unlock(session->env);
+    options->ops->on_revoke(mutex, owner, token); /* it has one: the mutex would not be revocable */
+    ls_env_lock(session->env);
+}
+
 static void deliver_note(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
+    if (claim->notes == LOCK_NOTE_REVOKE) {
+        deliver_revoke(session);
+        return;
+    }
     struct ls_mutex *mutex = claim->mutex;
     const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
     uint64_t owner = claim->owner;
@@ -162,6 +185,8 @@ static void deliver_note(struct ls_session *session)
         claim->told = 1;
     }
     lock_queue_drop(claim);
+    if (notes & LOCK_NOTE_REVOKE)
+        lock_queue_note(claim, LOCK_NOTE_REVOKE);
     lock_janitor_reap(claim);
     if (!options || !options->ops)
         return;
@@ -183,7 +208,7 @@ static bool deliver_one(struct ls_session *session)
         deliver_note(session);
         return true;
     }
-    if (lock_participants_deliver(session))
+    if (lock_participants_deliver(session) || lock_revoke_deliver(session))
         return true;
     if (session->idle_note) {
         session->idle_note = 0;
@@ -195,7 +220,7 @@ static bool deliver_one(struct ls_session *session)
 
 static bool anything(const struct ls_session *session)
 {
-    return session->events || session->notes || session->surveys || session->idle_note;
+    return session->events || session->notes || session->surveys || session->asks || session->idle_note;
 }
 
 void lock_queue_deliver(struct ls_session *session)

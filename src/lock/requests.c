@@ -63,6 +63,13 @@ bool lock_request_is_ahead(const struct lock_claim *claim, const char *path)
     return !strncmp(path, place, size) && !strcmp(path + size, claim->ahead);
 }
 
+bool lock_request_is_own(const struct lock_claim *claim, const char *path)
+{
+    char own[PATH_SIZE];
+    put_own(claim, own);
+    return !strcmp(path, own);
+}
+
 static int mark(struct lock_claim *claim, uint8_t bit, int rc)
 {
     if (rc == ZOK)
@@ -158,11 +165,17 @@ static void_completion_t *as_slot(void_completion_t completion)
     return cast.slot;
 }
 
+static bool listens(const struct lock_claim *claim, const char *path)
+{
+    bool has_watch = claim->ear == LOCK_EAR_READING || claim->ear == LOCK_EAR_LISTENING;
+    return has_watch && lock_request_is_own(claim, path);
+}
+
 /* True if another claim of the session has, or is about to have, a watch on the same node. */
 static bool is_shared(const struct lock_claim *claim, const char *path)
 {
     for (const struct lock_claim *other = claim->place->session->claims; other; other = other->next)
-        if (other != claim && lock_request_is_ahead(other, path))
+        if (other != claim && (lock_request_is_ahead(other, path) || listens(other, path)))
             return true;
     return false;
 }
@@ -170,19 +183,43 @@ static bool is_shared(const struct lock_claim *claim, const char *path)
 /* Removing one pair of function and context only asks the server whether there is a watch, and leaves it
  * there; removing all of a path removes it. The path is a contender's, which nobody but a mutex's claims
  * watches on this handle. */
-int lock_request_unwatch(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion)
+static int remove_watch(struct lock_claim *claim, const char *path, watcher_fn watcher,
+                        void_completion_t completion)
 {
     int rc;
-    char *path = ahead_path(claim);
-    if (!path)
-        return ZMARSHALLINGERROR;
     if (is_shared(claim, path))
         rc = zoo_aremove_watches(handle(claim), path, ZWATCHTYPE_DATA, watcher, watch_context(claim), 0,
                                  as_slot(completion), claim);
     else
         rc = zoo_aremove_all_watches(handle(claim), path, ZWATCHTYPE_DATA, 0, as_slot(completion), claim);
-    ls_env_free(claim->place->session->env, path);
     return mark(claim, LOCK_UNWATCH, rc);
+}
+
+int lock_request_unwatch(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion)
+{
+    char *path = ahead_path(claim);
+    if (!path)
+        return ZMARSHALLINGERROR;
+    int rc = remove_watch(claim, path, watcher, completion);
+    ls_env_free(claim->place->session->env, path);
+    return rc;
+}
+
+int lock_request_unlisten(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion)
+{
+    char path[PATH_SIZE];
+    put_own(claim, path);
+    return remove_watch(claim, path, watcher, completion);
+}
+
+int lock_request_listen(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion)
+{
+    char path[PATH_SIZE];
+    put_own(claim, path);
+    int rc = zoo_awget(handle(claim), path, watcher, watch_context(claim), completion, claim);
+    if (rc == ZOK)
+        claim->ear = LOCK_EAR_READING;
+    return rc;
 }
 
 int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completion_t completion)

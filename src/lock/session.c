@@ -217,6 +217,7 @@ static void forget_requests(struct lock_claim *claim)
 {
     claim->in_flight = 0;
     claim->ancestors = 0;
+    lock_revoke_forget(claim);
     lock_mutex_go(claim);
 }
 
@@ -228,6 +229,7 @@ static void drained(struct ls_session *session)
     session->proving = 0;
     lock_session_each(session, forget_requests);
     lock_participants_drained(session);
+    lock_revoke_drained(session);
 }
 
 bool lock_session_leftover(struct ls_session *session, int change)
@@ -286,6 +288,7 @@ static void fail_if_trying(struct lock_claim *claim)
 static void go_anew(struct lock_claim *claim)
 {
     claim->retry = 0;
+    lock_revoke_again(claim);
     lock_mutex_go(claim);
 }
 
@@ -438,6 +441,8 @@ static void go_again(struct lock_claim *claim)
 {
     if (claim->retry && lock_mutex_pending(claim))
         go_anew(claim);
+    else
+        lock_revoke_again(claim);
 }
 
 static void on_retry_timer(void *context)

@@ -43,8 +43,9 @@ struct stage {
     struct world_options options;
     struct ls_session_options session;
     struct ls_mutex_options mutex;
-    void (*job)(struct probe *probe);      /* what the next `a job` does */
-    void (*on_grant)(struct probe *probe); /* called inside the callback of each grant */
+    void (*job)(struct probe *probe);       /* what the next `a job` does */
+    void (*on_grant)(struct probe *probe);  /* called inside the callback of each grant */
+    void (*on_revoke)(struct probe *probe); /* called inside the callback of each request to give back */
     bool ignore_failed_start;
     char told[STAGE_TEXT];
     char asked[STAGE_TEXT];
@@ -161,6 +162,14 @@ static inline void stage_on_participants(struct ls_mutex *mutex, void *user, int
         ++*(int *)user;
 }
 
+static inline void stage_on_revoke(struct ls_mutex *mutex, uint64_t owner, int64_t token)
+{
+    assert_int_equal(ls_mutex_token(mutex, owner), token);
+    stage_add(stage.told, "%s asked", stage_who(mutex, owner));
+    if (stage.on_revoke)
+        stage.on_revoke(stage_probe_of(mutex->session));
+}
+
 static inline void stage_on_event(struct ls_session *session, struct ls_session_listener *listener,
                                   enum ls_session_event event, int64_t session_id)
 {
@@ -182,7 +191,8 @@ static inline void stage_on_event(struct ls_session *session, struct ls_session_
 static const struct ls_mutex_ops stage_mutex_ops = {.on_done = stage_on_done,
                                                     .on_freed = stage_on_freed,
                                                     .on_warning = stage_on_warning,
-                                                    .on_participants = stage_on_participants};
+                                                    .on_participants = stage_on_participants,
+                                                    .on_revoke = stage_on_revoke};
 static const struct ls_session_ops stage_session_ops = {.on_event = stage_on_event};
 
 static inline uint32_t stage_heap(const struct probe *probe)

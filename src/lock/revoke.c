@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Revocation: a holder is asked to give the lock back. Nobody makes it.
+ *
+ * The holder's side is the ear of its claim:
+ *
+ *   DEAF ---> READING ---> LISTENING          every state ---> DEAF
+ *     ^        |  |  ^         |
+ *     |        |  |  '---------+-----> OFF
+ *     |        |  '------------------> OFF
+ *     '--LATER<'
+ *
+ *   DEAF      -> READING    lock_revoke_go: the lock is held and revocable
+ *   READING   -> LISTENING  on_read: the watch stands on our own node; if the contents are a request its owner is told
+ *   READING   -> DEAF       on_read: the answer was lost with the link; the next CONNECTED reads again
+ *   READING   -> LATER      on_read: not now, or lost though the link stands
+ *   READING   -> OFF        on_read: the node is gone, or we may not read it
+ *   LATER     -> DEAF       lock_revoke_again: the retry timer, or a new connection
+ *   LISTENING -> READING    on_event: CHANGED, by way of DEAF; the watch has gone off and says nothing of the contents
+ *   LISTENING -> OFF        on_event: DELETED, mostly by our own release
+ *   any       -> DEAF       lock_revoke_lost: the session is gone. A read in flight stays until it is answered.
+ *
+ * No state of the ear wakes or delays the claim: a release sends its delete behind a read that is under way, and
+ * the watch that this one sets fires with that delete. Who only waits does not listen; a request that came
+ * before the grant stands in the node and is found by the first read. A node that nobody has written since it was
+ * created (version 0) contains no request, whatever its owner put in.
+ *
+ * The asker's side is one set. It rests on nothing and is not repeated: an answer that is lost leaves the asker
+ * unsure, and asking twice does no harm. */
+#include "claim.h"
+
+#include <string.h>
+
+static const char REQUEST[] = "__REVOKE__";
+enum { REQUEST_SIZE = sizeof REQUEST - 1 };
+
+static struct ls_session *session_of(const struct lock_claim *claim)
+{
+    return claim->place->session;
+}
+
+/* ---- the holder ---- */
+
+static bool is_request(const char *value, int size, const struct Stat *stat)
+{
+    return stat && stat->version && value && size == REQUEST_SIZE && !memcmp(value, REQUEST, REQUEST_SIZE);
+}
+
+/* Without a timer the next connection, or a timer that others need, is the next chance. */
+static void read_later(struct lock_claim *claim)
+{
+    int err;
+    claim->ear = LOCK_EAR_LATER;
+    (void)lock_session_retry(session_of(claim), &err);
+}
+
+static void failed(struct lock_claim *claim, int zk_rc)
+{
+    enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    bool silent = verdict == LOCK_UNKNOWN && lock_session_ready(session_of(claim));
+    if (verdict == LOCK_ABSENT || verdict == LOCK_REFUSED)
+        claim->ear = LOCK_EAR_OFF;
+    else if ((verdict == LOCK_AGAIN || silent) && claim->state == LOCK_HELD)
+        read_later(claim);
+}
+
+static void on_read(int rc, const char *value, int size, const struct Stat *stat, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    claim->ear = LOCK_EAR_DEAF;
+    if (session->id && rc == ZOK) {
+        claim->ear = LOCK_EAR_LISTENING;
+        lock_session_progress(session);
+        if (claim->state == LOCK_HELD && is_request(value, size, stat))
+            lock_queue_note(claim, LOCK_NOTE_REVOKE);
+    } else if (session->id) {
+        failed(claim, rc);
+    }
+    if (claim->state != LOCK_HELD)
+        lock_mutex_go(claim); /* it may have waited for this */
+    lock_mutex_leave(session);
+}
+
+static struct lock_claim *find_listener(const struct ls_session *session, void *context, const char *path)
+{
+    uint16_t id = (uint16_t)(uintptr_t)context;
+    struct lock_claim *claim = session->claims;
+    while (claim &&
+           !(claim->watch_id == id && claim->ear == LOCK_EAR_LISTENING && lock_request_is_own(claim, path)))
+        claim = claim->next;
+    return claim;
+}
+
+static void on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    (void)state;
+    struct ls_session *session = lock_session_of(zh);
+    if (type == ZOO_SESSION_EVENT)
+        return;
+    ls_env_callback_enter(session->env);
+    ls_env_lock(session->env);
+    struct lock_claim *claim = session->id ? find_listener(session, context, path) : NULL;
+    if (claim) {
+        claim->ear = type == ZOO_CHANGED_EVENT ? LOCK_EAR_DEAF : LOCK_EAR_OFF;
+        lock_revoke_go(claim);
+    }
+    lock_mutex_leave(session);
+}
+
+void lock_revoke_go(struct lock_claim *claim)
+{
+    if (claim->state != LOCK_HELD || claim->ear != LOCK_EAR_DEAF)
+        return;
+    if (!claim->mutex || !claim->mutex->revocable || !lock_session_ready(session_of(claim)))
+        return;
+    int rc = lock_request_listen(claim, on_event, on_read);
+    if (rc != ZOK)
+        failed(claim, rc);
+}
+
+void lock_revoke_again(struct lock_claim *claim)
+{
+    if (claim->ear != LOCK_EAR_LATER)
+        return;
+    claim->ear = LOCK_EAR_DEAF;
+    lock_revoke_go(claim);
+}
+
+void lock_revoke_lost(struct lock_claim *claim)
+{
+    if (claim->ear != LOCK_EAR_READING)
+        claim->ear = LOCK_EAR_DEAF;
+}
+
+void lock_revoke_forget(struct lock_claim *claim)
+{
+    if (claim->ear == LOCK_EAR_READING)
+        claim->ear = LOCK_EAR_DEAF;
+}
+
+/* ---- a node that stays ---- */
+
+static void on_unlistened(int rc, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    enum lock_verdict verdict = lock_session_verdict(rc);
+    claim->in_flight &= (uint8_t)~LOCK_UNWATCH;
+    bool unsure = verdict == LOCK_UNKNOWN || verdict == LOCK_DYING;
+    if (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session)))
+        lock_janitor_again(claim);
+    else if (!unsure && claim->ear == LOCK_EAR_LISTENING)
+        claim->ear = LOCK_EAR_OFF;
+    lock_mutex_go(claim);
+    lock_mutex_leave(session);
+}
+
+void lock_revoke_unlisten(struct lock_claim *claim)
+{
+    if (claim->ear != LOCK_EAR_LISTENING)
+        return;
+    int rc = lock_request_unlisten(claim, on_event, on_unlistened);
+    if (rc == ZNOWATCHER)
+        claim->ear = LOCK_EAR_OFF; /* it has fired, its event is on the way */
+    else if (rc != ZOK && lock_session_verdict(rc) != LOCK_DYING)
+        lock_janitor_again(claim);
+}
+
+/* ---- the asker ---- */
+
+struct lock_ask {
+    struct lock_ask *next;
+    struct ls_session *session;
+    struct lock_call *call; /* the blocking caller */
+    struct ls_ref done;     /* the caller's function */
+    void *user;
+    int32_t rc;
+    bool over;
+};
+
+static void unlink_ask(struct lock_ask *ask)
+{
+    struct lock_ask **link = &ask->session->asks;
+    while (*link != ask)
+        link = &(*link)->next;
+    *link = ask->next;
+}
+
+static void end(struct lock_ask *ask, int rc)
+{
+    struct ls_env *env = ask->session->env;
+    ask->rc = rc;
+    ask->over = true;
+    if (!ask->call)
+        return;
+    ask->call->rc = rc;
+    ask->call->done = true;
+    ls_env_wake(env, &ask->call->waiter);
+    unlink_ask(ask);
+    ls_env_free(env, ask);
+}
+
+static int meaning(int zk_rc)
+{
+    switch (lock_session_verdict(zk_rc)) {
+    case LOCK_OK:
+        return LS_OK;
+    case LOCK_UNKNOWN:
+        return LS_EUNSURE;
+    case LOCK_DYING:
+        return LS_ECLOSED;
+    case LOCK_ABSENT:
+        return LS_ENOENT;
+    case LOCK_AGAIN:
+    case LOCK_REFUSED:
+    default:
+        return zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
+    }
+}
+
+static void on_set(int rc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    struct lock_ask *ask = (struct lock_ask *)(uintptr_t)data;
+    struct ls_session *session = ask->session;
+    ls_env_callback_enter(session->env);
+    ls_env_lock(session->env);
+    end(ask, meaning(rc));
+    lock_mutex_leave(session);
+}
+
+static bool is_contender(const char *name)
+{
+    const char *key;
+    return lock_names_key(name, &key) == LOCK_KEY_CONTENDER;
+}
+
+static bool is_contender_path(const char *path)
+{
+    const char *last = path ? strrchr(path, '/') : NULL;
+    return last && path[0] == '/' && is_contender(last + 1);
+}
+
+static int start(struct ls_session *session, const char *path, struct lock_ask ask)
+{
+    if (!is_contender_path(path))
+        return LS_EINVAL;
+    if (!lock_session_ready(session))
+        return LS_ECLOSED;
+    struct lock_ask *copy = ls_env_alloc(session->env, sizeof *copy);
+    if (!copy)
+        return LS_ENOMEM;
+    *copy = ask;
+    int rc = zoo_aset(session->zh, path, REQUEST, REQUEST_SIZE, -1, on_set, copy);
+    if (rc != ZOK) {
+        ls_env_free(session->env, copy);
+        return rc == ZBADARGUMENTS ? LS_EINVAL : meaning(rc);
+    }
+    struct lock_ask **link = &session->asks;
+    while (*link)
+        link = &(*link)->next;
+    *link = copy;
+    return LS_OK;
+}
+
+void lock_revoke_drained(struct ls_session *session)
+{
+    struct lock_ask *next;
+    for (struct lock_ask *ask = session->asks; ask; ask = next) {
+        next = ask->next;
+        if (!ask->over)
+            end(ask, LS_EUNSURE);
+    }
+}
+
+bool lock_revoke_deliver(struct ls_session *session)
+{
+    struct lock_ask *ask = session->asks;
+    while (ask && !ask->over)
+        ask = ask->next;
+    if (!ask)
+        return false;
+    const void *function = lock_queue_deref(ask->done);
+    ls_revoke_fn done = (ls_revoke_fn)(uintptr_t)function;
+    void *user = ask->user;
+    int rc = ask->rc;
+    unlink_ask(ask);
+    ls_env_free(session->env, ask);
+    if (done) {
+        ls_env_unlock(session->env);
+        done(session, user, rc);
+        ls_env_lock(session->env);
+    }
+    return true;
+}
+
+/* ---- public ---- */
+
+int ls_mutex_make_revocable(struct ls_mutex *mutex)
+{
+    struct ls_session *session = mutex->session;
+    if (!session)
+        return LS_ECLOSED;
+    const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
+    if (!options || !options->ops || !options->ops->on_revoke)
+        return LS_EINVAL;
+    ls_env_lock(session->env);
+    mutex->revocable = true;
+    lock_session_each(session, lock_revoke_go);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return LS_OK;
+}
+
+int ls_mutex_contender_path(const struct ls_mutex *mutex, const char *name, char *path, size_t size)
+{
+    if (!mutex->session)
+        return LS_ECLOSED;
+    if (!name || strchr(name, '/') || !is_contender(name))
+        return LS_EINVAL;
+    size_t place_size = mutex->place->size > 1 ? mutex->place->size : 0;
+    size_t name_size = strlen(name) + 1;
+    if (size < place_size + 1 + name_size)
+        return LS_EOVERFLOW;
+    memcpy(path, mutex->place->path, place_size);
+    path[place_size] = '/';
+    memcpy(path + place_size + 1, name, name_size);
+    return LS_OK;
+}
+
+int ls_mutex_request_revoke_start(struct ls_session *session, const char *path, ls_revoke_fn done, void *user)
+{
+    struct lock_ask ask = {
+        .session = session, .done = lock_queue_ref((const void *)(uintptr_t)done), .user = user};
+    ls_env_lock(session->env);
+    int rc = start(session, path, ask);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return rc;
+}
+
+int ls_mutex_request_revoke(struct ls_session *session, const char *path)
+{
+    struct ls_env *env = session->env;
+    struct lock_call call = {.rc = 0, .done = false};
+    struct lock_ask ask = {.session = session, .call = &call};
+    if (ls_env_in_callback(env))
+        return LS_EDEADLK;
+    ls_env_lock(env);
+    ls_env_waiter_init(env, &call.waiter);
+    int rc = start(session, path, ask);
+    lock_queue_deliver(session);
+    while (rc == LS_OK && !call.done)
+        ls_env_wait(env, &call.waiter);
+    ls_env_waiter_close(env, &call.waiter);
+    ls_env_unlock(env);
+    return rc ? rc : call.rc;
+}
