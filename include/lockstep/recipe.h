@@ -43,6 +43,8 @@ enum ls_report_kind {
     LS_REPORT_READ_ONLY,   /* connected to a read-only server: session */
     LS_REPORT_WARNING,     /* rc is the warning's code; lock */
     LS_REPORT_IDLE,        /* nothing is left to do in the background (the janitor is idle) */
+    LS_REPORT_REVOKE,      /* a holder is asked to give its lock back: lock, owner, token of the hold */
+    LS_REPORT_ASKED, /* what became of a request to give back: lock, rc (LS_ENOENT: there is no such contender) */
 };
 
 struct ls_report {
@@ -115,6 +117,12 @@ struct ls_recipe {
      * handle, NULL if there is none. */
     int (*guard)(const void *state, int lock, int owner, struct zoo_op *op, char *path, size_t size);
     struct _zhandle *(*handle)(const void *state);
+
+    /* Both or none; NULL = the recipe knows no revocation. revocable() makes the locks of this process listen to requests
+     * to give them back; LS_REPORT_REVOKE tells of each. revoke() asks the contender that stands at `place` in line, 1
+     * for the first; 0: LS_REPORT_ASKED follows once; negative: nothing follows. */
+    int (*revocable)(void *state, int lock);
+    int (*revoke)(void *state, int lock, int place);
 
     /* Shows all numbers that grow, always in the same order: a search then takes states for one that differ only by an
      * order-preserving renaming of them. A recipe that has this compares such numbers only with each other (session ids

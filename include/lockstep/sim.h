@@ -49,13 +49,15 @@ enum action_kind {
     ACTION_FIRE,      /* a timer fires:                                              "fire a retry-timer" */
     ACTION_ADVANCE,   /* timed only: the clock moves to the next moment of interest: "advance" */
     /* What a client program does. */
-    ACTION_ACQUIRE, /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
-    ACTION_RELEASE, /* lock, owner:              "a release" */
-    ACTION_CANCEL,  /* lock, owner:              "a cancel" */
-    ACTION_WRITE,   /* lock: write to a resource that compares tokens:      "a write"; in a multi with the
+    ACTION_ACQUIRE,   /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
+    ACTION_RELEASE,   /* lock, owner:              "a release" */
+    ACTION_CANCEL,    /* lock, owner:              "a cancel" */
+    ACTION_WRITE,     /* lock: write to a resource that compares tokens:      "a write"; in a multi with the
                        guard of the recipe, if it has one: "a write guarded" */
-    ACTION_STOP,    /* close the session in an orderly way:                 "a stop" */
-    ACTION_START,   /* open it again:                                       "a start" */
+    ACTION_REVOCABLE, /* lock: from now on it listens to requests to give back: "a revocable" */
+    ACTION_REVOKE,    /* lock, place: asks the first in line, or another, to give back: "a revoke place=2" */
+    ACTION_STOP,      /* close the session in an orderly way:                 "a stop" */
+    ACTION_START,     /* open it again:                                       "a start" */
     /* Faults. */
     ACTION_CUT,            /* keep, apply, rc, late: "cut a keep=0 apply=0 rc=-4", also "late=1" */
     ACTION_REFUSE,         /* the next connection attempt fails:               "refuse a" */
@@ -84,7 +86,7 @@ struct action {
     uint8_t
         b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
     int32_t
-        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
+        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; REVOKE: place; CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
     int32_t d; /* CUT: 1 = the last request read commits late */
 };
 

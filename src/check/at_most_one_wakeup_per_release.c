@@ -3,7 +3,8 @@
 
 /* No herd (D7): deleting one contender's node wakes at most one waiting contender.
  *
- * Counted are deliveries of node events with a deletion as their cause to processes that wait for that lock.
+ * Counted are deliveries of node events with a deletion as their cause, DELETED and CHILD, to processes that wait
+ * for that lock.
  * The watched node is part of the key, because the end of a session deletes several contenders with one zxid,
  * and each may wake the one behind it. Session events, CHANGED, and what is told at a reconnect do not count.
  * A watch on the directory's child list is found here, since one deletion then wakes all who wait.
@@ -13,10 +14,13 @@
  * state small, and another schedule shows it); the cost of requests that follow a wake-up (bounded_work). */
 #include <check/properties.h>
 
+/* ZooKeeper's event type for new contents, as when a holder is asked to give the lock back. */
+enum { TYPE_CHANGED = 3 };
+
 static void observe_woken(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->cause == 0 || event->lock == EVENT_LOCK_NONE)
+    if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE)
         return;
     if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;

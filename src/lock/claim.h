@@ -286,6 +286,9 @@ void lock_participants_drained(struct ls_session *session);
 /* The mutex is closed: its surveys end without a callback. */
 void lock_participants_close(struct ls_mutex *mutex);
 
+/* Shows the names that surveys hold. */
+void lock_participants_canon(const struct ls_session *session, struct ls_rename *rename);
+
 /* Takes one finished survey and calls its callback with the mutex dropped. False if there is none. */
 bool lock_participants_deliver(struct ls_session *session);
 

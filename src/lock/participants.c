@@ -246,6 +246,13 @@ void lock_participants_close(struct ls_mutex *mutex)
     }
 }
 
+void lock_participants_canon(const struct ls_session *session, struct ls_rename *rename)
+{
+    for (const struct lock_survey *survey = session->surveys; survey; survey = survey->next)
+        for (int i = 0; i < survey->count; i++)
+            rename->text(rename, survey->list[i].name);
+}
+
 bool lock_participants_deliver(struct ls_session *session)
 {
     struct lock_survey *survey = session->surveys;

@@ -68,6 +68,38 @@ static void on_warning(struct ls_mutex *mutex, uint64_t owner, enum ls_warning w
     report(state_of(mutex), &what);
 }
 
+static void on_revoke(struct ls_mutex *mutex, uint64_t owner, int64_t token)
+{
+    struct ls_report what = {.kind = LS_REPORT_REVOKE, .token = token};
+    what.lock = index_of(mutex);
+    what.owner = (int)owner - 1;
+    what.session = ls_session_id(mutex->session);
+    report(state_of(mutex), &what);
+}
+
+static void on_asked(struct ls_session *session, void *user, int rc)
+{
+    struct ls_report what = {.kind = LS_REPORT_ASKED, .lock = (int)(uintptr_t)user, .rc = rc};
+    report((struct state *)(void *)session, &what);
+}
+
+/* Who takes part is known: asks the one at the place that `user` is. */
+static void on_participants(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
+                            int count)
+{
+    int place = (int)(uintptr_t)user;
+    void *lock = (void *)(uintptr_t)index_of(mutex);
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    if (!rc && place > count)
+        rc = LS_ENOENT;
+    if (!rc)
+        rc = ls_mutex_contender_path(mutex, list[place - 1].name, path, sizeof path);
+    if (!rc)
+        rc = ls_mutex_request_revoke_start(mutex->session, path, on_asked, lock);
+    if (rc)
+        on_asked(mutex->session, lock, rc);
+}
+
 static enum ls_report_kind kind_of(enum ls_session_event event)
 {
     switch (event) {
@@ -101,8 +133,11 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
     report((struct state *)(void *)session, &what);
 }
 
-static const struct ls_mutex_ops mutex_ops = {
-    .on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
+static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
+                                              .on_freed = on_freed,
+                                              .on_warning = on_warning,
+                                              .on_participants = on_participants,
+                                              .on_revoke = on_revoke};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
 static const struct ls_session_options kept_fresh = {.keep_fresh = true};
@@ -226,6 +261,20 @@ static zhandle_t *handle(const void *memory)
     return zh;
 }
 
+static int revocable(void *memory, int lock)
+{
+    struct ls_mutex *mutex = mutex_at(memory, lock);
+    return mutex ? ls_mutex_make_revocable(mutex) : LS_EINVAL;
+}
+
+static int revoke(void *memory, int lock, int place)
+{
+    struct ls_mutex *mutex = mutex_at(memory, lock);
+    if (!mutex || place < 1)
+        return LS_EINVAL;
+    return ls_mutex_participants_start(mutex, (void *)(uintptr_t)place);
+}
+
 static void canon(const void *memory, struct ls_rename *rename)
 {
     const struct state *state = memory;
@@ -239,6 +288,7 @@ static void canon(const void *memory, struct ls_rename *rename)
         if (claim->ahead)
             rename->text(rename, claim->ahead);
     }
+    lock_participants_canon(&state->session, rename);
 }
 
 const struct ls_recipe ls_recipe_mutex = {
@@ -255,5 +305,7 @@ const struct ls_recipe ls_recipe_mutex = {
     .idle = idle,
     .guard = guard,
     .handle = handle,
+    .revocable = revocable,
+    .revoke = revoke,
     .canon = canon,
 };

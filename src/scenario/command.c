@@ -20,7 +20,7 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     return 0;
 }
 
-/* owner=N, timeout=2s, guarded. Returns 1 if it was one of them. */
+/* owner=N, timeout=2s, place=N, guarded. Returns 1 if it was one of them. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
@@ -47,8 +47,17 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         action->c = ms;
         return 1;
     }
+    if (input_word_is(&key, "place") && (verb->flags & VERB_PLACE)) {
+        int64_t place;
+        if (parser_integer(parser, &value, "a place in line from 1 to 99", 1, 99, &place) != 0) {
+            return -1;
+        }
+        action->c = (int32_t)place;
+        return 1;
+    }
     return parser_wrong(parser, word,
                         verb->flags & VERB_TIMEOUT   ? "owner=N or timeout=DURATION"
+                        : verb->flags & VERB_PLACE   ? "place=N"
                         : verb->flags & VERB_OWNER   ? "owner=N"
                         : verb->flags & VERB_GUARDED ? "guarded"
                                                      : "no option");
@@ -62,6 +71,9 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     *action = (struct action){.kind = verb->action, .process = NOBODY, .c = 0};
     if (verb->action == ACTION_ACQUIRE && (verb->flags & VERB_TIMEOUT)) {
         action->c = -1;
+    }
+    if (verb->flags & VERB_PLACE) {
+        action->c = 1;
     }
     struct input_word word = input_next_word(&parser->cursor), at = word;
     while (word.text && verb->argument == ARGUMENT_LOCK) {
@@ -244,7 +256,8 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     struct input_word word = input_next_word(&parser->cursor), next = {0};
     const struct verb *verb = verb_find(&word, true);
     if (!verb) {
-        return parser_wrong(parser, &word, "acquire, try, release, cancel, write, stop or start");
+        return parser_wrong(parser, &word,
+                            "acquire, try, release, cancel, write, revocable, revoke, stop or start");
     }
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;

@@ -318,6 +318,21 @@ static void line_effect(struct narrator *narrator, const struct event *event)
     append(narrator, " fence=%lld%s", (long long)event->zxid, event->cause != 0 ? " guarded" : "");
 }
 
+static void line_revoke_asked(struct narrator *narrator, const struct event *event)
+{
+    line_plain(narrator, event);
+    append(narrator, " fence=%lld", (long long)event->zxid);
+}
+
+/* What is not pending is a contender that is gone. */
+static void line_revoke_sent(struct narrator *narrator, const struct event *event)
+{
+    line_plain(narrator, event);
+    if (event->code != 0) {
+        append(narrator, " rc=%s", event->code == LS_ENOENT ? "gone" : narrator_rc_name(event->code));
+    }
+}
+
 static void line_fault(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "fault");
@@ -359,6 +374,8 @@ static const struct {
     [EVENT_WOKEN] = {SHOW_WATCHES, line_woken},
     [EVENT_EFFECT] = {SHOW_DEFAULT, line_effect},
     [EVENT_WRITTEN] = {SHOW_DEFAULT, line_rc},
+    [EVENT_REVOKE_ASKED] = {SHOW_DEFAULT, line_revoke_asked},
+    [EVENT_REVOKE_SENT] = {SHOW_DEFAULT, line_revoke_sent},
     [EVENT_CRASHED] = {SHOW_FAULTS, line_plain},
     [EVENT_RESTARTED] = {SHOW_FAULTS, line_plain},
     [EVENT_STOPPED] = {SHOW_FAULTS, line_plain},

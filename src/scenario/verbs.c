@@ -28,6 +28,10 @@ static const struct verb VERBS[] = {
            "writes to a resource that compares fencing tokens; guarded: to the ensemble, in a multi that "
            "fails once the "
            "hold is over"),
+    CLIENT("revocable", 0, ACTION_REVOCABLE, "a revocable [LOCK]",
+           "listens from now on to requests to give the lock back"),
+    CLIENT("revoke", VERB_PLACE, ACTION_REVOKE, "a revoke [LOCK] [place=N]",
+           "asks the first in line, or the N-th, to give the lock back"),
     {"stop", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop",
      "closes the session in an orderly way"},
     {"start", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start",

@@ -26,13 +26,14 @@ enum verb_argument {
 #define VERB_COUNT 0x08u   /* takes n=N */
 #define VERB_PERMS 0x40u   /* takes perms=N */
 #define VERB_GUARDED 0x80u /* takes guarded */
+#define VERB_PLACE 0x100u  /* takes place=N */
 #define VERB_CLIENT 0x10u  /* the process stands before it */
 #define VERB_FAULT 0x20u   /* listed as a fault */
 
 struct verb {
     const char *name;
     uint8_t argument;  /* enum verb_argument */
-    uint8_t flags;     /* VERB_… */
+    uint16_t flags;    /* VERB_… */
     uint8_t step;      /* enum scenario_step */
     uint8_t action;    /* enum action_kind for STEP_ACTION */
     const char *usage; /* "a acquire [LOCK] [owner=N] [timeout=2s]" */

@@ -54,6 +54,9 @@ static bool verb_enabled(const struct action *action)
     case ACTION_WRITE:
         return process_running(p) && slot != NULL && slot->depth > 0 && !slot->lost &&
                (action->c == 0 || guarded_possible());
+    case ACTION_REVOCABLE:
+    case ACTION_REVOKE:
+        return process_running(p) && process_can_revoke();
     case ACTION_RELEASE:
     case ACTION_STOP:
         return process_running(p);
@@ -167,6 +170,12 @@ static void do_verb(const struct action *action)
         break;
     case ACTION_WRITE:
         process_write(p, action->b, action->a, action->c != 0);
+        break;
+    case ACTION_REVOCABLE:
+        process_revocable(p, action->b);
+        break;
+    case ACTION_REVOKE:
+        process_revoke(p, action->b, action->c);
         break;
     case ACTION_STOP:
         process_stop(p);

@@ -28,6 +28,8 @@ static const char *const verbs[] = {[ACTION_APPLY] = "apply",
                                     [ACTION_RELEASE] = "release",
                                     [ACTION_CANCEL] = "cancel",
                                     [ACTION_WRITE] = "write",
+                                    [ACTION_REVOCABLE] = "revocable",
+                                    [ACTION_REVOKE] = "revoke",
                                     [ACTION_STOP] = "stop",
                                     [ACTION_START] = "start",
                                     [ACTION_CUT] = "cut",
@@ -135,6 +137,9 @@ static void label_client(const struct action *action, char *label)
     }
     if (action->kind == ACTION_WRITE && action->c != 0) {
         snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " guarded");
+    }
+    if (action->kind == ACTION_REVOKE && action->c > 1) {
+        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " place=%d", action->c);
     }
 }
 
@@ -280,7 +285,7 @@ static int parse_client(const struct words *words, int p, struct action *action,
         return fail(why, LS_EINVAL, "expected a client verb, found \"%.60s\"", verb);
     }
     *action = (struct action){.kind = (uint8_t)kind, .process = (uint8_t)p};
-    action->c = kind == ACTION_ACQUIRE && !is_try ? -1 : 0;
+    action->c = kind == ACTION_ACQUIRE && !is_try ? -1 : kind == ACTION_REVOKE;
     for (int i = 2; i < words->count; i++) {
         int32_t value;
         int lock = find_lock(words->word[i]);
@@ -292,6 +297,8 @@ static int parse_client(const struct words *words, int p, struct action *action,
             action->c = value;
         } else if (kind == ACTION_WRITE && strcmp(words->word[i], "guarded") == 0) {
             action->c = 1;
+        } else if (kind == ACTION_REVOKE && option(words->word[i], "place", &value) && value > 0) {
+            action->c = value;
         } else {
             return fail(why, LS_EINVAL, "expected a lock, owner=N or timeout=T, found \"%.60s\"",
                         words->word[i]);

@@ -234,6 +234,38 @@ void process_write(int p, int lock, int owner, bool guarded)
     observe(&event);
 }
 
+bool process_can_revoke(void)
+{
+    return recipe()->revocable != NULL && recipe()->revoke != NULL;
+}
+
+void process_revocable(int p, int lock)
+{
+    enter(p);
+    int rc = recipe()->revocable(process_state(p), lock);
+    leave();
+    if (rc < 0) {
+        world_note_trouble("the recipe refuses to make a lock revocable: %s", ls_strerror(rc));
+    }
+}
+
+static void tell_asker(int p, int lock, int rc)
+{
+    struct event event = slot_event(EVENT_REVOKE_SENT, p, lock, 0);
+    event.code = rc;
+    observe(&event);
+}
+
+void process_revoke(int p, int lock, int place)
+{
+    enter(p);
+    int rc = recipe()->revoke(process_state(p), lock, place);
+    leave();
+    if (rc < 0) {
+        tell_asker(p, lock, rc);
+    }
+}
+
 /* ---- the world's side: callbacks and timers ---- */
 
 void process_wake(int p)
@@ -316,6 +348,11 @@ void process_fire(int p, int index)
 
 /* ---- reports ---- */
 
+static int64_t token_number(const struct ls_report *report)
+{
+    return report->token >= FAKEZK_EPOCH ? report->token - FAKEZK_EPOCH : report->token;
+}
+
 static void report_grant(int p, const struct ls_report *report)
 {
     struct slot *slot = make_slot(p, report->lock, report->owner);
@@ -329,7 +366,7 @@ static void report_grant(int p, const struct ls_report *report)
     slot->token = report->token;
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = slot->depth;
-    event.zxid = report->token >= FAKEZK_EPOCH ? report->token - FAKEZK_EPOCH : report->token;
+    event.zxid = token_number(report);
     for (int h = FAKEZK_HANDLES_MAX - 1; h >= 0; h--) {
         event.session = fakezk_session(p, h) != 0 ? fakezk_session(p, h) : event.session;
     }
@@ -409,6 +446,14 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
         event.lock = (uint8_t)report->lock;
         event.code = report->rc;
         observe(&event);
+        break;
+    case LS_REPORT_REVOKE:
+        event = slot_event(EVENT_REVOKE_ASKED, p, report->lock, report->owner);
+        event.zxid = token_number(report);
+        observe(&event);
+        break;
+    case LS_REPORT_ASKED:
+        tell_asker(p, report->lock, report->rc);
         break;
     case LS_REPORT_IDLE:
         event = observe_process(EVENT_IDLE, p);
@@ -502,6 +547,11 @@ void process_skip_ops(int p)
             process_mark(p)->pc = 0;
         }
         const struct action *op = &program(p)->ops[process->pc];
+        bool revokes = op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE;
+        if (revokes && !process_can_revoke()) {
+            process_mark(p)->pc++;
+            continue;
+        }
         if (op->kind != ACTION_RELEASE && op->kind != ACTION_WRITE) {
             return;
         }

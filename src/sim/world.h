@@ -153,6 +153,10 @@ void process_acquire(int p, int lock, int owner, int timeout_ms);
 void process_release(int p, int lock, int owner);
 void process_cancel(int p, int lock, int owner);
 void process_write(int p, int lock, int owner, bool guarded);
+/* Whether the recipe knows revocation. */
+bool process_can_revoke(void);
+void process_revocable(int p, int lock);
+void process_revoke(int p, int lock, int place);
 void process_fire(int p, int timer);
 void process_run_step(const struct fakezk_step *step);
 /* Something has changed for this process (all of them): retries may go on, see timer_may_fire(). */

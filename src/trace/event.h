@@ -58,6 +58,10 @@ enum event_kind {
                          cause = czxid of the contender node (the token) when a guarded multi wrote, else 0 */
     EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write */
 
+    /* Revocation. */
+    EVENT_REVOKE_ASKED, /* process, lock, owner; zxid = fencing token of the hold: it is asked to give it back */
+    EVENT_REVOKE_SENT, /* process, lock; code = rc: the asker is told what became of its request */
+
     /* What happens to processes and links. */
     EVENT_CRASHED,   /* process */
     EVENT_RESTARTED, /* process */

@@ -5,6 +5,7 @@
 
 #define PROPERTY "at_most_one_wakeup_per_release"
 #define DELETED 2
+#define CHANGED 3
 
 static void woken(struct judge *judge, int process, int64_t czxid, int64_t cause)
 {
@@ -47,6 +48,19 @@ static void two_are_violated(void **state)
     granted(&judge, B, 11);
     woken(&judge, C, 10, 20);
     assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
+    judge_close(&judge);
+}
+
+/* New contents of a watched node, as when its holder is asked to give the lock back, are no release. */
+static void two_told_of_new_contents_hold(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    for (uint8_t process = B; process <= C; process++)
+        show(&judge, (struct event){.kind = EVENT_WOKEN, .process = process, .cause = 20, .code = CHANGED});
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
     judge_close(&judge);
 }
 
@@ -109,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_each_holds),
         cmocka_unit_test(two_are_violated),
+        cmocka_unit_test(two_told_of_new_contents_hold),
         cmocka_unit_test(one_per_node_of_a_session_holds),
         cmocka_unit_test(only_those_who_wait_count),
         cmocka_unit_test(what_is_told_at_a_reconnect_does_not_count),

@@ -213,7 +213,29 @@ static void each_owner_and_each_hold_is_asked_for_itself(void **state)
     stage_end();
 }
 
-/* ---- contents that are no request ---- */
+/* ---- contents ---- */
+
+static void survey(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_participants_start(&probe->mutex[0], NULL), LS_OK);
+}
+
+static void the_contents_of_others_stay_as_they_are(void **state)
+{
+    (void)state;
+    stage_set(3);
+    stage.options.used_directory = true;
+    stage.options.contents = "host";
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "settle", "c acquire", "settle");
+    stage_job(0, request_second);
+    play("settle");
+    stage_forget();
+    stage_job(2, survey);
+    play("settle");
+    told("c sees 0000000007=host 0000000008=__REVOKE__ 0000000009=host");
+    stage_end();
+}
 
 static void other_contents_are_no_request(void **state)
 {
@@ -657,6 +679,7 @@ int main(void)
         cmocka_unit_test(each_request_is_told_once),
         cmocka_unit_test(requests_that_follow_fast_are_told_as_one),
         cmocka_unit_test(each_owner_and_each_hold_is_asked_for_itself),
+        cmocka_unit_test(the_contents_of_others_stay_as_they_are),
         cmocka_unit_test(other_contents_are_no_request),
         cmocka_unit_test(own_contents_that_read_like_a_request_are_none),
         cmocka_unit_test(a_request_that_comes_too_late_finds_nobody),

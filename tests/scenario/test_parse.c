@@ -92,6 +92,9 @@ static void reads_every_command(void **state)
         {"a write x", STEP_ACTION, ACTION_WRITE, 0, 0, 0, 0, 0},
         {"b write guarded", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 0},
         {"b write x guarded", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 0},
+        {"a revocable x", STEP_ACTION, ACTION_REVOCABLE, 0, 0, 0, 0, 0},
+        {"b revoke", STEP_ACTION, ACTION_REVOKE, 1, 0, 0, 1, 0},
+        {"b revoke x place=2", STEP_ACTION, ACTION_REVOKE, 1, 0, 0, 2, 0},
         {"a stop", STEP_ACTION, ACTION_STOP, 0, 0, 0, 0, 0},
         {"a start", STEP_ACTION, ACTION_START, 0, 0, 0, 0, 0},
         {"cut b keep=1 apply=2 rc=-7 late", STEP_ACTION, ACTION_CUT, 1, 1, 2, -7, 1},
@@ -318,8 +321,8 @@ static void refuses_wrong_headers(void **state)
 static void refuses_wrong_commands(void **state)
 {
     (void)state;
-    refuse(HEAD "a jump\n----\n",
-           "s:3:3: expected acquire, try, release, cancel, write, stop or start, found 'jump'");
+    refuse(HEAD "a jump\n----\n", "s:3:3: expected acquire, try, release, cancel, write, revocable, revoke, "
+                                  "stop or start, found 'jump'");
     refuse(HEAD "settle\nc acquire\n----\n",
            "s:4:1: expected a command (see lockstep list verbs) or the name of a process, found 'c'");
     refuse(HEAD "c acquire\n----\n",
