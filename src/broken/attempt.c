@@ -110,7 +110,7 @@ static bool is_used_up(const struct attempt *attempt)
 }
 
 /* The sequence number of a contender; -1 if the name is none; -2 if the counter is used up (F49). */
-static int64_t sequence_of(const char *name)
+int64_t attempt_sequence_of(const char *name)
 {
     const char *key = key_of(name);
     bool negative = *key == '-';
@@ -513,7 +513,7 @@ static bool is_before(const struct textbook_defects *defects, const char *a, con
 {
     if (defects->orders_by_full_name)
         return strcmp(a, b) < 0;
-    return sequence_of(a) < sequence_of(b);
+    return attempt_sequence_of(a) < attempt_sequence_of(b);
 }
 
 struct line {
@@ -526,7 +526,7 @@ struct line {
 static void look_at(struct line *line, const struct textbook_defects *defects, const char *name,
                     const char *own)
 {
-    int64_t sequence = sequence_of(name);
+    int64_t sequence = attempt_sequence_of(name);
     line->used_up |= sequence == -2;
     if (sequence < 0)
         return;

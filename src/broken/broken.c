@@ -72,6 +72,8 @@
       "lists the children again and again instead of watching", polls)                                       \
     X(retry_loop, "broken-retry-loop", "bounded_work",                                                       \
       "queues again at each wake-up, and so wakes the others", requeues_when_woken)                          \
+    X(revokes_by_force, "broken-revokes-by-force", "at_most_one_believer",                                   \
+      "takes a lock away by deleting its holder's node instead of asking for it", revokes_by_force)          \
     X(fails_at_once, "broken-fails-at-once", BROKEN_NOTHING_TO_JUDGE,                                        \
       "fails every acquire without asking anybody", fails_at_once)
 
@@ -96,6 +98,7 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
         .state_size = sizeof(struct textbook), .start = start_##id, .stop = textbook_stop,                   \
         .acquire = textbook_acquire, .cancel = textbook_cancel, .release = textbook_release,                 \
         .query = textbook_query, .idle = textbook_idle, .guard = textbook_guard, .handle = textbook_handle,  \
+        .revocable = textbook_revocable, .revoke = textbook_revoke,                                          \
     }
 
 #define START(id, name, breaks, summary, defect)                                                             \

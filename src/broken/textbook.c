@@ -111,6 +111,7 @@ static void close_session(struct textbook *book)
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
         if (book->stopping || !waits_for_stale(book))
             attempt->busy = attempt->stale = 0; /* none will come any more, not even the dropped ones (F21) */
+    book->asked_place = 0;
 }
 
 static void on_reopen(void *ctx)

@@ -49,6 +49,7 @@ struct textbook_defects {
     bool never_deletes;    /* reports a release complete without deleting the node */
     bool frees_at_first;   /* the first release frees, however deep the lock is held */
     bool frees_for_anyone; /* frees whoever holds it, for whoever asks */
+    bool revokes_by_force; /* deletes the node of whom it should ask to give the lock back */
     /* Losses. */
     bool keeps_belief;        /* believes to hold whatever happens to link and session (Z35) */
     bool hides_loss;          /* tells the next session as reconnected instead of the loss (Z34) */
@@ -126,6 +127,8 @@ struct textbook {
     bool no_containers; /* the servers refused one */
     bool was_connected; /* hides_loss: a session was told before */
     bool stopping;
+    uint8_t asked_lock;  /* revoke.c: whom the request under way is about */
+    uint8_t asked_place; /* 0 = none is under way */
 };
 
 /* ---- textbook.c: the recipe's functions ---- */
@@ -140,6 +143,11 @@ enum ls_belief textbook_query(const void *state, int lock, int owner);
 bool textbook_idle(const void *state);
 int textbook_guard(const void *state, int lock, int owner, zoo_op_t *op, char *path, size_t size);
 zhandle_t *textbook_handle(const void *state);
+
+/* ---- revoke.c: asks others; its own holders never listen ---- */
+
+int textbook_revocable(void *state, int lock);
+int textbook_revoke(void *state, int lock, int place);
 
 #define OUTBOX_MAX (TEXTBOOK_ATTEMPTS_MAX + 8)
 struct outbox {
@@ -182,6 +190,9 @@ void attempt_woken(struct attempt *attempt, bool by_session);
 
 /* The check that its node exists, for a multi. LS_EOVERFLOW. */
 int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_t size);
+
+/* The number of a contender's name; negative: it is none, or the counter is used up (F49). */
+int64_t attempt_sequence_of(const char *name);
 
 /* Stops its timers and forgets it. */
 void attempt_finish(struct attempt *attempt);

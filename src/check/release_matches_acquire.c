@@ -7,7 +7,8 @@
  *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
  * refused;
  *   - the last release is reported as complete and its node is gone from the committed log, both by the next
- * rest; nothing is reported as complete before the last.
+ * rest; nothing is reported as complete before the last;
+ *   - who is asked to give a lock back holds it, with the token that the request names.
  *
  * After a loss was told nothing is promised of what was held: a release may then be taken or refused.
  *
@@ -97,6 +98,22 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       event->owner, claim->depth);
 }
 
+/* A request that is told to somebody else, or for an earlier hold, would make the asked one release what nobody
+ * wants back. */
+static void judge_asked_back(struct check_table *table, const struct check_context *context,
+                             const struct event *event, struct check_note *note)
+{
+    const struct check_record *claim = claim_of(table, event);
+    note->premises = 1;
+    if (!claim || (claim->flags & CLAIM_HOLDING) == 0)
+        check_violate(note, "%s (owner %d) was asked to give %s back, who does not hold it", WHO,
+                      event->owner, WHAT);
+    else if (claim->a != event->zxid)
+        check_violate(note,
+                      "%s (owner %d) was asked to give %s back for token 0x%llx, but holds it with 0x%llx",
+                      WHO, event->owner, WHAT, (unsigned long long)event->zxid, (unsigned long long)claim->a);
+}
+
 static void observe_deleted(struct check_table *table, const struct event *event)
 {
     struct check_record *release = table_first_lock(table, RECORD_RELEASE, event->lock);
@@ -141,6 +158,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_FREED:
         judge_freed(table, context, event, note);
         break;
+    case EVENT_REVOKE_ASKED:
+        judge_asked_back(table, context, event, note);
+        break;
     case EVENT_NODE_DELETED:
         observe_deleted(table, event);
         break;
@@ -157,13 +177,13 @@ const struct property check_release_matches_acquire = {
     .name = "release_matches_acquire",
     .sentence =
         "releases count back what acquires counted, for the owner alone, and the last one frees the lock",
-    .premise = "releases that were taken or refused",
+    .premise = "releases that were taken or refused, and requests to give back",
     .blind_to = "how soon a release takes effect; what becomes of a hold after its loss was told",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_RELEASED) |
              EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_EXPIRED) |
-             EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_REVOKE_ASKED) | EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LOST) |
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .observe = observe,

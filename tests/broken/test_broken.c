@@ -80,6 +80,7 @@ static const struct situation situations[] = {
      "a acquire; settle; b acquire timeout=3s; settle; partition b; pass 3300; heal b"},
     {"broken-busy-wait", 2, 1, false, "a acquire; settle; b acquire"},
     {"broken-retry-loop", 4, 1, false, THREE_IN_LINE "d acquire; settle; a release"},
+    {"broken-revokes-by-force", 2, 1, true, "a acquire; settle; b acquire; settle; b revoke"},
     {"broken-fails-at-once", 2, 1, false, "a acquire; settle; b acquire"},
 };
 /* Of some the run's constants are part. */

@@ -192,6 +192,54 @@ static void loss_while_releasing_holds(void **state)
     judge_close(&judge);
 }
 
+static void asked_back(struct judge *judge, int process, int owner, int64_t token)
+{
+    show(judge, (struct event){.kind = EVENT_REVOKE_ASKED,
+                               .process = (uint8_t)process,
+                               .owner = (uint8_t)owner,
+                               .zxid = token});
+}
+
+static void holder_that_is_asked_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    asked_back(&judge, A, 0, 10);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 1);
+    asked_back(&judge, A, 0, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 3);
+    judge_close(&judge);
+}
+
+static void asking_who_does_not_hold_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        judge_open(&judge, PROPERTY, false);
+        hold(&judge, 1);
+        if (i == 2)
+            released(&judge, A);
+        asked_back(&judge, i == 0 ? B : A, i == 1 ? 1 : 0, 10);
+        assert_violated(&judge, EVENT_REVOKE_ASKED, "was asked to give lock 0 back, who does not hold it");
+        judge_close(&judge);
+    }
+}
+
+static void asking_for_an_earlier_hold_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    asked_back(&judge, A, 0, 9);
+    assert_violated(&judge, EVENT_REVOKE_ASKED, "for token 0x9, but holds it with 0xa");
+    judge_close(&judge);
+}
+
 static void without_a_release_it_is_not_judged(void **state)
 {
     struct judge judge;
@@ -218,6 +266,9 @@ int main(void)
         cmocka_unit_test(answers_nobody_asked_for_are_violated),
         cmocka_unit_test(after_a_loss_anything_goes),
         cmocka_unit_test(loss_while_releasing_holds),
+        cmocka_unit_test(holder_that_is_asked_holds),
+        cmocka_unit_test(asking_who_does_not_hold_is_violated),
+        cmocka_unit_test(asking_for_an_earlier_hold_is_violated),
         cmocka_unit_test(without_a_release_it_is_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@ source "$(dirname "$0")/lib.sh"
 
 declare -A BEYOND=(
     [broken-ignores-loss]="at_most_one_believer means something with a clock only"
+    [broken-revokes-by-force]="at_most_one_believer means something with a clock only"
     [broken-forgets-timeout]="deadline_is_kept means something with a clock only"
     [broken-release-by-anyone]="a client program never releases what its owner does not hold"
 )
