@@ -33,7 +33,8 @@ extern "C" {
     X(LS_EALREADY, -15, "an acquire of this owner is pending already")                                       \
     X(LS_EUNSURE, -16, "the answer was lost; the lock is no longer held here, its node is being cleaned up") \
     X(LS_EGAVEUP, -17, "the retry policy is exhausted")                                                      \
-    X(LS_EOVERFLOW, -18, "a counter or buffer is too small")
+    X(LS_EOVERFLOW, -18, "a counter or buffer is too small")                                                 \
+    X(LS_EUNSUPPORTED, -19, "the client library lacks what was asked for")
 
 #define LS_ERR_ENUM(name, number, text) name = (number),
 enum ls_err { LS_OK = 0, LS_ERR_LIST(LS_ERR_ENUM) };

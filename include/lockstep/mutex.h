@@ -71,7 +71,10 @@ struct ls_mutex_ops {
 /* All zero is a good default. The struct must outlive the mutex and the session. */
 struct ls_mutex_options {
     const struct ls_mutex_ops *ops;
-    const struct ACL_vector *acl; /* of nodes that are created; NULL = open to everybody */
+    /* Of the nodes that are created, contenders and missing ancestors alike, as Curator does with an ACLProvider
+     * that gives one ACL for every path. NULL: that of the session's options, else open to everybody. Nodes that
+     * exist keep theirs. A lock needs, on its parent, READ and CREATE and DELETE, and READ on others' contenders. */
+    const struct ACL_vector *acl;
 };
 
 struct ls_mutex {

@@ -98,13 +98,34 @@ struct ls_session_listener {
 
 /* ---- options ---- */
 
-/* All zero is a good default. The struct must outlive the session. */
+/* One credential for zoo_add_auth(), for instance "digest" with "user:password". */
+struct ls_auth {
+    const char *scheme;
+    const char *certificate; /* caller-owned; may be NULL if size is 0 */
+    int size;                /* bytes in certificate */
+};
+
+/* All zero is a good default. The struct, and all that it points to, must outlive the session. */
 struct ls_session_options {
     const struct ls_retry_policy *retry; /* NULL: back-off from 100 ms to 10 s, for ever */
     uint32_t margin_percent; /* how long a holder believes after the send of the last answered write or
                                 sync, in percent of the negotiated timeout; 0 = 50; at most 100 */
     bool keep_fresh;         /* while a lock is held, send a sync each sixth of the timeout */
     bool read_only;          /* accept read-only servers */
+
+    /* Added to each new handle before anything is asked of it, in this order; the client repeats them at each
+     * later connection. One that the server refuses ends the session for good: LS_SESSION_AUTH_FAILED, and
+     * LS_EAUTHFAILED for all who wait and ask (F25). A server may take a wrong password for a new user
+     * ("digest" does): that shows as LS_ENOAUTH at the first node that this user may not touch. */
+    const struct ls_auth *auth;
+    int auth_count; /* at most 255 */
+
+    const struct ACL_vector
+        *acl; /* of the nodes that locks create, unless a lock has its own; NULL = open to all */
+
+    /* The certificates as zookeeper_init_ssl() takes them, "ca.crt,client.crt,client.pem,password"; NULL: in the
+     * clear. ls_session_init() answers LS_EUNSUPPORTED where the client library was built without TLS. */
+    const char *tls;
 };
 
 /* ---- the object ---- */
@@ -148,6 +169,7 @@ struct ls_session {
     uint16_t leftovers;        /* claims in the janitor's hands */
     uint16_t retries;          /* failed attempts in a row, saturated */
     uint8_t sweeps;            /* the same of the janitor */
+    uint8_t auths;             /* credentials that the present handle has been given */
     uint8_t state;             /* enum ls_session_state */
     int8_t failure;            /* LS_STATE_FAILED: why */
     uint8_t busy;              /* threads that are in the core with the mutex dropped */
@@ -164,7 +186,7 @@ struct ls_session {
 
 /* Initialises a session. `hosts` is a connect string with chroot if any, `timeout_ms` the session timeout
  * to ask for (the server clamps it, F26). `hosts`, `options` (may be NULL) and `env` must outlive the
- * session. LS_EINVAL. */
+ * session. LS_EINVAL; LS_EUNSUPPORTED: the options ask for TLS, and the client library has none. */
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options);
 

@@ -156,6 +156,17 @@ bool lock_session_leftover(struct ls_session *session, int change);
 /* The session that a watcher's handle belongs to, or NULL. */
 struct ls_session *lock_session_of(zhandle_t *zh);
 
+/* ---- access.c ---- */
+
+/* Whether the options of access make sense, and the client library can do what they ask for. */
+int lock_access_check(const struct ls_session_options *options);
+
+/* zookeeper_init(), or the same over TLS. Expects the mutex to be dropped. */
+zhandle_t *lock_access_open(struct ls_session *session, watcher_fn watcher, int flags);
+
+/* Gives the handle the credentials that it does not have yet. Returns ZooKeeper's immediate code. */
+int lock_access_add_auths(struct ls_session *session, zhandle_t *zh);
+
 /* ---- queue.c: what users are told ---- */
 
 struct ls_ref lock_queue_ref(const void *constant);

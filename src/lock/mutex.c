@@ -128,7 +128,10 @@ void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc)
 
 static void fail_by_server(struct lock_claim *claim, int zk_rc)
 {
-    int rc = zk_rc == ZNOAUTH ? LS_ENOAUTH : zk_rc == ZBADARGUMENTS ? LS_EINVAL : LS_EZK;
+    int rc = zk_rc == ZNOAUTH         ? LS_ENOAUTH
+             : zk_rc == ZAUTHFAILED   ? LS_EAUTHFAILED
+             : zk_rc == ZBADARGUMENTS ? LS_EINVAL
+                                      : LS_EZK;
     lock_mutex_fail(claim, rc, zk_rc);
 }
 

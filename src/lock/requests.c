@@ -18,7 +18,10 @@ static zhandle_t *handle(const struct lock_claim *claim)
 static const struct ACL_vector *acl(const struct lock_claim *claim)
 {
     const struct ls_mutex_options *options = claim->mutex ? lock_queue_deref(claim->mutex->options) : NULL;
-    return options && options->acl ? options->acl : &ZOO_OPEN_ACL_UNSAFE;
+    const struct ls_session_options *common = lock_queue_deref(claim->place->session->options);
+    if (options && options->acl)
+        return options->acl;
+    return common && common->acl ? common->acl : &ZOO_OPEN_ACL_UNSAFE;
 }
 
 /* Writes "<place>/" and returns its size; the root's own path is already that. */

@@ -292,6 +292,15 @@ static void go_anew(struct lock_claim *claim)
     lock_mutex_go(claim);
 }
 
+/* False: the link is gone already, and the next event tells how it goes on (F16); or there is no memory. */
+static bool authenticate(struct ls_session *session, zhandle_t *zh)
+{
+    int rc = lock_access_add_auths(session, zh);
+    if (rc != ZOK && rc != ZINVALIDSTATE)
+        fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
+    return rc == ZOK;
+}
+
 static void on_connected(struct ls_session *session, zhandle_t *zh)
 {
     int64_t id = zoo_client_id(zh)->client_id;
@@ -299,7 +308,7 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
         lose(session);
         return;
     }
-    if (session->state == LS_STATE_CONNECTED)
+    if (session->state == LS_STATE_CONNECTED || !authenticate(session, zh))
         return;
     bool first = !session->id;
     session->state = LS_STATE_CONNECTED;
@@ -374,12 +383,12 @@ static int open_handle(struct ls_session *session)
 {
     int flags = ZOO_NO_LOG_CLIENTENV | (options_of(session)->read_only ? ZOO_READONLY : 0);
     session->state = LS_STATE_CONNECTING;
+    session->auths = 0;
     session->opening = 1;
     session->busy++;
     ls_env_unlock(session->env);
     errno = 0;
-    zhandle_t *zh =
-        zookeeper_init(session->hosts, on_default_watch, session->requested_ms, NULL, session, flags);
+    zhandle_t *zh = lock_access_open(session, on_default_watch, flags);
     int error = errno;
     ls_env_lock(session->env);
     session->busy--;
@@ -512,6 +521,9 @@ int ls_session_init(struct ls_session *session, struct ls_env *env, const char *
 {
     if (!session || !env || !hosts || timeout_ms <= 0 || (options && options->margin_percent > 100))
         return LS_EINVAL;
+    int err = options ? lock_access_check(options) : LS_OK;
+    if (err)
+        return err;
     memset(session, 0, sizeof *session);
     session->env = env;
     session->hosts = hosts;

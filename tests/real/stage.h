@@ -102,6 +102,19 @@ static inline void signal_server(int number)
     assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), number), 0);
 }
 
+/* A second handle with the same id takes the session along when it closes. The two chase each other, so it may take
+ * several tries (F32, F95). */
+static inline void try_to_expire(const clientid_t *id)
+{
+    zhandle_t *thief = zookeeper_init(server(), NULL, TIMEOUT_MS, id, NULL, ZOO_NO_LOG_CLIENTENV);
+    assert_non_null(thief);
+    for (int64_t until_ms = now_ms() + TIMEOUT_MS / 2; now_ms() < until_ms; pause_ms(1))
+        if (zoo_state(thief) == ZOO_CONNECTED_STATE || zoo_state(thief) == ZOO_EXPIRED_SESSION_STATE)
+            break;
+    zookeeper_close(thief);
+    pause_ms(50); /* for its owner to notice */
+}
+
 /* ---- participants: how many nodes a mutex has at the server ---- */
 
 /* In the mutex's options of those who count. */

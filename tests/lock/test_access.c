@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Access: which credentials, certificates and ACLs reach the client library, and when. */
+#include "stage.h"
+
+/* ---- what the client library is given: a text beside the requests ---- */
+
+static int refusal;     /* how that many calls of zoo_add_auth() end ... */
+static int refusals;    /* ... before it works */
+static bool show_perms; /* creates tell the permissions of their ACL */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t done,
+                        const void *data);
+zhandle_t *__wrap_zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn, int recv_timeout,
+                                     const clientid_t *clientid, void *context, int flags);
+int __real_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                       const struct ACL_vector *acl, int mode, string_completion_t done, const void *data);
+int __wrap_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                       const struct ACL_vector *acl, int mode, string_completion_t done, const void *data);
+int __real_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t done,
+                        const void *data);
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t done,
+                        const void *data);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t done,
+                        const void *data)
+{
+    (void)zh;
+    (void)done;
+    (void)data;
+    if (refusals) {
+        refusals--;
+        stage_add(stage.asked, "no auth");
+        return refusal;
+    }
+    stage_add(stage.asked, "auth %s %.*s", scheme, size, size ? cert : "");
+    return ZOK;
+}
+
+zhandle_t *__wrap_zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn, int recv_timeout,
+                                     const clientid_t *clientid, void *context, int flags)
+{
+    stage_add(stage.asked, "tls %s", cert);
+    return zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
+}
+
+int __wrap_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                       const struct ACL_vector *acl, int mode, string_completion_t done, const void *data)
+{
+    if (show_perms)
+        stage_add(stage.asked, "perms=%d", acl->data[0].perms);
+    return __real_zoo_acreate(zh, path, value, valuelen, acl, mode, done, data);
+}
+
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int valuelen,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t done,
+                        const void *data)
+{
+    if (show_perms)
+        stage_add(stage.asked, "perms=%d", acl->data[0].perms);
+    return __real_zoo_acreate2(zh, path, value, valuelen, acl, mode, done, data);
+}
+
+static const struct ls_auth two[] = {{.scheme = "digest", .certificate = "user:secret", .size = 11},
+                                     {.scheme = "ip"}};
+
+static void one(int failures, int rc)
+{
+    refusal = rc;
+    refusals = failures;
+    show_perms = false;
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage.session.auth = two;
+    stage.session.auth_count = 2;
+}
+
+/* ---- credentials ---- */
+
+static void credentials_come_before_all_requests(void **state)
+{
+    (void)state;
+    one(0, ZOK);
+    stage_open();
+    play("a acquire", "settle");
+    told("a connected; a granted");
+    asked("auth digest user:secret; auth ip ; create; list");
+    stage_end();
+}
+
+static void each_handle_is_given_them_once(void **state)
+{
+    (void)state;
+    one(0, ZOK);
+    stage_open();
+    play("settle", "cut a keep=0 apply=0 rc=-4", "settle");
+    told("a connected; a suspended; a reconnected");
+    asked("auth digest user:secret; auth ip "); /* the client repeats them itself (F43) */
+    play("expire a", "settle");
+    told("a suspended; a lost; a connected");
+    asked("auth digest user:secret; auth ip ");
+    stage_end();
+}
+
+/* The client takes none while the link is gone (F16). */
+static void without_them_nothing_is_asked(void **state)
+{
+    (void)state;
+    one(1, ZINVALIDSTATE);
+    stage_open();
+    play("a acquire", "settle");
+    told("");
+    asked("no auth");
+    play("cut a keep=0 apply=0 rc=-4", "settle");
+    told("a connected; a granted");
+    asked("auth digest user:secret; auth ip ; create; list");
+    stage_end();
+}
+
+static void without_memory_for_them_the_session_gives_up(void **state)
+{
+    (void)state;
+    one(1, ZSYSTEMERROR);
+    stage_open();
+    play("a acquire", "settle");
+    told("a gave-up; a failed ENOMEM");
+    asked("no auth");
+    stage_end();
+}
+
+/* ---- certificates ---- */
+
+static void tls_is_asked_for_by_its_certificates(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.session.tls = "ca.crt,client.crt,client.pem,secret";
+    stage_open();
+    play("settle");
+    told("a connected");
+    asked("tls ca.crt,client.crt,client.pem,secret");
+    play("expire a", "settle");
+    asked("tls ca.crt,client.crt,client.pem,secret");
+    stage_end();
+}
+
+/* ---- ACLs ---- */
+
+static char world[] = "world", anyone[] = "anyone";
+static struct ACL some_acl[] = {{15, {world, anyone}}, {29, {world, anyone}}};
+static const struct ACL_vector of_session = {.count = 1, .data = &some_acl[0]};
+static const struct ACL_vector of_mutex = {.count = 1, .data = &some_acl[1]};
+
+static void created_by(const struct ACL_vector *session, const struct ACL_vector *mutex, const char *expected)
+{
+    one(0, ZOK);
+    stage.options.used_directory = false;
+    stage.session.auth_count = 0;
+    stage.session.acl = session;
+    stage.mutex.acl = mutex;
+    stage_ready();
+    show_perms = true;
+    play("a acquire", "settle");
+    asked(expected);
+    show_perms = false;
+    play("a release");
+    stage_end();
+}
+
+/* The first create of the contender finds no parent; then come /locks, /locks/x and the contender again. */
+static void contenders_and_ancestors_have_the_same_acl(void **state)
+{
+    (void)state;
+    created_by(NULL, NULL,
+               "perms=31; create; list; perms=31; create; perms=31; create; perms=31; create; list");
+    created_by(&of_session, NULL,
+               "perms=15; create; list; perms=15; create; perms=15; create; perms=15; create; list");
+    created_by(&of_session, &of_mutex,
+               "perms=29; create; list; perms=29; create; perms=29; create; perms=29; create; list");
+}
+
+/* ---- misuse ---- */
+
+static void senseless_credentials_are_refused(void **state)
+{
+    (void)state;
+    static const struct ls_auth wrong[] = {
+        {.scheme = NULL}, {.scheme = "digest", .size = 1}, {.scheme = "x", .size = -1}};
+    struct ls_session session;
+    struct ls_session_options options = {.auth_count = 1};
+    struct ls_env *env = (struct ls_env *)&session; /* not looked at */
+    assert_int_equal(ls_session_init(&session, env, "h", 1000, &options), LS_EINVAL);
+    for (int i = 0; i < 3; i++) {
+        options.auth = &wrong[i];
+        assert_int_equal(ls_session_init(&session, env, "h", 1000, &options), LS_EINVAL);
+    }
+    options = (struct ls_session_options){.auth = two, .auth_count = -1};
+    assert_int_equal(ls_session_init(&session, env, "h", 1000, &options), LS_EINVAL);
+    options.auth_count = 256;
+    assert_int_equal(ls_session_init(&session, env, "h", 1000, &options), LS_EINVAL);
+    options.auth_count = 2;
+    assert_int_equal(ls_session_init(&session, env, "h", 1000, &options), LS_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(credentials_come_before_all_requests),
+        cmocka_unit_test(each_handle_is_given_them_once),
+        cmocka_unit_test(without_them_nothing_is_asked),
+        cmocka_unit_test(without_memory_for_them_the_session_gives_up),
+        cmocka_unit_test(tls_is_asked_for_by_its_certificates),
+        cmocka_unit_test(contenders_and_ancestors_have_the_same_acl),
+        cmocka_unit_test(senseless_credentials_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
