@@ -75,6 +75,8 @@ struct ls_mutex_options {
      * that gives one ACL for every path. NULL: that of the session's options, else open to everybody. Nodes that
      * exist keep theirs. A lock needs, on its parent, READ and CREATE and DELETE, and READ on others' contenders. */
     const struct ACL_vector *acl;
+
+    struct ls_mutex_counters *counters; /* NULL: nothing is counted for this mutex alone */
 };
 
 struct ls_mutex {
@@ -148,6 +150,9 @@ int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, c
  * leaves meanwhile is left out. LS_EZK (with a lost connection too), LS_ENOAUTH and LS_ECLOSED come through
  * the callback. Returns 0, LS_ECLOSED (no connection), LS_ENOMEM, LS_EZK. */
 int ls_mutex_participants_start(struct ls_mutex *mutex, void *user);
+
+/* Copies the counters of the mutex's options. LS_EINVAL: they name none, or the mutex is closed. */
+int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *out);
 
 /* ---- revocation: cooperative, as Curator has it ----
  *

@@ -16,6 +16,7 @@
 
 #include <lockstep/env.h>
 #include <lockstep/error.h>
+#include <lockstep/telemetry.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <zookeeper/zookeeper.h>
@@ -126,6 +127,9 @@ struct ls_session_options {
     /* The certificates as zookeeper_init_ssl() takes them, "ca.crt,client.crt,client.pem,password"; NULL: in the
      * clear. ls_session_init() answers LS_EUNSUPPORTED where the client library was built without TLS. */
     const char *tls;
+
+    struct ls_log *log;                   /* NULL: nothing is logged */
+    struct ls_session_counters *counters; /* NULL: nothing is counted */
 };
 
 /* ---- the object ---- */
@@ -225,6 +229,9 @@ int ls_session_timeout_ms(const struct ls_session *session);
 /* True when nothing is left over in the background: the janitor has removed every node and watch of ended
  * attempts. */
 bool ls_session_idle(const struct ls_session *session);
+
+/* Copies the counters of the session's options. LS_EINVAL: they name none. */
+int ls_session_counters(const struct ls_session *session, struct ls_session_counters *out);
 
 #pragma GCC visibility pop
 

@@ -21,6 +21,7 @@
  * when the session is entered next: by an answer, an event, another timer or a call of its user. Only where
  * nothing of that ever happens (nobody uses the session, no link breaks) a node could stay as long as it. */
 #include "claim.h"
+#include "telemetry.h"
 
 static struct lock_claim **find_link(struct lock_claim *claim)
 {
@@ -113,8 +114,10 @@ static void start_timer(struct ls_session *session)
 {
     if (session->janitor_timer.armed)
         return;
-    session->unarmed = ls_env_timer_start(session->env, &session->janitor_timer, "janitor-timer",
-                                          lock_session_sweep_delay_ms(session), on_timer, session) != 0;
+    uint32_t delay_ms = lock_session_sweep_delay_ms(session);
+    lock_telemetry_log(session, LS_LOG_INFO, "what is left over is tried again in %u ms", delay_ms);
+    session->unarmed = ls_env_timer_start(session->env, &session->janitor_timer, "janitor-timer", delay_ms,
+                                          on_timer, session) != 0;
     if (!session->unarmed && session->sweeps < SWEEPS_MAX)
         session->sweeps++;
 }
@@ -162,6 +165,8 @@ static void give_up(struct lock_claim *claim, int zk_rc)
     if (claim->state == LOCK_RELEASING)
         take_over(claim, zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK, zk_rc);
     lock_queue_note(claim, LOCK_NOTE_LEFT);
+    lock_telemetry_log(claim->place->session, LS_LOG_WARNING, "%s: %s (%d)", claim->place->path,
+                       ls_strwarning(LS_WARN_LEFT_BEHIND), zk_rc);
 }
 
 static void deleted(struct lock_claim *claim, int zk_rc)
@@ -188,6 +193,8 @@ static void on_deleted(int rc, const void *data)
     struct ls_session *session = claim->place->session;
     claim->in_flight &= (uint8_t)~LOCK_DELETE;
     lock_session_answered(session, rc);
+    if (lock_session_verdict(rc) == LOCK_UNKNOWN)
+        lock_telemetry_ambiguous(claim, "delete", rc);
     if (claim->named)
         deleted(claim, rc);
     lock_mutex_go(claim);

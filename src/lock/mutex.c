@@ -60,6 +60,7 @@
  *   cancelled         the owner has its answer already; the flight is awaited, then the janitor deletes by
  *   between           name, or searches if the create's outcome is unknown */
 #include "claim.h"
+#include "telemetry.h"
 
 #include <string.h>
 
@@ -102,6 +103,7 @@ static bool session_is_over(const struct lock_claim *claim)
 
 static void answer(struct lock_claim *claim, int rc, int zk_rc)
 {
+    lock_telemetry_answered(claim, rc, zk_rc);
     ls_env_timer_stop(session_of(claim)->env, &claim->deadline);
     claim->rc = rc;
     claim->zk_rc = zk_rc;
@@ -138,6 +140,7 @@ static void fail_by_server(struct lock_claim *claim, int zk_rc)
 void lock_mutex_retry(struct lock_claim *claim, int zk_rc)
 {
     int err;
+    LOCK_COUNT(claim, retries);
     claim->retry = 1;
     if (!lock_session_retry(session_of(claim), &err))
         lock_mutex_fail(claim, err, zk_rc);
@@ -191,6 +194,8 @@ static void warn_foreign(struct lock_claim *claim)
     if (!claim->mutex || claim->mutex->warned & bit)
         return;
     claim->mutex->warned |= bit;
+    lock_telemetry_log(session_of(claim), LS_LOG_WARNING, "%s: %s", claim->place->path,
+                       ls_strwarning(LS_WARN_FOREIGN_CHILD));
     lock_queue_note(claim, LOCK_NOTE_FOREIGN);
 }
 
@@ -402,6 +407,8 @@ static void first_done(struct lock_claim *claim, int rc)
 static void note_creation(struct lock_claim *claim, int rc, const char *path, const struct Stat *stat)
 {
     enum lock_verdict verdict = lock_session_verdict(rc);
+    if (verdict == LOCK_UNKNOWN)
+        lock_telemetry_ambiguous(claim, "create", rc);
     if (session_is_over(claim))
         return;
     claim->named = verdict == LOCK_OK && path && stat && lock_names_parse(path, &claim->sequence);
@@ -459,6 +466,7 @@ static void watched(struct lock_claim *claim, int rc)
     switch (lock_session_verdict(rc)) {
     case LOCK_OK:
         claim->state = LOCK_WAITING;
+        lock_telemetry_waits(claim);
         lock_session_progress(session_of(claim));
         break;
     case LOCK_ABSENT:
@@ -517,6 +525,7 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
     if (claim && claim->watching && session->id && lock_request_is_ahead(claim, path)) {
         claim->watching = 0;
         if (claim->state == LOCK_WAITING) {
+            lock_telemetry_woken(claim);
             drop_ahead(claim);
             claim->state = LOCK_LISTING;
         }
@@ -622,6 +631,7 @@ void lock_mutex_go(struct lock_claim *claim)
 
 static void bury(struct lock_claim *claim)
 {
+    lock_telemetry_lost(claim);
     if (claim->told) {
         claim->state = LOCK_TOMB;
         return;
@@ -761,6 +771,7 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
     if (tomb)
         drop_tomb(tomb); /* only now: an acquire that is refused leaves its owner to hear of the loss */
     claim->call = call;
+    LOCK_COUNT(claim, acquires);
     lock_mutex_go(claim);
     return LS_OK;
 }
@@ -790,6 +801,9 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
     }
     claim->call = call;
     claim->state = LOCK_RELEASING;
+    LOCK_COUNT(claim, releases);
+    lock_telemetry_log(session_of(claim), LS_LOG_DEBUG, "%s: owner %llu gives the lock back",
+                       claim->place->path, (unsigned long long)owner);
     lock_mutex_go(claim);
     return LS_OK;
 }

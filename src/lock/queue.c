@@ -6,6 +6,7 @@
  * Nothing is allocated here: session events are four bits each in one word, answers are bits of their
  * claim, and the claims form the queue. So telling cannot fail. */
 #include "claim.h"
+#include "telemetry.h"
 
 struct lock_drain {
     struct lock_drain *next;
@@ -60,6 +61,7 @@ static bool cancels(uint32_t last, enum ls_session_event event)
 
 void lock_queue_event(struct ls_session *session, enum ls_session_event event)
 {
+    lock_telemetry_event(session, event);
     if (event == LS_SESSION_IDLE) {
         session->idle_note = session->state != LS_STATE_CLOSED; /* a closed session's work ends with it */
         return;
@@ -197,9 +199,12 @@ static void deliver_note(struct ls_session *session)
 
 /* ---- delivery ---- */
 
-/* One thing: session events first, because an answer may rest on them and never the other way round. */
+/* One thing: session events first, because an answer may rest on them and never the other way round. Before
+ * all, the log, which nothing rests on. */
 static bool deliver_one(struct ls_session *session)
 {
+    if (lock_telemetry_deliver(session))
+        return true;
     if (session->events) {
         deliver_event(session);
         return true;
@@ -220,7 +225,8 @@ static bool deliver_one(struct ls_session *session)
 
 static bool anything(const struct ls_session *session)
 {
-    return session->events || session->notes || session->surveys || session->asks || session->idle_note;
+    return session->events || session->notes || session->surveys || session->asks || session->idle_note ||
+           lock_telemetry_waiting(session);
 }
 
 void lock_queue_deliver(struct ls_session *session)

@@ -23,6 +23,7 @@
  * been reset by then, and the next handle is opened when the old one is closed, so no completion can meet
  * the wrong session. */
 #include "claim.h"
+#include "telemetry.h"
 
 #include <errno.h>
 #include <string.h>
@@ -425,6 +426,8 @@ static void open_again(struct ls_session *session)
     int err = open_handle(session);
     if (session->state == LS_STATE_CLOSED)
         return;
+    if (err)
+        lock_telemetry_log(session, LS_LOG_WARNING, "no handle could be opened: %s", ls_strerror(err));
     if (err && !lock_session_retry(session, &err))
         fail(session, err, LS_SESSION_GAVE_UP);
     /* The first events may have come, and ended the session, while the handle was being opened. */
@@ -499,6 +502,8 @@ bool lock_session_retry(struct ls_session *session, int *err)
     if (delay_ms < 0)
         return false;
     count_retry(session, policy);
+    lock_telemetry_log(session, LS_LOG_INFO, "tried again in %lld ms, failed %u times in a row",
+                       (long long)delay_ms, session->retries);
     *err = LS_ENOMEM;
     return !ls_env_timer_start(session->env, &session->retry_timer, "retry-timer", (uint32_t)delay_ms,
                                on_retry_timer, session);

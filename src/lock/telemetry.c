@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The log and the counters. Their memory is the caller's, and so are their numbers: a session that is not asked to
+ * count holds nothing that grows, and where nobody looks no state differs.
+ *
+ * Lines are put down here under the mutex and written by lock_queue_deliver() without it, before what they are
+ * about is told. */
+#include "telemetry.h"
+#include "claim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct ls_session_options *options_of(const struct ls_session *session)
+{
+    return lock_queue_deref(session->options);
+}
+
+static struct ls_log *log_of(const struct ls_session *session)
+{
+    const struct ls_session_options *options = options_of(session);
+    return options && options->log && options->log->write ? options->log : NULL;
+}
+
+static struct ls_session_counters *session_counters(const struct ls_session *session)
+{
+    const struct ls_session_options *options = options_of(session);
+    return options ? options->counters : NULL;
+}
+
+static struct ls_mutex_counters *mutex_counters(const struct ls_mutex *mutex)
+{
+    const struct ls_mutex_options *options = mutex ? lock_queue_deref(mutex->options) : NULL;
+    return options ? options->counters : NULL;
+}
+
+/* ---- the log ---- */
+
+void lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...)
+{
+    struct ls_log *log = log_of(session);
+    if (!log || level > log->level)
+        return;
+    if (log->count == LS_LOG_LINES) {
+        log->dropped++;
+        return;
+    }
+    struct ls_log_line *line = &log->lines[(log->first + log->count++) % LS_LOG_LINES];
+    line->level = (uint8_t)level;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(line->text, sizeof line->text, format, args);
+    va_end(args);
+}
+
+bool lock_telemetry_waiting(const struct ls_session *session)
+{
+    const struct ls_log *log = log_of(session);
+    return log && log->count;
+}
+
+static void take_line(struct ls_log *log, struct ls_log_line *line)
+{
+    *line = log->lines[log->first];
+    log->first = (log->first + 1) % LS_LOG_LINES;
+    log->count--;
+}
+
+/* The place for it is there: a line has just been taken. */
+static void tell_dropped(struct ls_session *session, struct ls_log *log)
+{
+    uint32_t dropped = log->dropped;
+    log->dropped = 0;
+    if (dropped)
+        lock_telemetry_log(session, LS_LOG_ERROR, "%u lines of this log were dropped", dropped);
+}
+
+bool lock_telemetry_deliver(struct ls_session *session)
+{
+    struct ls_log *log = log_of(session);
+    struct ls_log_line line;
+    if (!log || !log->count)
+        return false;
+    take_line(log, &line);
+    tell_dropped(session, log);
+    ls_env_unlock(session->env);
+    log->write(log, (enum ls_log_level)line.level, line.text);
+    ls_env_lock(session->env);
+    return true;
+}
+
+/* ---- session events ---- */
+
+static const char *text_of(enum ls_session_event event)
+{
+    switch (event) {
+    case LS_SESSION_CONNECTED:
+        return "connected";
+    case LS_SESSION_SUSPENDED:
+        return "suspended: the link is gone";
+    case LS_SESSION_RECONNECTED:
+        return "reconnected";
+    case LS_SESSION_LOST:
+        return "lost: the session is dead";
+    case LS_SESSION_READ_ONLY:
+        return "connected to a read-only server";
+    case LS_SESSION_AUTH_FAILED:
+        return "failed: credentials refused";
+    case LS_SESSION_GAVE_UP:
+        return "failed: gave up";
+    case LS_SESSION_IDLE:
+    default:
+        return NULL;
+    }
+}
+
+static enum ls_log_level level_of(enum ls_session_event event)
+{
+    switch (event) {
+    case LS_SESSION_AUTH_FAILED:
+    case LS_SESSION_GAVE_UP:
+        return LS_LOG_ERROR;
+    case LS_SESSION_SUSPENDED:
+    case LS_SESSION_LOST:
+    case LS_SESSION_READ_ONLY:
+        return LS_LOG_WARNING;
+    default:
+        return LS_LOG_INFO;
+    }
+}
+
+static void count_event(struct ls_session_counters *counters, enum ls_session_event event)
+{
+    counters->connections += event == LS_SESSION_CONNECTED;
+    counters->suspensions += event == LS_SESSION_SUSPENDED;
+    counters->reconnections += event == LS_SESSION_RECONNECTED;
+    counters->losses += event == LS_SESSION_LOST;
+}
+
+void lock_telemetry_event(struct ls_session *session, enum ls_session_event event)
+{
+    struct ls_session_counters *counters = session_counters(session);
+    if (counters)
+        count_event(counters, event);
+    if (text_of(event))
+        lock_telemetry_log(session, level_of(event), "session 0x%llx %s", (unsigned long long)session->id,
+                           text_of(event));
+}
+
+/* ---- locks ---- */
+
+static void add(struct ls_mutex_counters *counters, size_t field)
+{
+    if (counters)
+        ++*(uint64_t *)(void *)((char *)counters + field);
+}
+
+/* Both counters of a claim: its mutex's and its session's; either may be NULL. */
+struct both {
+    struct ls_mutex_counters *of[2];
+};
+
+static struct both counters_of(const struct lock_claim *claim)
+{
+    struct ls_session_counters *session = session_counters(claim->place->session);
+    return (struct both){{mutex_counters(claim->mutex), session ? &session->locks : NULL}};
+}
+
+void lock_telemetry_count(const struct lock_claim *claim, size_t field)
+{
+    struct both both = counters_of(claim);
+    add(both.of[0], field);
+    add(both.of[1], field);
+}
+
+void lock_telemetry_woken(const struct lock_claim *claim)
+{
+    struct both both = counters_of(claim);
+    LOCK_COUNT(claim, wakeups);
+    for (int i = 0; i < 2; i++) {
+        if (!both.of[i])
+            continue;
+        both.of[i]->awake = claim;
+        ls_env_stamp(claim->place->session->env, &both.of[i]->awoken);
+    }
+}
+
+static void time_handover(const struct lock_claim *claim, struct ls_mutex_counters *counters)
+{
+    uint64_t elapsed_ms = (uint64_t)ls_env_elapsed_ms(claim->place->session->env, &counters->awoken);
+    counters->handovers++;
+    counters->handover_ms += elapsed_ms;
+    if (elapsed_ms > counters->handover_ms_max)
+        counters->handover_ms_max = elapsed_ms;
+}
+
+/* A claim that has ended, or waits again, is not timed: its memory may soon be another's. */
+static void end_handover(const struct lock_claim *claim, bool granted)
+{
+    struct both both = counters_of(claim);
+    for (int i = 0; i < 2; i++) {
+        if (!both.of[i] || both.of[i]->awake != claim)
+            continue;
+        if (granted)
+            time_handover(claim, both.of[i]);
+        both.of[i]->awake = NULL;
+    }
+}
+
+void lock_telemetry_waits(const struct lock_claim *claim)
+{
+    LOCK_COUNT(claim, waits);
+    end_handover(claim, false);
+    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: owner %llu waits", claim->place->path,
+                       (unsigned long long)claim->owner);
+}
+
+static enum ls_log_level level_of_failure(int rc)
+{
+    return rc == LS_ENOAUTH || rc == LS_EZK || rc == LS_ESEQUENCE ? LS_LOG_ERROR : LS_LOG_DEBUG;
+}
+
+void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc)
+{
+    struct ls_session *session = claim->place->session;
+    unsigned long long owner = claim->owner;
+    end_handover(claim, !rc);
+    if (rc) {
+        LOCK_COUNT(claim, failures);
+        lock_telemetry_log(session, level_of_failure(rc), "%s: owner %llu has not got the lock: %s (%d)",
+                           claim->place->path, owner, ls_strerror(rc), zk_rc);
+        return;
+    }
+    LOCK_COUNT(claim, grants);
+    lock_telemetry_log(session, LS_LOG_DEBUG, "%s: owner %llu has got the lock, token 0x%llx",
+                       claim->place->path, owner, (unsigned long long)claim->czxid);
+}
+
+void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc)
+{
+    LOCK_COUNT(claim, ambiguous);
+    lock_telemetry_log(claim->place->session, LS_LOG_INFO, "%s: the answer to a %s was lost (%d)",
+                       claim->place->path, what, zk_rc);
+}
+
+void lock_telemetry_lost(const struct lock_claim *claim)
+{
+    LOCK_COUNT(claim, losses);
+    lock_telemetry_log(claim->place->session, LS_LOG_WARNING,
+                       "%s: owner %llu has lost the lock with its session", claim->place->path,
+                       (unsigned long long)claim->owner);
+}
+
+/* ---- public ---- */
+
+int ls_session_counters(const struct ls_session *session, struct ls_session_counters *out)
+{
+    const struct ls_session_counters *counters = session_counters(session);
+    if (!counters)
+        return LS_EINVAL;
+    ls_env_lock(session->env);
+    *out = *counters;
+    ls_env_unlock(session->env);
+    out->locks.awake = NULL;
+    out->locks.awoken = (struct ls_stamp){0};
+    return LS_OK;
+}
+
+int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *out)
+{
+    const struct ls_mutex_counters *counters = mutex->session ? mutex_counters(mutex) : NULL;
+    if (!counters)
+        return LS_EINVAL;
+    ls_env_lock(mutex->session->env);
+    *out = *counters;
+    ls_env_unlock(mutex->session->env);
+    out->awake = NULL;
+    out->awoken = (struct ls_stamp){0};
+    return LS_OK;
+}

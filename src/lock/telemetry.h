@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What the core tells the log and the counters. Everything expects the mutex to be held, writes nothing into the session
+ * or its claims, and is nothing where no log and no counters were given. */
+#ifndef LOCK_TELEMETRY_H
+#define LOCK_TELEMETRY_H
+
+#include <lockstep/mutex.h>
+#include <stddef.h>
+
+struct lock_claim;
+
+/* Puts a line down for lock_queue_deliver(); formats nothing that nobody wants. */
+__attribute__((format(printf, 3, 4))) void
+lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...);
+
+/* Whether lines wait; writes one, dropping the mutex meanwhile. False if there was none. */
+bool lock_telemetry_waiting(const struct ls_session *session);
+bool lock_telemetry_deliver(struct ls_session *session);
+
+/* A session event has happened, whether it will be told or not. */
+void lock_telemetry_event(struct ls_session *session, enum ls_session_event event);
+
+/* One more in a field of struct ls_mutex_counters, for the claim's mutex and its session. */
+void lock_telemetry_count(const struct lock_claim *claim, size_t field);
+#define LOCK_COUNT(claim, field) lock_telemetry_count((claim), offsetof(struct ls_mutex_counters, field))
+
+/* Turns in a claim's life. */
+void lock_telemetry_waits(const struct lock_claim *claim);
+void lock_telemetry_woken(const struct lock_claim *claim);
+void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
+void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc);
+void lock_telemetry_lost(const struct lock_claim *claim);
+
+#endif
