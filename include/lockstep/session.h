@@ -34,6 +34,7 @@ struct lock_claim;  /* private: one attempt of one owner to hold one mutex */
 struct lock_survey; /* private: one running question for a mutex's participants */
 struct lock_ask;    /* private: one running request to a contender to give its lock back */
 struct lock_drain;  /* private: a thread that waits until no callback is running */
+struct ls_loan;
 
 /* ---- retry policies ---- */
 
@@ -149,6 +150,7 @@ struct ls_session {
     struct ls_env *env;
     const char *hosts; /* caller-owned */
     struct ls_ref options;
+    struct ls_loan *loan;        /* the handle is the application's; NULL: our own */
     zhandle_t *zh;               /* NULL while there is none */
     struct lock_claim *claims;   /* all claims, oldest first */
     struct lock_claim *notes;    /* claims with an answer that is to be delivered, first one first */
@@ -185,6 +187,7 @@ struct ls_session {
     uint8_t proving : 1;       /* a sync of the session's own is in flight */
     uint8_t no_containers : 1; /* the server has no container nodes */
     uint8_t idle_note : 1;     /* LS_SESSION_IDLE is to be delivered */
+    uint8_t ending : 1;        /* a session on loan is being closed */
     uint8_t unarmed : 1;       /* the janitor could not have its timer and waits for the next chance */
 };
 
@@ -203,8 +206,46 @@ int ls_session_start(struct ls_session *session);
 /* Ends it in any state: pending acquires are answered with LS_ECLOSED, then the handle is closed, which
  * frees held locks if connected (else the server does so at the end of its timeout, F22). No callback runs
  * after it returns. Blocking, up to some seconds (F20). Mutexes must be closed before the session's memory
- * goes. LS_EDEADLK in callbacks; 0 also if closed already. */
+ * goes. LS_EDEADLK in callbacks; 0 also if closed already.
+ *
+ * With a handle on loan the locks are given back while it is connected, and all answers are waited for: up to two thirds of
+ * the timeout if the link is dead. LS_EUNSURE: closed, but nodes are left behind until the handle's session ends;
+ * LS_ELOST: not closed, for the handle died meanwhile: close it, then call this again. */
 int ls_session_close(struct ls_session *session);
+
+/* ---- a handle of the application's ----
+ *
+ * A session can stand on a handle that the application has opened, uses for other things, and closes itself. The
+ * library never closes it and does not touch its watcher and context. Instead the application tells what its
+ * watcher hears: for as long as the session has the handle, it calls ls_session_on_event() for every event of type
+ * ZOO_SESSION_EVENT, in their order. What is not told of a broken link makes a holder believe too long.
+ *
+ *   ls_session_init()      with the connect string of the handle, of which only the chroot matters, and with a timeout,
+ *                          which is not asked for: the handle's own counts. No credentials and no TLS.
+ *   ls_session_lend()      instead of ls_session_start()
+ *   ... expired:           the session is LS_STATE_LOST and stays so. The application closes the handle with
+ *                          zookeeper_close(), not inside a callback of that handle, and lends the next one, or closes the
+ *                          session. Pending acquires wait for that and then queue again.
+ *   ls_session_close()     before the handle is closed, if it lives; after it, if it has expired
+ *
+ * Blocking calls of this library wait for answers that come on the handle's completion thread: they are as forbidden to the
+ * application's own watchers and completions as to callbacks of this library, but there nobody notices. */
+
+/* One loan: caller-owned, and its fields are private. It and the session's environment must outlive the *handle*, for an
+ * event may still be under way when the session is closed. */
+struct ls_loan {
+    struct ls_env *env;
+    struct ls_session *session; /* NULL when given back */
+};
+
+/* Lends a handle to the session, in any state of the handle that is not final. Legal after ls_session_init(), and when the session
+ * is lost and its former handle has been closed. LS_EINVAL: not so, or the options have credentials or TLS; LS_ELOST,
+ * LS_EAUTHFAILED: the handle is dead. */
+int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh);
+
+/* Tells a session what the watcher of its handle on loan has heard; other types of events and other handles are passed
+ * over. Called on the handle's completion thread, until ls_session_close() has returned. */
+void ls_session_on_event(struct ls_session *session, zhandle_t *zh, int type, int state);
 
 /* Readies a listener; `ops` must outlive it. */
 void ls_session_listener_init(struct ls_session_listener *listener, const struct ls_session_ops *ops);

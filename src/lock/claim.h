@@ -153,8 +153,29 @@ void lock_session_each(struct ls_session *session, void (*step)(struct lock_clai
 /* Counts what is left over. True if nothing is. */
 bool lock_session_leftover(struct ls_session *session, int change);
 
+/* A handle is open, or on loan, and not known to be dead. */
+bool lock_session_is_open(const struct ls_session *session);
+
+/* A session event of the present handle. */
+void lock_session_event(struct ls_session *session, zhandle_t *zh, int state);
+
+/* The handle is closed: what it has not answered until now it never will (F21). */
+void lock_session_drained(struct ls_session *session);
+
 /* The session that a watcher's handle belongs to, or NULL. */
 struct ls_session *lock_session_of(zhandle_t *zh);
+
+/* ---- loan.c ---- */
+
+/* The watcher of contenders on a handle on loan; the context is the loan. */
+void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
+
+/* Ends all claims, and waits until nothing is in flight and, if connected, nothing is left over. LS_OK; LS_EUNSURE:
+ * nodes are left to the handle's end; LS_ELOST: the handle died meanwhile and may not have answered all. */
+int lock_loan_end(struct ls_session *session);
+
+/* Forgets the handle, which will not answer any more, and what was in flight. */
+void lock_loan_give_back(struct ls_session *session);
 
 /* ---- access.c ---- */
 
@@ -180,7 +201,8 @@ void lock_queue_drop(struct lock_claim *claim); /* forgets all notes of a claim 
  * nothing if a thread is already at it. Claims may be freed meanwhile. */
 void lock_queue_deliver(struct ls_session *session);
 
-/* Sleeps until no thread calls callbacks or opens a handle; wakes such sleepers. */
+/* Sleeps as long as something holds; or until no thread calls callbacks or opens a handle; wakes such sleepers. */
+void lock_queue_wait(struct ls_session *session, bool (*holds)(const struct ls_session *session));
 void lock_queue_wait_quiet(struct ls_session *session);
 void lock_queue_wake(struct ls_session *session);
 
@@ -216,6 +238,13 @@ void lock_mutex_go(struct lock_claim *claim);
 
 /* The session died, or failed for good: the claim queues again, ends, or becomes a tomb. */
 void lock_mutex_session_lost(struct lock_claim *claim);
+
+/* Its watch has fired. */
+void lock_mutex_wake(struct lock_claim *claim);
+
+/* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is given back
+ * by the janitor. */
+void lock_mutex_end(struct lock_claim *claim);
 
 /* Ends a pending claim without the lock: answers its owner, leaves the rest to the janitor. */
 void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc);
@@ -272,6 +301,10 @@ void lock_janitor_reap(struct lock_claim *claim);
 /* Reads our own node with a watch if this is a holder that can be asked to give the lock back and does not
  * listen yet. */
 void lock_revoke_go(struct lock_claim *claim);
+
+/* Whether the claim's watch on its own node stands, and is on this path; an event has consumed it. */
+bool lock_revoke_listens(const struct lock_claim *claim, const char *path);
+void lock_revoke_heard(struct lock_claim *claim, int type);
 
 /* The retry timer has gone off, or there is a new connection. */
 void lock_revoke_again(struct lock_claim *claim);

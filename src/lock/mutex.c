@@ -510,6 +510,17 @@ static struct lock_claim *find_watcher(const struct ls_session *session, void *c
     return claim;
 }
 
+void lock_mutex_wake(struct lock_claim *claim)
+{
+    claim->watching = 0;
+    if (claim->state == LOCK_WAITING) {
+        lock_telemetry_woken(claim);
+        drop_ahead(claim);
+        claim->state = LOCK_LISTING;
+    }
+    lock_mutex_go(claim);
+}
+
 /* Every event that is not about our predecessor is passed over: session events reach all watchers and leave
  * the watch standing (F4), and a late one may find the number in other hands. CHANGED wakes too: after a
  * reconnect it may stand for a node that was deleted and made again (F73). */
@@ -522,15 +533,8 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
     ls_env_callback_enter(session->env);
     ls_env_lock(session->env);
     struct lock_claim *claim = find_watcher(session, context);
-    if (claim && claim->watching && session->id && lock_request_is_ahead(claim, path)) {
-        claim->watching = 0;
-        if (claim->state == LOCK_WAITING) {
-            lock_telemetry_woken(claim);
-            drop_ahead(claim);
-            claim->state = LOCK_LISTING;
-        }
-        lock_mutex_go(claim);
-    }
+    if (claim && claim->watching && session->id && lock_request_is_ahead(claim, path))
+        lock_mutex_wake(claim);
     lock_mutex_leave(session);
 }
 
@@ -754,7 +758,7 @@ static int reenter(struct lock_claim *claim)
 int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call)
 {
     struct ls_session *session = mutex->session;
-    if (!session || session->state == LS_STATE_CLOSED || session->state == LS_STATE_NEW)
+    if (!session || session->state == LS_STATE_CLOSED || session->state == LS_STATE_NEW || session->ending)
         return LS_ECLOSED;
     if (session->state == LS_STATE_FAILED)
         return session->failure;

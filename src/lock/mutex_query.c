@@ -67,7 +67,7 @@ int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size
     return LS_OK;
 }
 
-static void end_claim(struct lock_claim *claim)
+void lock_mutex_end(struct lock_claim *claim)
 {
     if (lock_mutex_pending(claim)) {
         lock_mutex_fail(claim, LS_ECLOSED, 0);
@@ -88,7 +88,7 @@ static void end_claims(struct ls_mutex *mutex)
     for (struct lock_claim *claim = mutex->session->claims; claim; claim = next) {
         next = claim->next;
         if (claim->mutex == mutex)
-            end_claim(claim);
+            lock_mutex_end(claim);
     }
 }
 

@@ -233,6 +233,8 @@ void lock_queue_deliver(struct ls_session *session)
 {
     struct ls_env *env = session->env;
     lock_janitor_arm(session);
+    if (session->ending)
+        lock_queue_wake(session);
     if (session->delivering || !anything(session))
         return;
     /* A blocking call from a callback would wait for an answer that this very thread has to deliver. */
@@ -256,18 +258,28 @@ void lock_queue_wake(struct ls_session *session)
         ls_env_wake(session->env, &drain->waiter);
 }
 
-void lock_queue_wait_quiet(struct ls_session *session)
+void lock_queue_wait(struct ls_session *session, bool (*holds)(const struct ls_session *session))
 {
-    if (!session->busy)
+    if (!holds(session))
         return;
     struct lock_drain drain = {.next = session->drains};
     ls_env_waiter_init(session->env, &drain.waiter);
     session->drains = &drain;
-    while (session->busy)
+    while (holds(session))
         ls_env_wait(session->env, &drain.waiter);
     struct lock_drain **link = &session->drains;
     while (*link != &drain)
         link = &(*link)->next;
     *link = drain.next;
     ls_env_waiter_close(session->env, &drain.waiter);
+}
+
+static bool is_busy(const struct ls_session *session)
+{
+    return session->busy;
+}
+
+void lock_queue_wait_quiet(struct ls_session *session)
+{
+    lock_queue_wait(session, is_busy);
 }

@@ -122,9 +122,20 @@ int lock_request_exists(struct lock_claim *claim, stat_completion_t completion)
     return mark(claim, LOCK_FIRST, zoo_aexists(handle(claim), path, 0, completion, claim));
 }
 
+/* On a handle on loan all watches have one pair of function and context (loan.c). */
+static const struct ls_loan *loan_of(const struct lock_claim *claim)
+{
+    return claim->place->session->loan;
+}
+
+static watcher_fn watch_function(const struct lock_claim *claim, watcher_fn watcher)
+{
+    return loan_of(claim) ? lock_loan_on_event : watcher;
+}
+
 static void *watch_context(const struct lock_claim *claim)
 {
-    return (void *)(uintptr_t)claim->watch_id;
+    return loan_of(claim) ? claim->place->session->loan : (void *)(uintptr_t)claim->watch_id;
 }
 
 /* The predecessor's path may be longer than ours: its name is somebody else's. The claim keeps it as one
@@ -143,7 +154,8 @@ int lock_request_get(struct lock_claim *claim, watcher_fn watcher, data_completi
     char *path = ahead_path(claim);
     if (!path)
         return ZMARSHALLINGERROR;
-    int rc = zoo_awget(handle(claim), path, watcher, watch_context(claim), completion, claim);
+    int rc = zoo_awget(handle(claim), path, watch_function(claim, watcher), watch_context(claim), completion,
+                       claim);
     ls_env_free(claim->place->session->env, path);
     return mark(claim, LOCK_GET, rc);
 }
@@ -185,14 +197,17 @@ static bool is_shared(const struct lock_claim *claim, const char *path)
 
 /* Removing one pair of function and context only asks the server whether there is a watch, and leaves it
  * there; removing all of a path removes it. The path is a contender's, which nobody but a mutex's claims
- * watches on this handle. */
+ * watches on a handle of ours. On loan the pair is removed, which the other claim on the same path needs too. */
 static int remove_watch(struct lock_claim *claim, const char *path, watcher_fn watcher,
                         void_completion_t completion)
 {
     int rc;
-    if (is_shared(claim, path))
-        rc = zoo_aremove_watches(handle(claim), path, ZWATCHTYPE_DATA, watcher, watch_context(claim), 0,
-                                 as_slot(completion), claim);
+    bool shared = is_shared(claim, path);
+    if (shared && loan_of(claim))
+        rc = ZNOWATCHER;
+    else if (shared || loan_of(claim))
+        rc = zoo_aremove_watches(handle(claim), path, ZWATCHTYPE_DATA, watch_function(claim, watcher),
+                                 watch_context(claim), 0, as_slot(completion), claim);
     else
         rc = zoo_aremove_all_watches(handle(claim), path, ZWATCHTYPE_DATA, 0, as_slot(completion), claim);
     return mark(claim, LOCK_UNWATCH, rc);
@@ -219,7 +234,8 @@ int lock_request_listen(struct lock_claim *claim, watcher_fn watcher, data_compl
 {
     char path[PATH_SIZE];
     put_own(claim, path);
-    int rc = zoo_awget(handle(claim), path, watcher, watch_context(claim), completion, claim);
+    int rc = zoo_awget(handle(claim), path, watch_function(claim, watcher), watch_context(claim), completion,
+                       claim);
     if (rc == ZOK)
         claim->ear = LOCK_EAR_READING;
     return rc;

@@ -83,12 +83,22 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
     lock_mutex_leave(session);
 }
 
+bool lock_revoke_listens(const struct lock_claim *claim, const char *path)
+{
+    return claim->ear == LOCK_EAR_LISTENING && lock_request_is_own(claim, path);
+}
+
+void lock_revoke_heard(struct lock_claim *claim, int type)
+{
+    claim->ear = type == ZOO_CHANGED_EVENT ? LOCK_EAR_DEAF : LOCK_EAR_OFF;
+    lock_revoke_go(claim);
+}
+
 static struct lock_claim *find_listener(const struct ls_session *session, void *context, const char *path)
 {
     uint16_t id = (uint16_t)(uintptr_t)context;
     struct lock_claim *claim = session->claims;
-    while (claim &&
-           !(claim->watch_id == id && claim->ear == LOCK_EAR_LISTENING && lock_request_is_own(claim, path)))
+    while (claim && !(claim->watch_id == id && lock_revoke_listens(claim, path)))
         claim = claim->next;
     return claim;
 }
@@ -102,10 +112,8 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     ls_env_callback_enter(session->env);
     ls_env_lock(session->env);
     struct lock_claim *claim = session->id ? find_listener(session, context, path) : NULL;
-    if (claim) {
-        claim->ear = type == ZOO_CHANGED_EVENT ? LOCK_EAR_DEAF : LOCK_EAR_OFF;
-        lock_revoke_go(claim);
-    }
+    if (claim)
+        lock_revoke_heard(claim, type);
     lock_mutex_leave(session);
 }
 

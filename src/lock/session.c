@@ -13,7 +13,7 @@
  *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2)
  *   CONNECTED  -> READ_ONLY   on_read_only: the server is cut off from its quorum
  *   any open   -> LOST        lose: expired, or replaced by the server without a word (Z44)
- *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened
+ *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened; or loan.c
  *   any open   -> FAILED      fail: credentials refused, or no handle and the policy is exhausted
  *
  * CONNECTED is the only state in which requests are sent. The client would queue them in the others, and
@@ -35,7 +35,7 @@ static const struct ls_session_options *options_of(const struct ls_session *sess
     return options ? options : &none;
 }
 
-static bool is_open(const struct ls_session *session)
+bool lock_session_is_open(const struct ls_session *session)
 {
     return session->state >= LS_STATE_CONNECTING && session->state <= LS_STATE_SUSPENDED;
 }
@@ -112,7 +112,7 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
 {
     if (session->unanswered)
         session->unanswered--;
-    if (!is_open(session) || !session->measured)
+    if (!lock_session_is_open(session) || !session->measured)
         return;
     if (!is_answer(zk_rc)) {
         session->measured = 0;
@@ -181,7 +181,7 @@ static bool any_holder(const struct ls_session *session)
 static void on_fresh_timer(void *context)
 {
     struct ls_session *session = context;
-    if (!is_open(session) || !any_holder(session))
+    if (!lock_session_is_open(session) || !any_holder(session))
         return;
     prove(session);
     lock_session_granted(session);
@@ -222,8 +222,7 @@ static void forget_requests(struct lock_claim *claim)
     lock_mutex_go(claim);
 }
 
-/* The handle is closed: what it has not answered until now it never will (F21). */
-static void drained(struct ls_session *session)
+void lock_session_drained(struct ls_session *session)
 {
     session->unanswered = 0;
     session->measured = 0;
@@ -273,6 +272,8 @@ static void lose(struct ls_session *session)
         lock_queue_event(session, LS_SESSION_LOST);
     forget_session(session);
     lock_session_each(session, lock_mutex_session_lost);
+    if (session->loan)
+        return; /* the next handle is lent, or none comes */
     if (ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
         fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
 }
@@ -342,9 +343,9 @@ static void on_read_only(struct ls_session *session)
     lock_queue_event(session, LS_SESSION_READ_ONLY);
 }
 
-static void on_session_event(struct ls_session *session, zhandle_t *zh, int state)
+void lock_session_event(struct ls_session *session, zhandle_t *zh, int state)
 {
-    if (!is_open(session))
+    if (!lock_session_is_open(session))
         return;       /* a late event of a handle that is given up */
     session->zh = zh; /* the event may come before zookeeper_init() has returned the handle (F19) */
     if (state == ZOO_CONNECTED_STATE)
@@ -372,7 +373,7 @@ static void on_default_watch(zhandle_t *zh, int type, int state, const char *pat
     ls_env_callback_enter(session->env);
     ls_env_lock(session->env);
     if (type == ZOO_SESSION_EVENT)
-        on_session_event(session, zh, state);
+        lock_session_event(session, zh, state);
     lock_mutex_leave(session);
 }
 
@@ -407,6 +408,10 @@ static int open_handle(struct ls_session *session)
 static void close_handle(struct ls_session *session)
 {
     zhandle_t *zh = session->zh;
+    if (session->loan) {
+        lock_loan_give_back(session);
+        return;
+    }
     session->zh = NULL;
     if (zh) {
         session->opening = 1;
@@ -418,7 +423,7 @@ static void close_handle(struct ls_session *session)
         session->opening = 0;
         lock_queue_wake(session);
     }
-    drained(session);
+    lock_session_drained(session);
 }
 
 static void open_again(struct ls_session *session)
@@ -460,9 +465,9 @@ static void go_again(struct lock_claim *claim)
 static void on_retry_timer(void *context)
 {
     struct ls_session *session = context;
-    if (session->state == LS_STATE_LOST && !session->opening)
+    if (session->state == LS_STATE_LOST && !session->opening && !session->loan)
         open_again(session);
-    else if (is_open(session))
+    else if (lock_session_is_open(session))
         lock_session_each(session, go_again);
     lock_queue_deliver(session);
 }
@@ -558,7 +563,8 @@ int ls_session_close(struct ls_session *session)
     if (ls_env_in_callback(session->env))
         return LS_EDEADLK;
     ls_env_lock(session->env);
-    if (session->state != LS_STATE_CLOSED) {
+    int rc = session->loan ? lock_loan_end(session) : LS_OK;
+    if (session->state != LS_STATE_CLOSED && rc != LS_ELOST) {
         session->state = LS_STATE_CLOSED;
         session->failure = LS_ECLOSED;
         ls_env_timer_stop(session->env, &session->reopen_timer);
@@ -575,7 +581,7 @@ int ls_session_close(struct ls_session *session)
     }
     lock_queue_wait_quiet(session);
     ls_env_unlock(session->env);
-    return LS_OK;
+    return rc;
 }
 
 void ls_session_listener_init(struct ls_session_listener *listener, const struct ls_session_ops *ops)

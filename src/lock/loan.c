@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A handle on loan: the application has opened it and will close it, watches over it, and tells the session what
+ * its watcher hears.
+ *
+ *   NEW  --ls_session_lend--> CONNECTING, CONNECTED or READ_ONLY, as the handle is
+ *   LOST --ls_session_lend--> the same with the next handle; the session opens none itself
+ *
+ * The context of such a handle is the application's, so that a watch cannot find its session by it. All watches of a
+ * loan share one pair of function and context, the loan: an event wakes all who wait for its path. The handle lives
+ * on when the session is closed, and may deliver an event that was under way: therefore the loan stays the caller's
+ * as long as the handle.
+ *
+ * What is in flight when the session is closed carries addresses of claims. An own handle is closed and answers by that; on
+ * loan the answers are waited for. They come, because the client fails all requests when the link breaks (F10),
+ * unless the handle is dead (F17, F21): then its owner has to close it first. */
+#include "claim.h"
+
+#include <string.h>
+
+/* ---- watches ---- */
+
+static void wake_all(struct ls_session *session, int type, const char *path)
+{
+    struct lock_claim *next;
+    for (struct lock_claim *claim = session->claims; claim; claim = next) {
+        next = claim->next;
+        if (claim->watching && session->id && lock_request_is_ahead(claim, path))
+            lock_mutex_wake(claim);
+        else if (session->id && lock_revoke_listens(claim, path))
+            lock_revoke_heard(claim, type);
+    }
+}
+
+void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    struct ls_loan *loan = context;
+    struct ls_env *env = loan->env;
+    (void)state;
+    if (type == ZOO_SESSION_EVENT)
+        return; /* every watcher hears of these (F4); the lender tells us once */
+    ls_env_callback_enter(env);
+    ls_env_lock(env);
+    struct ls_session *session = loan->session;
+    if (session && session->zh == zh) {
+        wake_all(session, type, path);
+        lock_queue_deliver(session);
+    }
+    ls_env_unlock(env);
+    ls_env_callback_leave(env);
+}
+
+/* ---- lending ---- */
+
+static int check(const struct ls_session *session, zhandle_t *zh)
+{
+    const struct ls_session_options *options = lock_queue_deref(session->options);
+    bool next = session->state == LS_STATE_LOST && session->loan;
+    if ((session->state != LS_STATE_NEW && !next) || session->ending)
+        return LS_EINVAL;
+    if (options && (options->auth_count || options->tls))
+        return LS_EINVAL;
+    if (zoo_state(zh) == ZOO_AUTH_FAILED_STATE)
+        return LS_EAUTHFAILED;
+    return is_unrecoverable(zh) ? LS_ELOST : LS_OK;
+}
+
+/* Whether the handle is connected is asked of it this once. An event that changes it and is still under way will be
+ * told like all others, and one that says the same again is passed over. */
+static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)
+{
+    if (session->loan)
+        lock_loan_give_back(session);
+    loan->env = session->env;
+    loan->session = session;
+    session->loan = loan;
+    session->zh = zh;
+    session->state = LS_STATE_CONNECTING;
+    if (zoo_state(zh) == ZOO_CONNECTED_STATE || zoo_state(zh) == ZOO_READONLY_STATE)
+        lock_session_event(session, zh, zoo_state(zh));
+}
+
+int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)
+{
+    if (!session || !loan || !zh)
+        return LS_EINVAL;
+    ls_env_lock(session->env);
+    int err = check(session, zh);
+    if (!err)
+        take(session, loan, zh);
+    lock_queue_deliver(session);
+    ls_env_unlock(session->env);
+    return err;
+}
+
+void ls_session_on_event(struct ls_session *session, zhandle_t *zh, int type, int state)
+{
+    if (type != ZOO_SESSION_EVENT)
+        return;
+    ls_env_callback_enter(session->env);
+    ls_env_lock(session->env);
+    if (session->loan && session->zh == zh)
+        lock_session_event(session, zh, state);
+    lock_mutex_leave(session);
+}
+
+/* ---- giving back ---- */
+
+static bool in_flight(const struct ls_session *session)
+{
+    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
+        if (claim->in_flight || claim->ancestors || claim->ear == LOCK_EAR_READING)
+            return true;
+    return session->proving || session->surveys || session->asks;
+}
+
+/* Nodes that a connected session can remove are removed. */
+static bool is_ending(const struct ls_session *session)
+{
+    return lock_session_is_open(session) &&
+           (in_flight(session) || (session->leftovers && lock_session_ready(session)));
+}
+
+int lock_loan_end(struct ls_session *session)
+{
+    if (!lock_session_is_open(session))
+        return LS_OK; /* its handle is closed */
+    session->ending = 1;
+    lock_session_each(session, lock_mutex_end);
+    lock_queue_deliver(session);
+    lock_queue_wait(session, is_ending);
+    if (!session->loan)
+        return LS_OK; /* another thread has closed it meanwhile */
+    if (!lock_session_is_open(session) && in_flight(session))
+        return LS_ELOST;
+    return session->leftovers && lock_session_is_open(session) ? LS_EUNSURE : LS_OK;
+}
+
+void lock_loan_give_back(struct ls_session *session)
+{
+    session->loan->session = NULL;
+    session->loan = NULL;
+    session->zh = NULL;
+    lock_session_drained(session);
+}
