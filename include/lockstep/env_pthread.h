@@ -6,7 +6,17 @@
  * Timers run on threads of the environment, and a timer whose function blocks with the mutex dropped (it opens a
  * handle, closes one, or calls the user back) keeps no other timer waiting. Stamps count the time for which the machine
  * is suspended, timers do not: a deadline of 1 s that meets a suspension of 1 h is answered within a second of time
- * awake, and a lock that was held over it is no longer believed in. */
+ * awake, and a lock that was held over it is no longer believed in.
+ *
+ * Threads: all functions of the library may be called from any thread, unless their header says otherwise; callbacks are
+ * described in session.h. The threads of an environment, and those that the client library starts for a session, inherit the
+ * signal mask of the thread that made them: a program that wants a signal elsewhere blocks it before.
+ *
+ * Signals: the library installs no handler and sends none. None of its functions may be called in a handler.
+ *
+ * fork(): the child has none of these threads, and shares the parent's connections. It uses no environment, session or
+ * mutex of its parent, not even to close it; it calls exec or ends, which leaves the session to the parent. A program whose
+ * children take locks forks before it opens an environment. */
 #ifndef LOCKSTEP_ENV_PTHREAD_H
 #define LOCKSTEP_ENV_PTHREAD_H
 
