@@ -29,7 +29,8 @@ symbols()
         '($5 == "GLOBAL" || $5 == "WEAK") && $6 == visibility && $7 != "UND" && $8 !~ /^__/ { print $8 }' | sort -u
 }
 
-nm -D --defined-only liblockstep.so | awk '$3 !~ /^__/ { print $3 }' | sort >"$scratch/shared"
+# mangle_path is of the library that counts for coverage.
+nm -D --defined-only liblockstep.so | awk '$3 !~ /^__/ && $3 != "mangle_path" { print $3 }' | sort >"$scratch/shared"
 compare liblockstep.so "$scratch/shared"
 
 symbols DEFAULT >"$scratch/static"

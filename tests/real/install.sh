@@ -161,6 +161,7 @@ TEXT
     [[ ! -e $scratch/inside/lockstep/lockstep ]] || wrong "the program is built inside another project too"
 }
 
+(($(wc -l <"$LOCKSTEP_SOURCE_DIR/examples/critical_section.c") <= 40)) || wrong "the README promises a program of 40 lines"
 install_and_move
 check_headers
 by_find_package
