@@ -5,6 +5,40 @@
 #include "lock/claim.h"
 #include "stage.h"
 
+/* ---- reads that fail though the link stands ---- */
+
+int __real_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
+                     data_completion_t completion, const void *data);
+int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
+                     data_completion_t completion, const void *data);
+
+static int refusals; /* that many calls are not taken */
+static int losses;   /* and of that many others the answer is lost */
+static data_completion_t lost_completion;
+
+static void answer_is_lost(int rc, const char *value, int size, const struct Stat *stat, const void *data)
+{
+    (void)rc;
+    (void)value;
+    (void)size;
+    (void)stat;
+    lost_completion(ZOPERATIONTIMEOUT, NULL, 0, NULL, data);
+}
+
+int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
+                     data_completion_t completion, const void *data)
+{
+    if (refusals > 0) {
+        refusals--;
+        return ZSYSTEMERROR;
+    }
+    if (losses == 0)
+        return __real_zoo_awget(zh, path, watcher, context, completion, data);
+    losses--;
+    lost_completion = completion;
+    return __real_zoo_awget(zh, path, watcher, context, answer_is_lost, data);
+}
+
 /* ---- what processes do ---- */
 
 static void make_revocable(struct probe *probe)
@@ -331,6 +365,18 @@ static void a_request_that_crosses_an_expiry_harms_nobody(void **state)
     stage_end();
 }
 
+static void a_session_that_ends_under_a_release_takes_the_watch_along(void **state)
+{
+    (void)state;
+    held(1);
+    play("expire a", "a release", "apply s1 a delete refused", "bury a", "settle");
+    assert_true(world_at_rest(stage.world));
+    assert_null(strstr(stage.asked, "unwatch"));
+    assert_int_equal(fakezk_watches(0), 0);
+    assert_true(ls_session_idle(&stage_probe(0)->session));
+    stage_end();
+}
+
 static void a_request_is_not_told_for_a_lost_hold(void **state)
 {
     (void)state;
@@ -350,6 +396,51 @@ static void release_and_take_again(struct probe *probe)
     stage.on_grant = NULL;
     release(probe);
     assert_int_equal(ls_mutex_acquire_start(&probe->mutex[0], 1, -1), LS_OK);
+}
+
+/* As when another thread is calling callbacks while answers arrive. */
+static void note(struct probe *probe, uint8_t notes)
+{
+    ls_env_lock(probe->session.env);
+    lock_queue_note(probe->session.claims, notes);
+    ls_env_unlock(probe->session.env);
+}
+
+static void release_before_it_is_told(struct probe *probe)
+{
+    note(probe, LOCK_NOTE_REVOKE);
+    release(probe);
+}
+
+static void deliver_grant_and_request(struct probe *probe)
+{
+    note(probe, LOCK_NOTE_DONE | LOCK_NOTE_REVOKE);
+    ls_env_lock(probe->session.env);
+    lock_queue_deliver(&probe->session);
+    ls_env_unlock(probe->session.env);
+}
+
+static void a_release_takes_back_what_is_not_told_yet(void **state)
+{
+    (void)state;
+    held(1);
+    stage_job(0, release_before_it_is_told);
+    play("settle");
+    told("a freed");
+    stage_end();
+}
+
+static void a_request_is_told_behind_the_grant(void **state)
+{
+    (void)state;
+    held(1);
+    stage_job(0, deliver_grant_and_request);
+    told("a granted; a asked");
+    stage.on_grant = release;
+    stage_job(0, deliver_grant_and_request);
+    play("settle");
+    told("a granted; a freed");
+    stage_end();
 }
 
 static void who_releases_when_it_is_granted_is_not_asked(void **state)
@@ -382,6 +473,52 @@ static void a_lost_read_is_repeated(void **state)
         assert_int_equal(fakezk_watches(0), 1);
         stage_end();
     }
+}
+
+static void a_read_that_fails_is_repeated_by_the_timer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ready(2);
+        refusals = i == 0;
+        losses = i == 1;
+        play("a acquire", "settle");
+        told("a granted");
+        asked(i == 0 ? "create; list; get" : "create; list; get; get");
+        assert_int_equal(fakezk_watches(0), 1);
+        stage_job(1, request_first);
+        play("settle");
+        told("a asked; b got 0 ok");
+        stage_end();
+    }
+}
+
+static void a_read_that_fails_delays_no_release(void **state)
+{
+    (void)state;
+    ready(2);
+    refusals = 100;
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+         "deliver a list-reply", "fire a retry-timer", "a release", "settle");
+    refusals = 0;
+    told("a granted; a freed");
+    asked("create; list; delete");
+    assert_clean(0);
+    stage_end();
+}
+
+static void a_read_that_waits_for_the_timer_is_sent_at_the_reconnect(void **state)
+{
+    (void)state;
+    ready(2);
+    refusals = 1;
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+         "deliver a list-reply", "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting",
+         "connect a s1");
+    stage_forget();
+    play("deliver a session-connected");
+    asked("sync; get");
+    stage_end();
 }
 
 static void a_request_of_an_outage_is_told_once_at_its_end(void **state)
@@ -687,9 +824,15 @@ int main(void)
         cmocka_unit_test(a_request_that_is_being_read_during_the_release_is_not_told),
         cmocka_unit_test(a_request_does_not_reach_the_next_hold),
         cmocka_unit_test(a_request_that_crosses_an_expiry_harms_nobody),
+        cmocka_unit_test(a_session_that_ends_under_a_release_takes_the_watch_along),
         cmocka_unit_test(a_request_is_not_told_for_a_lost_hold),
+        cmocka_unit_test(a_release_takes_back_what_is_not_told_yet),
+        cmocka_unit_test(a_request_is_told_behind_the_grant),
         cmocka_unit_test(who_releases_when_it_is_granted_is_not_asked),
         cmocka_unit_test(a_lost_read_is_repeated),
+        cmocka_unit_test(a_read_that_fails_is_repeated_by_the_timer),
+        cmocka_unit_test(a_read_that_fails_delays_no_release),
+        cmocka_unit_test(a_read_that_waits_for_the_timer_is_sent_at_the_reconnect),
         cmocka_unit_test(a_request_of_an_outage_is_told_once_at_its_end),
         cmocka_unit_test(a_release_while_the_link_is_down_takes_the_watch_along),
         cmocka_unit_test(a_removed_node_is_not_read_for_ever),
