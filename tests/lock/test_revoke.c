@@ -7,10 +7,12 @@
 
 /* ---- reads that fail though the link stands ---- */
 
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
                      data_completion_t completion, const void *data);
 int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
                      data_completion_t completion, const void *data);
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static int refusals; /* that many calls are not taken */
 static int losses;   /* and of that many others the answer is lost */
