@@ -165,13 +165,15 @@ int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *ou
  * that is granted later. Each hold keeps one watch on its own contender node, which costs a read after the grant
  * and is gone with the node; who waits does not listen.
  *
- * on_revoke is then called once for each request that is seen, as all callbacks are (session.h): with no lock
- * held, not on the owner's thread, never before on_done and never after the release of the last level or
+ * on_revoke is then called once for each request that is seen, as all callbacks are (session.h), so not on the
+ * owner's thread as a rule. It is not begun before on_done is over, nor after the release of the last level, nor
  * after LS_SESSION_LOST. It may release the lock (ls_mutex_release_start() with this owner), tell the owner's
- * thread, or do nothing. Another thread may release, and acquire again, while the callback runs: `token` tells which
- * hold was meant.
+ * thread, or do nothing. Another thread may release, and acquire again, while it runs: `token` tells which hold
+ * was meant.
+ *
  * A request that came while the owner still waited is told after the grant. Two requests that follow each other
- * faster than the node can be read are told as one, and so are those of an outage, after the reconnect.
+ * faster than the node can be read are told as one, and so are those of an outage, after the reconnect. Contents
+ * that the owner gave its node itself are no request.
  *
  * 0; LS_EINVAL: ops have no on_revoke; LS_ECLOSED. */
 int ls_mutex_make_revocable(struct ls_mutex *mutex);
@@ -204,10 +206,10 @@ int ls_mutex_try(struct ls_mutex *mutex);
  * ls_mutex_release_start() and on_freed. After 0 and LS_EUNSURE the lock is not held any more. */
 int ls_mutex_release(struct ls_mutex *mutex);
 
-/* Like ls_mutex_request_revoke_start(), but waits for the answer. 0: the request stands in the contender's node, which
- * does not say that anybody listens; LS_ENOENT: there is no such contender any more; LS_EUNSURE: the answer was
- * lost, the request may stand or not, and may be repeated; LS_ECLOSED: the session ended, nothing was done; LS_ENOAUTH; LS_EZK;
- * besides the errors of the other. */
+/* Like ls_mutex_request_revoke_start(), but waits for the answer. 0: the request stands in the contender's node,
+ * which does not say that anybody listens; LS_ENOENT: there is no such contender any more; LS_EUNSURE: the answer
+ * was lost, the request may stand or not, and may be repeated; LS_ECLOSED: the session ended, nothing was done;
+ * LS_ENOAUTH; LS_EZK; besides the errors of the other. */
 int ls_mutex_request_revoke(struct ls_session *session, const char *path);
 
 /* Whether the calling thread holds it. Not blocking. */
