@@ -209,6 +209,23 @@ static void a_lock_becomes_revocable_while_it_is_held(void **state)
     stage_end();
 }
 
+static void who_waits_when_it_becomes_revocable_reads_nothing_yet(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "settle");
+    stage_forget();
+    stage_job(1, make_revocable);
+    play("settle");
+    asked("");
+    play("a release", "settle");
+    told("a freed; b granted");
+    asked("delete; list; get");
+    stage_end();
+}
+
 static void each_request_is_told_once(void **state)
 {
     (void)state;
@@ -334,9 +351,10 @@ static void a_request_that_is_being_read_during_the_release_is_not_told(void **s
     (void)state;
     held(2);
     stage_job(1, request_first);
-    play("apply s1 b set", "deliver a changed", "a release", "settle");
-    told("a freed; b got 0 ok");
+    play("apply s1 b set", "deliver a changed", "a release");
     asked("set; get; delete"); /* the delete does not wait for the read */
+    play("settle");
+    told("a freed; b got 0 ok");
     assert_clean(0);
     stage_end();
 }
@@ -815,6 +833,7 @@ int main(void)
         cmocka_unit_test(who_waits_is_told_after_the_grant),
         cmocka_unit_test(a_lock_that_is_not_revocable_reads_and_hears_nothing),
         cmocka_unit_test(a_lock_becomes_revocable_while_it_is_held),
+        cmocka_unit_test(who_waits_when_it_becomes_revocable_reads_nothing_yet),
         cmocka_unit_test(each_request_is_told_once),
         cmocka_unit_test(requests_that_follow_fast_are_told_as_one),
         cmocka_unit_test(each_owner_and_each_hold_is_asked_for_itself),
