@@ -7,8 +7,9 @@
  * randomness (design decision D1). The functions are resolved at link time: src/real/env_pthread.c provides them in
  * applications, src/sim/env.c inside a simulated world. There is no function table and no #ifdef.
  *
- * An environment serves one process of a world, or one session of an application. All functions but ls_env_lock()
- * expect the environment's mutex to be held, unless they say otherwise. */
+ * An environment serves one process of a world, or one session or several of an application. All functions but
+ * ls_env_lock() expect the environment's mutex to be held, unless they say otherwise. None may be called in a
+ * signal handler, nor in the child of a fork with an environment that it has inherited. */
 #ifndef LOCKSTEP_ENV_H
 #define LOCKSTEP_ENV_H
 

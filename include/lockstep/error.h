@@ -3,7 +3,8 @@
 
 /* Error and warning codes of the public interface, each with its text, from one list.
  *
- * Functions return 0 or a negative `enum ls_err`; a few return a positive answer and say so. */
+ * Functions return 0 or a negative `enum ls_err`; a few return a positive answer and say so. What stands here
+ * may be called anywhere: in any thread, in callbacks, after a fork, in signal handlers. */
 #ifndef LOCKSTEP_ERROR_H
 #define LOCKSTEP_ERROR_H
 

@@ -10,7 +10,9 @@
  * contender node of its own, so that owners of one process exclude each other too.
  *
  * The caller allocates the struct, keeps it where it is, and treats its fields as private. Functions may be
- * called from any thread; callbacks are described in session.h. */
+ * called from any thread; callbacks, fork and signals are described in session.h. What the options and
+ * ls_mutex_set_contents() point to stays the caller's and must outlive the mutex and its session; what a
+ * callback is given lives as long as the call. */
 #ifndef LOCKSTEP_MUTEX_H
 #define LOCKSTEP_MUTEX_H
 
@@ -71,9 +73,10 @@ struct ls_mutex_ops {
 /* All zero is a good default. The struct must outlive the mutex and the session. */
 struct ls_mutex_options {
     const struct ls_mutex_ops *ops;
-    /* Of the nodes that are created, contenders and missing ancestors alike, as Curator does with an ACLProvider
-     * that gives one ACL for every path. NULL: that of the session's options, else open to everybody. Nodes that
-     * exist keep theirs. A lock needs, on its parent, READ and CREATE and DELETE, and READ on others' contenders. */
+    /* Of the nodes that are created, contenders and missing ancestors alike, as Curator does with an
+     * ACLProvider that gives one ACL for every path. NULL: that of the session's options, else open to
+     * everybody. Nodes that exist keep theirs. A lock needs, on its parent, READ and CREATE and DELETE, and
+     * READ on others' contenders. */
     const struct ACL_vector *acl;
 
     struct ls_mutex_counters *counters; /* NULL: nothing is counted for this mutex alone */

@@ -8,7 +8,12 @@
  * results come back through ls_report(). The driver never looks into the state.
  *
  * The driver calls these functions WITHOUT the environment's mutex; a recipe that needs it takes it itself. It must be
- * dropped around ls_report(). */
+ * dropped around ls_report().
+ *
+ * A driver calls the functions of one state from one thread at a time, and ls_report() comes from whichever
+ * thread runs the recipe's callbacks: in a world the only one there is. The state is the driver's, what the
+ * recipe allocates for it the recipe's. A world forks its searching processes between steps, never within one;
+ * recipes know nothing of signals. */
 #ifndef LOCKSTEP_RECIPE_H
 #define LOCKSTEP_RECIPE_H
 

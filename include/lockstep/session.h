@@ -7,10 +7,15 @@
  * opens a new one; two handles of one object never overlap (F32, F87). It knows the connection by its
  * session events only, never by zoo_state() (F3).
  *
- * The caller allocates the struct, keeps it where it is, and treats its fields as private. All functions
- * may be called from any thread. Callbacks run with no lock held, one at a time per session, on the thread
- * that caused them or on another that is just delivering; they may call everything but the functions that
- * are marked as blocking, which return LS_EDEADLK there. */
+ * The caller allocates the struct, keeps it where it is, and treats its fields as private. All functions may
+ * be called from any thread. Callbacks run with no lock held, one at a time per session, on the thread that
+ * caused them (the client's completion thread, a timer's, or one that is inside a call of this library) or on
+ * another that is just delivering; they may call everything but the functions that are marked as blocking,
+ * which return LS_EDEADLK there.
+ *
+ * Fork: a child must use and close none of the objects that it has inherited; it opens its own. Signals:
+ * nothing here may be called in a signal handler; a signal ends no blocking call. Threads that may be inside a
+ * call must not be cancelled. docs/operating.md has the whole of it, and what a service does about the events. */
 #ifndef LOCKSTEP_SESSION_H
 #define LOCKSTEP_SESSION_H
 
@@ -122,11 +127,11 @@ struct ls_session_options {
     const struct ls_auth *auth;
     int auth_count; /* at most 255 */
 
-    const struct ACL_vector
-        *acl; /* of the nodes that locks create, unless a lock has its own; NULL = open to all */
+    /* Of the nodes that locks create, unless a lock has its own; NULL: open to everybody. */
+    const struct ACL_vector *acl;
 
-    /* The certificates as zookeeper_init_ssl() takes them, "ca.crt,client.crt,client.pem,password"; NULL: in the
-     * clear. ls_session_init() answers LS_EUNSUPPORTED where the client library was built without TLS. */
+    /* The certificates as zookeeper_init_ssl() takes them, "ca.crt,client.crt,client.pem,password"; NULL: in
+     * the clear. ls_session_init() answers LS_EUNSUPPORTED where the client library was built without TLS. */
     const char *tls;
 
     struct ls_log *log;                   /* NULL: nothing is logged */
@@ -208,43 +213,45 @@ int ls_session_start(struct ls_session *session);
  * after it returns. Blocking, up to some seconds (F20). Mutexes must be closed before the session's memory
  * goes. LS_EDEADLK in callbacks; 0 also if closed already.
  *
- * With a handle on loan the locks are given back while it is connected, and all answers are waited for: up to two thirds of
- * the timeout if the link is dead. LS_EUNSURE: closed, but nodes are left behind until the handle's session ends;
- * LS_ELOST: not closed, for the handle died meanwhile: close it, then call this again. */
+ * With a handle on loan the locks are given back while it is connected, and all answers are waited for: up to
+ * two thirds of the timeout if the link is dead. LS_EUNSURE: closed, but nodes are left behind until the
+ * handle's session ends; LS_ELOST: not closed, for the handle died meanwhile: close it, then call this again. */
 int ls_session_close(struct ls_session *session);
 
 /* ---- a handle of the application's ----
  *
- * A session can stand on a handle that the application has opened, uses for other things, and closes itself. The
- * library never closes it and does not touch its watcher and context. Instead the application tells what its
- * watcher hears: for as long as the session has the handle, it calls ls_session_on_event() for every event of type
- * ZOO_SESSION_EVENT, in their order. What is not told of a broken link makes a holder believe too long.
+ * A session can stand on a handle that the application has opened, uses for other things, and closes itself.
+ * The library never closes it and does not touch its watcher and context. Instead the application tells what
+ * its watcher hears: for as long as the session has the handle, it calls ls_session_on_event() for every event
+ * of type ZOO_SESSION_EVENT, in their order. What is not told of a broken link makes a holder believe too
+ * long.
  *
- *   ls_session_init()      with the connect string of the handle, of which only the chroot matters, and with a timeout,
- *                          which is not asked for: the handle's own counts. No credentials and no TLS.
+ *   ls_session_init()      with the connect string of the handle, of which only the chroot matters, and a timeout
+ *                          that is not asked for: the handle's own counts. No credentials and no TLS.
  *   ls_session_lend()      instead of ls_session_start()
  *   ... expired:           the session is LS_STATE_LOST and stays so. The application closes the handle with
- *                          zookeeper_close(), not inside a callback of that handle, and lends the next one, or closes the
- *                          session. Pending acquires wait for that and then queue again.
- *   ls_session_close()     before the handle is closed, if it lives; after it, if it has expired
+ *                          zookeeper_close(), not inside a callback of that handle, and lends the next one, or
+ *                          closes the session. Pending acquires wait for that and then queue again.
+ *   ls_session_close()     before the handle is closed, if it lives; after that, if it is dead
  *
- * Blocking calls of this library wait for answers that come on the handle's completion thread: they are as forbidden to the
- * application's own watchers and completions as to callbacks of this library, but there nobody notices. */
+ * Blocking calls of this library wait for answers that come on the handle's completion thread: they are as
+ * forbidden to the application's own watchers and completions as to callbacks of this library, but there
+ * nobody notices. */
 
-/* One loan: caller-owned, and its fields are private. It and the session's environment must outlive the *handle*, for an
- * event may still be under way when the session is closed. */
+/* One loan: caller-owned, and its fields are private. It and the session's environment must outlive the
+ * *handle*, for an event may still be under way when the session is closed. */
 struct ls_loan {
     struct ls_env *env;
     struct ls_session *session; /* NULL when given back */
 };
 
-/* Lends a handle to the session, in any state of the handle that is not final. Legal after ls_session_init(), and when the session
- * is lost and its former handle has been closed. LS_EINVAL: not so, or the options have credentials or TLS; LS_ELOST,
- * LS_EAUTHFAILED: the handle is dead. */
+/* Lends a handle to the session, in any state of the handle that is not final. Legal after ls_session_init(),
+ * and when the session is lost and its former handle has been closed. LS_EINVAL: not so, or the options have
+ * credentials or TLS; LS_ELOST, LS_EAUTHFAILED: the handle is dead. */
 int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh);
 
-/* Tells a session what the watcher of its handle on loan has heard; other types of events and other handles are passed
- * over. Called on the handle's completion thread, until ls_session_close() has returned. */
+/* Tells a session what the watcher of its handle on loan has heard; other types of events and other handles
+ * are passed over. Called on the handle's completion thread, until ls_session_close() has returned. */
 void ls_session_on_event(struct ls_session *session, zhandle_t *zh, int type, int state);
 
 /* Readies a listener; `ops` must outlive it. */

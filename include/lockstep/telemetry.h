@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Telemetry: what a session tells a log, and what it counts. Both are off unless the options name an object of the
- * caller's for them, and then all that they remember lies in that object. The library never writes to standard output
- * or standard error. (The client library has a log of its own, which zoo_set_debug_level() governs.)
+/* Telemetry: what a session tells a log, and what it counts. Both are off unless the options name an object of
+ * the caller's for them, and then all that they remember lies in that object. The library never writes to
+ * standard output or standard error. (The client library has a log of its own, which zoo_set_debug_level()
+ * governs.)
  *
- * The caller allocates the objects, zeroed; they must outlive the session and its mutexes, and stay where they are. They are
- * written under the environment's mutex: one may be shared by the sessions and mutexes of one environment, which
- * then log and count together, but not between environments. */
+ * The caller allocates the objects, zeroed; they must outlive the session and its mutexes, and stay where they
+ * are. They are written under the environment's mutex: one may be shared by the sessions and mutexes of one
+ * environment, which then log and count together, but not between environments. */
 #ifndef LOCKSTEP_TELEMETRY_H
 #define LOCKSTEP_TELEMETRY_H
 
@@ -30,8 +31,8 @@ enum ls_log_level {
     LS_LOG_DEBUG,   /* each acquire, wait, grant and release */
 };
 
-/* Lines that wait for their delivery, at most, and bytes in one with its final 0. A longer one is cut; lines beyond are
- * dropped, and their number is told instead. */
+/* Lines that wait for their delivery, at most, and bytes in one with its final 0. A longer one is cut; lines
+ * beyond are dropped, and their number is told instead. */
 #define LS_LOG_LINES 32
 #define LS_LOG_LINE_SIZE 240
 
@@ -42,9 +43,10 @@ struct ls_log_line {
 
 /* Set `write` and `level`, leave the rest zero. */
 struct ls_log {
-    /* Takes one line without a line feed; `text` lives as long as the call. Called like every callback of the session:
-     * without any lock of the library held, one call at a time per session, in the order of events, on the thread that
-     * caused the event or on another that is just delivering. It may call what is not blocking. */
+    /* Takes one line without a line feed; `text` lives as long as the call. Called like every callback of the
+     * session: without any lock of the library held, one call at a time per session, in the order of events,
+     * on the thread that caused the event or on another that is just delivering. It may call what is not
+     * blocking. */
     void (*write)(struct ls_log *log, enum ls_log_level level, const char *text);
     enum ls_log_level level; /* this and what is more severe is logged */
     void *user;              /* not looked at */
@@ -56,9 +58,9 @@ struct ls_log {
 
 /* ---- counters ---- */
 
-/* All since the object was zeroed. Re-entries by an owner that holds the lock are not counted. acquires = grants +
- * failures + those that are pending, and what an end of the session takes between a grant and its telling counts as
- * grant and as loss. */
+/* All since the object was zeroed. Re-entries by an owner that holds the lock are not counted. acquires =
+ * grants + failures + those that are pending, and what an end of the session takes between a grant and its
+ * telling counts as grant and as loss. */
 struct ls_mutex_counters {
     uint64_t acquires;  /* begun: calls that were not refused at once */
     uint64_t grants;    /* that ended with the lock */
@@ -70,9 +72,10 @@ struct ls_mutex_counters {
     uint64_t releases;  /* last levels that were given back */
     uint64_t losses;    /* held locks that went with their session */
 
-    /* From the wake-up of a waiter to its grant, in ms, each rounded up to whole ones: the sum of those that were measured, how
-     * many were, and the longest. It begins when the event reaches this process: what came before, the delete at the
-     * server and its way here, is not in it. Of waiters that are awake at the same moment only the last one is timed. */
+    /* From the wake-up of a waiter to its grant, in ms, each rounded up to whole ones: the sum of those that
+     * were measured, how many were, and the longest. It begins when the event reaches this process: what came
+     * before, the delete at the server and its way here, is not in it. Of waiters that are awake at the same
+     * moment only the last one is timed. */
     uint64_t handovers;
     uint64_t handover_ms;
     uint64_t handover_ms_max;

@@ -7,8 +7,8 @@
  * client keeps them and repeats them at each later connection by itself (F43). */
 #include "claim.h"
 
-/* Since 3.6, and only in a client library that was built with TLS; then <zookeeper/zookeeper.h> shows it under a
- * condition of its own. */
+/* Since 3.6, and only in a client library that was built with TLS; then <zookeeper/zookeeper.h> shows it under
+ * a condition of its own. */
 extern __attribute__((weak)) zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn,
                                                            int recv_timeout, const clientid_t *clientid,
                                                            void *context, int flags);

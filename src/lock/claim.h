@@ -170,8 +170,9 @@ struct ls_session *lock_session_of(zhandle_t *zh);
 /* The watcher of contenders on a handle on loan; the context is the loan. */
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 
-/* Ends all claims, and waits until nothing is in flight and, if connected, nothing is left over. LS_OK; LS_EUNSURE:
- * nodes are left to the handle's end; LS_ELOST: the handle died meanwhile and may not have answered all. */
+/* Ends all claims, and waits until nothing is in flight and, if connected, nothing is left over. LS_OK;
+ * LS_EUNSURE: nodes are left to the handle's end; LS_ELOST: the handle died meanwhile and may not have
+ * answered all. */
 int lock_loan_end(struct ls_session *session);
 
 /* Forgets the handle, which will not answer any more, and what was in flight. */
@@ -201,7 +202,8 @@ void lock_queue_drop(struct lock_claim *claim); /* forgets all notes of a claim 
  * nothing if a thread is already at it. Claims may be freed meanwhile. */
 void lock_queue_deliver(struct ls_session *session);
 
-/* Sleeps as long as something holds; or until no thread calls callbacks or opens a handle; wakes such sleepers. */
+/* Sleeps as long as something holds; or until no thread calls callbacks or opens a handle; wakes such
+ * sleepers. */
 void lock_queue_wait(struct ls_session *session, bool (*holds)(const struct ls_session *session));
 void lock_queue_wait_quiet(struct ls_session *session);
 void lock_queue_wake(struct ls_session *session);
@@ -242,8 +244,8 @@ void lock_mutex_session_lost(struct lock_claim *claim);
 /* Its watch has fired. */
 void lock_mutex_wake(struct lock_claim *claim);
 
-/* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is given back
- * by the janitor. */
+/* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is
+ * given back by the janitor. */
 void lock_mutex_end(struct lock_claim *claim);
 
 /* Ends a pending claim without the lock: answers its owner, leaves the rest to the janitor. */

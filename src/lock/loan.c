@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A handle on loan: the application has opened it and will close it, watches over it, and tells the session what
- * its watcher hears.
+/* A handle on loan: the application has opened it and will close it, watches over it, and tells the session
+ * what its watcher hears.
  *
  *   NEW  --ls_session_lend--> CONNECTING, CONNECTED or READ_ONLY, as the handle is
  *   LOST --ls_session_lend--> the same with the next handle; the session opens none itself
  *
- * The context of such a handle is the application's, so that a watch cannot find its session by it. All watches of a
- * loan share one pair of function and context, the loan: an event wakes all who wait for its path. The handle lives
- * on when the session is closed, and may deliver an event that was under way: therefore the loan stays the caller's
- * as long as the handle.
+ * The context of such a handle is the application's, so that a watch cannot find its session by it. All
+ * watches of a loan share one pair of function and context, the loan: an event wakes all who wait for its
+ * path. The handle lives on when the session is closed, and may deliver an event that was under way: therefore
+ * the loan stays the caller's as long as the handle.
  *
- * What is in flight when the session is closed carries addresses of claims. An own handle is closed and answers by that; on
- * loan the answers are waited for. They come, because the client fails all requests when the link breaks (F10),
- * unless the handle is dead (F17, F21): then its owner has to close it first. */
+ * What is in flight when the session is closed carries addresses of claims. An own handle is closed and
+ * answers by that; on loan the answers are waited for. They come, because the client fails all requests when
+ * the link breaks (F10), unless the handle is dead (F17, F21): then its owner has to close it first. */
 #include "claim.h"
 
 #include <string.h>
@@ -66,8 +66,8 @@ static int check(const struct ls_session *session, zhandle_t *zh)
     return is_unrecoverable(zh) ? LS_ELOST : LS_OK;
 }
 
-/* Whether the handle is connected is asked of it this once. An event that changes it and is still under way will be
- * told like all others, and one that says the same again is passed over. */
+/* Whether the handle is connected is asked of it this once. An event that changes it and is still under way
+ * will be told like all others, and one that says the same again is passed over. */
 static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)
 {
     if (session->loan)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The log and the counters. Their memory is the caller's, and so are their numbers: a session that is not asked to
- * count holds nothing that grows, and where nobody looks no state differs.
+/* The log and the counters. Their memory is the caller's, and so are their numbers: a session that is not
+ * asked to count holds nothing that grows, and where nobody looks no state differs.
  *
  * Lines are put down here under the mutex and written by lock_queue_deliver() without it, before what they are
  * about is told. */

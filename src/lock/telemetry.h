@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the core tells the log and the counters. Everything expects the mutex to be held, writes nothing into the session
- * or its claims, and is nothing where no log and no counters were given. */
+/* What the core tells the log and the counters. Everything expects the mutex to be held, writes nothing into
+ * the session or its claims, and is nothing where no log and no counters were given. */
 #ifndef LOCK_TELEMETRY_H
 #define LOCK_TELEMETRY_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A handle on loan: what the client library is asked for, and a handle that dies while its session is being closed. */
+/* A handle on loan: what the client library is asked for, and a handle that dies while its session is being
+ * closed. */
 #include "stage.h"
 
 static struct ls_session borrower;
@@ -87,7 +88,8 @@ static void give_back(struct probe *probe)
     assert_int_equal(zookeeper_close(handle), ZOK);
 }
 
-/* The removal of the node is in flight when the handle dies: its answer may never come, or come with the close. */
+/* The removal of the node is in flight when the handle dies: its answer may never come, or come with the
+ * close. */
 static void give_back_what_dies(struct probe *probe)
 {
     (void)probe;

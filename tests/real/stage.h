@@ -102,8 +102,8 @@ static inline void signal_server(int number)
     assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), number), 0);
 }
 
-/* A second handle with the same id takes the session along when it closes. The two chase each other, so it may take
- * several tries (F32, F95). */
+/* A second handle with the same id takes the session along when it closes. The two chase each other, so it may
+ * take several tries (F32, F95). */
 static inline void try_to_expire(const clientid_t *id)
 {
     zhandle_t *thief = zookeeper_init(server(), NULL, TIMEOUT_MS, id, NULL, ZOO_NO_LOG_CLIENTENV);

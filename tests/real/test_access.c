@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Credentials and ACLs on a real server: who has permission locks, who has none is told so at once, and a permission
- * that is taken away is an error, never a retry for ever. */
+/* Credentials and ACLs on a real server: who has permission locks, who has none is told so at once, and a
+ * permission that is taken away is an error, never a retry for ever. */
 #include "stage.h"
 
 static const struct ls_auth owner[] = {{.scheme = "digest", .certificate = "owner:secret", .size = 12}};

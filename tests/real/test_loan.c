@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A session on a handle of the application's, on a real server: the handle is used, never closed, and its watcher and
- * context stay what they were. */
+/* A session on a handle of the application's, on a real server: the handle is used, never closed, and its
+ * watcher and context stay what they were. */
 #include "stage.h"
 
 /* An application: a handle with a context of its own, whose watcher tells the session what it hears. */
@@ -222,8 +222,8 @@ static void test_closed_after_an_expiry(void **state)
     app_close(&app, LS_OK);
 }
 
-/* What cannot be removed now is left to the end of the handle's session, and the close says so: if the link is known to be
- * broken, and if it breaks while the answer to the removal is awaited. */
+/* What cannot be removed now is left to the end of the handle's session, and the close says so: if the link is
+ * known to be broken, and if it breaks while the answer to the removal is awaited. */
 static void close_without_a_link(const char *path, bool known)
 {
     struct app app;
