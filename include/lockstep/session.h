@@ -222,12 +222,12 @@ int ls_session_close(struct ls_session *session);
  *
  * A session can stand on a handle that the application has opened, uses for other things, and closes itself.
  * The library never closes it and does not touch its watcher and context. Instead the application tells what
- * its watcher hears: for as long as the session has the handle, it calls ls_session_on_event() for every event
- * of type ZOO_SESSION_EVENT, in their order. What is not told of a broken link makes a holder believe too
- * long.
+ * its watcher hears: it calls ls_loan_on_event() for every event of type ZOO_SESSION_EVENT, in their order.
+ * A broken link that is not told makes a holder believe too long.
  *
- *   ls_session_init()      with the connect string of the handle, of which only the chroot matters, and a timeout
- *                          that is not asked for: the handle's own counts. No credentials and no TLS.
+ *   ls_session_init()      with the connect string of the handle, of which only the chroot matters, and a
+ *                          timeout that is not asked for: the handle's own counts. No credentials and no TLS.
+ *   ls_loan_init()         before the handle is opened, so that its watcher has something to tell
  *   ls_session_lend()      instead of ls_session_start()
  *   ... expired:           the session is LS_STATE_LOST and stays so. The application closes the handle with
  *                          zookeeper_close(), not inside a callback of that handle, and lends the next one, or
@@ -238,21 +238,25 @@ int ls_session_close(struct ls_session *session);
  * forbidden to the application's own watchers and completions as to callbacks of this library, but there
  * nobody notices. */
 
-/* One loan: caller-owned, and its fields are private. It and the session's environment must outlive the
- * *handle*, for an event may still be under way when the session is closed. */
+/* One loan: caller-owned, and its fields are private. It and the environment must outlive the *handle*, for an
+ * event may still be under way when the session is closed. The next handle may have the same one. */
 struct ls_loan {
     struct ls_env *env;
-    struct ls_session *session; /* NULL when given back */
+    struct ls_session *session; /* NULL while nothing is lent */
 };
+
+/* Readies a loan to a session of this environment. */
+void ls_loan_init(struct ls_loan *loan, struct ls_env *env);
 
 /* Lends a handle to the session, in any state of the handle that is not final. Legal after ls_session_init(),
  * and when the session is lost and its former handle has been closed. LS_EINVAL: not so, or the options have
- * credentials or TLS; LS_ELOST, LS_EAUTHFAILED: the handle is dead. */
+ * credentials or TLS, or the loan is of another environment; LS_ELOST, LS_EAUTHFAILED: the handle is dead. */
 int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh);
 
-/* Tells a session what the watcher of its handle on loan has heard; other types of events and other handles
- * are passed over. Called on the handle's completion thread, until ls_session_close() has returned. */
-void ls_session_on_event(struct ls_session *session, zhandle_t *zh, int type, int state);
+/* Tells the session, if any, what the watcher of its handle has heard; other types of events and other handles
+ * are passed over. Called on the handle's completion thread. Legal as long as the loan lives, also before
+ * something is lent and after the session was closed and is gone. */
+void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state);
 
 /* Readies a listener; `ops` must outlive it. */
 void ls_session_listener_init(struct ls_session_listener *listener, const struct ls_session_ops *ops);

@@ -51,13 +51,37 @@ void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, vo
     ls_env_callback_leave(env);
 }
 
+/* ---- session events ---- */
+
+void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state)
+{
+    struct ls_env *env = loan->env;
+    if (type != ZOO_SESSION_EVENT)
+        return;
+    ls_env_callback_enter(env);
+    ls_env_lock(env);
+    struct ls_session *session = loan->session;
+    if (session && session->zh == zh) {
+        lock_session_event(session, zh, state);
+        lock_queue_deliver(session);
+    }
+    ls_env_unlock(env);
+    ls_env_callback_leave(env);
+}
+
 /* ---- lending ---- */
 
-static int check(const struct ls_session *session, zhandle_t *zh)
+void ls_loan_init(struct ls_loan *loan, struct ls_env *env)
+{
+    loan->env = env;
+    loan->session = NULL;
+}
+
+static int check(const struct ls_session *session, const struct ls_loan *loan, zhandle_t *zh)
 {
     const struct ls_session_options *options = lock_queue_deref(session->options);
     bool next = session->state == LS_STATE_LOST && session->loan;
-    if ((session->state != LS_STATE_NEW && !next) || session->ending)
+    if ((session->state != LS_STATE_NEW && !next) || session->ending || loan->env != session->env)
         return LS_EINVAL;
     if (options && (options->auth_count || options->tls))
         return LS_EINVAL;
@@ -72,7 +96,6 @@ static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh
 {
     if (session->loan)
         lock_loan_give_back(session);
-    loan->env = session->env;
     loan->session = session;
     session->loan = loan;
     session->zh = zh;
@@ -86,23 +109,12 @@ int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t 
     if (!session || !loan || !zh)
         return LS_EINVAL;
     ls_env_lock(session->env);
-    int err = check(session, zh);
+    int err = check(session, loan, zh);
     if (!err)
         take(session, loan, zh);
     lock_queue_deliver(session);
     ls_env_unlock(session->env);
     return err;
-}
-
-void ls_session_on_event(struct ls_session *session, zhandle_t *zh, int type, int state)
-{
-    if (type != ZOO_SESSION_EVENT)
-        return;
-    ls_env_callback_enter(session->env);
-    ls_env_lock(session->env);
-    if (session->loan && session->zh == zh)
-        lock_session_event(session, zh, state);
-    lock_mutex_leave(session);
 }
 
 /* ---- giving back ---- */

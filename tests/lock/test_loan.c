@@ -23,7 +23,7 @@ void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
     assert_true(killed); /* in a world nothing else ends a wait */
     killed = false;
     ls_env_unlock(env);
-    ls_session_on_event(&borrower, handle, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    ls_loan_on_event(&loan, handle, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
     ls_env_lock(env);
 }
 
@@ -40,7 +40,7 @@ static void on_app_event(zhandle_t *zh, int type, int state, const char *path, v
 {
     (void)path;
     (void)context;
-    ls_session_on_event(&borrower, zh, type, state);
+    ls_loan_on_event(&loan, zh, type, state);
 }
 
 static void tell_done(struct ls_mutex *of, uint64_t owner, const struct ls_outcome *outcome)
@@ -56,6 +56,7 @@ static void lend(struct probe *probe)
 {
     assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
     assert_int_equal(ls_mutex_init(&mutex, &borrower, "/locks/x", &options), LS_OK);
+    ls_loan_init(&loan, probe->session.env);
     handle = zookeeper_init(probe->session.hosts, on_app_event, 4000, NULL, &loan, 0);
     assert_non_null(handle);
     assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_OK);
@@ -85,6 +86,9 @@ static void give_back(struct probe *probe)
     assert_int_equal(ls_session_close(&borrower), LS_OK);
     assert_null(loan.session);
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
+    ls_loan_on_event(&loan, handle, ZOO_SESSION_EVENT,
+                     ZOO_EXPIRED_SESSION_STATE); /* of no interest any more */
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CLOSED);
     assert_int_equal(zookeeper_close(handle), ZOK);
 }
 

@@ -11,6 +11,7 @@ struct app {
     struct ls_session session;
     struct ls_mutex mutex;
     struct ls_loan loan[2];
+    struct ls_loan *told; /* the one that the watcher tells */
     zhandle_t *zh;
     int answers; /* to the application's own requests */
 };
@@ -19,7 +20,7 @@ static void on_app_event(zhandle_t *zh, int type, int state, const char *path, v
 {
     struct app *app = context;
     (void)path;
-    ls_session_on_event(&app->session, zh, type, state);
+    ls_loan_on_event(app->told, zh, type, state);
 }
 
 static const struct ls_mutex_ops count_ops = {.on_participants = on_participants};
@@ -38,6 +39,9 @@ static void app_init(struct app *app, const char *path)
     assert_int_equal(ls_env_pthread_open(&app->env), LS_OK);
     assert_int_equal(ls_session_init(&app->session, app->env, server(), 1, NULL), LS_OK);
     assert_int_equal(ls_mutex_init(&app->mutex, &app->session, path, &count_options), LS_OK);
+    ls_loan_init(&app->loan[0], app->env);
+    ls_loan_init(&app->loan[1], app->env);
+    app->told = &app->loan[0];
     app->zh = open_handle(app);
 }
 
@@ -198,6 +202,7 @@ static void test_expiry(void **state)
     assert_int_equal(ls_session_state(&app.session), LS_STATE_LOST); /* no handle is opened for it */
     assert_int_equal(__atomic_load_n(&turn.done, __ATOMIC_SEQ_CST), 0);
     zookeeper_close(app.zh);
+    app.told = &app.loan[1];
     app.zh = open_handle(&app);
     assert_int_equal(ls_session_lend(&app.session, &app.loan[1], app.zh), LS_OK);
     WAIT_UNTIL(__atomic_load_n(&turn.done, __ATOMIC_SEQ_CST));
@@ -262,7 +267,14 @@ static void test_misuse(void **state)
     struct app app;
     struct ls_session other;
     struct ls_loan loan;
+    struct ls_env *env;
     app_open(&app, "/loan/misuse");
+    assert_int_equal(ls_env_pthread_open(&env), LS_OK);
+    ls_loan_init(&loan, env);
+    assert_int_equal(ls_session_init(&other, app.env, server(), 1, NULL), LS_OK);
+    assert_int_equal(ls_session_lend(&other, &loan, app.zh), LS_EINVAL); /* another environment's */
+    ls_env_pthread_close(env);
+    ls_loan_init(&loan, app.env);
     assert_int_equal(ls_session_start(&app.session), LS_EINVAL);
     assert_int_equal(ls_session_lend(&app.session, &app.loan[1], app.zh), LS_EINVAL);
     assert_int_equal(ls_session_lend(&app.session, &app.loan[1], NULL), LS_EINVAL);
@@ -270,8 +282,8 @@ static void test_misuse(void **state)
     assert_int_equal(ls_session_init(&other, app.env, server(), 1, &options), LS_OK);
     assert_int_equal(ls_session_lend(&other, &loan, app.zh), LS_EINVAL);
     /* Other handles' events, and events that are none of the session's. */
-    ls_session_on_event(&app.session, (zhandle_t *)&loan, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
-    ls_session_on_event(&app.session, app.zh, ZOO_CHANGED_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    ls_loan_on_event(&app.loan[0], (zhandle_t *)&loan, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    ls_loan_on_event(&app.loan[0], app.zh, ZOO_CHANGED_EVENT, ZOO_EXPIRED_SESSION_STATE);
     assert_int_equal(ls_session_state(&app.session), LS_STATE_CONNECTED);
     app_close(&app, LS_OK);
 }
