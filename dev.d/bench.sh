@@ -17,6 +17,8 @@ examples:
   ./dev bench --list          their names
   ./dev bench world           size of a world, nanoseconds per snapshot, step, fingerprint, restore
   ./dev bench explore         searches of lockstep and of SPIN, side by side (some three minutes)
+  ./dev bench lock            locks per second and hand-overs on a private server: ours, Curator's, kazoo's and two floors;
+                              1,000 waiters (some three minutes); --rounds N (at least 5), --round-ms N
 TEXT
 }
 

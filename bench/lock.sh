@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Locks per second and hand-overs on one real server, ours beside Curator's, kazoo's and two floors, and a crowd of
+# waiters. Sourced by ./dev bench. bench/lock/rounds.h has the protocol by which the sides are told what to do.
+source bench/lock/tables.sh
+
+readonly LOCK_OUT=build/bench-lock LOCK_CONTENDERS=4 LOCK_CROWD_LOCKS=100 LOCK_CROWD_WAITERS=1000
+readonly LOCK_JARS=/usr/share/java LOCK_PYTHON=/usr/bin/python3
+# A side's name and the number of contenders, in the order of the first round.
+readonly LOCK_RUNS=(create+delete:1 flight+delete:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
+LOCK_ROUNDS=7 LOCK_ROUND_MS=2000 LOCK_WARM_UPS=3
+declare -gA LOCK_PID LOCK_IN LOCK_FROM
+
+bench_lock_needs()
+{
+    while (($# > 0)); do
+        case $1 in
+        --rounds)
+            lock_number 5 99 "$@"
+            LOCK_ROUNDS=$2
+            ;;
+        --round-ms)
+            lock_number 100 60000 "$@"
+            LOCK_ROUND_MS=$2
+            ;;
+        *) usage_error "bench lock: unexpected '$1', expected --rounds N or --round-ms N" ;;
+        esac
+        shift 2
+    done
+    lock_needs_peers
+}
+
+# lock_number MIN MAX OPTION [VALUE]
+lock_number()
+{
+    (($# > 3)) || usage_error "bench lock: $3 wants a value"
+    [[ $4 =~ ^[0-9]{1,5}$ ]] && ((10#$4 >= $1 && 10#$4 <= $2)) ||
+        usage_error "bench lock: $3: expected a number from $1 to $2, found '$4'"
+}
+
+lock_needs_peers()
+{
+    local missing='' jar
+    command -v javac >/dev/null || missing='a Java compiler'
+    for jar in curator-recipes curator-framework curator-client zookeeper slf4j-nop slf4j-simple; do
+        [[ -n $missing || -f $LOCK_JARS/$jar.jar ]] || missing=$LOCK_JARS/$jar.jar
+    done
+    if [[ -z $missing ]] && ! "$LOCK_PYTHON" -c 'import kazoo' 2>/dev/null; then
+        missing="kazoo for $LOCK_PYTHON"
+    fi
+    [[ -z $missing ]] ||
+        environment_error "bench lock: $missing is not here; to install what it needs: ./dev setup bench"
+}
+
+bench_lock()
+{
+    source dev.d/zookeeper.sh
+    rm -rf "$LOCK_OUT"
+    mkdir -p "$LOCK_OUT/classes"
+    cmake --build build/release --target bench_lock -- --quiet
+    javac -cp "$(lock_class_path)" -d "$LOCK_OUT/classes" bench/peers/CuratorRounds.java
+    trap lock_end EXIT
+    trap 'exit 143' TERM INT HUP
+    lock_start_server
+    lock_start_sides
+    lock_warm_up
+    lock_measure
+    lock_stop_sides
+    lock_crowd
+    lock_print
+}
+
+# A server as one would run it, but for the disk: its compiler optimises, and nothing else runs in its process.
+lock_start_server()
+{
+    export LOCKSTEP_ZK_TICK_MS=2000
+    export LOCKSTEP_ZK_JVM="-XX:TieredStopAtLevel=4 -Xmx512m ${LOCKSTEP_ZK_JVM:-}"
+    zk_start build/zookeeper/bench-lock
+    note "server on $ZK_HOSTPORT, pid $ZK_PID"
+}
+
+lock_end()
+{
+    local side
+    for side in "${!LOCK_PID[@]}"; do
+        kill "${LOCK_PID[$side]}" 2>/dev/null || true
+    done
+    zk_stop
+}
+
+lock_class_path()
+{
+    local jar path=$LOCK_OUT/classes
+    for jar in curator-recipes curator-framework curator-client guava zookeeper zookeeper-jute slf4j-api slf4j-nop; do
+        path+=:$LOCK_JARS/$jar.jar
+    done
+    echo "$path"
+}
+
+# ---- the sides: each a process that is told on its standard input what to do ----
+
+lock_start_sides()
+{
+    local programs=build/release/bench/lock
+    lock_start_side create+delete $programs/floor create "$ZK_HOSTPORT" 1
+    lock_start_side flight+delete $programs/floor flight "$ZK_HOSTPORT" 1
+    lock_start_side ours $programs/ours "$ZK_HOSTPORT" $LOCK_CONTENDERS
+    lock_start_side curator java -cp "$(lock_class_path)" CuratorRounds "$ZK_HOSTPORT" $LOCK_CONTENDERS
+    lock_start_side kazoo "$LOCK_PYTHON" bench/peers/kazoo_rounds.py "$ZK_HOSTPORT" $LOCK_CONTENDERS
+}
+
+# lock_start_side NAME COMMAND...: returns when it has said `ready`.
+lock_start_side()
+{
+    local name=$1 file=$LOCK_OUT/$1 into from reply
+    shift
+    mkfifo "$file.in" "$file.out"
+    "$@" <"$file.in" >"$file.out" 2>"$file.err" &
+    LOCK_PID[$name]=$!
+    exec {into}>"$file.in" {from}<"$file.out"
+    LOCK_IN[$name]=$into
+    LOCK_FROM[$name]=$from
+    lock_reply "$name" reply 60
+    [[ $reply == ready ]] || lock_give_up "$name" "expected 'ready', found '$reply'"
+}
+
+lock_tell()
+{
+    echo "$2" >&"${LOCK_IN[$1]}"
+}
+
+# lock_reply NAME VARIABLE SECONDS: its next line.
+lock_reply()
+{
+    read -r -t "$3" -u "${LOCK_FROM[$1]}" "$2" || lock_give_up "$1" "no answer within $3 s"
+}
+
+lock_give_up()
+{
+    cat "$LOCK_OUT/$1.err" >&2
+    echo "bench lock: $1: $2" >&2
+    exit $EXIT_FAILED
+}
+
+lock_stop_side()
+{
+    local into=${LOCK_IN[$1]} from=${LOCK_FROM[$1]} status=0
+    lock_tell "$1" quit
+    wait "${LOCK_PID[$1]}" || status=$?
+    unset "LOCK_PID[$1]"
+    exec {into}>&- {from}<&-
+    ((status == 0)) || lock_give_up "$1" "ended with status $status"
+}
+
+lock_stop_sides()
+{
+    local side
+    for side in "${!LOCK_PID[@]}"; do
+        lock_stop_side "$side"
+    done
+}
+
+# ---- rounds ----
+
+# A Java machine needs some thousand locks until it has compiled what it runs; the server is one, too.
+lock_warm_up()
+{
+    local i run reply
+    for ((i = 0; i < LOCK_WARM_UPS; i++)); do
+        for run in "${LOCK_RUNS[@]}"; do
+            lock_tell "${run%:*}" "${run#*:} $LOCK_ROUND_MS $LOCK_OUT/holds"
+            lock_reply "${run%:*}" reply 120
+        done
+    done
+}
+
+# Each round begins with another run, so that nobody always comes first, or after the same one.
+lock_measure()
+{
+    local round i count=${#LOCK_RUNS[@]}
+    : >"$LOCK_OUT/runs"
+    for ((round = 0; round < LOCK_ROUNDS; round++)); do
+        for ((i = 0; i < count; i++)); do
+            lock_run "$round" "${LOCK_RUNS[(round * 3 + i) % count]}"
+        done
+    done
+}
+
+lock_run()
+{
+    local side=${2%:*} contenders=${2#*:} reply client_us server_us requests
+    client_us=$(lock_cpu_us "${LOCK_PID[$side]}")
+    server_us=$(lock_cpu_us "$ZK_PID")
+    lock_ask_server before
+    lock_tell "$side" "$contenders $LOCK_ROUND_MS $LOCK_OUT/holds"
+    lock_reply "$side" reply 120
+    lock_ask_server after
+    client_us=$(($(lock_cpu_us "${LOCK_PID[$side]}") - client_us))
+    server_us=$(($(lock_cpu_us "$ZK_PID") - server_us))
+    requests=$(lock_metric_growth "$LOCK_OUT/before" "$LOCK_OUT/after" packets_received)
+    echo "$1 $side $contenders $reply $client_us $server_us $requests" >>"$LOCK_OUT/runs"
+    lock_handovers "$LOCK_OUT/holds" >"$LOCK_OUT/handovers" || lock_give_up "$side" "two held the lock at once"
+    ((contenders == 1)) || cat "$LOCK_OUT/handovers" >>"$LOCK_OUT/$side.handovers"
+}
+
+lock_ask_server()
+{
+    zk_ask "${ZK_HOSTPORT##*:}" mntr >"$LOCK_OUT/$1"
+}
+
+# Microseconds of processor time that a process and its children have used.
+lock_cpu_us()
+{
+    local pid ticks=0 fields
+    # shellcheck disable=SC2013
+    for pid in "$1" $(cat "/proc/$1/task/$1/children"); do
+        fields=$(<"/proc/$pid/stat")
+        # shellcheck disable=SC2206
+        fields=(${fields##*) })
+        ticks=$((ticks + fields[11] + fields[12]))
+    done
+    echo $((ticks * 1000000 / $(getconf CLK_TCK)))
+}
+
+# ---- a crowd ----
+
+# Counts at the server: while all wait each has one watch, and each deletion fires one.
+lock_crowd()
+{
+    local reply memory drained
+    lock_start_side crowd build/release/bench/lock/crowd "$ZK_HOSTPORT" $LOCK_CROWD_LOCKS $LOCK_CROWD_WAITERS
+    lock_tell crowd ask
+    lock_reply crowd reply 60
+    lock_await_watches
+    lock_tell crowd weigh
+    lock_reply crowd memory 60
+    lock_tell crowd drain
+    lock_reply crowd drained 60
+    lock_ask_server drained
+    lock_stop_side crowd
+    echo "$memory $drained" >"$LOCK_OUT/crowd"
+}
+
+lock_await_watches()
+{
+    local tries=300
+    while ((tries-- > 0)); do
+        lock_ask_server waiting
+        if (($(lock_metric "$LOCK_OUT/waiting" watch_count) >= LOCK_CROWD_WAITERS)); then
+            return
+        fi
+        sleep 0.1
+    done
+    lock_give_up crowd "only $(lock_metric "$LOCK_OUT/waiting" watch_count) of $LOCK_CROWD_WAITERS wait"
+}
+
+# ---- what is printed ----
+
+lock_print()
+{
+    local status=0 side
+    echo
+    awk -f bench/lock/table.awk "$LOCK_OUT/runs" || status=$EXIT_FAILED
+    echo
+    printf '%-14s %10s %9s %9s\n' 'hand-over, us' 'hand-overs' median '99 %'
+    for side in ours curator kazoo; do
+        lock_handover_row "$side" "$LOCK_OUT/$side.handovers"
+    done
+    echo
+    lock_print_crowd || status=$EXIT_FAILED
+    echo
+    lock_print_notes
+    ((status == 0)) || exit $status
+}
+
+lock_print_crowd()
+{
+    local resident used grants ns out_of_turn n=$LOCK_CROWD_WAITERS
+    local before=$LOCK_OUT/waiting after=$LOCK_OUT/drained counts
+    read -r _ resident used _ grants ns out_of_turn <"$LOCK_OUT/crowd"
+    echo "$LOCK_CROWD_LOCKS locks, $n waiters in one session"
+    echo "    memory of a waiter        $((resident / n)) bytes resident, $((used / n)) in use"
+    echo "    watches while all wait    $(lock_metric "$before" watch_count)"
+    counts=("$(lock_metric_growth "$before" "$after" cnt_node_deleted_watch_count)"
+        "$(lock_metric_growth "$before" "$after" sum_node_deleted_watch_count)"
+        "$(lock_metric "$after" max_node_deleted_watch_count)")
+    echo "    woken by ${counts[0]} deletions    ${counts[1]}, by one at most ${counts[2]}"
+    echo "    packets for all grants    $(lock_metric_growth "$before" "$after" packets_received) to the server," \
+        "$(lock_metric_growth "$before" "$after" packets_sent) from it"
+    echo "    grants                    $grants, out of turn $out_of_turn, $((ns / 1000 / grants)) us each"
+    lock_crowd_verdict "$n" "$(lock_metric "$before" watch_count)" "${counts[@]}" "$grants" "$out_of_turn"
+}
+
+lock_print_notes()
+{
+    cat <<TEXT
+$LOCK_ROUNDS rounds of $LOCK_ROUND_MS ms for each run after $LOCK_WARM_UPS that do not count, in rotated order. One server on this machine that
+does not sync to disk; a session of its own for each contender; no logging. With 4 contenders each loops over acquire
+and release for the whole round, and the locks of all count. Ratios are medians of the rounds' own. Processor time and
+requests are for one lock. A hand-over is the time from before a release is called until the next acquire has returned.
+Figures count when nothing else runs; the load average is now $(cut -d ' ' -f 1 /proc/loadavg).
+TEXT
+}

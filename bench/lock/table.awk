@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The tables of `./dev bench lock`. Reads one line for each run:
+#
+#   ROUND SIDE CONTENDERS LOCKS NANOSECONDS CLIENT_US SERVER_US REQUESTS
+#
+# where the last three are processor time and requests at the server for the whole run. Prints medians over the rounds
+# with the slowest and the fastest, then ratios: each is the median of the ratios within a round, because what else the
+# machine does is nearly the same for all that run in one round. Exit status 1 if a peer is so slow beside the first
+# floor that rather the peer's set-up is wrong than the peer slow.
+
+function median(values, count,    i, j, value)
+{
+    for (i = 2; i <= count; i++) {
+        value = values[i]
+        for (j = i - 1; j >= 1 && values[j] > value; j--)
+            values[j + 1] = values[j]
+        values[j + 1] = value
+    }
+    return count % 2 ? values[(count + 1) / 2] : (values[count / 2] + values[count / 2 + 1]) / 2
+}
+
+function print_run(run,    count, i, rates, client, server, requests, middle)
+{
+    count = split(rounds[run], of_run)
+    for (i = 1; i <= count; i++) {
+        rates[i] = rate[of_run[i], run]
+        client[i] = client_us[of_run[i], run]
+        server[i] = server_us[of_run[i], run]
+        requests[i] = asked[of_run[i], run]
+    }
+    middle = median(rates, count)
+    printf "%-14s %10s %9.0f %9.0f %9.0f %7.0f%% %9.0f %9.0f %9.1f\n", side_of[run], contenders_of[run], middle,
+        rates[1], rates[count], (rates[count] - rates[1]) / middle * 100, median(client, count),
+        median(server, count), median(requests, count)
+}
+
+# The median of the ratios within the rounds; the slowest and the fastest go to low and high. 0: not both were measured.
+function ratio(a, b,    count, i, n, values)
+{
+    count = split(rounds[a], of_run)
+    n = 0
+    for (i = 1; i <= count; i++)
+        if ((of_run[i], b) in rate)
+            values[++n] = rate[of_run[i], a] / rate[of_run[i], b]
+    if (!n)
+        return 0
+    middle_ratio = median(values, n)
+    low = values[1]
+    high = values[n]
+    return middle_ratio
+}
+
+function print_ratio(a, b, contenders, goal,    value, verdict)
+{
+    value = ratio(a " " contenders, b " " contenders)
+    if (!value)
+        return
+    verdict = goal ? sprintf("goal %.2f: %s", goal, value >= goal ? "reached" : "missed") : ""
+    printf "%-26s %3s contender%s %6.2f  (%.2f to %.2f)  %s\n", a " : " b, contenders, contenders == 1 ? " " : "s",
+        value, low, high, verdict
+}
+
+function suspect(peer,    value)
+{
+    value = ratio(peer " 1", "create+delete 1")
+    if (value && value < 0.45) {
+        printf "peer suspect: %s takes %.2f times as many locks as the first floor, expected 0.45 or more\n", peer, value
+        return 1
+    }
+    return 0
+}
+
+NF == 8 && $4 > 0 && $5 > 0 {
+    run = $2 " " $3
+    if (!(run in rounds))
+        order[++runs] = run
+    rounds[run] = rounds[run] " " $1
+    side_of[run] = $2
+    contenders_of[run] = $3
+    rate[$1, run] = $4 / ($5 / 1e9)
+    client_us[$1, run] = $6 / $4
+    server_us[$1, run] = $7 / $4
+    asked[$1, run] = $8 / $4
+    next
+}
+
+{
+    printf "line %d is no run: %s\n", NR, $0
+    broken = 1
+    exit 1
+}
+
+END {
+    if (broken)
+        exit 1
+    printf "%-14s %10s %9s %9s %9s %8s %9s %9s %9s\n", "locks/s", "contenders", "median", "slowest", "fastest", "spread",
+        "client us", "server us", "requests"
+    for (i = 1; i <= runs; i++)
+        print_run(order[i])
+    print ""
+    print_ratio("ours", "curator", 1, 1.6)
+    print_ratio("ours", "flight+delete", 1, 0.9)
+    print_ratio("ours", "kazoo", 1, 0)
+    print_ratio("curator", "create+delete", 1, 0)
+    print_ratio("kazoo", "create+delete", 1, 0)
+    print_ratio("ours", "curator", 4, 1.5)
+    print_ratio("ours", "kazoo", 4, 0)
+    status = suspect("curator")
+    status += suspect("kazoo")
+    exit status > 0
+}
