@@ -181,6 +181,12 @@ zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn,
     return zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
 }
 
+/* Servers of a world have no names that could be looked up. */
+int zoo_set_servers_resolution_delay(zhandle_t *zh, int delay_ms)
+{
+    return zh == NULL || delay_ms < -1 ? ZBADARGUMENTS : ZOK;
+}
+
 /* ---- what a world does not have ---- */
 
 static int unsupported(const char *call)

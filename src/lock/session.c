@@ -379,7 +379,10 @@ static void on_default_watch(zhandle_t *zh, int type, int state, const char *pat
 
 /* ---- handles ---- */
 
-/* Both calls drop the mutex: init may call the watcher from inside, close waits for the completion thread. */
+/* Both calls drop the mutex: init may call the watcher from inside, close waits for the completion thread.
+ *
+ * Left to itself the client looks up its servers' names on each turn of its loop, some times for each request, and
+ * sends no ping while it waits for an answer. Here it does so whenever it connects. */
 
 static int open_handle(struct ls_session *session)
 {
@@ -392,6 +395,8 @@ static int open_handle(struct ls_session *session)
     errno = 0;
     zhandle_t *zh = lock_access_open(session, on_default_watch, flags);
     int error = errno;
+    if (zh)
+        (void)zoo_set_servers_resolution_delay(zh, -1);
     ls_env_lock(session->env);
     session->busy--;
     session->opening = 0;

@@ -459,6 +459,11 @@ static void test_texts_vectors_and_hooks(void **state)
     zoo_set_log_stream(NULL);
     zoo_set_log_callback(NULL, NULL);
     zoo_deterministic_conn_order(1);
+    assert_int_equal(zoo_set_servers_resolution_delay(NULL, -1), ZBADARGUMENTS);
+    zhandle_t *zh = (zhandle_t *)(void *)&strings;
+    assert_int_equal(zoo_set_servers_resolution_delay(zh, -2), ZBADARGUMENTS);
+    assert_int_equal(zoo_set_servers_resolution_delay(zh, -1), ZOK);
+    assert_int_equal(zoo_set_servers_resolution_delay(zh, 1000), ZOK);
     assert_true(zoo_get_log_callback(NULL) == NULL);
 }
 
