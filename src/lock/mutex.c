@@ -691,19 +691,21 @@ static void on_deadline(void *context)
     lock_queue_deliver(session);
 }
 
+/* Claims lie in no order of numbers: each walk over the list sees 64 of them. */
 static uint16_t lowest_free_watch_id(const struct ls_session *session)
 {
-    uint32_t id = 1;
-    const struct lock_claim *claim = session->claims;
-    while (claim && id <= UINT16_MAX) {
-        if (claim->watch_id == id) {
+    for (uint32_t first = 1; first <= UINT16_MAX; first += 64) {
+        uint64_t taken = 0;
+        for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
+            if (claim->watch_id - first < 64)
+                taken |= (uint64_t)1 << (claim->watch_id - first);
+        uint32_t id = first;
+        for (; taken & 1; taken >>= 1)
             id++;
-            claim = session->claims; /* the list is short, and in no order of ids */
-        } else {
-            claim = claim->next;
-        }
+        if (id < first + 64)
+            return id <= UINT16_MAX ? (uint16_t)id : 0;
     }
-    return id <= UINT16_MAX ? (uint16_t)id : 0;
+    return 0;
 }
 
 static void append(struct ls_session *session, struct lock_claim *claim)

@@ -196,6 +196,59 @@ static void events_that_are_not_about_the_predecessor_are_passed_over(void **sta
     stage_end();
 }
 
+/* ---- which watch is whose ---- */
+
+static void ask_for_many(struct probe *probe)
+{
+    for (uint64_t owner = 1; owner <= 70; owner++)
+        assert_int_equal(ls_mutex_acquire_start(&probe->mutex[0], owner, -1), LS_OK);
+}
+
+static void cancel_two(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_cancel(&probe->mutex[0], 3), LS_OK);
+    assert_int_equal(ls_mutex_cancel(&probe->mutex[0], 66), LS_OK);
+}
+
+static void ask_for_three(struct probe *probe)
+{
+    for (uint64_t owner = 71; owner <= 73; owner++)
+        assert_int_equal(ls_mutex_acquire_start(&probe->mutex[0], owner, -1), LS_OK);
+}
+
+/* The last claims of a session, oldest first, have these numbers. */
+static void expect_watch_ids(const struct probe *probe, const uint16_t *ids, int count)
+{
+    int all = 0;
+    for (const struct lock_claim *claim = probe->session.claims; claim; claim = claim->next)
+        all++;
+    assert_int_equal(all, 71);
+    for (const struct lock_claim *claim = probe->session.claims; claim; claim = claim->next)
+        if (all-- <= count)
+            assert_int_equal(claim->watch_id, *ids++);
+}
+
+static void check_ids(struct probe *probe)
+{
+    expect_watch_ids(probe, (const uint16_t[]){69, 70, 3, 66, 71}, 5);
+}
+
+static void each_claim_has_the_lowest_number_that_is_free(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage_ready();
+    stage_job(0, ask_for_many);
+    play("settle");
+    assert_int_equal(fakezk_watches(0), 69);
+    stage_job(0, cancel_two);
+    play("settle");
+    stage_job(0, ask_for_three);
+    stage_job(0, check_ids);
+    stage_end();
+}
+
 /* ---- what may vanish ---- */
 
 static void the_own_node_of_a_waiter_is_removed_by_an_operator(void **state)
@@ -494,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_grant_stops_the_deadline),
         cmocka_unit_test(a_later_acquire_does_not_wait_for_the_janitor),
         cmocka_unit_test(events_that_are_not_about_the_predecessor_are_passed_over),
+        cmocka_unit_test(each_claim_has_the_lowest_number_that_is_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
