@@ -8,7 +8,7 @@ source bench/lock/tables.sh
 readonly LOCK_OUT=build/bench-lock LOCK_CONTENDERS=4 LOCK_CROWD_LOCKS=100 LOCK_CROWD_WAITERS=1000
 readonly LOCK_JARS=/usr/share/java LOCK_PYTHON=/usr/bin/python3
 # A side's name and the number of contenders, in the order of the first round.
-readonly LOCK_RUNS=(create+delete:1 flight+delete:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
+readonly LOCK_RUNS=(create+delete:1 flight+delete:1 tuned:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
 LOCK_ROUNDS=7 LOCK_ROUND_MS=2000 LOCK_WARM_UPS=3
 declare -gA LOCK_PID LOCK_IN LOCK_FROM
 
@@ -105,6 +105,7 @@ lock_start_sides()
     local programs=build/release/bench/lock
     lock_start_side create+delete $programs/floor create "$ZK_HOSTPORT" 1
     lock_start_side flight+delete $programs/floor flight "$ZK_HOSTPORT" 1
+    lock_start_side tuned $programs/floor tuned "$ZK_HOSTPORT" 1
     lock_start_side ours $programs/ours "$ZK_HOSTPORT" $LOCK_CONTENDERS
     lock_start_side curator java -cp "$(lock_class_path)" CuratorRounds "$ZK_HOSTPORT" $LOCK_CONTENDERS
     lock_start_side kazoo "$LOCK_PYTHON" bench/peers/kazoo_rounds.py "$ZK_HOSTPORT" $LOCK_CONTENDERS
@@ -189,17 +190,20 @@ lock_measure()
 
 lock_run()
 {
-    local side=${2%:*} contenders=${2#*:} reply client_us server_us requests
+    local side=${2%:*} contenders=${2#*:} reply client_us server_us busy_us requests
     client_us=$(lock_cpu_us "${LOCK_PID[$side]}")
     server_us=$(lock_cpu_us "$ZK_PID")
     lock_ask_server before
+    busy_us=$(lock_busy_us)
     lock_tell "$side" "$contenders $LOCK_ROUND_MS $LOCK_OUT/holds"
     lock_reply "$side" reply 120
+    busy_us=$(($(lock_busy_us) - busy_us))
     lock_ask_server after
     client_us=$(($(lock_cpu_us "${LOCK_PID[$side]}") - client_us))
     server_us=$(($(lock_cpu_us "$ZK_PID") - server_us))
     requests=$(lock_metric_growth "$LOCK_OUT/before" "$LOCK_OUT/after" packets_received)
-    echo "$1 $side $contenders $reply $client_us $server_us $requests" >>"$LOCK_OUT/runs"
+    busy_us=$((busy_us - client_us - server_us))
+    echo "$1 $side $contenders $reply $client_us $server_us $((busy_us > 0 ? busy_us : 0)) $requests" >>"$LOCK_OUT/runs"
     lock_handovers "$LOCK_OUT/holds" >"$LOCK_OUT/handovers" || lock_give_up "$side" "two held the lock at once"
     ((contenders == 1)) || cat "$LOCK_OUT/handovers" >>"$LOCK_OUT/$side.handovers"
 }
@@ -223,15 +227,24 @@ lock_cpu_us()
     echo $((ticks * 1000000 / $(getconf CLK_TCK)))
 }
 
+# Microseconds for which the machine's processors have worked for anybody.
+lock_busy_us()
+{
+    local fields
+    # shellcheck disable=SC2207
+    fields=($(head -n 1 /proc/stat))
+    echo $(((fields[1] + fields[2] + fields[3] + fields[6] + fields[7]) * 1000000 / $(getconf CLK_TCK)))
+}
+
 # ---- a crowd ----
 
 # Counts at the server: while all wait each has one watch, and each deletion fires one.
 lock_crowd()
 {
-    local reply memory drained
+    local asked memory drained
     lock_start_side crowd build/release/bench/lock/crowd "$ZK_HOSTPORT" $LOCK_CROWD_LOCKS $LOCK_CROWD_WAITERS
     lock_tell crowd ask
-    lock_reply crowd reply 60
+    lock_reply crowd asked 60
     lock_await_watches
     lock_tell crowd weigh
     lock_reply crowd memory 60
@@ -239,7 +252,7 @@ lock_crowd()
     lock_reply crowd drained 60
     lock_ask_server drained
     lock_stop_side crowd
-    echo "$memory $drained" >"$LOCK_OUT/crowd"
+    echo "$asked $memory $drained" >"$LOCK_OUT/crowd"
 }
 
 lock_await_watches()
@@ -276,11 +289,12 @@ lock_print()
 
 lock_print_crowd()
 {
-    local resident used grants ns out_of_turn n=$LOCK_CROWD_WAITERS
+    local ask_ns resident used grants ns out_of_turn n=$LOCK_CROWD_WAITERS
     local before=$LOCK_OUT/waiting after=$LOCK_OUT/drained counts
-    read -r _ resident used _ grants ns out_of_turn <"$LOCK_OUT/crowd"
+    read -r _ ask_ns _ resident used _ grants ns out_of_turn <"$LOCK_OUT/crowd"
     echo "$LOCK_CROWD_LOCKS locks, $n waiters in one session"
     echo "    memory of a waiter        $((resident / n)) bytes resident, $((used / n)) in use"
+    echo "    calls of acquire          $((ask_ns / 1000 / n)) us each"
     echo "    watches while all wait    $(lock_metric "$before" watch_count)"
     counts=("$(lock_metric_growth "$before" "$after" cnt_node_deleted_watch_count)"
         "$(lock_metric_growth "$before" "$after" sum_node_deleted_watch_count)"
@@ -299,6 +313,6 @@ $LOCK_ROUNDS rounds of $LOCK_ROUND_MS ms for each run after $LOCK_WARM_UPS that 
 does not sync to disk; a session of its own for each contender; no logging. With 4 contenders each loops over acquire
 and release for the whole round, and the locks of all count. Ratios are medians of the rounds' own. Processor time and
 requests are for one lock. A hand-over is the time from before a release is called until the next acquire has returned.
-Figures count when nothing else runs; the load average is now $(cut -d ' ' -f 1 /proc/loadavg).
+"others" is the work of programs that are not measured, in percent of one processor: figures count where it is near 0.
 TEXT
 }

@@ -6,7 +6,7 @@
  *
  *   ready            all locks are held
  *   < ask            asks for them again, once for each waiter
- *   asked            (whether they wait by now the server knows best: each has a watch there)
+ *   asked NS         how long the calls took; whether all wait by now the server knows best: each has a watch there
  *   < weigh
  *   memory R A       bytes that the process has come to have since `ready` (resident), and that it uses of them
  *   < drain          gives all locks back, and each one again as soon as it is granted
@@ -162,13 +162,14 @@ static int hold_all(struct lock *locks, uint32_t count, struct ls_session *sessi
 
 static int ask(struct lock *locks, uint32_t count, uint32_t waiters)
 {
+    int64_t begun_ns = now_ns();
     for (uint32_t i = 0; i < waiters; i++) {
         int rc = ls_mutex_acquire_start(&locks[i % count].mutex, 2 + i / count, -1);
         if (rc) {
             return rc;
         }
     }
-    puts("asked");
+    printf("asked %lld\n", (long long)(now_ns() - begun_ns));
     return LS_OK;
 }
 

@@ -3,9 +3,10 @@
 
 # The tables of `./dev bench lock`. Reads one line for each run:
 #
-#   ROUND SIDE CONTENDERS LOCKS NANOSECONDS CLIENT_US SERVER_US REQUESTS
+#   ROUND SIDE CONTENDERS LOCKS NANOSECONDS CLIENT_US SERVER_US OTHERS_US REQUESTS
 #
-# where the last three are processor time and requests at the server for the whole run. Prints medians over the rounds
+# where the last four are processor time and requests at the server for the whole run; OTHERS is who has nothing to do with
+# the benchmark. Prints medians over the rounds
 # with the slowest and the fastest, then ratios: each is the median of the ratios within a round, because what else the
 # machine does is nearly the same for all that run in one round. Exit status 1 if a peer is so slow beside the first
 # floor that rather the peer's set-up is wrong than the peer slow.
@@ -21,19 +22,20 @@ function median(values, count,    i, j, value)
     return count % 2 ? values[(count + 1) / 2] : (values[count / 2] + values[count / 2 + 1]) / 2
 }
 
-function print_run(run,    count, i, rates, client, server, requests, middle)
+function print_run(run,    count, i, rates, client, server, others, requests, middle)
 {
     count = split(rounds[run], of_run)
     for (i = 1; i <= count; i++) {
         rates[i] = rate[of_run[i], run]
         client[i] = client_us[of_run[i], run]
         server[i] = server_us[of_run[i], run]
+        others[i] = other_share[of_run[i], run]
         requests[i] = asked[of_run[i], run]
     }
     middle = median(rates, count)
-    printf "%-14s %10s %9.0f %9.0f %9.0f %7.0f%% %9.0f %9.0f %9.1f\n", side_of[run], contenders_of[run], middle,
+    printf "%-14s %10s %9.0f %9.0f %9.0f %7.0f%% %9.0f %9.0f %9.1f %6.0f%%\n", side_of[run], contenders_of[run], middle,
         rates[1], rates[count], (rates[count] - rates[1]) / middle * 100, median(client, count),
-        median(server, count), median(requests, count)
+        median(server, count), median(requests, count), median(others, count)
 }
 
 # The median of the ratios within the rounds; the slowest and the fastest go to low and high. 0: not both were measured.
@@ -72,7 +74,7 @@ function suspect(peer,    value)
     return 0
 }
 
-NF == 8 && $4 > 0 && $5 > 0 {
+NF == 9 && $4 > 0 && $5 > 0 {
     run = $2 " " $3
     if (!(run in rounds))
         order[++runs] = run
@@ -82,7 +84,8 @@ NF == 8 && $4 > 0 && $5 > 0 {
     rate[$1, run] = $4 / ($5 / 1e9)
     client_us[$1, run] = $6 / $4
     server_us[$1, run] = $7 / $4
-    asked[$1, run] = $8 / $4
+    other_share[$1, run] = $8 * 1000 / $5 * 100
+    asked[$1, run] = $9 / $4
     next
 }
 
@@ -95,13 +98,14 @@ NF == 8 && $4 > 0 && $5 > 0 {
 END {
     if (broken)
         exit 1
-    printf "%-14s %10s %9s %9s %9s %8s %9s %9s %9s\n", "locks/s", "contenders", "median", "slowest", "fastest", "spread",
-        "client us", "server us", "requests"
+    printf "%-14s %10s %9s %9s %9s %8s %9s %9s %9s %7s\n", "locks/s", "contenders", "median", "slowest", "fastest", "spread",
+        "client us", "server us", "requests", "others"
     for (i = 1; i <= runs; i++)
         print_run(order[i])
     print ""
     print_ratio("ours", "curator", 1, 1.6)
     print_ratio("ours", "flight+delete", 1, 0.9)
+    print_ratio("ours", "tuned", 1, 0.9)
     print_ratio("ours", "kazoo", 1, 0)
     print_ratio("curator", "create+delete", 1, 0)
     print_ratio("kazoo", "create+delete", 1, 0)
