@@ -70,7 +70,7 @@ await_watches
 printf 'weigh\ndrain\nquit\n' >&4
 wait $! || fail "the crowd ended with status $?: $(<"$scratch/out")"
 zk_ask "$port" mntr >"$scratch/drained"
-[[ $(<"$scratch/out") =~ ^ready$'\n'asked\ [0-9]+$'\n'memory\ (-?[0-9]+)\ ([0-9]+)$'\n'drained\ ([0-9]+)\ ([0-9]+)\ ([0-9]+)$ ]] ||
+[[ $(<"$scratch/out") =~ ^ready$'\n'asked\ [0-9]+$'\n'memory\ (-?[0-9]+)\ (-?[0-9]+)$'\n'drained\ ([0-9]+)\ ([0-9]+)\ ([0-9]+)$ ]] ||
     fail "unexpected answer of the crowd: $(<"$scratch/out")"
 lock_crowd_verdict 50 "$(lock_metric "$scratch/waiting" watch_count)" \
     "$(lock_metric_growth "$scratch/waiting" "$scratch/drained" cnt_node_deleted_watch_count)" \
