@@ -53,12 +53,16 @@ lock_needs_peers()
         environment_error "bench lock: $missing is not here; to install what it needs: ./dev setup bench"
 }
 
+bench_lock_target()
+{
+    echo bench_lock
+}
+
 bench_lock()
 {
     source dev.d/zookeeper.sh
     rm -rf "$LOCK_OUT"
     mkdir -p "$LOCK_OUT/classes"
-    cmake --build build/release --target bench_lock -- --quiet
     javac -cp "$(lock_class_path)" -d "$LOCK_OUT/classes" bench/peers/CuratorRounds.java
     trap lock_end EXIT
     trap 'exit 143' TERM INT HUP

@@ -2,7 +2,8 @@
 # Copyright the lockstep authors
 
 # Benchmarks: the programs and scripts of bench/, built for release. A script NAME.sh has a function bench_NAME, and
-# bench_NAME_needs, which gets the arguments and ends with EXIT_ENVIRONMENT if something is missing.
+# bench_NAME_needs, which gets the arguments and ends with EXIT_ENVIRONMENT if something is missing. It may have a function
+# bench_NAME_target, which prints what is to be built instead of the program.
 
 help_bench()
 {
@@ -48,7 +49,10 @@ bench_prepare()
 bench_build()
 {
     local target=bench_$1
-    [[ ! -f bench/$1.sh ]] || target=lockstep
+    if [[ -f bench/$1.sh ]]; then
+        target=lockstep
+        ! declare -F "bench_$1_target" >/dev/null || target=$("bench_$1_target")
+    fi
     step "build release" build_preset release OFF "$target"
 }
 
