@@ -389,7 +389,8 @@ static void a_session_that_ends_under_a_release_takes_the_watch_along(void **sta
 {
     (void)state;
     held(1);
-    play("expire a", "a release", "apply s1 a delete refused", "bury a", "settle");
+    play("a release", "cut a keep=0 apply=0 rc=-4", "expire a", "bury a", "settle");
+    told("a suspended; a freed EUNSURE; a lost; a idle; a connected");
     assert_true(world_at_rest(stage.world));
     assert_null(strstr(stage.asked, "unwatch"));
     assert_int_equal(fakezk_watches(0), 0);
