@@ -159,6 +159,45 @@ static void test_a_waiter_that_gives_up_leaves_the_holder_its_watch(void **state
     close_both(&holder, &asker);
 }
 
+/* A handle of the application's, which tells the session what it hears. */
+static void on_app_event(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    (void)path;
+    ls_loan_on_event(context, zh, type, state);
+}
+
+static void test_a_holder_on_a_borrowed_handle_is_asked(void **state)
+{
+    (void)state;
+    struct client holder, asker;
+    struct ls_loan loan;
+    times_asked = 0;
+    gives_back = false;
+    client_init(&holder, server(), "/real/revoke/loan", &holder_options);
+    client_open(&asker, "/real/revoke/loan", &asker_options);
+    client_wait_state(&asker, LS_STATE_CONNECTED);
+    ls_loan_init(&loan, holder.env);
+    zhandle_t *zh = zookeeper_init(server(), on_app_event, TIMEOUT_MS, NULL, &loan, ZOO_NO_LOG_CLIENTENV);
+    assert_non_null(zh);
+    assert_int_equal(ls_session_lend(&holder.session, &loan, zh), LS_OK);
+    assert_int_equal(ls_mutex_make_revocable(&holder.mutex), LS_OK);
+    assert_int_equal(ls_mutex_acquire(&holder.mutex, -1), LS_OK);
+    struct caller waiter;
+    caller_start(&waiter, &holder, 300, caller_acquire); /* it watches the same node, and gives up */
+    assert_int_equal(caller_join(&waiter), LS_ETIMEDOUT);
+    WAIT_UNTIL(ls_session_idle(&holder.session));
+    for (int times = 1; times <= 2; times++) {
+        assert_int_equal(ask_first(&asker), LS_OK);
+        WAIT_UNTIL(asked() == times);
+    }
+    assert_int_equal(ls_mutex_release(&holder.mutex), LS_OK);
+    client_close(&asker);
+    assert_int_equal(ls_session_close(&holder.session), LS_OK);
+    assert_int_equal(ls_mutex_close(&holder.mutex), LS_OK);
+    zookeeper_close(zh);
+    ls_env_pthread_close(holder.env);
+}
+
 /* The watch outlives the link: what is written after a reconnect is told too. */
 static void test_an_outage_does_not_make_deaf(void **state)
 {
@@ -191,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_a_request_that_stands_is_found_later),
         cmocka_unit_test(test_who_is_gone_cannot_be_asked),
         cmocka_unit_test(test_a_waiter_that_gives_up_leaves_the_holder_its_watch),
+        cmocka_unit_test(test_a_holder_on_a_borrowed_handle_is_asked),
         cmocka_unit_test(test_an_outage_does_not_make_deaf),
     };
     zoo_set_debug_level((ZooLogLevel)0);
