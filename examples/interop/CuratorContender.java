@@ -7,9 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryForever;
 
 /** What contender.c does, with Curator's InterProcessMutex. */
@@ -84,16 +88,41 @@ public final class CuratorContender {
         }
     }
 
+    /** Holds the lock until somebody asks for it. */
+    private void yield() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        mutex.makeRevocable(lock -> asked.countDown());
+        mutex.acquire();
+        System.out.println("held");
+        asked.await();
+        mutex.release();
+        System.out.println("given back");
+    }
+
+    /** Asks the holder for the lock, and takes it. */
+    private void ask() throws Exception {
+        Revoker.attemptRevoke(client, mutex.getParticipantNodes().iterator().next());
+        if (!mutex.acquire(20, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("the holder does not give it back");
+        }
+        System.out.println("got it");
+        mutex.release();
+    }
+
     public static void main(String[] args) throws Exception {
         boolean contends = args.length == 6 && args[2].equals("contend");
-        if (!contends && !(args.length == 3 && args[2].equals("list"))) {
+        if (!contends && !(args.length == 3 && List.of("list", "yield", "ask").contains(args[2]))) {
             System.err.println("usage: CuratorContender HOSTS PATH contend ROOM NAME SECONDS\n"
-                + "       CuratorContender HOSTS PATH list");
+                + "       CuratorContender HOSTS PATH list|yield|ask");
             System.exit(2);
         }
         CuratorContender contender = new CuratorContender(args[0], args[1]);
         if (contends) {
             contender.contend(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
+        } else if (args[2].equals("yield")) {
+            contender.yield();
+        } else if (args[2].equals("ask")) {
+            contender.ask();
         } else {
             contender.list();
         }

@@ -131,17 +131,20 @@ static int contend(const char *name, int seconds)
     return 0;
 }
 
-static volatile sig_atomic_t listed;
+static volatile sig_atomic_t listed, asked;
+static char first[LS_MUTEX_PATH_SIZE_MAX + 64]; /* the path of the first in the queue */
 
 static void on_participants(struct ls_mutex *of, void *user, int rc, const struct ls_participant *list,
                             int count)
 {
-    (void)of;
     (void)user;
-    for (int i = 0; rc == LS_OK && i < count; i++) {
+    for (int i = 0; rc == LS_OK && room == NULL && i < count; i++) {
         printf("%s\n", list[i].name);
     }
     fflush(stdout);
+    if (rc == LS_OK && count > 0) {
+        rc = ls_mutex_contender_path(of, list[0].name, first, sizeof first);
+    }
     listed = rc == LS_OK ? 1 : -1;
 }
 
@@ -158,21 +161,78 @@ static int list_participants(void)
     return listed > 0 ? 0 : fail("the participants", LS_EZK);
 }
 
-static const struct ls_mutex_ops ops = {.on_participants = on_participants};
+/* Holds the lock until somebody asks for it. */
+static int yield(void)
+{
+    int rc = ls_mutex_make_revocable(&mutex);
+    rc = rc != LS_OK ? rc : ls_mutex_acquire(&mutex, -1);
+    if (rc != LS_OK) {
+        return fail("the lock", rc);
+    }
+    puts("held");
+    fflush(stdout);
+    while (!asked) {
+        sleep_ms(10);
+    }
+    rc = ls_mutex_release(&mutex);
+    puts("given back");
+    return rc == LS_OK ? 0 : fail("the release", rc);
+}
+
+/* Asks the holder for the lock, and takes it. */
+static int ask(void)
+{
+    room = ""; /* nothing is printed */
+    if (list_participants() != 0 || first[0] == 0) {
+        return fail("the holder", LS_ENOENT);
+    }
+    int rc = ls_mutex_request_revoke(&session, first);
+    rc = rc != LS_OK ? rc : ls_mutex_acquire(&mutex, 20000);
+    if (rc != LS_OK) {
+        return fail("the request", rc);
+    }
+    puts("got it");
+    return ls_mutex_release(&mutex) == LS_OK ? 0 : 1;
+}
+
+static void on_revoke(struct ls_mutex *of, uint64_t owner, int64_t token)
+{
+    (void)of;
+    (void)owner;
+    (void)token;
+    asked = 1;
+}
+
+static const struct ls_mutex_ops ops = {.on_participants = on_participants, .on_revoke = on_revoke};
 static const struct ls_mutex_options options = {.ops = &ops};
 
 static int usage(void)
 {
     fprintf(stderr, "usage: contender HOSTS PATH contend ROOM NAME SECONDS\n"
-                    "       contender HOSTS PATH list\n");
+                    "       contender HOSTS PATH list|yield|ask\n");
     return 2;
+}
+
+static int (*find_mode(const char *name))(void)
+{
+    static const struct {
+        const char *name;
+        int (*what)(void);
+    } modes[] = {{"list", list_participants}, {"yield", yield}, {"ask", ask}};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(name, modes[i].name) == 0) {
+            return modes[i].what;
+        }
+    }
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
     struct ls_env *env;
     bool contends = argc == 7 && strcmp(argv[3], "contend") == 0;
-    if (!contends && !(argc == 4 && strcmp(argv[3], "list") == 0)) {
+    int (*what)(void) = argc == 4 ? find_mode(argv[3]) : NULL;
+    if (!contends && what == NULL) {
         return usage();
     }
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
@@ -184,7 +244,7 @@ int main(int argc, char **argv)
         return fail("the session", rc);
     }
     room = contends ? argv[4] : NULL;
-    int status = contends ? contend(argv[5], atoi(argv[6])) : list_participants();
+    int status = contends ? contend(argv[5], atoi(argv[6])) : what();
     ls_mutex_close(&mutex);
     ls_session_close(&session);
     ls_env_pthread_close(env);

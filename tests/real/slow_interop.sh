@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # Our lock, Curator's and kazoo's exclude each other on one path, with kills; and ours and Curator's name the same contenders in
-# the same order among children of other kinds.
+# the same order among children of other kinds, and each hears when the other asks it to give the lock back.
 set -euo pipefail
 cd "$LOCKSTEP_SOURCE_DIR"
 scratch=$(mktemp -d)
@@ -15,6 +15,36 @@ if ! command -v javac >/dev/null || [[ ! -f /usr/share/java/curator-recipes.jar 
     echo 'skipped: ./dev setup interop installs what is missing'
     exit 77
 fi
+
+ours()
+{
+    "$contender" "$LOCKSTEP_ZK" "$@"
+}
+
+curator()
+{
+    java -cp "$scratch/curator/classes:$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client \
+        guava failureaccess zookeeper zookeeper-jute slf4j-api slf4j-simple)" \
+        -Dorg.slf4j.simpleLogger.defaultLogLevel=error CuratorContender "$LOCKSTEP_ZK" "$@"
+}
+
+# revoke HOLDER ASKER: who holds the lock gives it back when the other one asks.
+revoke()
+{
+    local tries=200 status=0
+    $1 "/lockstep/revoke-$1" yield >"$scratch/holder" &
+    while ((tries-- > 0)) && ! grep -q held "$scratch/holder"; do
+        sleep 0.1
+    done
+    $2 "/lockstep/revoke-$1" ask >"$scratch/asker" || status=$?
+    if [[ $status != 0 || $(<"$scratch/asker") != 'got it' ]]; then
+        echo "$2 does not get the lock that $1 holds"
+        failed=1
+        kill $! 2>/dev/null || true
+    fi
+    wait $! || status=$?
+    [[ $status == 0 && $(tail -n 1 "$scratch/holder") == 'given back' ]] || { echo "$1 does not hear of $2" && failed=1; }
+}
 
 for peer in curator kazoo; do
     examples/interop/run.sh --zk "$LOCKSTEP_ZK" --contender "$contender" --with $peer --out "$scratch/$peer" || failed=1
@@ -45,14 +75,16 @@ for name in ("content", "Z", "lock-0000000005", "write-lock-0000000003", "_c_%s-
     client.create("/lockstep/children/" + name, b"", makepath=True)
 client.stop()
 TEXT
-"$contender" "$LOCKSTEP_ZK" /lockstep/children list >"$scratch/ours"
-java -cp "$scratch/curator/classes:$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client \
-    guava failureaccess zookeeper zookeeper-jute slf4j-api slf4j-simple)" -Dorg.slf4j.simpleLogger.defaultLogLevel=error \
-    CuratorContender "$LOCKSTEP_ZK" /lockstep/children list >"$scratch/theirs"
+ours /lockstep/children list >"$scratch/ours"
+curator /lockstep/children list >"$scratch/theirs"
 if [[ $(wc -l <"$scratch/ours") != 5 ]] ||
     ! diff "$scratch/ours" <(grep -E 'lock-[0-9]{10}$' "$scratch/theirs"); then
     echo 'contenders in order, ours and theirs:'
     paste "$scratch/ours" "$scratch/theirs"
     failed=1
 fi
+
+revoke ours curator
+revoke curator ours
+revoke ours ours
 exit $failed
