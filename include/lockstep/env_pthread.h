@@ -12,7 +12,8 @@
  * described in session.h. The threads of an environment, and those that the client library starts for a session, inherit the
  * signal mask of the thread that made them: a program that wants a signal elsewhere blocks it before.
  *
- * Signals: the library installs no handler and sends none. None of its functions may be called in a handler.
+ * Signals: the library installs no handler and sends none. Only error.h and version.h have functions that may be called in
+ * a handler.
  *
  * fork(): the child has none of these threads, and shares the parent's connections. It uses no environment, session or
  * mutex of its parent, not even to close it; it calls exec or ends, which leaves the session to the parent. A program whose

@@ -13,8 +13,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* The version of the library that the program runs with, "MAJOR.MINOR.PATCH". With a shared library it may be newer than
- * the one that the program was built with. A static text, never freed; may be called from any thread, at any time, also
- * in callbacks. */
+ * the one that the program was built with. A static text, never freed; may be called anywhere: in any thread, in callbacks,
+ * after a fork, in signal handlers. */
 const char *ls_version(void);
 
 #pragma GCC visibility pop
