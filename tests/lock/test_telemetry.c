@@ -108,6 +108,21 @@ static void lost_answers_and_refusals_are_logged(void **state)
     stage_end();
 }
 
+static void a_foreign_child_is_logged_once(void **state)
+{
+    (void)state;
+    watched(1, LS_LOG_WARNING);
+    stage.options.used_directory = false;
+    stage_ready();
+    play("create /locks/x", "create /locks/x/!", "a acquire", "settle", "a release", "settle");
+    told(
+        "W /locks/x: the lock's parent has a child that is no contender; Curator would wait for it; a warned "
+        "foreign-child; a granted; a freed");
+    play("a acquire", "settle", "a release", "settle");
+    told("a granted; a freed");
+    stage_end();
+}
+
 /* ---- the bounds of a log ---- */
 
 static void put_down_too_much(struct probe *probe)
@@ -334,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_life_is_logged_before_it_is_told),
         cmocka_unit_test(what_is_less_severe_than_the_level_is_not_logged),
         cmocka_unit_test(lost_answers_and_refusals_are_logged),
+        cmocka_unit_test(a_foreign_child_is_logged_once),
         cmocka_unit_test(lines_beyond_the_bound_are_counted),
         cmocka_unit_test(a_long_line_is_cut),
         cmocka_unit_test(a_log_may_call_what_does_not_block),

@@ -23,7 +23,16 @@ static void on_app_event(zhandle_t *zh, int type, int state, const char *path, v
     ls_loan_on_event(app->told, zh, type, state);
 }
 
-static const struct ls_mutex_ops count_ops = {.on_participants = on_participants};
+static int revocations;
+
+static void on_revoke(struct ls_mutex *mutex, uint64_t owner, int64_t token)
+{
+    (void)token;
+    if (ls_mutex_release_start(mutex, owner) == LS_OK)
+        __atomic_fetch_add(&revocations, 1, __ATOMIC_SEQ_CST);
+}
+
+static const struct ls_mutex_ops count_ops = {.on_participants = on_participants, .on_revoke = on_revoke};
 static const struct ls_mutex_options count_options = {.ops = &count_ops};
 
 static zhandle_t *open_handle(struct app *app)
@@ -150,6 +159,33 @@ static void test_lent_before_it_is_connected(void **state)
     assert_int_equal(ls_session_lend(&app.session, &app.loan[0], app.zh), LS_OK);
     assert_int_equal(ls_mutex_acquire(&app.mutex, PATIENCE_MS), LS_OK);
     assert_int_equal(ls_mutex_release(&app.mutex), LS_OK);
+    app_close(&app, LS_OK);
+}
+
+/* The watch of a holder on its own node stands on the handle on loan, too, and a waiter of the same session has one on
+ * the same node. */
+static void test_revocation(void **state)
+{
+    (void)state;
+    struct app app;
+    pthread_t thread;
+    struct turn turn = {.app = &app};
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    zoo_op_t op;
+    revocations = 0;
+    app_open(&app, "/loan/revoke");
+    assert_int_equal(ls_mutex_make_revocable(&app.mutex), LS_OK);
+    assert_int_equal(ls_mutex_acquire(&app.mutex, -1), LS_OK);
+    assert_int_equal(ls_mutex_guard(&app.mutex, ls_env_self(app.env), &op, path, sizeof path), LS_OK);
+    assert_int_equal(pthread_create(&thread, NULL, acquire_and_release, &turn), 0);
+    pause_ms(50); /* for its watch */
+    assert_int_equal(ls_mutex_request_revoke(&app.session, path), LS_OK);
+    WAIT_UNTIL(__atomic_load_n(&turn.done, __ATOMIC_SEQ_CST));
+    pthread_join(thread, NULL);
+    assert_int_equal(turn.rc, LS_OK);
+    assert_int_equal(__atomic_load_n(&revocations, __ATOMIC_SEQ_CST), 1);
+    assert_false(ls_mutex_held_by_me(&app.mutex));
+    assert_usable(&app);
     app_close(&app, LS_OK);
 }
 
@@ -295,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_wake_up),
         cmocka_unit_test(test_lent_before_it_is_connected),
+        cmocka_unit_test(test_revocation),
         cmocka_unit_test(test_close_of_a_holder),
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_closed_after_an_expiry),
