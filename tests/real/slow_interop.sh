@@ -18,12 +18,12 @@ fi
 
 ours()
 {
-    "$contender" "$LOCKSTEP_ZK" "$@"
+    timeout 60 "$contender" "$LOCKSTEP_ZK" "$@"
 }
 
 curator()
 {
-    java -cp "$scratch/curator/classes:$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client \
+    timeout 90 java -cp "$scratch/curator/classes:$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client \
         guava failureaccess zookeeper zookeeper-jute slf4j-api slf4j-simple)" \
         -Dorg.slf4j.simpleLogger.defaultLogLevel=error CuratorContender "$LOCKSTEP_ZK" "$@"
 }
