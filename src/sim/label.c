@@ -293,12 +293,11 @@ static int parse_client(const struct words *words, int p, struct action *action,
             action->b = (uint8_t)lock;
         } else if (option(words->word[i], "owner", &value) && value >= 0 && value < 256) {
             action->a = (uint8_t)value;
-        } else if (kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) {
+        } else if ((kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) ||
+                   (kind == ACTION_REVOKE && option(words->word[i], "place", &value) && value > 0)) {
             action->c = value;
         } else if (kind == ACTION_WRITE && strcmp(words->word[i], "guarded") == 0) {
             action->c = 1;
-        } else if (kind == ACTION_REVOKE && option(words->word[i], "place", &value) && value > 0) {
-            action->c = value;
         } else {
             return fail(why, LS_EINVAL, "expected a lock, owner=N or timeout=T, found \"%.60s\"",
                         words->word[i]);

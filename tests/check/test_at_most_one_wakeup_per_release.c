@@ -58,8 +58,9 @@ static void two_told_of_new_contents_hold(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     all_wait(&judge);
-    for (uint8_t process = B; process <= C; process++)
-        show(&judge, (struct event){.kind = EVENT_WOKEN, .process = process, .cause = 20, .code = CHANGED});
+    for (int process = B; process <= C; process++)
+        show(&judge,
+             (struct event){.kind = EVENT_WOKEN, .process = (uint8_t)process, .cause = 20, .code = CHANGED});
     assert_verdict(&judge, CHECK_NOT_JUDGED);
     judge_close(&judge);
 }
