@@ -28,7 +28,6 @@ if nm "$LOCKSTEP_BUILD_DIR/liblockstep.a" 2>/dev/null | grep __gcov_init >/dev/n
     flags+=" --coverage"
 fi
 export CC CXX CFLAGS=$flags CXXFLAGS=$flags
-export TSAN_OPTIONS=${TSAN_OPTIONS:-}:suppressions=$LOCKSTEP_SOURCE_DIR/tests/real/races.supp
 # Nothing of this machine but the installed files.
 unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH LD_LIBRARY_PATH || true
 
