@@ -52,6 +52,7 @@ endif()
 
 if(LOCKSTEP_COVERAGE)
     set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
-    add_compile_options(--coverage)
+    # Counters of several threads: without atomic updates they contradict each other.
+    add_compile_options(--coverage -fprofile-update=atomic)
     add_link_options(--coverage)
 endif()
