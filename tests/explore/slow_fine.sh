@@ -29,7 +29,7 @@ verdict()
 only()
 {
     sed -e '/^----/,$d' "$2"
-    printf -- '----\nholds %s\n' "$1"
+    printf -- 'properties %s\n----\nholds %s\n' "$1" "$1"
 }
 
 # compare FILE RECIPE
