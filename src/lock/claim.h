@@ -215,13 +215,13 @@ int lock_request_create(struct lock_claim *claim, string_stat_completion_t compl
 int lock_request_list(struct lock_claim *claim, strings_completion_t completion);
 int lock_request_sync(struct lock_claim *claim, string_completion_t completion);
 int lock_request_exists(struct lock_claim *claim, stat_completion_t completion);
-int lock_request_get(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion);
+int lock_request_get(struct lock_claim *claim, data_completion_t completion);
 int lock_request_delete(struct lock_claim *claim, void_completion_t completion);
-int lock_request_unwatch(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion);
+int lock_request_unwatch(struct lock_claim *claim, void_completion_t completion);
 
 /* The same for our own node; the read is marked in claim->ear. */
-int lock_request_listen(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion);
-int lock_request_unlisten(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion);
+int lock_request_listen(struct lock_claim *claim, data_completion_t completion);
+int lock_request_unlisten(struct lock_claim *claim, void_completion_t completion);
 
 /* Creates one ancestor, the first `size` bytes of the place's path; counts it in claim->ancestors. */
 int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completion_t completion);
@@ -241,8 +241,8 @@ void lock_mutex_go(struct lock_claim *claim);
 /* The session died, or failed for good: the claim queues again, ends, or becomes a tomb. */
 void lock_mutex_session_lost(struct lock_claim *claim);
 
-/* Its watch has fired. */
-void lock_mutex_wake(struct lock_claim *claim);
+/* An event on a contender's node: wakes the claim if it waits for that node, or hears of its own. It may be freed. */
+void lock_mutex_hear(struct lock_claim *claim, int type, const char *path);
 
 /* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is
  * given back by the janitor. */
@@ -261,7 +261,7 @@ bool lock_mutex_pending(const struct lock_claim *claim);
 int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call);
 int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call);
 
-/* Completions and the watcher that the janitor shares. */
+/* Completions that the janitor shares; the watcher of all contenders' nodes on a handle of ours. */
 void lock_mutex_on_sync(int rc, const char *value, const void *data);
 void lock_mutex_on_list(int rc, const struct String_vector *list, const void *data);
 void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);

@@ -232,7 +232,7 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
 
 static void remove_watch(struct lock_claim *claim)
 {
-    int rc = lock_request_unwatch(claim, lock_mutex_on_event, on_unwatched);
+    int rc = lock_request_unwatch(claim, on_unwatched);
     if (rc == ZNOWATCHER)
         claim->watching = 0; /* it has fired, its event is on the way */
     else

@@ -21,15 +21,12 @@
 
 /* ---- watches ---- */
 
-static void wake_all(struct ls_session *session, int type, const char *path)
+static void tell_all(struct ls_session *session, int type, const char *path)
 {
     struct lock_claim *next;
     for (struct lock_claim *claim = session->claims; claim; claim = next) {
         next = claim->next;
-        if (claim->watching && session->id && lock_request_is_ahead(claim, path))
-            lock_mutex_wake(claim);
-        else if (session->id && lock_revoke_listens(claim, path))
-            lock_revoke_heard(claim, type);
+        lock_mutex_hear(claim, type, path);
     }
 }
 
@@ -44,7 +41,7 @@ void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, vo
     ls_env_lock(env);
     struct ls_session *session = loan->session;
     if (session && session->zh == zh) {
-        wake_all(session, type, path);
+        tell_all(session, type, path);
         lock_queue_deliver(session);
     }
     ls_env_unlock(env);

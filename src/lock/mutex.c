@@ -510,7 +510,7 @@ static struct lock_claim *find_watcher(const struct ls_session *session, void *c
     return claim;
 }
 
-void lock_mutex_wake(struct lock_claim *claim)
+static void wake(struct lock_claim *claim)
 {
     claim->watching = 0;
     if (claim->state == LOCK_WAITING) {
@@ -521,7 +521,17 @@ void lock_mutex_wake(struct lock_claim *claim)
     lock_mutex_go(claim);
 }
 
-/* Every event that is not about our predecessor is passed over: session events reach all watchers and leave
+void lock_mutex_hear(struct lock_claim *claim, int type, const char *path)
+{
+    if (!session_of(claim)->id)
+        return;
+    if (claim->watching && lock_request_is_ahead(claim, path))
+        wake(claim);
+    else if (lock_revoke_listens(claim, path))
+        lock_revoke_heard(claim, type);
+}
+
+/* Every event that is not about our predecessor, or our own node, is passed over: session events reach all watchers and leave
  * the watch standing (F4), and a late one may find the number in other hands. CHANGED wakes too: after a
  * reconnect it may stand for a node that was deleted and made again (F73). */
 void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
@@ -533,8 +543,8 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
     ls_env_callback_enter(session->env);
     ls_env_lock(session->env);
     struct lock_claim *claim = find_watcher(session, context);
-    if (claim && claim->watching && session->id && lock_request_is_ahead(claim, path))
-        lock_mutex_wake(claim);
+    if (claim)
+        lock_mutex_hear(claim, type, path);
     lock_mutex_leave(session);
 }
 
@@ -589,7 +599,7 @@ static void send_relist(struct lock_claim *claim)
 
 static void send_get(struct lock_claim *claim)
 {
-    int rc = lock_request_get(claim, lock_mutex_on_event, on_watched);
+    int rc = lock_request_get(claim, on_watched);
     if (rc != ZOK)
         refused_at_once(claim, rc);
 }

@@ -128,9 +128,9 @@ static const struct ls_loan *loan_of(const struct lock_claim *claim)
     return claim->place->session->loan;
 }
 
-static watcher_fn watch_function(const struct lock_claim *claim, watcher_fn watcher)
+static watcher_fn watch_function(const struct lock_claim *claim)
 {
-    return loan_of(claim) ? lock_loan_on_event : watcher;
+    return loan_of(claim) ? lock_loan_on_event : lock_mutex_on_event;
 }
 
 static void *watch_context(const struct lock_claim *claim)
@@ -149,13 +149,12 @@ static char *ahead_path(const struct lock_claim *claim)
     return path;
 }
 
-int lock_request_get(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion)
+int lock_request_get(struct lock_claim *claim, data_completion_t completion)
 {
     char *path = ahead_path(claim);
     if (!path)
         return ZMARSHALLINGERROR;
-    int rc = zoo_awget(handle(claim), path, watch_function(claim, watcher), watch_context(claim), completion,
-                       claim);
+    int rc = zoo_awget(handle(claim), path, watch_function(claim), watch_context(claim), completion, claim);
     ls_env_free(claim->place->session->env, path);
     return mark(claim, LOCK_GET, rc);
 }
@@ -198,44 +197,42 @@ static bool is_shared(const struct lock_claim *claim, const char *path)
 /* Removing one pair of function and context only asks the server whether there is a watch, and leaves it
  * there; removing all of a path removes it. The path is a contender's, which nobody but a mutex's claims
  * watches on a handle of ours. On loan the pair is removed, which the other claim on the same path needs too. */
-static int remove_watch(struct lock_claim *claim, const char *path, watcher_fn watcher,
-                        void_completion_t completion)
+static int remove_watch(struct lock_claim *claim, const char *path, void_completion_t completion)
 {
     int rc;
     bool shared = is_shared(claim, path);
     if (shared && loan_of(claim))
         rc = ZNOWATCHER;
     else if (shared || loan_of(claim))
-        rc = zoo_aremove_watches(handle(claim), path, ZWATCHTYPE_DATA, watch_function(claim, watcher),
+        rc = zoo_aremove_watches(handle(claim), path, ZWATCHTYPE_DATA, watch_function(claim),
                                  watch_context(claim), 0, as_slot(completion), claim);
     else
         rc = zoo_aremove_all_watches(handle(claim), path, ZWATCHTYPE_DATA, 0, as_slot(completion), claim);
     return mark(claim, LOCK_UNWATCH, rc);
 }
 
-int lock_request_unwatch(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion)
+int lock_request_unwatch(struct lock_claim *claim, void_completion_t completion)
 {
     char *path = ahead_path(claim);
     if (!path)
         return ZMARSHALLINGERROR;
-    int rc = remove_watch(claim, path, watcher, completion);
+    int rc = remove_watch(claim, path, completion);
     ls_env_free(claim->place->session->env, path);
     return rc;
 }
 
-int lock_request_unlisten(struct lock_claim *claim, watcher_fn watcher, void_completion_t completion)
+int lock_request_unlisten(struct lock_claim *claim, void_completion_t completion)
 {
     char path[PATH_SIZE];
     put_own(claim, path);
-    return remove_watch(claim, path, watcher, completion);
+    return remove_watch(claim, path, completion);
 }
 
-int lock_request_listen(struct lock_claim *claim, watcher_fn watcher, data_completion_t completion)
+int lock_request_listen(struct lock_claim *claim, data_completion_t completion)
 {
     char path[PATH_SIZE];
     put_own(claim, path);
-    int rc = zoo_awget(handle(claim), path, watch_function(claim, watcher), watch_context(claim), completion,
-                       claim);
+    int rc = zoo_awget(handle(claim), path, watch_function(claim), watch_context(claim), completion, claim);
     if (rc == ZOK)
         claim->ear = LOCK_EAR_READING;
     return rc;

@@ -94,36 +94,13 @@ void lock_revoke_heard(struct lock_claim *claim, int type)
     lock_revoke_go(claim);
 }
 
-static struct lock_claim *find_listener(const struct ls_session *session, void *context, const char *path)
-{
-    uint16_t id = (uint16_t)(uintptr_t)context;
-    struct lock_claim *claim = session->claims;
-    while (claim && !(claim->watch_id == id && lock_revoke_listens(claim, path)))
-        claim = claim->next;
-    return claim;
-}
-
-static void on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
-{
-    (void)state;
-    struct ls_session *session = lock_session_of(zh);
-    if (type == ZOO_SESSION_EVENT)
-        return;
-    ls_env_callback_enter(session->env);
-    ls_env_lock(session->env);
-    struct lock_claim *claim = session->id ? find_listener(session, context, path) : NULL;
-    if (claim)
-        lock_revoke_heard(claim, type);
-    lock_mutex_leave(session);
-}
-
 void lock_revoke_go(struct lock_claim *claim)
 {
     if (claim->state != LOCK_HELD || claim->ear != LOCK_EAR_DEAF)
         return;
     if (!claim->mutex || !claim->mutex->revocable || !lock_session_ready(session_of(claim)))
         return;
-    int rc = lock_request_listen(claim, on_event, on_read);
+    int rc = lock_request_listen(claim, on_read);
     if (rc != ZOK)
         failed(claim, rc);
 }
@@ -169,7 +146,7 @@ void lock_revoke_unlisten(struct lock_claim *claim)
 {
     if (claim->ear != LOCK_EAR_LISTENING)
         return;
-    int rc = lock_request_unlisten(claim, on_event, on_unlistened);
+    int rc = lock_request_unlisten(claim, on_unlistened);
     if (rc == ZNOWATCHER)
         claim->ear = LOCK_EAR_OFF; /* it has fired, its event is on the way */
     else if (rc != ZOK && lock_session_verdict(rc) != LOCK_DYING)
