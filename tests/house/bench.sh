@@ -4,22 +4,8 @@
 
 # The comparison with SPIN reads its table and SPIN's output right, and fails when a count is another. The benchmark itself
 # is not run, but for its smallest search if SPIN is here.
-set -euo pipefail
-export LC_ALL=C
-cd "$LOCKSTEP_SOURCE_DIR"
+source "$(dirname "$0")/../cli/lib.sh"
 source bench/peers/pan.sh
-
-failed=0
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-same()
-{
-    if [[ $1 != "$2" ]]; then
-        echo "$3: expected '$1', found '$2'"
-        failed=1
-    fi
-}
 
 # ---- the table ----
 

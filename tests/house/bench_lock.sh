@@ -4,22 +4,8 @@
 
 # ./dev bench lock understands its arguments, says what is missing, and makes the right tables of figures. Neither a
 # server nor a peer is needed; tests/real/bench_lock.sh runs the programs that take the locks.
-set -euo pipefail
-export LC_ALL=C
-cd "$LOCKSTEP_SOURCE_DIR"
+source "$(dirname "$0")/../cli/lib.sh"
 source bench/lock/tables.sh
-
-failed=0
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-same()
-{
-    if [[ $1 != "$2" ]]; then
-        echo "$3: expected '$1', found '$2'"
-        failed=1
-    fi
-}
 
 # ---- arguments ----
 
