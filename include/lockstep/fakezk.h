@@ -147,9 +147,9 @@ const char *fakezk_op_name(int op);
 
 /* ---- faults and the operator ---- */
 
-/* With `fine`, without `late`, both numbers are 0. Breaks a link: the server still reads the first `apply` requests (with `late` the last of these commits later), the
+/* Breaks a link: the server still reads the first `apply` requests (with `late` the last of these commits later), the
  * client still receives the first `keep` messages; rc goes to everything unanswered. False if the handle has no link, or
- * there are fewer requests or messages. */
+ * there are fewer requests or messages. With `fine`, and without `late`, both numbers are 0. */
 bool fakezk_cut(int client, int handle, int keep, int apply, int rc, bool late);
 bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late);
 int fakezk_unread_requests(int client, int handle);

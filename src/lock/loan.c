@@ -30,40 +30,46 @@ static void tell_all(struct ls_session *session, int type, const char *path)
     }
 }
 
+/* The session that has this handle on loan, or NULL. The application calls: the mutex is held in between. */
+static struct ls_session *enter(struct ls_loan *loan, const zhandle_t *zh)
+{
+    ls_env_callback_enter(loan->env);
+    ls_env_lock(loan->env);
+    return loan->session && loan->session->zh == zh ? loan->session : NULL;
+}
+
+static void leave(struct ls_env *env, struct ls_session *session)
+{
+    if (session)
+        lock_queue_deliver(session);
+    ls_env_unlock(env);
+    ls_env_callback_leave(env);
+}
+
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
     struct ls_loan *loan = context;
-    struct ls_env *env = loan->env;
+    struct ls_env *env = loan->env; /* the loan may go in a callback */
     (void)state;
     if (type == ZOO_SESSION_EVENT)
         return; /* every watcher hears of these (F4); the lender tells us once */
-    ls_env_callback_enter(env);
-    ls_env_lock(env);
-    struct ls_session *session = loan->session;
-    if (session && session->zh == zh) {
+    struct ls_session *session = enter(loan, zh);
+    if (session)
         tell_all(session, type, path);
-        lock_queue_deliver(session);
-    }
-    ls_env_unlock(env);
-    ls_env_callback_leave(env);
+    leave(env, session);
 }
 
 /* ---- session events ---- */
 
 void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state)
 {
-    struct ls_env *env = loan->env;
+    struct ls_env *env = loan->env; /* the loan may go in a callback */
     if (type != ZOO_SESSION_EVENT)
         return;
-    ls_env_callback_enter(env);
-    ls_env_lock(env);
-    struct ls_session *session = loan->session;
-    if (session && session->zh == zh) {
+    struct ls_session *session = enter(loan, zh);
+    if (session)
         lock_session_event(session, zh, state);
-        lock_queue_deliver(session);
-    }
-    ls_env_unlock(env);
-    ls_env_callback_leave(env);
+    leave(env, session);
 }
 
 /* ---- lending ---- */
