@@ -133,6 +133,9 @@ int fakezk_steps_of(int client, struct fakezk_step *out, int capacity);
 /* The blocks that a client's steps (with FAKEZK_NONE nobody's) mostly depend on, ascending; returns how many. */
 int fakezk_scope(int client, int *blocks);
 
+/* The block of a client. */
+int fakezk_client_block(int client);
+
 /* True if it is one of fakezk_steps(); cheaper than the list. */
 bool fakezk_can_step(const struct fakezk_step *step);
 

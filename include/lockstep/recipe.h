@@ -134,6 +134,11 @@ struct ls_recipe {
      * only for equality), and looks at no other number that follows from them (Stat's cversion). NULL = they are
      * compared as they are: as sound, and slower. */
     void (*canon)(const void *state, struct ls_rename *rename);
+
+    /* It makes no difference between processes: it compares attempt ids only for equality, takes nothing from the order of
+     * a list of names, and keeps pointers only at addresses that are multiples of 8. With `canon`, a search can then take
+     * states for one that differ only in which process is which. */
+    bool symmetric;
 };
 
 #ifdef __cplusplus

@@ -286,6 +286,11 @@ size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
  * short; the caller closes it. */
 struct canon *world_canon(struct world *world);
 
+/* The same up to the names of processes too (base/symmetry.h). NULL also if the world makes a difference between them: other
+ * programs, several servers, a recipe that is not `symmetric`. */
+struct canon *world_symmetric_canon(struct world *world);
+bool world_is_symmetric(const struct world *world);
+
 /* Where everything lies (base/arena.h), for searches, which remember what steps do to its blocks. */
 struct arena;
 struct arena *world_arena(struct world *world);

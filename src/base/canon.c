@@ -1,94 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "base/canon.h"
-
+#include "base/canon_part.h"
 #include "base/hash.h"
+#include "base/symmetry.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_VALUES_MAX 106 /* of one block */
-#define SCRATCH_BYTES 65536u
-#define PARTS_PER_BLOCK 512u /* remembered; a power of two */
-#define NUMBER_MAX 1023      /* of one that is renamed */
-#define OWNERS_MAX 33        /* of attempt ids, nobody included */
-#define LINES (CANON_ATTEMPT + OWNERS_MAX)
-#define QUICK_LINES 8 /* lines and numbers that are ranked by bits; a world of four processes has no others */
-#define QUICK_NUMBERS 64
-
-struct value {
-    uint16_t number;
-    uint8_t line; /* numbers of one line are ranked among each other: a space, or the attempts of one owner */
-    uint8_t bound;
-};
-
-/* The numbers of one line in the present state. */
-struct line {
-    uint16_t last; /* the largest that was noted */
-    uint8_t present[NUMBER_MAX + 1];
-    uint16_t rank[NUMBER_MAX + 1]; /* how many are present up to this one */
-};
-
-/* Its values stand behind it. */
-struct canon_part {
-    uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
-    uint64_t skeleton;
-    uint64_t quick[QUICK_LINES]; /* the numbers that are present, a bit for each */
-    uint16_t count;
-    uint16_t block;
-    uint8_t lines; /* a bit for each quick one */
-    bool slow;     /* it has others */
-    bool refused;
-};
-
-_Static_assert(QUICK_LINES <= 8, "a bit for each in a byte");
-
-/* Parts are remembered by the hash of the bytes, because the same bytes come back in many states. */
-#define PLACE_BYTES (sizeof(struct canon_part) + PART_VALUES_MAX * sizeof(struct value))
-
-/* The hash of a part's ranks, by a hash of the part and of the numbers that its lines have. */
-struct ranking {
-    uint64_t key;
-    uint64_t ranks;
-};
-
-#define RANKINGS 16384u /* remembered; a power of two */
-
-struct canon {
-    struct arena *arena;
-    canon_show_fn show;
-    void *ctx;
-    unsigned char *places; /* of the parts that are remembered */
-    /* While a block is shown. */
-    struct canon_part *part;
-    const unsigned char *block;
-    /* While states are ranked. */
-    const struct canon_part *now[ARENA_BLOCKS_MAX];
-    struct line line[LINES];
-    uint64_t quick[QUICK_LINES]; /* of the present state */
-    struct ranking *rankings;
-    /* The state whose neighbours are asked for. */
-    struct {
-        const struct canon_part *part[ARENA_BLOCKS_MAX];
-        uint64_t ranks[ARENA_BLOCKS_MAX];
-        uint64_t quick[ARENA_BLOCKS_MAX][QUICK_LINES];
-        uint64_t present[QUICK_LINES]; /* numbers, a bit for each */
-        uint64_t skeletons, rank_sum;
-        bool plain; /* some part refuses, or is slow */
-    } base;
-    uint64_t used_lines; /* a bit for each */
-    _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
-};
-
-struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx)
+struct canon *canon_open(struct arena *arena, int owners, canon_show_fn show, void *ctx)
 {
     struct canon *canon = calloc(1, sizeof *canon);
     if (canon == NULL) {
         return NULL;
     }
     canon->arena = arena;
+    canon->owners = (unsigned)owners;
+    for (unsigned number = 1; number < QUICK_NUMBERS; number++) {
+        canon->quick_of_owner[(number - 1) % canon->owners] |= 1ull << number;
+    }
     canon->show = show;
     canon->ctx = ctx;
     canon->places = calloc((size_t)arena->blocks * PARTS_PER_BLOCK, PLACE_BYTES);
@@ -103,15 +33,11 @@ struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx)
 void canon_close(struct canon *canon)
 {
     if (canon != NULL) {
+        symmetry_close(canon->symmetry);
         free(canon->places);
         free(canon->rankings);
         free(canon);
     }
-}
-
-static struct value *values_of(const struct canon_part *part)
-{
-    return (struct value *)(uintptr_t)(part + 1);
 }
 
 /* ---- what is shown ---- */
@@ -148,10 +74,79 @@ void canon_refuse(struct canon *canon)
     canon->part->refused = true;
 }
 
+/* ---- processes that may change their names ---- */
+
+/* Somebody is named; the bytes that do so are blanked. */
+static void name_process(struct canon *canon, int process, const void *where, size_t size, int with)
+{
+    struct canon_part *part = canon->part;
+    if (canon->symmetry == NULL || process < 0 || process >= (int)canon->owners) {
+        return;
+    }
+    part->roles |= 1u << process;
+    if (size > 0) {
+        blank(canon, where, size, with);
+    }
+}
+
+void canon_role(struct canon *canon, const void *where, size_t size, int process)
+{
+    struct canon_part *part = canon->part;
+    if (canon->symmetry == NULL || process < 0 || process >= (int)canon->owners) {
+        return;
+    }
+    if (part->count == PART_VALUES_MAX) {
+        part->refused = true;
+        return;
+    }
+    values_of(part)[part->count++] = (struct value){.number = (uint16_t)(process + 1), .line = LINE_ROLE};
+    name_process(canon, process, where, size, 0);
+}
+
+void canon_owned(struct canon *canon, const void *where, size_t size, int process)
+{
+    if (canon->symmetry != NULL) {
+        symmetry_rewrite(canon, (uint32_t)((const unsigned char *)where - canon->block), size, process);
+    }
+}
+
+void canon_record(struct canon *canon, const void *where, size_t size, uint32_t salt)
+{
+    struct canon_part *part = canon->part;
+    if (canon->symmetry == NULL) {
+        return;
+    }
+    if (part->records == PART_RECORDS_MAX) {
+        part->refused = true;
+        return;
+    }
+    uint32_t at = size > 0 ? (uint32_t)((const unsigned char *)where - canon->block) : 0;
+    canon->shown[part->records] = (struct shown_record){at, (uint32_t)size, salt};
+    canon->record[part->records].begin = part->count;
+    canon->in_record = true;
+}
+
+void canon_record_end(struct canon *canon)
+{
+    if (canon->symmetry != NULL && canon->in_record) {
+        canon->record[canon->part->records++].end = canon->part->count;
+        canon->in_record = false;
+    }
+}
+
+/* A session's owner follows from its number. */
+static void name_owner(struct canon *canon, enum canon_space space, int32_t number)
+{
+    if (space == CANON_SESSION && number > 0) {
+        name_process(canon, (number - 1) % (int)canon->owners, NULL, 0, 0);
+    }
+}
+
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where)
 {
     take(canon, space, *where, false);
     blank(canon, where, sizeof *where, 0);
+    name_owner(canon, space, *where);
 }
 
 void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where)
@@ -164,6 +159,7 @@ void canon_wide(struct canon *canon, enum canon_space space, const int64_t *wher
 {
     take(canon, space, (int32_t)*where, false);
     blank(canon, where, sizeof *where, 0);
+    name_owner(canon, space, (int32_t)*where);
 }
 
 void canon_sequence(struct canon *canon, const int32_t *where)
@@ -177,17 +173,25 @@ static unsigned line_of(unsigned owner)
     return CANON_ATTEMPT + owner;
 }
 
+/* Attempts of the process p are those of the owner p + 1. */
+static int process_of(unsigned owner)
+{
+    return (int)owner - 1;
+}
+
 void canon_attempt(struct canon *canon, const uint8_t id[16])
 {
     uint32_t counter = (uint32_t)id[12] << 24 | (uint32_t)id[13] << 16 | (uint32_t)id[14] << 8 | id[15];
     take(canon, line_of(id[3]), (int32_t)counter, false);
     blank(canon, id + 12, 4, 0);
+    name_process(canon, process_of(id[3]), id + 3, 1, 0);
 }
 
 void canon_attempts(struct canon *canon, int owner, const uint32_t *where)
 {
     take(canon, line_of((unsigned)owner), (int32_t)*where, true);
     blank(canon, where, sizeof *where, 0);
+    name_process(canon, process_of((unsigned)owner), where, 0, 0);
 }
 
 #define DIGITS 10
@@ -221,8 +225,10 @@ static void show_name(struct canon *canon, const char *name, size_t size)
     int32_t sequence;
     if (size >= PROTECTION && memcmp(name, "_c_", 3) == 0) {
         const char *counter = name + PROTECTION - 8;
-        take(canon, line_of(read_hex(name + 9, 2)), (int32_t)read_hex(counter, 8), false);
+        unsigned owner = read_hex(name + 9, 2);
+        take(canon, line_of(owner), (int32_t)read_hex(counter, 8), false);
         blank(canon, counter, 8, '0');
+        name_process(canon, process_of(owner), name + 9, 2, '0');
         name += PROTECTION;
         size -= PROTECTION;
     }
@@ -261,6 +267,9 @@ static uint32_t show_block(struct canon *canon, int block, struct canon_part *pa
     memcpy(canon->scratch, canon->block, used);
     canon->part = part;
     canon->show(canon->ctx, block, canon);
+    if (canon->symmetry != NULL) {
+        symmetry_finish_block(canon, block, used);
+    }
     return used;
 }
 
@@ -274,14 +283,15 @@ static const struct canon_part *part_of(struct canon *canon, int block)
     }
     uint32_t used = show_block(canon, block, part);
     part->hash = hash;
-    part->skeleton = hash_bytes(canon->scratch, used, (uint64_t)block + 1);
+    uint64_t seed = canon->symmetry != NULL ? symmetry_seed(canon, block) : (uint64_t)block + 1;
+    part->skeleton = hash_bytes(canon->scratch, used, seed);
     return part;
 }
 
 const struct canon_part *canon_part(struct canon *canon, int block, size_t *size)
 {
     const struct canon_part *part = part_of(canon, block);
-    *size = sizeof *part + part->count * sizeof(struct value);
+    *size = sizeof *part + values_bytes(part) + part->records * sizeof(struct canon_record);
     return part;
 }
 
@@ -296,6 +306,9 @@ static void note_values(struct canon *canon, const struct canon_part *part)
 {
     for (uint32_t i = 0; i < part->count; i++) {
         const struct value *value = &values_of(part)[i];
+        if (value->line == LINE_ROLE) {
+            continue;
+        }
         struct line *line = &canon->line[value->line];
         line->present[value->number] |= !value->bound;
         line->last = value->number > line->last ? value->number : line->last;
@@ -303,23 +316,43 @@ static void note_values(struct canon *canon, const struct canon_part *part)
     }
 }
 
+static void rank_line(struct line *line)
+{
+    uint16_t rank = 1;
+    for (int number = 1; number <= line->last; number++) {
+        rank = (uint16_t)(rank + line->present[number]);
+        line->rank[number] = rank;
+    }
+}
+
+static void rank_sessions(struct line *line, unsigned owners)
+{
+    uint16_t rank[CANON_OWNERS_MAX] = {0};
+    for (unsigned number = 1; number <= line->last; number++) {
+        unsigned owner = (number - 1) % owners;
+        rank[owner] = (uint16_t)(rank[owner] + line->present[number]);
+        line->rank[number] = (uint16_t)(owner << OWNER_SHIFT | (rank[owner] + 1u));
+    }
+}
+
 /* Ranks each line and forgets what was present. Zero is no number: its rank is 0, and that of a bound below all is 1. */
 static void rank_lines(struct canon *canon)
 {
     for (uint64_t left = canon->used_lines; left != 0; left &= left - 1) {
-        struct line *line = &canon->line[__builtin_ctzll(left)];
-        uint16_t rank = 1;
-        for (int number = 1; number <= line->last; number++) {
-            rank = (uint16_t)(rank + line->present[number]);
-            line->rank[number] = rank;
-            line->present[number] = 0;
+        int i = __builtin_ctzll(left);
+        struct line *line = &canon->line[i];
+        if (i == CANON_SESSION) {
+            rank_sessions(line, canon->owners);
+        } else {
+            rank_line(line);
         }
+        memset(line->present, 0, line->last + 1u);
         line->last = 0;
     }
     canon->used_lines = 0;
 }
 
-static void rank_all(struct canon *canon, const struct canon_part *const *parts)
+void canon_rank_all(struct canon *canon, const struct canon_part *const *parts)
 {
     for (int block = 0; block < canon->arena->blocks; block++) {
         note_values(canon, parts[block]);
@@ -341,7 +374,7 @@ static uint64_t rank_slowly(struct canon *canon, const struct canon_part *const 
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
     uint64_t sum = 0;
-    rank_all(canon, parts);
+    canon_rank_all(canon, parts);
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
         for (uint32_t i = 0; i < part->count; i++) {
@@ -361,19 +394,29 @@ static unsigned ones_of(uint64_t x)
     return (unsigned)(x * 0x0101010101010101u >> 56);
 }
 
+unsigned canon_rank(const struct canon *canon, const struct value *value)
+{
+    uint64_t present = canon->quick[value->line] & ~1ull & ((2ull << value->number) - 1);
+    if (value->number == 0) {
+        return 0;
+    }
+    if (value->line != CANON_SESSION) {
+        return 1 + ones_of(present);
+    }
+    unsigned owner = (value->number - 1u) % canon->owners;
+    return owner << OWNER_SHIFT | (1 + ones_of(present & canon->quick_of_owner[owner]));
+}
+
 static uint64_t rank_part(struct canon *canon, const struct canon_part *part)
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
-    const struct value *value = values_of(part);
     for (uint32_t i = 0; i < part->count; i++) {
-        unsigned number = value[i].number;
-        uint64_t present = canon->quick[value[i].line] & ~1ull;
-        to[i] = number == 0 ? 0 : (uint16_t)(1 + ones_of(present & ((2ull << number) - 1)));
+        to[i] = (uint16_t)canon_rank(canon, &values_of(part)[i]);
     }
     return hash_ranks(canon, part->count, part->block);
 }
 
-static uint64_t hash_line(const struct canon *canon, int line)
+uint64_t canon_line_hash(const struct canon *canon, int line)
 {
     return hash_mix(canon->quick[line] ^ ((uint64_t)line + 1) * 0x9e3779b97f4a7c15u);
 }
@@ -428,12 +471,15 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 {
     uint64_t line_hash[QUICK_LINES];
     note_base(canon, parts);
+    if (canon->symmetry != NULL) {
+        return symmetry_sum(canon, parts, plain);
+    }
     if (canon->base.plain) {
         return sum_slowly(canon, parts, plain);
     }
     memcpy(canon->quick, canon->base.present, sizeof canon->quick);
     for (int line = 0; line < QUICK_LINES; line++) {
-        line_hash[line] = hash_line(canon, line);
+        line_hash[line] = canon_line_hash(canon, line);
     }
     canon->base.rank_sum = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
@@ -443,15 +489,30 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
     return canon->base.skeletons + canon->base.rank_sum;
 }
 
+/* All parts of a neighbour. */
+static void put_changes(const struct canon *canon, const struct canon_part *const *changed, int count,
+                        const struct canon_part **parts)
+{
+    memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof *parts);
+    for (int i = 0; i < count; i++) {
+        parts[changed[i]->block] = changed[i];
+    }
+}
+
 static uint64_t neighbour_slowly(struct canon *canon, const struct canon_part *const *changed, int count,
                                  uint64_t plain)
 {
     const struct canon_part *parts[ARENA_BLOCKS_MAX];
-    memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof(void *));
-    for (int i = 0; i < count; i++) {
-        parts[changed[i]->block] = changed[i];
-    }
+    put_changes(canon, changed, count, parts);
     return sum_slowly(canon, parts, plain);
+}
+
+static uint64_t neighbour_by_symmetry(struct canon *canon, const struct canon_part *const *changed, int count,
+                                      uint64_t plain)
+{
+    const struct canon_part *parts[ARENA_BLOCKS_MAX];
+    put_changes(canon, changed, count, parts);
+    return symmetry_sum(canon, parts, plain);
 }
 
 /* Which numbers are present in a neighbour. */
@@ -480,6 +541,9 @@ uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *ch
     bool other[ARENA_BLOCKS_MAX];
     bool slow = canon->base.plain;
     unsigned lines = 0;
+    if (canon->symmetry != NULL) {
+        return neighbour_by_symmetry(canon, changed, count, plain);
+    }
     memset(other, 0, (size_t)canon->arena->blocks);
     for (int i = 0; i < count; i++) {
         slow = slow || changed[i]->slow || changed[i]->refused;
@@ -491,7 +555,7 @@ uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *ch
     find_numbers(canon, changed, count, other);
     for (int line = 0; line < QUICK_LINES; line++) {
         lines |= (unsigned)(canon->quick[line] != canon->base.present[line]) << line;
-        line_hash[line] = hash_line(canon, line);
+        line_hash[line] = canon_line_hash(canon, line);
     }
     uint64_t sum = canon->base.skeletons + canon->base.rank_sum;
     for (int i = 0; i < count; i++) {
@@ -570,7 +634,7 @@ size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
     size_t at = put_bytes(out, size, 0, &refused, 1);
     at += put_blocks(canon, !refused, at < size ? out + at : out, at < size ? size - at : 0);
     if (!refused) {
-        rank_all(canon, canon->now);
+        canon_rank_all(canon, canon->now);
         at = put_bytes(out, size, at, canon->scratch, write_ranks(canon));
     }
     return at;

@@ -9,7 +9,10 @@
  * order-preserving renaming in each space makes one of the other.
  *
  * A *bound* is a number that is only ever compared with others of its space, such as the last transaction that a client has
- * seen: what counts is how many of the others are at most as large, and it does not push these apart. */
+ * seen: what counts is how many of the others are at most as large, and it does not push these apart.
+ *
+ * Sessions have owners who take turns: the number n is one of the owner (n - 1) mod `owners`. A number is ranked among
+ * those of its owner, whom a renaming keeps. There are no bounds among them. */
 #ifndef BASE_CANON_H
 #define BASE_CANON_H
 
@@ -20,7 +23,7 @@
 
 enum canon_space {
     CANON_ZXID,
-    CANON_SESSION,
+    CANON_SESSION, /* whose it is follows from the number, and nothing but that from the order of two owners' numbers */
     CANON_SEQUENCE,
     CANON_ATTEMPT, /* the counters in attempt ids; whose they are is no number that grows */
     CANON_SPACES,
@@ -31,8 +34,9 @@ struct canon;
 /* Shows a block's numbers by the functions below. */
 typedef void (*canon_show_fn)(void *ctx, int block, struct canon *canon);
 
-/* NULL if memory is short. */
-struct canon *canon_open(struct arena *arena, canon_show_fn show, void *ctx);
+/* `owners` of sessions: at least one, CANON_OWNERS_MAX at most. NULL if memory is short. */
+#define CANON_OWNERS_MAX 32
+struct canon *canon_open(struct arena *arena, int owners, canon_show_fn show, void *ctx);
 void canon_close(struct canon *canon);
 
 /* The fingerprint up to renaming. */
@@ -79,6 +83,19 @@ void canon_blank(struct canon *canon, const void *where, size_t size);
 
 /* There are numbers that cannot be shown: the state is compared as it is. */
 void canon_refuse(struct canon *canon);
+
+/* ---- where processes are named, see symmetry.h: nothing happens unless they may change their names ---- */
+
+/* `size` bytes name this process. */
+void canon_role(struct canon *canon, const void *where, size_t size, int process);
+
+/* What is shown until canon_record_end() belongs to a record that has no place among others, because processes' names have
+ * put it there. Records with different salts stay apart. Of no bytes, it has only what is shown. */
+void canon_record(struct canon *canon, const void *where, size_t size, uint32_t salt);
+void canon_record_end(struct canon *canon);
+
+/* These bytes, in everybody's block, hold pointers to what belongs to this process. */
+void canon_owned(struct canon *canon, const void *where, size_t size, int process);
 
 /* A path or a name: in each part of it, the sequence at the end and the counter in "_c_" and a UUID at the front. */
 void canon_text(struct canon *canon, const char *text);

@@ -15,15 +15,18 @@ static const struct property *const all[] = {
 enum { ALL_COUNT = sizeof all / sizeof all[0] };
 _Static_assert(ALL_COUNT <= CHECK_PROPERTIES_MAX, "findings have room for all properties");
 
-/* Which values of a record a renaming has to change. */
+/* Which values of a record a renaming has to change, and whether it is about no process. */
 static const struct {
     uint8_t a, b;
+    bool nobody;
 } values[RECORD_KINDS] = {
+    [RECORD_CREATED] = {.nobody = true},
+    [RECORD_WATCHED] = {.nobody = true},
     [RECORD_PROCESS] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE},
     [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE},
     [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION},
     [RECORD_GHOST] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION},
-    [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID},
+    [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, .nobody = true},
     [RECORD_WOKEN] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID},
     [RECORD_WATCH] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE},
     [RECORD_PLACE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID},
@@ -112,15 +115,28 @@ size_t check_set_live_bytes(const void *block)
     return sizeof *table + table->used * sizeof table->record[0];
 }
 
+void check_record_visit(void *memory, check_visit_fn visit, void *ctx)
+{
+    struct check_record *record = memory;
+    if (values[record->kind].a != CHECK_VALUE_NONE)
+        visit(ctx, (enum check_value)values[record->kind].a, &record->a);
+    if (values[record->kind].b != CHECK_VALUE_NONE)
+        visit(ctx, (enum check_value)values[record->kind].b, &record->b);
+}
+
 void check_set_visit(void *block, check_visit_fn visit, void *ctx)
+{
+    struct check_table *table = block;
+    for (uint32_t i = 0; i < table->used; i++)
+        check_record_visit(&table->record[i], visit, ctx);
+}
+
+void check_set_records(void *block, check_record_fn visit, void *ctx)
 {
     struct check_table *table = block;
     for (uint32_t i = 0; i < table->used; i++) {
         struct check_record *record = &table->record[i];
-        if (values[record->kind].a != CHECK_VALUE_NONE)
-            visit(ctx, (enum check_value)values[record->kind].a, &record->a);
-        if (values[record->kind].b != CHECK_VALUE_NONE)
-            visit(ctx, (enum check_value)values[record->kind].b, &record->b);
+        visit(ctx, record, sizeof *record, values[record->kind].nobody ? NULL : &record->process);
     }
 }
 

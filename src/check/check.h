@@ -137,6 +137,12 @@ enum check_value {
 typedef void (*check_visit_fn)(void *ctx, enum check_value type, int64_t *value);
 void check_set_visit(void *block, check_visit_fn visit, void *ctx);
 
+/* The same record by record: their order says nothing. `process` is the byte that names a process, NULL if none is named;
+ * check_record_visit() visits the values of that one. */
+typedef void (*check_record_fn)(void *ctx, void *record, size_t size, const uint8_t *process);
+void check_set_records(void *block, check_record_fn visit, void *ctx);
+void check_record_visit(void *record, check_visit_fn visit, void *ctx);
+
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
 
 /* "holds", "violated", "not-judged". */

@@ -24,6 +24,10 @@ static const char HELP[] =
     "  --subsume           a state that differs from a known one only in having fewer faults left is known: "
     "fewer states,\n"
     "                      how many depends on the order of search\n"
+    "  --symmetry          states that differ only in which process is which are one, if programs are equal "
+    "and "
+    "the recipe\n"
+    "                      makes no difference between processes; tells if it cannot\n"
     "  --no-memo           does every step, also one that has been done in the same surroundings: slower, to "
     "compare\n"
     "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
@@ -60,7 +64,7 @@ static const unsigned ALLOWED =
     OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
     OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
-    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT;
+    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY;
 
 int cli_check(int argc, char **argv)
 {
@@ -84,6 +88,13 @@ int cli_check(int argc, char **argv)
     }
     if (options.search.subsume && options.search.exact) {
         return cli_usage_error("check", "no --exact with --subsume", "--exact");
+    }
+    if (options.search.symmetry && (options.search.exact || !options.search.renaming)) {
+        return cli_usage_error("check", "--symmetry without --exact and --no-renaming",
+                               options.search.exact ? "--exact" : "--no-renaming");
+    }
+    if (options.search.symmetry && options.rewrite) {
+        return cli_usage_error("check", "no --rewrite with --symmetry", "--rewrite");
     }
     if (options.search.subsume && options.rewrite) {
         return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");

@@ -71,6 +71,7 @@ struct cli_options {
 #define OPTION_WITHOUT 0x800000u
 #define OPTION_NO_MEMO 0x1000000u
 #define OPTION_SUBSUME 0x2000000u
+#define OPTION_SYMMETRY 0x4000000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

@@ -130,7 +130,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     explore.begin_worker = start_watchdog;
     /* The file's counts are those of the default recipe with the file's run constants, renaming, and every choice point. */
     explore.compare = strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given &&
-                      explore.renaming && !explore.subsume && explore.without == 0;
+                      explore.renaming && !explore.subsume && !explore.symmetry && explore.without == 0;
     explore.rewrite = options->rewrite;
     explore_run(setup, &explore, outcome);
     signal(SIGTERM, SIG_DFL);

@@ -42,6 +42,7 @@ static const struct {
     {"no-renaming", no_argument, OPTION_NO_RENAMING},
     {"no-memo", no_argument, OPTION_NO_MEMO},
     {"subsume", no_argument, OPTION_SUBSUME},
+    {"symmetry", no_argument, OPTION_SYMMETRY},
     {"trust", no_argument, OPTION_TRUST},
     {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
@@ -163,6 +164,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_NO_LAYERS:
         options->search.layers = false;
+        break;
+    case OPTION_SYMMETRY:
+        options->search.symmetry = true;
         break;
     case OPTION_SUBSUME:
         options->search.subsume = true;

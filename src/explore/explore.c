@@ -44,6 +44,17 @@ static void begin_layer(struct search *search, int faults)
     search->next_again = DISTRUST_PATH_EVERY;
 }
 
+/* How states are compared; NULL: as they are. */
+static struct canon *open_canon(const struct search *search)
+{
+    struct world *world = search->run->world;
+    if (!search->options->renaming) {
+        return NULL;
+    }
+    struct canon *canon = search->options->symmetry ? world_symmetric_canon(world) : NULL;
+    return canon != NULL ? canon : world_canon(world);
+}
+
 /* What a layer has for itself. False if memory is refused. */
 static bool open_layer(struct search *search)
 {
@@ -52,7 +63,7 @@ static bool open_layer(struct search *search)
     search->start = world_save(search->run->world);
     search->visited = workers > 1 ? visited_open_shared(bytes, workers) : visited_open(bytes);
     search->exact = search->options->exact ? exact_open(bytes) : NULL;
-    search->canon = search->options->renaming ? world_canon(search->run->world) : NULL;
+    search->canon = open_canon(search);
     return search->start != NULL && search->visited != NULL &&
            (search->exact != NULL || !search->options->exact);
 }
@@ -197,6 +208,12 @@ static void conclude(struct search *search, struct outcome *outcome)
     struct check_stats all = run->stats;
     outcome->schedule = SCHEDULE_SEARCH;
     outcome->seed = run->setup.seeded == TRACE_SEED_SWEPT ? run->setup.seed : 0;
+    if (search->options->symmetry && !world_is_symmetric(run->world)) {
+        outcome_say(
+            outcome,
+            "  no symmetry: processes differ, there are several servers, or the recipe tells processes "
+            "apart\n");
+    }
     outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;

@@ -26,6 +26,7 @@ struct explore_options {
     bool exact;       /* states are compared whole, and not by fingerprints: with one worker */
     bool subsume;     /* a state is known if one with more left of the budgets is, see subsume.h */
     uint32_t without; /* choice points that the world lacks, see world_without() */
+    bool symmetry;    /* states that differ only in which process is which are one, where that is possible */
     bool renaming;    /* states that differ only by numbers that grow are one, if the recipe shows its own */
     int workers;      /* processes that search together, depth first; at least 1 */
     void (*begin_worker)(void); /* called in each process that a search forks; may be NULL */

@@ -31,7 +31,20 @@ static bool is_list(int op)
     return op == OP_CHILDREN || op == OP_CHILDREN2;
 }
 
-static void show_message(struct canon *canon, const struct zk_message *message)
+/* The order of a list is unspecified (F57). */
+static void show_names(struct canon *canon, const struct zk_message *message, uint32_t place)
+{
+    const char *text = message->bytes + message->path_size + 1;
+    for (int i = 0; is_list(message->op) && i < message->data_size; i++) {
+        canon_record(canon, text, strlen(text) + 1, place);
+        canon_text(canon, text);
+        canon_record_end(canon);
+        text += strlen(text) + 1;
+    }
+}
+
+/* The `place`th in its queue. */
+static void show_message(struct canon *canon, const struct zk_message *message, uint32_t place)
 {
     if (message->rec.tag == MESSAGE_SESSION) {
         canon_number(canon, CANON_SESSION, &message->out_size);
@@ -43,14 +56,11 @@ static void show_message(struct canon *canon, const struct zk_message *message)
     canon_number(canon, CANON_ZXID, &message->cause);
     if (message->rec.tag == MESSAGE_NODE) {
         canon_number(canon, CANON_ZXID, &message->zxid);
+        canon_role(canon, &message->out_size, sizeof message->out_size, message->out_size - 1);
     }
     show_stat(canon, &message->stat);
     canon_text(canon, message->bytes);
-    const char *text = message->bytes + message->path_size + 1;
-    for (int i = 0; is_list(message->op) && i < message->data_size; i++) {
-        canon_text(canon, text);
-        text += strlen(text) + 1;
-    }
+    show_names(canon, message, place);
 }
 
 /* ---- servers ---- */
@@ -60,7 +70,7 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
     canon_number(canon, CANON_ZXID, &txn->zxid);
     if (txn->rec.tag == TXN_REPLY) {
         const struct zk_message *reply = (const struct zk_message *)(const void *)txn->bytes;
-        show_message(canon, reply);
+        show_message(canon, reply, 0);
         canon_bound(canon, CANON_ZXID, &reply->zxid);
         return;
     }
@@ -80,12 +90,18 @@ static void show_server(struct canon *canon, int s)
     (fakezk.options.servers > 1 ? canon_number : canon_bound)(canon, CANON_ZXID, &server_at(s)->zxid);
     for (struct rec *rec = pack_first(&pack, LIST_NODE); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_node *node = (const struct zk_node *)rec;
+        canon_record(canon, rec, rec->size, 0);
         show_stat(canon, &node->stat);
         canon_bound(canon, CANON_SEQUENCE, &node->created);
         canon_text(canon, node_path(node));
+        canon_record_end(canon);
     }
     for (struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH); rec != NULL; rec = pack_next(&pack, rec)) {
-        canon_text(canon, ((const struct zk_server_watch *)rec)->path);
+        const struct zk_server_watch *watch = (const struct zk_server_watch *)rec;
+        canon_record(canon, rec, rec->size, 0);
+        canon_role(canon, &watch->client, sizeof watch->client, watch->client);
+        canon_text(canon, watch->path);
+        canon_record_end(canon);
     }
     for (struct rec *rec = pack_first(&pack, LIST_BACKLOG); rec != NULL; rec = pack_next(&pack, rec)) {
         show_transaction(canon, (const struct zk_txn *)rec);
@@ -95,16 +111,26 @@ static void show_server(struct canon *canon, int s)
 static void show_log(struct canon *canon)
 {
     struct pack pack = log_pack();
+    uint32_t place = 0;
     canon_bound(canon, CANON_ZXID, &the_log()->zxid);
-    canon_bound(canon, CANON_SESSION, &the_log()->next_session);
+    canon_blank(canon, the_log()->sessions,
+                sizeof the_log()->sessions); /* the next one is beyond all others */
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_session *session = (const struct zk_session *)rec;
+        canon_record(canon, rec, rec->size, 0);
         canon_number(canon, CANON_SESSION, (const int32_t *)&rec->word);
+        canon_role(canon, &session->client, sizeof session->client, session->client);
+        canon_record_end(canon);
     }
     for (int list = LIST_LATE; list <= LIST_LINGER; list++) {
         for (struct rec *rec = pack_first(&pack, list); rec != NULL; rec = pack_next(&pack, rec)) {
             const struct zk_request *late = (const struct zk_request *)rec;
+            canon_record(canon, rec, rec->size, ++place);
+            canon_role(canon, &late->lo_ms, sizeof late->lo_ms, late->lo_ms);
+            canon_owned(canon, rec, rec->size, late->lo_ms);
             canon_number(canon, CANON_SESSION, &late->forwarded);
             show_request(canon, late);
+            canon_record_end(canon);
         }
     }
 }
@@ -128,12 +154,35 @@ static void show_seen(struct canon *canon, const int32_t *zxid, bool matters)
     }
 }
 
+/* Those of one path stand in the order in which they were set. */
+static uint32_t watches_before(const struct pack *pack, const struct rec *rec)
+{
+    const char *path = ((const struct zk_watch *)rec)->path;
+    uint32_t count = 0;
+    for (const struct rec *other = pack_first(pack, rec->list); other != rec;
+         other = pack_next(pack, other)) {
+        count += strcmp(((const struct zk_watch *)other)->path, path) == 0;
+    }
+    return count;
+}
+
+static void show_watch(struct canon *canon, const struct zk_watch *watch, uint32_t place)
+{
+    canon_record(canon, watch, watch->rec.size, place);
+    canon_number(canon, CANON_ZXID, &watch->czxid);
+    canon_role(canon, &watch->owner, sizeof watch->owner, watch->owner - 1);
+    canon_text(canon, watch->path);
+    canon_record_end(canon);
+}
+
 static void show_handle(struct canon *canon, int client, int slot)
 {
     const struct _zhandle *zh = handle_at(client, slot);
     struct pack pack = client_pack(client);
     bool seen = needs_seen(&pack, slot);
     bool seen_received = seen;
+    uint32_t place = 0;
+    canon_role(canon, &zh->client, sizeof zh->client, client);
     canon_number(canon, CANON_SESSION, &zh->session);
     canon_wide(canon, CANON_SESSION, &zh->id.client_id);
     for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL; rec = pack_next(&pack, rec)) {
@@ -142,7 +191,7 @@ static void show_handle(struct canon *canon, int client, int slot)
     }
     for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_message *message = (const struct zk_message *)rec;
-        show_message(canon, message);
+        show_message(canon, message, ++place);
         seen = seen || message->watcher != 0;
         seen_received = seen_received || (message->watcher != 0 && rec->word == 1);
         if (rec->tag != MESSAGE_NODE) {
@@ -151,8 +200,7 @@ static void show_handle(struct canon *canon, int client, int slot)
     }
     show_seen(canon, &zh->last_zxid, seen_received);
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
-        canon_number(canon, CANON_ZXID, &((const struct zk_watch *)rec)->czxid);
-        canon_text(canon, ((const struct zk_watch *)rec)->path);
+        show_watch(canon, (const struct zk_watch *)rec, watches_before(&pack, rec));
     }
 }
 

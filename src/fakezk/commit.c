@@ -632,14 +632,35 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
 
 /* F88: a session that the leader has marked closing may still have its nodes; in the leader that is a moment,
  * without a clock a moment may be long. */
+/* Each client's sessions have numbers of their own, so that it leaves no trace whose was opened first. Zero if there are
+ * too many. */
+static int32_t next_session_number(int client)
+{
+    struct zk_log *log = log_mark();
+    if (log->sessions[client] == UINT16_MAX) {
+        return 0;
+    }
+    return 1 + client + fakezk.options.clients * log->sessions[client]++;
+}
+
+static struct zk_session *add_session(int client, int32_t number)
+{
+    struct pack pack = log_pack();
+    struct rec *before = pack_first(&pack, LIST_SESSION);
+    while (before != NULL && ((struct zk_session *)before)->client <= client) {
+        before = pack_next(&pack, before);
+    }
+    return number == 0
+               ? NULL
+               : (struct zk_session *)pack_insert(&pack, LIST_SESSION, before, sizeof(struct zk_session));
+}
+
 int32_t commit_open_session(int client, int32_t timeout_ms)
 {
     commit_late_all();
     begin_batch();
-    struct zk_log *log = log_mark();
-    int32_t number = ++log->next_session;
-    struct pack pack = log_pack();
-    struct zk_session *session = (struct zk_session *)pack_append(&pack, LIST_SESSION, sizeof *session);
+    int32_t number = next_session_number(client);
+    struct zk_session *session = add_session(client, number);
     if (session == NULL) {
         fakezk_note_trouble("limit: too many sessions");
         return 0;

@@ -84,14 +84,14 @@ enum { LIST_SESSION, LIST_LATE, LIST_LINGER };
 struct zk_log {
     struct arena_block head;
     int32_t zxid;
-    int32_t next_session;
     int32_t now_ms;
-    uint32_t reserved;
+    uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* opened so far, of each client */
     struct pack_table table;
 };
 
 enum session_state { SESSION_LIVE, SESSION_CLOSING };
 
+/* Sorted by client, then number. */
 struct zk_session {
     struct rec rec; /* tag = enum session_state, word = session number */
     int32_t timeout_ms;
@@ -411,14 +411,20 @@ void server_end_session(int server, int32_t session);
 
 /* ---- session.c ---- */
 
-/* NULL if its end is committed. Sessions stand in the order of their numbers, so without one that has ended in between
- * the place follows from the number: asked about every handle in every step, the answer is mostly found at once. */
+/* Whose session it is follows from its number. */
+static inline int session_client(int32_t number)
+{
+    return (number - 1) % fakezk.options.clients;
+}
+
+/* NULL if its end is committed. While each client has one session, its place follows from the number: asked about every
+ * handle in every step, the answer is mostly found at once. */
 static inline struct zk_session *session_find(int32_t number)
 {
     struct pack pack = log_pack();
     struct zk_session *first = (struct zk_session *)(void *)pack.records;
     uint32_t count = the_log()->table.end[LIST_SESSION] / (uint32_t)sizeof *first;
-    uint32_t at = count > 0 ? (uint32_t)number - first->rec.word : 0;
+    uint32_t at = (uint32_t)session_client(number);
     if (at < count && first[at].rec.word == (uint32_t)number) {
         return &first[at];
     }

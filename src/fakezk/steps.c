@@ -178,6 +178,11 @@ int fakezk_scope(int client, int *blocks)
     return count;
 }
 
+int fakezk_client_block(int client)
+{
+    return fakezk.client_block[client];
+}
+
 static bool can_handle_step(const struct fakezk_step *step)
 {
     if (step->client >= fakezk.options.clients || step->handle >= FAKEZK_HANDLES_MAX ||

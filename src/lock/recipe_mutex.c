@@ -308,4 +308,5 @@ const struct ls_recipe ls_recipe_mutex = {
     .revocable = revocable,
     .revoke = revoke,
     .canon = canon,
+    .symmetric = true,
 };

@@ -39,9 +39,19 @@ static void show_value(void *ctx, enum check_value type, int64_t *value)
     }
 }
 
+static void show_record(void *ctx, void *record, size_t size, const uint8_t *process)
+{
+    canon_record(ctx, record, size, 0);
+    if (process != NULL) {
+        canon_role(ctx, process, sizeof *process, *process);
+    }
+    check_record_visit(record, show_value, ctx);
+    canon_record_end(ctx);
+}
+
 static void show_judges(void *judges, struct canon *canon)
 {
-    check_set_visit(judges, show_value, canon);
+    check_set_records(judges, show_record, canon);
 }
 
 static bool is_random(enum schedule schedule)

@@ -5,7 +5,10 @@
 #include "base/canon.h"
 
 #include "base/assert.h"
+#include "base/symmetry.h"
 #include "sim/world.h"
+
+#include <string.h>
 
 /* What a recipe shows goes on to the block's list. */
 struct recipe_rename {
@@ -73,6 +76,21 @@ static void show_process(struct canon *canon, int p)
     }
 }
 
+static void show_state(struct canon *canon)
+{
+    const struct world_state *state = the_state();
+    for (int i = 0; i < WORLD_LOCKS_MAX; i++) {
+        canon_number(canon, CANON_ZXID, &state->newest[i]);
+    }
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if ((state->tired >> p & 1u) != 0) {
+            canon_record(canon, NULL, 0, 0);
+            canon_role(canon, &state->tired, sizeof state->tired, p);
+            canon_record_end(canon);
+        }
+    }
+}
+
 static void show_block(void *ctx, int block, struct canon *canon)
 {
     (void)ctx;
@@ -80,8 +98,8 @@ static void show_block(void *ctx, int block, struct canon *canon)
         the_world.options.judge_canon(world_judges(&the_world), canon);
         return;
     }
-    for (int i = 0; block == the_world.state_block && i < WORLD_LOCKS_MAX; i++) {
-        canon_number(canon, CANON_ZXID, &the_state()->newest[i]);
+    if (block == the_world.state_block) {
+        show_state(canon);
     }
     for (int p = 0; p < the_world.options.processes; p++) {
         if (block == the_world.process_block[p]) {
@@ -110,5 +128,53 @@ struct canon *world_canon(struct world *world)
     const struct world_options *options = &world->options;
     bool possible = options->recipe->canon != NULL && options->judge_canon != NULL &&
                     options->sequence_preset == 0 && !guards_writes(options);
-    return possible ? canon_open(&world->arena, show_block, NULL) : NULL;
+    return possible ? canon_open(&world->arena, options->processes, show_block, NULL) : NULL;
+}
+
+/* ---- processes that may change their names ---- */
+
+static bool equal_programs(const struct world_options *options)
+{
+    const struct world_program *first = &options->program[0];
+    for (int p = 1; p < options->processes; p++) {
+        const struct world_program *program = &options->program[p];
+        if (options->autostart[p] != options->autostart[0] || program->count != first->count ||
+            program->endless != first->endless || memcmp(program->ops, first->ops, sizeof first->ops) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool world_is_symmetric(const struct world *world)
+{
+    const struct world_options *options = &world->options;
+    return options->recipe->symmetric && options->servers == 1 && options->processes > 1 &&
+           options->processes <= SYMMETRY_PROCESSES_MAX && equal_programs(options);
+}
+
+static void own(struct symmetry_layout *layout, int block, int p, int alike)
+{
+    layout->owner[block] = (int8_t)p;
+    layout->alike[block] = (uint8_t)alike;
+}
+
+struct canon *world_symmetric_canon(struct world *world)
+{
+    struct symmetry_layout layout = {0};
+    struct canon *canon = world_is_symmetric(world) ? world_canon(world) : NULL;
+    for (int block = 0; block < world->arena.blocks; block++) {
+        own(&layout, block, -1, block);
+    }
+    for (int p = 0; p < world->options.processes; p++) {
+        own(&layout, world->process_block[p], p, world->process_block[0]);
+        own(&layout, world->heap_block[p], p, world->heap_block[0]);
+        own(&layout, fakezk_client_block(p), p, fakezk_client_block(0));
+        layout.self[p < SYMMETRY_PROCESSES_MAX ? p : 0] = world->env[p];
+    }
+    if (canon != NULL && !symmetry_open(canon, &layout)) {
+        canon_close(canon);
+        return NULL;
+    }
+    return canon;
 }

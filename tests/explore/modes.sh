@@ -26,7 +26,7 @@ counts()
         sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p'
 }
 
-# expect_counts NAME PLAIN RENAMED
+# expect_counts NAME PLAIN RENAMED SYMMETRIC
 expect_counts()
 {
     local mode
@@ -37,18 +37,22 @@ expect_counts()
         # shellcheck disable=SC2086
         same "$3" "$(counts "$1" $mode)" "states and transitions of $1, renamed, with $mode"
     done
+    for mode in '' '--strategy bfs' --no-memo '--workers 2'; do
+        # shellcheck disable=SC2086
+        same "$4" "$(counts "$1" --symmetry $mode)" "states and transitions of $1, up to names, with $mode"
+    done
 }
-expect_counts plain '1368 2694' '656 1316'
-expect_counts loss '40646 94094' '16916 40016'
-expect_counts cancel '17584 42106' '7562 19372'
-expect_counts followers '13710 33538' '11284 28602'
-expect_counts fresh '112990 234418' '4602 9760'
+expect_counts plain '984 1954' '354 726' '181 371'
+expect_counts loss '29170 67810' '8776 20948' '4393 10490'
+expect_counts cancel '12367 29816' '3903 10068' '1961 5053'
+expect_counts followers '9912 24428' '7486 19492' '7486 19492'
+expect_counts fresh '64672 134536' '2367 5056' '1196 2556'
 
 # Sets of run constants are searched one after the other, and counted together.
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 constants=8\n----\n' >"$scratch/swept.scn"
 for mode in '' '--workers 2' '--strategy bfs'; do
     # shellcheck disable=SC2086
-    same '97392 227792' "$(counts swept $mode)" "states and transitions of 8 sets of run constants with $mode"
+    same '64832 151520' "$(counts swept $mode)" "states and transitions of 8 sets of run constants with $mode"
 done
 expect 0 'in each of 8 sets of run constants;' "$LOCKSTEP" check --out "$scratch/reports" "$scratch/swept.scn"
 expect 0 'all runs with at most 1 fault; expected' "$LOCKSTEP" check --seed 3 --out "$scratch/reports" "$scratch/swept.scn"
@@ -60,7 +64,7 @@ for trace in "$scratch"/swept/*.trace; do
 done
 
 # Layers come to the same end.
-same '16916 40016' "$("$LOCKSTEP" check --out "$scratch/reports" "$scratch/loss.scn" |
+same '8776 20948' "$("$LOCKSTEP" check --out "$scratch/reports" "$scratch/loss.scn" |
     sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p')" 'states and transitions of the last layer'
 
 # A violation is found by all, and told with the same words by the shortest way.
@@ -70,6 +74,9 @@ for mode in '' '--workers 2' '--exact' '--strategy bfs'; do
         "$scratch/plain.scn"
 done
 expect 2 'expected --strategy dfs with several --workers' "$LOCKSTEP" check --workers 2 --strategy bfs "$scratch/plain.scn"
+expect 0 'no symmetry: processes differ' "$LOCKSTEP" check --symmetry "$scratch/followers.scn"
+expect 2 'expected --symmetry without --exact and --no-renaming' "$LOCKSTEP" check --symmetry --exact "$scratch/plain.scn"
+expect 2 'expected no --rewrite with --symmetry' "$LOCKSTEP" check --symmetry --rewrite "$scratch/plain.scn"
 expect 2 'expected no --exact with --subsume' "$LOCKSTEP" check --subsume --exact "$scratch/plain.scn"
 expect 2 'expected no --rewrite with --subsume' "$LOCKSTEP" check --subsume --rewrite "$scratch/plain.scn"
 expect 2 'expected one worker with --exact' "$LOCKSTEP" check --workers 2 --exact "$scratch/plain.scn"

@@ -15,9 +15,10 @@
 #include <cmocka.h>
 
 #define BLOCKS 4
-#define PER_BLOCK 4 /* of each space; the last is a bound */
-#define SPACES 2
+#define PER_BLOCK 4 /* of each space; the last transaction is a bound */
+#define SPACES 2    /* CANON_ZXID, CANON_SESSION */
 #define DISTINCT 7
+#define OWNERS 3 /* of sessions */
 #define ROUNDS 3000
 
 struct numbers {
@@ -33,15 +34,20 @@ struct pattern {
 static struct arena arena;
 static struct canon *canon;
 
+static bool is_bound(int space, int i)
+{
+    return space == CANON_ZXID && i == PER_BLOCK - 1;
+}
+
 static void show(void *ctx, int block, struct canon *to)
 {
     (void)ctx;
     const struct numbers *numbers = arena_at(&arena, block);
     for (int space = 0; space < SPACES; space++) {
-        for (int i = 0; i < PER_BLOCK - 1; i++) {
-            canon_number(to, (enum canon_space)space, &numbers->number[space][i]);
+        for (int i = 0; i < PER_BLOCK; i++) {
+            (is_bound(space, i) ? canon_bound : canon_number)(to, (enum canon_space)space,
+                                                              &numbers->number[space][i]);
         }
-        canon_bound(to, (enum canon_space)space, &numbers->number[space][PER_BLOCK - 1]);
     }
 }
 
@@ -52,7 +58,7 @@ static int open_all(void **state)
     for (int block = 0; block < BLOCKS; block++) {
         arena_add(&arena, sizeof(struct numbers), sizeof(struct numbers));
     }
-    canon = canon_open(&arena, show, NULL);
+    canon = canon_open(&arena, OWNERS, show, NULL);
     return canon == NULL;
 }
 
@@ -74,14 +80,16 @@ static struct pattern draw_pattern(struct rng *rng)
     return pattern;
 }
 
-/* A growing map; zero stays zero. */
+/* A growing map; zero stays zero. Sessions keep their owner, and grow among the owner's. */
 static void draw_map(struct rng *rng, int32_t map[SPACES][DISTINCT], int step)
 {
-    for (int space = 0; space < SPACES; space++) {
-        map[space][0] = 0;
-        for (int i = 1; i < DISTINCT; i++) {
-            map[space][i] = map[space][i - 1] + 1 + (int32_t)rng_below(rng, (uint32_t)step);
-        }
+    int32_t round[OWNERS] = {0};
+    map[CANON_ZXID][0] = map[CANON_SESSION][0] = 0;
+    for (int i = 1; i < DISTINCT; i++) {
+        map[CANON_ZXID][i] = map[CANON_ZXID][i - 1] + 1 + (int32_t)rng_below(rng, (uint32_t)step);
+        int owner = (i - 1) % OWNERS;
+        round[owner] += (int32_t)rng_below(rng, (uint32_t)step);
+        map[CANON_SESSION][i] = 1 + owner + OWNERS * round[owner]++;
     }
 }
 
@@ -104,28 +112,36 @@ static uint64_t fingerprint_of(const struct pattern *pattern, int32_t map[SPACES
     return canon_fingerprint(canon);
 }
 
+/* How many of those that are present count for the rank of this one: of sessions, its owner's. */
+static uint8_t rank_of(const bool present[DISTINCT], int space, uint8_t number)
+{
+    int step = space == CANON_SESSION ? OWNERS : 1;
+    uint8_t below = number > 0;
+    for (int i = number; i > 0; i -= step) {
+        below = (uint8_t)(below + present[i]);
+    }
+    bool owned = space == CANON_SESSION && number > 0;
+    return (uint8_t)(below + (owned ? 16 * ((number - 1) % OWNERS + 1) : 0));
+}
+
 /* Numbers become how many of their space that are no bounds are at most as large. */
 static struct pattern rank(const struct pattern *pattern)
 {
     struct pattern ranks = {0};
     for (int space = 0; space < SPACES; space++) {
         bool present[DISTINCT] = {false};
-        for (int n = 0; n < BLOCKS * (PER_BLOCK - 1); n++) {
-            present[pattern->at[n / (PER_BLOCK - 1)][space][n % (PER_BLOCK - 1)]] = true;
+        for (int n = 0; n < BLOCKS * PER_BLOCK; n++) {
+            present[pattern->at[n / PER_BLOCK][space][n % PER_BLOCK]] |= !is_bound(space, n % PER_BLOCK);
         }
         for (int n = 0; n < BLOCKS * PER_BLOCK; n++) {
             uint8_t number = pattern->at[n / PER_BLOCK][space][n % PER_BLOCK];
-            uint8_t below = number > 0;
-            for (int i = 1; i <= number; i++) {
-                below = (uint8_t)(below + present[i]);
-            }
-            ranks.at[n / PER_BLOCK][space][n % PER_BLOCK] = below;
+            ranks.at[n / PER_BLOCK][space][n % PER_BLOCK] = rank_of(present, space, number);
         }
     }
     return ranks;
 }
 
-/* Steps of a map: all numbers below the limit of bits; mostly below, some beyond; all beyond but zero. */
+/* Steps of a map: all numbers below the limit of bits; mostly below, some beyond; nearly all beyond. */
 static const int steps[] = {8, 30, 160};
 
 static void renamed_states_count_as_one(void **state)
