@@ -72,6 +72,11 @@ struct ls_mutex_counters {
     uint64_t releases;  /* last levels that were given back */
     uint64_t losses;    /* held locks that went with their session */
 
+    /* Asked to give the lock back; two requests that follow fast may be one telling. A holder that cannot read
+     * its node hears of no request meanwhile: the read is repeated, unless it was refused. */
+    uint64_t revocations;   /* requests that a holder's on_revoke was told of */
+    uint64_t revoke_misses; /* a holder's reads of its node that failed */
+
     /* From the wake-up of a waiter to its grant, in ms, each rounded up to whole ones: the sum of those that
      * were measured, how many were, and the longest. It begins when the event reaches this process: what came
      * before, the delete at the server and its way here, is not in it. Of waiters that are awake at the same
@@ -89,6 +94,8 @@ struct ls_session_counters {
     uint64_t suspensions;           /* links that broke */
     uint64_t reconnections;         /* links that came back to the same session */
     uint64_t losses;                /* sessions that died */
+    uint64_t revoke_requests;       /* to holders, to give a lock back: those that were sent */
+    uint64_t revoke_failures;       /* of these, answered with something else than LS_OK */
     struct ls_mutex_counters locks; /* of all its mutexes together */
 };
 

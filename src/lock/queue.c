@@ -164,6 +164,7 @@ static void deliver_revoke(struct ls_session *session)
     lock_janitor_reap(claim);
     if (!held)
         return;
+    lock_telemetry_revoked(claim);
     ls_env_unlock(session->env);
     options->ops->on_revoke(mutex, owner, token); /* it has one: the mutex would not be revocable */
     ls_env_lock(session->env);

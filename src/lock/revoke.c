@@ -29,6 +29,7 @@
  * The asker's side is one set. It rests on nothing and is not repeated: an answer that is lost leaves the asker
  * unsure, and asking twice does no harm. */
 #include "claim.h"
+#include "telemetry.h"
 
 #include <string.h>
 
@@ -59,6 +60,8 @@ static void failed(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     bool silent = verdict == LOCK_UNKNOWN && lock_session_ready(session_of(claim));
+    if (claim->state == LOCK_HELD)
+        lock_telemetry_missed(claim, zk_rc);
     if (verdict == LOCK_ABSENT || verdict == LOCK_REFUSED)
         claim->ear = LOCK_EAR_OFF;
     else if ((verdict == LOCK_AGAIN || silent) && claim->state == LOCK_HELD)
@@ -73,8 +76,10 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
     if (session->id && rc == ZOK) {
         claim->ear = LOCK_EAR_LISTENING;
         lock_session_progress(session);
-        if (claim->state == LOCK_HELD && is_request(value, size, stat))
+        if (claim->state == LOCK_HELD && is_request(value, size, stat)) {
+            lock_telemetry_asked(claim);
             lock_queue_note(claim, LOCK_NOTE_REVOKE);
+        }
     } else if (session->id) {
         failed(claim, rc);
     }
@@ -173,9 +178,10 @@ static void unlink_ask(struct lock_ask *ask)
     *link = ask->next;
 }
 
-static void end(struct lock_ask *ask, int rc)
+static void end(struct lock_ask *ask, int rc, int zk_rc)
 {
     struct ls_env *env = ask->session->env;
+    lock_telemetry_ask_answered(ask->session, rc, zk_rc);
     ask->rc = rc;
     ask->over = true;
     if (!ask->call)
@@ -212,7 +218,7 @@ static void on_set(int rc, const struct Stat *stat, const void *data)
     struct ls_session *session = ask->session;
     ls_env_callback_enter(session->env);
     ls_env_lock(session->env);
-    end(ask, meaning(rc));
+    end(ask, meaning(rc), rc);
     lock_mutex_leave(session);
 }
 
@@ -247,6 +253,7 @@ static int start(struct ls_session *session, const char *path, struct lock_ask a
     while (*link)
         link = &(*link)->next;
     *link = copy;
+    lock_telemetry_asks(session, path);
     return LS_OK;
 }
 
@@ -256,7 +263,7 @@ void lock_revoke_drained(struct ls_session *session)
     for (struct lock_ask *ask = session->asks; ask; ask = next) {
         next = ask->next;
         if (!ask->over)
-            end(ask, LS_EUNSURE);
+            end(ask, LS_EUNSURE, ZCLOSING);
     }
 }
 

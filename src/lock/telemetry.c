@@ -252,6 +252,61 @@ void lock_telemetry_lost(const struct lock_claim *claim)
                        (unsigned long long)claim->owner);
 }
 
+/* ---- revocation ---- */
+
+void lock_telemetry_asked(const struct lock_claim *claim)
+{
+    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: owner %llu is asked to give the lock back",
+                       claim->place->path, (unsigned long long)claim->owner);
+}
+
+void lock_telemetry_revoked(const struct lock_claim *claim)
+{
+    LOCK_COUNT(claim, revocations);
+}
+
+/* A node that is gone while its owner believes to hold is the loss of the lock, or will be told as that. */
+static enum ls_log_level level_of_miss(int zk_rc)
+{
+    switch (lock_session_verdict(zk_rc)) {
+    case LOCK_REFUSED:
+        return LS_LOG_ERROR;
+    case LOCK_ABSENT:
+        return LS_LOG_WARNING;
+    default:
+        return LS_LOG_INFO;
+    }
+}
+
+void lock_telemetry_missed(const struct lock_claim *claim, int zk_rc)
+{
+    LOCK_COUNT(claim, revoke_misses);
+    lock_telemetry_log(claim->place->session, level_of_miss(zk_rc),
+                       "%s: owner %llu cannot hear whether it is asked to give the lock back (%d)",
+                       claim->place->path, (unsigned long long)claim->owner, zk_rc);
+}
+
+void lock_telemetry_asks(struct ls_session *session, const char *path)
+{
+    struct ls_session_counters *counters = session_counters(session);
+    if (counters)
+        counters->revoke_requests++;
+    lock_telemetry_log(session, LS_LOG_DEBUG, "%s: asked to give the lock back", path);
+}
+
+/* That it came too late, or our session ended, is in the nature of a request. */
+void lock_telemetry_ask_answered(struct ls_session *session, int rc, int zk_rc)
+{
+    struct ls_session_counters *counters = session_counters(session);
+    if (!rc)
+        return;
+    if (counters)
+        counters->revoke_failures++;
+    lock_telemetry_log(session, rc == LS_EUNSURE ? LS_LOG_INFO : level_of_failure(rc),
+                       "a request to give a lock back failed: %s (%d)",
+                       rc == LS_EUNSURE ? "its answer was lost" : ls_strerror(rc), zk_rc);
+}
+
 /* ---- public ---- */
 
 int ls_session_counters(const struct ls_session *session, struct ls_session_counters *out)

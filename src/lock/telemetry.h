@@ -33,4 +33,12 @@ void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
 void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc);
 void lock_telemetry_lost(const struct lock_claim *claim);
 
+/* A holder has found a request to give the lock back, and its owner is told; its read for such requests has failed.
+ * A request of ours was sent to the holder at a path, and was answered. */
+void lock_telemetry_asked(const struct lock_claim *claim);
+void lock_telemetry_revoked(const struct lock_claim *claim);
+void lock_telemetry_missed(const struct lock_claim *claim, int zk_rc);
+void lock_telemetry_asks(struct ls_session *session, const char *path);
+void lock_telemetry_ask_answered(struct ls_session *session, int rc, int zk_rc);
+
 #endif

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The log and the counters: what is told at which level, what is counted, and that neither is there unasked. */
+#include "lock/claim.h"
 #include "lock/telemetry.h"
 #include "stage.h"
 
@@ -302,6 +303,164 @@ static void back_offs_are_counted_and_logged(void **state)
     stage_end();
 }
 
+/* ---- revocation ---- */
+
+static void make_revocable(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_make_revocable(&probe->mutex[0]), LS_OK);
+}
+
+static void on_answer(struct ls_session *session, void *user, int rc)
+{
+    (void)user;
+    stage_add(stage.told, "%s got %s", stage.options.name[session->env->process], stage_err(rc));
+}
+
+static void request(struct probe *probe)
+{
+    assert_int_equal(
+        ls_mutex_request_revoke_start(&probe->session, "/locks/x/lock-0000000001", on_answer, NULL), LS_OK);
+}
+
+static void request_first(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_request_revoke_start(&probe->session, stage.node[0], on_answer, NULL), LS_OK);
+}
+
+static void expect_revocations(uint64_t requests, uint64_t failures, uint64_t revocations, uint64_t misses)
+{
+    assert_int_equal(of_session.revoke_requests, requests);
+    assert_int_equal(of_session.revoke_failures, failures);
+    assert_int_equal(of_mutex.revocations, revocations);
+    assert_int_equal(of_mutex.revoke_misses, misses);
+    assert_memory_equal(&of_session.locks, &of_mutex, sizeof of_mutex);
+}
+
+static void release_and_forget(struct probe *probe)
+{
+    ls_env_lock(probe->session.env); /* as when another thread is calling callbacks */
+    lock_queue_note(probe->session.claims, LOCK_NOTE_REVOKE);
+    ls_env_unlock(probe->session.env);
+    assert_int_equal(ls_mutex_release_start(&probe->mutex[0], 1), LS_OK);
+}
+
+/* The path of the contender's node has a random id in it, which is cut out. */
+static void told_without_ids(const char *expected)
+{
+    char text[STAGE_TEXT];
+    size_t size = 0;
+    for (const char *at = stage.told; *at;) {
+        const char *id = strncmp(at, "/_c_", 4) == 0 ? strchr(at, ':') : NULL;
+        if (id)
+            at = id;
+        else
+            text[size++] = *at++;
+    }
+    text[size] = 0;
+    stage_expect(__FILE__, __LINE__, text, expected);
+    stage_forget();
+}
+
+static void requests_are_counted_and_logged(void **state)
+{
+    (void)state;
+    watched(2, LS_LOG_DEBUG);
+    stage_ready();
+    stage_job(0, make_revocable);
+    play("a acquire", "settle");
+    stage_forget();
+    stage_job(1, request_first);
+    play("settle");
+    told_without_ids(
+        "D /locks/x: asked to give the lock back; D /locks/x: owner 1 is asked to give the lock back; "
+        "a asked; b got ok");
+    expect_revocations(1, 0, 1, 0);
+    stage_job(0, release_and_forget); /* nobody was told of this one */
+    play("settle");
+    expect_revocations(1, 0, 1, 0);
+    stage_end();
+}
+
+static void requests_that_fail_are_counted_and_logged(void **state)
+{
+    (void)state;
+    watched(2, LS_LOG_INFO);
+    stage_ready();
+    play("a acquire", "settle");
+    stage_forget();
+    stage_job(1, request);
+    play("settle");
+    told("b got ENOENT"); /* too late is no news */
+    expect_revocations(1, 1, 0, 0);
+    stage_job(1, request_first);
+    play("cut b keep=0 apply=0 rc=-4", "settle");
+    told("W session  suspended: the link is gone; b suspended; I a request to give a lock back failed: "
+         "its answer was lost (-4); b got EUNSURE; I session  reconnected; b reconnected");
+    expect_revocations(2, 2, 0, 0);
+    stage_job(1, request_first);
+    play("b stop"); /* answered by the close */
+    told("I a request to give a lock back failed: its answer was lost (-116); b got EUNSURE");
+    expect_revocations(3, 3, 0, 0);
+    stage_end();
+}
+
+/* The lock is held, and the read of its node is under way. */
+static void begin_to_listen(void)
+{
+    watched(1, LS_LOG_INFO);
+    stage_ready();
+    stage_job(0, make_revocable);
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+         "deliver a list-reply");
+    told("a granted");
+}
+
+static void reads_that_fail_are_counted_and_logged(void **state)
+{
+    (void)state;
+    char line[FAKEZK_PATH_MAX + 8];
+    begin_to_listen();
+    play("cut a keep=0 apply=0 rc=-4", "settle");
+    told("W session  suspended: the link is gone; a suspended; I /locks/x: owner 1 cannot hear whether it is "
+         "asked to give the lock back (-4); I session  reconnected; a reconnected");
+    expect_revocations(0, 0, 0, 1);
+    stage_end();
+    begin_to_listen();
+    snprintf(line, sizeof line, "remove %s", stage.node[0]);
+    play(line, "settle");
+    told("W /locks/x: owner 1 cannot hear whether it is asked to give the lock back (-101)");
+    expect_revocations(0, 0, 0, 1);
+    stage_end();
+}
+
+static void a_node_that_may_not_be_read_is_an_error(void **state)
+{
+    (void)state;
+    struct ACL acl = {.perms = ZOO_PERM_DELETE, .id = ZOO_ANYONE_ID_UNSAFE};
+    struct ACL_vector delete_only = {.count = 1, .data = &acl};
+    watched(1, LS_LOG_ERROR);
+    stage.mutex.acl = &delete_only;
+    stage_ready();
+    stage_job(0, make_revocable);
+    play("a acquire", "settle");
+    told("a granted; E /locks/x: owner 1 cannot hear whether it is asked to give the lock back (-102)");
+    expect_revocations(0, 0, 0, 1);
+    stage_end();
+}
+
+static void a_read_under_a_release_is_no_miss(void **state)
+{
+    (void)state;
+    watched(1, LS_LOG_INFO);
+    stage_ready();
+    stage_job(0, make_revocable);
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+         "deliver a list-reply", "a release", "cut a keep=0 apply=0 rc=-4", "settle");
+    assert_null(strstr(stage.told, "hear"));
+    expect_revocations(0, 0, 0, 0);
+    stage_end();
+}
+
 /* ---- asked for, or not ---- */
 
 static void read_counters(struct probe *probe)
@@ -357,6 +516,11 @@ int main(void)
         cmocka_unit_test(hand_overs_are_timed_from_wake_up_to_grant),
         cmocka_unit_test(a_wake_up_without_a_grant_is_no_hand_over),
         cmocka_unit_test(back_offs_are_counted_and_logged),
+        cmocka_unit_test(requests_are_counted_and_logged),
+        cmocka_unit_test(requests_that_fail_are_counted_and_logged),
+        cmocka_unit_test(reads_that_fail_are_counted_and_logged),
+        cmocka_unit_test(a_node_that_may_not_be_read_is_an_error),
+        cmocka_unit_test(a_read_under_a_release_is_no_miss),
         cmocka_unit_test(counters_are_copied),
         cmocka_unit_test(nothing_is_counted_unasked),
     };
