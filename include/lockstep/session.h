@@ -194,6 +194,7 @@ struct ls_session {
     uint8_t idle_note : 1;     /* LS_SESSION_IDLE is to be delivered */
     uint8_t ending : 1;        /* a session on loan is being closed */
     uint8_t unarmed : 1;       /* the janitor could not have its timer and waits for the next chance */
+    uint8_t stuck : 1;         /* on loan: the server refuses to remove a node of this session */
 };
 
 /* Initialises a session. `hosts` is a connect string with chroot if any, `timeout_ms` the session timeout
@@ -215,7 +216,8 @@ int ls_session_start(struct ls_session *session);
  *
  * With a handle on loan the locks are given back while it is connected, and all answers are waited for: up to
  * two thirds of the timeout if the link is dead. LS_EUNSURE: closed, but nodes are left behind until the
- * handle's session ends; LS_ELOST: not closed, for the handle died meanwhile: close it, then call this again. */
+ * handle's session ends, because the link is gone, the server refuses to remove them, or memory is short;
+ * LS_ELOST: not closed, for the handle died meanwhile: close it, then call this again. */
 int ls_session_close(struct ls_session *session);
 
 /* ---- a handle of the application's ----

@@ -162,6 +162,7 @@ static void forget_node(struct lock_claim *claim)
 static void give_up(struct lock_claim *claim, int zk_rc)
 {
     forget_node(claim);
+    claim->place->session->stuck = claim->place->session->loan != NULL;
     if (claim->state == LOCK_RELEASING)
         take_over(claim, zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK, zk_rc);
     lock_queue_note(claim, LOCK_NOTE_LEFT);

@@ -130,11 +130,20 @@ static bool in_flight(const struct ls_session *session)
     return session->proving || session->surveys || session->asks;
 }
 
-/* Nodes that a connected session can remove are removed. */
+/* The janitor has something to remove, or a release that could not be sent yet. */
+static bool is_left(const struct ls_session *session)
+{
+    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
+        if (claim->state == LOCK_RELEASING)
+            return true;
+    return session->leftovers;
+}
+
+/* Nodes that a connected session can remove are removed. Without a timer for it nothing would wake us. */
 static bool is_ending(const struct ls_session *session)
 {
-    return lock_session_is_open(session) &&
-           (in_flight(session) || (session->leftovers && lock_session_ready(session)));
+    bool goes_on = lock_session_ready(session) && !session->unarmed;
+    return lock_session_is_open(session) && (in_flight(session) || (goes_on && is_left(session)));
 }
 
 int lock_loan_end(struct ls_session *session)
@@ -149,7 +158,7 @@ int lock_loan_end(struct ls_session *session)
         return LS_OK; /* another thread has closed it meanwhile */
     if (!lock_session_is_open(session) && in_flight(session))
         return LS_ELOST;
-    return session->leftovers && lock_session_is_open(session) ? LS_EUNSURE : LS_OK;
+    return (is_left(session) || session->stuck) && lock_session_is_open(session) ? LS_EUNSURE : LS_OK;
 }
 
 void lock_loan_give_back(struct ls_session *session)

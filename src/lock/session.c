@@ -248,6 +248,7 @@ static void forget_session(struct ls_session *session)
     session->confirmed = 0;
     session->unproven = 0;
     session->measured = 0;
+    session->stuck = 0;
     ls_env_timer_stop(session->env, &session->retry_timer);
     ls_env_timer_stop(session->env, &session->fresh_timer);
     lock_janitor_calm(session);

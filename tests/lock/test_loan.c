@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A handle on loan: what the client library is asked for, and a handle that dies while its session is being
- * closed. */
+/* A handle on loan: what the client library is asked for, and how its session is closed: while the janitor is
+ * at work, and while the link breaks or the handle dies. */
 #include "stage.h"
 
 static struct ls_session borrower;
@@ -11,20 +11,81 @@ static struct ls_loan loan;
 static zhandle_t *handle;
 static bool killed; /* the handle dies while somebody waits */
 
+static const char *const
+    *meanwhile;       /* what happens while a close waits, one line for each time that it sleeps */
+static int refusals;  /* that many deletes are not taken from now on */
+static int losses;    /* and of that many others the answer is lost, though the link stands */
+static bool no_timer; /* there is no memory for the janitor's */
+
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
 int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
                                    void_completion_t *done, const void *data);
+int __real_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion,
+                       const void *data);
+int __wrap_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion,
+                       const void *data);
+int __real_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx);
+int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx);
 /* NOLINTEND(bugprone-reserved-identifier) */
+
+static void kill_handle(void)
+{
+    killed = false;
+    ls_loan_on_event(&loan, handle, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
+}
+
+/* The thread that sleeps is the world's only one: others go on from here. */
+static void go_on(void)
+{
+    if (!meanwhile || !*meanwhile)
+        fail_msg("a close would wait for ever");
+    fakezk_leave();
+    play(*meanwhile++);
+    fakezk_enter(0);
+}
 
 void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)waiter;
-    assert_true(killed); /* in a world nothing else ends a wait */
-    killed = false;
     ls_env_unlock(env);
-    ls_loan_on_event(&loan, handle, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    if (killed)
+        kill_handle();
+    else
+        go_on();
     ls_env_lock(env);
+}
+
+static void_completion_t lost_completion;
+
+static void answer_is_lost(int rc, const void *data)
+{
+    (void)rc;
+    lost_completion(ZOPERATIONTIMEOUT, data);
+}
+
+int __wrap_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion,
+                       const void *data)
+{
+    if (refusals > 0) {
+        refusals--;
+        return ZSYSTEMERROR;
+    }
+    if (losses == 0)
+        return __real_zoo_adelete(zh, path, version, completion, data);
+    losses--;
+    lost_completion = completion;
+    return __real_zoo_adelete(zh, path, version, answer_is_lost, data);
+}
+
+int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx)
+{
+    if (no_timer && strcmp(name, "janitor-timer") == 0)
+        return LS_ENOMEM;
+    return __real_ls_env_timer_start(env, timer, name, delay_ms, fn, ctx);
 }
 
 /* It would take the application's own watches along. */
@@ -108,12 +169,21 @@ static void give_back_what_dies(struct probe *probe)
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
 }
 
-static void begin(void)
+static void ready(void)
 {
     killed = false;
+    meanwhile = NULL;
+    refusals = 0;
+    losses = 0;
+    no_timer = false;
     stage_set(1);
     stage.options.used_directory = true;
     stage_ready();
+}
+
+static void begin(void)
+{
+    ready();
     stage_job(0, lend);
     play("settle");
     assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
@@ -152,11 +222,278 @@ static void a_handle_that_dies_while_it_is_given_back_is_closed_first(void **sta
     stage_end();
 }
 
+/* ---- a close while the janitor is at work ---- */
+
+static int answer; /* of the close */
+static uint32_t heap_before;
+
+static void close_own(struct probe *probe)
+{
+    assert_int_equal(ls_session_close(&probe->session), LS_OK);
+    heap_before = stage_heap(probe);
+}
+
+static void close_borrower(struct probe *probe)
+{
+    (void)probe;
+    answer = ls_session_close(&borrower);
+}
+
+static void close_handle(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(zookeeper_close(handle), ZOK);
+}
+
+/* With no other session in the process, so that all labels mean the handle on loan. */
+static void begin_alone(void)
+{
+    ready();
+    stage_job(0, close_own);
+    stage_job(0, lend);
+    play("settle");
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+    stage_forget();
+}
+
+static void begin_held(void)
+{
+    begin_alone();
+    stage_job(0, ask);
+    play("settle");
+    told("1 ok");
+    stage_forget();
+}
+
+static int close_while(const char *const *lines)
+{
+    meanwhile = lines;
+    stage_job(0, close_borrower);
+    assert_null(*meanwhile); /* it has waited for all of them */
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CLOSED);
+    assert_null(loan.session);
+    return answer;
+}
+#define closes_while(...) close_while((const char *const[]){__VA_ARGS__, NULL})
+
+static void close_mutex(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_close(&mutex), LS_OK);
+    assert_int_equal(stage_heap(probe), heap_before);
+}
+
+/* The handle lives on and is its owner's: nothing of ours comes back to it. */
+static void end_alone(int nodes)
+{
+    stage_job(0, close_mutex);
+    stage_forget();
+    play("settle");
+    asked("");
+    assert_int_equal(fakezk_watches(0), 0);
+    assert_int_equal(stage.nodes, nodes);
+    stage_job(0, close_handle);
+    stage_end();
+}
+
+static void a_close_waits_for_the_pause_of_the_janitor(void **state)
+{
+    (void)state;
+    begin_held();
+    refusals = 1; /* the close's own try */
+    losses = 1;   /* the janitor's first one */
+    assert_int_equal(closes_while("fire a janitor-timer", "apply s1 a delete", "deliver a delete-reply",
+                                  "fire a janitor-timer", "apply s1 a delete", "deliver a delete-reply"),
+                     LS_OK);
+    asked("delete; delete");
+    end_alone(0);
+}
+
+/* The claim was given up long before the close begins. */
+static void a_close_waits_for_what_the_janitor_has_already(void **state)
+{
+    (void)state;
+    begin_held();
+    losses = 1;
+    stage_job(0, release);
+    play("apply s1 a delete", "deliver a delete-reply");
+    told("");
+    assert_false(ls_session_idle(&borrower));
+    assert_int_equal(closes_while("fire a janitor-timer", "apply s1 a delete", "deliver a delete-reply"),
+                     LS_OK);
+    asked("delete; delete");
+    end_alone(0);
+}
+
+/* Nothing is in flight and nobody has given it up, but it stands on the server still. */
+static void a_close_waits_for_a_release_that_could_not_be_sent(void **state)
+{
+    (void)state;
+    begin_held();
+    refusals = 1;
+    stage_job(0, release);
+    asked("");
+    assert_int_equal(stage.nodes, 1);
+    assert_int_equal(closes_while("fire a janitor-timer", "apply s1 a delete", "deliver a delete-reply"),
+                     LS_OK);
+    asked("delete");
+    end_alone(0);
+}
+
+static void a_close_waits_for_a_request_of_the_janitor(void **state)
+{
+    (void)state;
+    begin_held();
+    refusals = 1;
+    stage_job(0, release);
+    play("fire a janitor-timer", "apply s1 a delete");
+    assert_int_equal(closes_while("deliver a delete-reply"), LS_OK);
+    end_alone(0);
+}
+
+static void a_close_waits_for_the_search_of_the_janitor(void **state)
+{
+    (void)state;
+    begin_alone();
+    stage_job(0, ask);
+    play("apply s1 a create", "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting", "connect a s1",
+         "deliver a create-reply", "deliver a list-reply");
+    stage_job(0, cancel);
+    told("1 ECANCELED");
+    play("deliver a session-connected");
+    stage_forget();
+    assert_int_equal(closes_while("apply s1 a sync", "apply s1 a list", "deliver a sync-reply",
+                                  "deliver a list-reply", "apply s1 a delete", "deliver a delete-reply"),
+                     LS_OK);
+    end_alone(0);
+}
+
+/* ---- and the link breaks ---- */
+
+static void a_close_does_not_wait_for_a_new_link(void **state)
+{
+    (void)state;
+    begin_held();
+    refusals = 1;
+    assert_int_equal(closes_while("cut a keep=0 apply=0 rc=-4", "deliver a session-connecting"), LS_EUNSURE);
+    play("settle"); /* the handle connects again, for its owner */
+    end_alone(1);
+}
+
+/* The delete is lost with the link, or only its answer is: which one, nobody knows. */
+static void a_close_waits_until_the_lost_request_is_answered(void **state)
+{
+    (void)state;
+    for (int applied = 0; applied < 2; applied++) {
+        begin_held();
+        refusals = 1;
+        stage_job(0, release);
+        play("fire a janitor-timer");
+        assert_int_equal(closes_while(applied ? "cut a keep=0 apply=1 rc=-4" : "cut a keep=0 apply=0 rc=-4",
+                                      "deliver a session-connecting", "deliver a delete-reply"),
+                         LS_EUNSURE);
+        play("settle");
+        end_alone(!applied);
+    }
+}
+
+/* The link is back before the lost answer is told. */
+static void a_close_goes_on_over_the_next_link(void **state)
+{
+    (void)state;
+    begin_held();
+    play("cut a keep=0 apply=0 rc=-4", "deliver a session-connecting");
+    stage_job(0, release);
+    play("connect a s1", "deliver a session-connected");
+    assert_int_equal(closes_while("apply s1 a delete", "deliver a delete-reply"), LS_OK);
+    end_alone(0);
+}
+
+/* ---- and the session expires ---- */
+
+/* The handle is dead when the close is told of it: the server has taken the node along. */
+static void a_handle_that_dies_in_the_pause_needs_no_second_close(void **state)
+{
+    (void)state;
+    begin_held();
+    refusals = 1;
+    killed = true;
+    assert_int_equal(closes_while(NULL), LS_OK);
+    assert_false(killed);
+    stage_job(0, close_mutex);
+    stage_job(0, close_handle);
+    stage_end();
+}
+
+/* The link is told broken before the session is told dead, and that ends the close. */
+static void a_session_that_expires_meanwhile_leaves_the_close_unsure(void **state)
+{
+    (void)state;
+    begin_held();
+    refusals = 1;
+    assert_int_equal(closes_while("expire a", "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting"),
+                     LS_EUNSURE);
+    play("settle");
+    end_alone(0);
+    begin_held();
+    stage_job(0, release);
+    assert_int_equal(closes_while("expire a", "apply s1 a delete refused", "deliver a delete-reply",
+                                  "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting"),
+                     LS_EUNSURE);
+    play("settle");
+    end_alone(0);
+}
+
+/* ---- and the janitor cannot go on ---- */
+
+static void a_close_without_a_timer_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    begin_held();
+    refusals = 1;
+    no_timer = true;
+    assert_int_equal(closes_while(NULL), LS_EUNSURE);
+    end_alone(1);
+}
+
+/* The parent may be changed by nobody: a node stays, whether it was left before the close or is left by it. */
+static void a_close_tells_of_nodes_that_may_not_be_removed(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        begin_alone();
+        play("remove /locks/x", "create /locks/x perms=5");
+        stage_job(0, ask);
+        play("settle");
+        told("1 ok");
+        if (before) {
+            stage_job(0, release);
+            play("settle");
+            assert_true(ls_session_idle(&borrower));
+            assert_int_equal(closes_while(NULL), LS_EUNSURE);
+        } else {
+            assert_int_equal(closes_while("apply s1 a delete", "deliver a delete-reply"), LS_EUNSURE);
+        }
+        end_alone(1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watches_come_and_go),
         cmocka_unit_test(a_handle_that_dies_while_it_is_given_back_is_closed_first),
+        cmocka_unit_test(a_close_waits_for_the_pause_of_the_janitor),
+        cmocka_unit_test(a_close_waits_for_what_the_janitor_has_already),
+        cmocka_unit_test(a_close_waits_for_a_release_that_could_not_be_sent),
+        cmocka_unit_test(a_close_waits_for_a_request_of_the_janitor),
+        cmocka_unit_test(a_close_waits_for_the_search_of_the_janitor),
+        cmocka_unit_test(a_close_does_not_wait_for_a_new_link),
+        cmocka_unit_test(a_close_waits_until_the_lost_request_is_answered),
+        cmocka_unit_test(a_close_goes_on_over_the_next_link),
+        cmocka_unit_test(a_handle_that_dies_in_the_pause_needs_no_second_close),
+        cmocka_unit_test(a_session_that_expires_meanwhile_leaves_the_close_unsure),
+        cmocka_unit_test(a_close_without_a_timer_does_not_wait_for_it),
+        cmocka_unit_test(a_close_tells_of_nodes_that_may_not_be_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
