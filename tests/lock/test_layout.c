@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The layout of the public structs and the numbers of the public enums, on machines whose int has 32 bits, and long
+ * and pointers 64. Linked programs have them built in: a change here needs a new SOVERSION, but for numbers that are
+ * appended (docs/stability.md). Of structs whose fields are private only the size counts. */
+#include <lockstep/env.h>
+#include <lockstep/error.h>
+#include <lockstep/mutex.h>
+#include <lockstep/recipe.h>
+#include <lockstep/session.h>
+#include <lockstep/telemetry.h>
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- what is pinned ---- */
+
+struct pin {
+    const char *owner; /* a struct, or "" */
+    const char *name;  /* of a field; NULL: the whole of the struct */
+    long found;
+    long pinned;
+};
+
+/* clang-format off */
+#define SIZE(type, pinned) {#type, NULL, (long)sizeof(struct type), pinned}
+#define FIELD(type, field, pinned) {#type, #field, (long)offsetof(struct type, field), pinned}
+#define NUMBER(name, pinned) {"", #name, name, pinned}
+
+static const struct pin layout[] = {
+    SIZE(ls_waiter, 64),
+    SIZE(ls_stamp, 8),
+    SIZE(ls_timer, 4),
+    SIZE(ls_log_line, 241),
+    SIZE(ls_log, 7752),
+    FIELD(ls_log, write, 0),
+    FIELD(ls_log, level, 8),
+    FIELD(ls_log, user, 16),
+    SIZE(ls_mutex_counters, 128),
+    FIELD(ls_mutex_counters, acquires, 0),
+    FIELD(ls_mutex_counters, grants, 8),
+    FIELD(ls_mutex_counters, failures, 16),
+    FIELD(ls_mutex_counters, waits, 24),
+    FIELD(ls_mutex_counters, wakeups, 32),
+    FIELD(ls_mutex_counters, retries, 40),
+    FIELD(ls_mutex_counters, ambiguous, 48),
+    FIELD(ls_mutex_counters, releases, 56),
+    FIELD(ls_mutex_counters, losses, 64),
+    FIELD(ls_mutex_counters, revocations, 72),
+    FIELD(ls_mutex_counters, revoke_misses, 80),
+    FIELD(ls_mutex_counters, handovers, 88),
+    FIELD(ls_mutex_counters, handover_ms, 96),
+    FIELD(ls_mutex_counters, handover_ms_max, 104),
+    SIZE(ls_session_counters, 176),
+    FIELD(ls_session_counters, connections, 0),
+    FIELD(ls_session_counters, suspensions, 8),
+    FIELD(ls_session_counters, reconnections, 16),
+    FIELD(ls_session_counters, losses, 24),
+    FIELD(ls_session_counters, revoke_requests, 32),
+    FIELD(ls_session_counters, revoke_failures, 40),
+    FIELD(ls_session_counters, locks, 48),
+    SIZE(ls_retry_policy, 24),
+    FIELD(ls_retry_policy, kind, 0),
+    FIELD(ls_retry_policy, base_ms, 4),
+    FIELD(ls_retry_policy, delay_ms_max, 8),
+    FIELD(ls_retry_policy, jitter_percent, 12),
+    FIELD(ls_retry_policy, times, 16),
+    FIELD(ls_retry_policy, elapsed_ms_max, 20),
+    SIZE(ls_session_ops, 8),
+    FIELD(ls_session_ops, on_event, 0),
+    SIZE(ls_ref, 8),
+    SIZE(ls_session_listener, 16),
+    SIZE(ls_auth, 24),
+    FIELD(ls_auth, scheme, 0),
+    FIELD(ls_auth, certificate, 8),
+    FIELD(ls_auth, size, 16),
+    SIZE(ls_session_options, 64),
+    FIELD(ls_session_options, retry, 0),
+    FIELD(ls_session_options, margin_percent, 8),
+    FIELD(ls_session_options, keep_fresh, 12),
+    FIELD(ls_session_options, read_only, 13),
+    FIELD(ls_session_options, auth, 16),
+    FIELD(ls_session_options, auth_count, 24),
+    FIELD(ls_session_options, acl, 32),
+    FIELD(ls_session_options, tls, 40),
+    FIELD(ls_session_options, log, 48),
+    FIELD(ls_session_options, counters, 56),
+    SIZE(ls_session, 184),
+    SIZE(ls_loan, 16),
+    SIZE(ls_outcome, 24),
+    FIELD(ls_outcome, rc, 0),
+    FIELD(ls_outcome, zk_rc, 4),
+    FIELD(ls_outcome, depth, 8),
+    FIELD(ls_outcome, token, 16),
+    SIZE(ls_participant, 24),
+    FIELD(ls_participant, name, 0),
+    FIELD(ls_participant, contents, 8),
+    FIELD(ls_participant, size, 16),
+    SIZE(ls_mutex_ops, 40),
+    FIELD(ls_mutex_ops, on_done, 0),
+    FIELD(ls_mutex_ops, on_freed, 8),
+    FIELD(ls_mutex_ops, on_warning, 16),
+    FIELD(ls_mutex_ops, on_participants, 24),
+    FIELD(ls_mutex_ops, on_revoke, 32),
+    SIZE(ls_mutex_options, 24),
+    FIELD(ls_mutex_options, ops, 0),
+    FIELD(ls_mutex_options, acl, 8),
+    FIELD(ls_mutex_options, counters, 16),
+    SIZE(ls_mutex, 48),
+    SIZE(ls_report, 40),
+    FIELD(ls_report, kind, 0),
+    FIELD(ls_report, lock, 4),
+    FIELD(ls_report, owner, 8),
+    FIELD(ls_report, rc, 12),
+    FIELD(ls_report, depth, 16),
+    FIELD(ls_report, token, 24),
+    FIELD(ls_report, session, 32),
+    SIZE(ls_recipe_config, 40),
+    FIELD(ls_recipe_config, hosts, 0),
+    FIELD(ls_recipe_config, lock_paths, 8),
+    FIELD(ls_recipe_config, lock_count, 16),
+    FIELD(ls_recipe_config, session_timeout_ms, 20),
+    FIELD(ls_recipe_config, contents, 24),
+    FIELD(ls_recipe_config, contents_size, 32),
+    FIELD(ls_recipe_config, keep_fresh, 36),
+    SIZE(ls_rename, 40),
+    FIELD(ls_rename, zxid, 0),
+    FIELD(ls_rename, session, 8),
+    FIELD(ls_rename, sequence, 16),
+    FIELD(ls_rename, attempt, 24),
+    FIELD(ls_rename, text, 32),
+    SIZE(ls_recipe, 128),
+    FIELD(ls_recipe, name, 0),
+    FIELD(ls_recipe, summary, 8),
+    FIELD(ls_recipe, breaks, 16),
+    FIELD(ls_recipe, state_size, 24),
+    FIELD(ls_recipe, start, 32),
+    FIELD(ls_recipe, stop, 40),
+    FIELD(ls_recipe, acquire, 48),
+    FIELD(ls_recipe, cancel, 56),
+    FIELD(ls_recipe, release, 64),
+    FIELD(ls_recipe, query, 72),
+    FIELD(ls_recipe, idle, 80),
+    FIELD(ls_recipe, guard, 88),
+    FIELD(ls_recipe, handle, 96),
+    FIELD(ls_recipe, revocable, 104),
+    FIELD(ls_recipe, revoke, 112),
+    FIELD(ls_recipe, canon, 120),
+};
+
+static const struct pin numbers[] = {
+    NUMBER(LS_ENOMEM, -1),
+    NUMBER(LS_EINVAL, -2),
+    NUMBER(LS_EBUSY, -3),
+    NUMBER(LS_ETIMEDOUT, -4),
+    NUMBER(LS_ECANCELED, -5),
+    NUMBER(LS_ENOENT, -6),
+    NUMBER(LS_ENOTOWNER, -7),
+    NUMBER(LS_ELOST, -8),
+    NUMBER(LS_ESEQUENCE, -9),
+    NUMBER(LS_ENOAUTH, -10),
+    NUMBER(LS_EAUTHFAILED, -11),
+    NUMBER(LS_EZK, -12),
+    NUMBER(LS_ECLOSED, -13),
+    NUMBER(LS_EDEADLK, -14),
+    NUMBER(LS_EALREADY, -15),
+    NUMBER(LS_EUNSURE, -16),
+    NUMBER(LS_EGAVEUP, -17),
+    NUMBER(LS_EOVERFLOW, -18),
+    NUMBER(LS_EUNSUPPORTED, -19),
+    NUMBER(LS_WARN_FOREIGN_CHILD, 1),
+    NUMBER(LS_WARN_LEFT_BEHIND, 2),
+    NUMBER(LS_LOG_OFF, 0),
+    NUMBER(LS_LOG_ERROR, 1),
+    NUMBER(LS_LOG_WARNING, 2),
+    NUMBER(LS_LOG_INFO, 3),
+    NUMBER(LS_LOG_DEBUG, 4),
+    NUMBER(LS_RETRY_FOREVER, 0),
+    NUMBER(LS_RETRY_TIMES, 1),
+    NUMBER(LS_RETRY_ELAPSED, 2),
+    NUMBER(LS_SESSION_CONNECTED, 1),
+    NUMBER(LS_SESSION_SUSPENDED, 2),
+    NUMBER(LS_SESSION_RECONNECTED, 3),
+    NUMBER(LS_SESSION_LOST, 4),
+    NUMBER(LS_SESSION_READ_ONLY, 5),
+    NUMBER(LS_SESSION_AUTH_FAILED, 6),
+    NUMBER(LS_SESSION_GAVE_UP, 7),
+    NUMBER(LS_SESSION_IDLE, 8),
+    NUMBER(LS_STATE_NEW, 0),
+    NUMBER(LS_STATE_CONNECTING, 1),
+    NUMBER(LS_STATE_CONNECTED, 2),
+    NUMBER(LS_STATE_READ_ONLY, 3),
+    NUMBER(LS_STATE_SUSPENDED, 4),
+    NUMBER(LS_STATE_LOST, 5),
+    NUMBER(LS_STATE_FAILED, 6),
+    NUMBER(LS_STATE_CLOSED, 7),
+    NUMBER(LS_NOT_HELD, 0),
+    NUMBER(LS_HELD, 1),
+    NUMBER(LS_UNKNOWN, 2),
+    NUMBER(LS_REPORT_GRANTED, 0),
+    NUMBER(LS_REPORT_FAILED, 1),
+    NUMBER(LS_REPORT_FREED, 2),
+    NUMBER(LS_REPORT_CONNECTED, 3),
+    NUMBER(LS_REPORT_SUSPENDED, 4),
+    NUMBER(LS_REPORT_RECONNECTED, 5),
+    NUMBER(LS_REPORT_LOST, 6),
+    NUMBER(LS_REPORT_READ_ONLY, 7),
+    NUMBER(LS_REPORT_WARNING, 8),
+    NUMBER(LS_REPORT_IDLE, 9),
+    NUMBER(LS_REPORT_REVOKE, 10),
+    NUMBER(LS_REPORT_ASKED, 11),
+};
+/* clang-format on */
+
+/* ---- comparing ---- */
+
+static int count_differences(const struct pin *pins, size_t count)
+{
+    int differences = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (pins[i].found == pins[i].pinned)
+            continue;
+        differences++;
+        print_error("%s%s%s: %ld, pinned is %ld; see docs/stability.md\n", pins[i].owner,
+                    *pins[i].owner ? "." : "", pins[i].name ? pins[i].name : "size", pins[i].found,
+                    pins[i].pinned);
+    }
+    return differences;
+}
+
+static void structs_keep_their_layout(void **state)
+{
+    (void)state;
+    if (sizeof(int) != 4 || sizeof(long) != 8 || sizeof(void *) != 8)
+        skip();
+    assert_int_equal(count_differences(layout, sizeof layout / sizeof *layout), 0);
+}
+
+static void enums_keep_their_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(count_differences(numbers, sizeof numbers / sizeof *numbers), 0);
+}
+
+/* ---- nothing is forgotten ---- */
+
+static bool is_pinned(const char *type)
+{
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
+        if (!layout[i].name && strcmp(layout[i].owner, type) == 0)
+            return true;
+    return false;
+}
+
+/* Counts the structs that a header defines, and asserts that each is pinned. */
+static int look_into(const char *path)
+{
+    char line[512];
+    char type[64];
+    char brace;
+    int structs = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "struct %63s %c", type, &brace) != 2 || brace != '{')
+            continue;
+        structs++;
+        if (!is_pinned(type))
+            fail_msg("the size of struct %s (%s) is not pinned", type, path);
+    }
+    fclose(file);
+    return structs;
+}
+
+/* These two may change with each version. */
+static bool is_of_the_simulator(const char *header)
+{
+    return strcmp(header, "sim.h") == 0 || strcmp(header, "fakezk.h") == 0;
+}
+
+static void every_public_struct_is_pinned(void **state)
+{
+    (void)state;
+    char path[4096];
+    const char *source = getenv("LOCKSTEP_SOURCE_DIR");
+    int structs = 0;
+    assert_non_null(source);
+    snprintf(path, sizeof path, "%s/include/lockstep", source);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.' || is_of_the_simulator(entry->d_name))
+            continue;
+        snprintf(path, sizeof path, "%s/include/lockstep/%s", source, entry->d_name);
+        structs += look_into(path);
+    }
+    closedir(folder);
+    int pinned = 0;
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++)
+        pinned += !layout[i].name;
+    assert_int_equal(structs, pinned);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(structs_keep_their_layout),
+        cmocka_unit_test(enums_keep_their_numbers),
+        cmocka_unit_test(every_public_struct_is_pinned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
