@@ -16,6 +16,7 @@ struct ask {
     int value_size;
     int mode;
     int perms;
+    int own_perms;
     int version;
     code_fn completion;
     const void *data;
@@ -27,17 +28,17 @@ struct ask {
 
 /* ---- checks ---- */
 
-static int perms_of(const struct ACL_vector *acl)
+static void ask_acl(struct ask *ask, const struct ACL_vector *acl)
 {
-    int perms = 0;
     for (int i = 0; acl != NULL && i < acl->count; i++) {
         if (strcmp(acl->data[i].id.scheme, "world") == 0) {
-            perms |= acl->data[i].perms;
-        } else if (strcmp(acl->data[i].id.scheme, "auth") != 0) {
+            ask->perms |= acl->data[i].perms;
+        } else if (strcmp(acl->data[i].id.scheme, "auth") == 0) {
+            ask->own_perms |= acl->data[i].perms;
+        } else {
             fakezk_note_trouble("unsupported: ACL scheme %s", acl->data[i].id.scheme);
         }
     }
-    return perms;
 }
 
 /* ---- queueing ---- */
@@ -49,6 +50,7 @@ static void pack_request(struct zk_request *request, const struct ask *ask, cons
     request->path_size = (uint16_t)path->size;
     request->mode = (uint8_t)ask->mode;
     request->perms = (uint8_t)ask->perms;
+    request->own_perms = (uint8_t)ask->own_perms;
     request->completion = code_pack_fn(ask->completion);
     request->watcher = code_pack_fn((code_fn)ask->watcher);
     request->watch_context = ask->watch_context;
@@ -91,6 +93,7 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_
     int32_t soonest = the_log()->now_ms + 4 * fakezk.options.latency_min_ms;
     if (zh->link && zh->half <= HALF_REARM) {
         request->rec.word = 1;
+        auth_sign(request, zh->who);
         set_window(&pack, zh->slot, request);
         zh->sent_ms = the_log()->now_ms;
     } else if (fakezk.options.timed && zh->connect_ms > soonest) {
@@ -145,9 +148,9 @@ static int create(zhandle_t *zh, const char *call, int op, const char *path, con
                       .value = value,
                       .value_size = value != NULL ? valuelen : -1,
                       .mode = mode_byte(mode),
-                      .perms = perms_of(acl),
                       .completion = completion,
                       .data = data};
+    ask_acl(&ask, acl);
     return issue(zh, call, &ask);
 }
 
@@ -196,9 +199,9 @@ int zoo_aset_acl(zhandle_t *zh, const char *path, int version, struct ACL_vector
                       .path = path,
                       .value_size = -1,
                       .version = version,
-                      .perms = perms_of(acl),
                       .completion = (code_fn)completion,
                       .data = data};
+    ask_acl(&ask, acl);
     return issue(zh, "zoo_aset_acl", &ask);
 }
 
@@ -369,7 +372,7 @@ static bool sub_ask(const zoo_op_t *op, struct ask *ask)
         ask->value = op->create_op.data;
         ask->value_size = op->create_op.data != NULL ? op->create_op.datalen : -1;
         ask->mode = mode_byte(op->create_op.flags);
-        ask->perms = perms_of(op->create_op.acl);
+        ask_acl(ask, op->create_op.acl);
         ask->out = op->create_op.buf;
         ask->out_size = op->create_op.buflen;
         return true;

@@ -106,7 +106,7 @@ static int check_create(const struct zk_request *request, const char *parent_pat
     if (request->mode == (uint8_t)ZOO_CONTAINER && fakezk.options.no_containers) {
         return ZUNIMPLEMENTED;
     }
-    if (request->perms == 0) {
+    if (!auth_acl_is_valid(request)) {
         return ZINVALIDACL;
     }
     if (is_root) {
@@ -116,7 +116,7 @@ static int check_create(const struct zk_request *request, const char *parent_pat
     if (parent == NULL) {
         return ZNONODE;
     }
-    if ((parent->perms & ZOO_PERM_CREATE) == 0) {
+    if (!auth_allows(parent, request, ZOO_PERM_CREATE)) {
         return ZNOAUTH;
     }
     return path_refused(request) ? ZBADARGUMENTS : ZOK;
@@ -197,6 +197,7 @@ static int op_create(const struct zk_request *request, int32_t session, int32_t 
     txn->client = owner_client(session);
     txn->node_kind = (uint8_t)node_kind_of(request->mode);
     txn->perms = request->perms;
+    txn->owner = auth_owner(request);
     txn->counter = count_up(parent->created);
     if (!tree_create(0, txn)) {
         return ZSYSTEMERROR;
@@ -216,7 +217,7 @@ static int op_delete(const struct zk_request *request, int32_t zxid)
     if (parent == NULL) {
         return ZNONODE;
     }
-    if ((parent->perms & ZOO_PERM_DELETE) == 0) {
+    if (!auth_allows(parent, request, ZOO_PERM_DELETE)) {
         return ZNOAUTH;
     }
     const struct zk_node *node = tree_find(0, request->bytes);
@@ -249,7 +250,7 @@ static int op_set(const struct zk_request *request, int32_t zxid, struct result 
     if (node == NULL) {
         return ZNONODE;
     }
-    if ((node->perms & ZOO_PERM_WRITE) == 0) {
+    if (!auth_allows(node, request, ZOO_PERM_WRITE)) {
         return ZNOAUTH;
     }
     if (request->version != -1 && request->version != node->stat.version) {
@@ -274,13 +275,13 @@ static int op_set_acl(const struct zk_request *request, int32_t zxid)
     if (path_refused(request)) {
         return ZBADARGUMENTS;
     }
-    if (request->perms == 0) {
+    if (!auth_acl_is_valid(request)) {
         return ZINVALIDACL;
     }
     if (node == NULL) {
         return ZNONODE;
     }
-    if ((node->perms & ZOO_PERM_ADMIN) == 0) {
+    if (!auth_allows(node, request, ZOO_PERM_ADMIN)) {
         return ZNOAUTH;
     }
     if (request->version != -1 && request->version != node->stat.aversion) {
@@ -291,6 +292,7 @@ static int op_set_acl(const struct zk_request *request, int32_t zxid)
         return ZSYSTEMERROR;
     }
     txn->perms = request->perms;
+    txn->owner = auth_owner(request);
     txn->version = node->stat.aversion + 1;
     tree_set_acl(0, txn);
     return ZOK;
@@ -305,7 +307,7 @@ static int op_check(const struct zk_request *request)
     if (node == NULL) {
         return ZNONODE;
     }
-    if ((node->perms & ZOO_PERM_READ) == 0) {
+    if (!auth_allows(node, request, ZOO_PERM_READ)) {
         return ZNOAUTH;
     }
     if (request->version != -1 && request->version != node->stat.version) {

@@ -9,8 +9,9 @@
 
 const char *fakezk_op_name(int op)
 {
-    static const char *const names[] = {"create", "create", "delete", "exists", "get",    "set",     "list",
-                                        "list",   "sync",   "multi",  "getacl", "setacl", "unwatch", "check"};
+    static const char *const names[] = {"create", "create", "delete",  "exists", "get",
+                                        "set",    "list",   "list",    "sync",   "multi",
+                                        "getacl", "setacl", "unwatch", "check",  "auth"};
     _Static_assert(sizeof names / sizeof *names == OP_KINDS, "one name per op");
     LS_ASSERT(op >= 0 && op < OP_KINDS);
     return names[op];

@@ -39,7 +39,7 @@ enum node_kind { NODE_PERSISTENT, NODE_EPHEMERAL, NODE_CONTAINER };
 
 /* Sorted by path. `bytes` is the path, its zero, the data. */
 struct zk_node {
-    struct rec rec;      /* tag = enum node_kind */
+    struct rec rec; /* tag = enum node_kind; word = what else than to the world its ACL allows, see auth.c */
     struct zk_stat stat; /* cversion unused: derived from `created` (F48) */
     int32_t created;     /* children ever created: the next suffix (F47) */
     uint16_t path_size;  /* without the zero */
@@ -73,8 +73,8 @@ struct zk_txn {
     uint8_t client, handle; /* REPLY; CREATE, DELETE: the node's client plus one */
     uint8_t reserved;
     int32_t counter; /* CREATE: the parent's `created` afterwards; DELETE: czxid of the node */
-    uint32_t reserved2;
-    char bytes[]; /* path, zero, data */
+    uint32_t owner;  /* CREATE, SET_ACL: of the node's ACL, see auth.c */
+    char bytes[];    /* path, zero, data */
 };
 
 /* ---- the log block: lists behind struct zk_log ---- */
@@ -138,7 +138,8 @@ struct _zhandle {
     int32_t sent_ms;     /* last send */
     int32_t received_ms; /* last receipt */
     uint8_t half;        /* enum half */
-    uint8_t reserved2[3];
+    uint8_t reserved2;
+    uint16_t who; /* its credentials; 0 = none */
 };
 
 struct zk_client {
@@ -165,6 +166,7 @@ enum zk_op {
     OP_SET_ACL,
     OP_UNWATCH,
     OP_CHECK, /* inside a multi only */
+    OP_AUTH,  /* never a request: the answer of zoo_add_auth */
     OP_KINDS
 };
 
@@ -198,7 +200,9 @@ struct zk_request {
     const void *data;  /* of the completion */
     void *out;         /* MULTI: results; sub-requests: buffer or Stat */
     int32_t out_size;  /* MULTI: count; sub-requests: buffer size */
-    uint32_t odd_path; /* holds a byte that a server may object to (F55) */
+    uint8_t odd_path;  /* holds a byte that a server may object to (F55) */
+    uint8_t own_perms; /* CREATE, SET_ACL: of who sends it, by the scheme "auth" */
+    uint16_t who;      /* sends it; 0 = nobody in particular */
     char bytes[];      /* path, zero, data */
 };
 
@@ -369,6 +373,20 @@ void tree_set_acl(int server, const struct zk_txn *txn);
 struct zk_stat tree_stat(const struct zk_node *node);
 const char *node_path(const struct zk_node *node);
 const char *node_data(const struct zk_node *node);
+
+/* ---- auth.c: identities and ACLs ---- */
+
+int auth_add(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t completion,
+             const void *data);
+
+/* A request, with those inside it, is sent by `who`. */
+void auth_sign(struct zk_request *request, uint16_t who);
+
+/* Of a request with an ACL: whether a server takes that; what is kept of it, besides what it allows to the world. */
+bool auth_acl_is_valid(const struct zk_request *request);
+uint32_t auth_owner(const struct zk_request *request);
+
+bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm);
 
 /* ---- commit.c: writes ---- */
 

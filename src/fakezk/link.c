@@ -558,6 +558,7 @@ static void send_queued(int client, int slot)
     for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         struct zk_request *request = (struct zk_request *)rec;
         request->rec.word = 1;
+        auth_sign(request, handle_at(client, slot)->who);
         link_window(&request->lo_ms, &request->hi_ms);
     }
 }

@@ -347,7 +347,7 @@ static unsigned char *read_node(int server, const struct zk_request *request, st
         reply->rc = ZNONODE;
         return tail;
     }
-    if (op != OP_EXISTS && (node->perms & ZOO_PERM_READ) == 0) {
+    if (op != OP_EXISTS && !auth_allows(node, request, ZOO_PERM_READ)) {
         reply->rc = ZNOAUTH;
         return tail;
     }
@@ -361,6 +361,10 @@ static unsigned char *read_node(int server, const struct zk_request *request, st
         tail = list_children(server, reply, request->bytes);
     } else if (op == OP_GET_ACL) {
         reply->data_size = node->perms;
+        if (node->rec.word != 0) {
+            fakezk_note_trouble(
+                "unsupported: zoo_aget_acl of a node that has more than the world in its ACL");
+        }
     }
     return tail;
 }

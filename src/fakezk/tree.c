@@ -121,6 +121,7 @@ bool tree_create(int server, const struct zk_txn *txn)
     node->stat.data_size = txn->data_size;
     node->path_size = txn->path_size;
     node->perms = txn->perms;
+    node->rec.word = txn->owner;
     memcpy(node->bytes, txn->bytes, txn->path_size + 1u + data_size);
     note_child_created(server, txn);
     return true;
@@ -174,6 +175,7 @@ void tree_set_acl(int server, const struct zk_txn *txn)
     struct zk_node *node = tree_find(server, txn->bytes);
     LS_ASSERT(node != NULL);
     node->perms = txn->perms;
+    node->rec.word = txn->owner;
     node->stat.aversion = txn->version;
 }
 

@@ -426,7 +426,6 @@ static void test_other_calls_say_their_name(void **state)
     (void)state;
     zhandle_t *zh = NULL;
     UNSUPPORTED(zoo_set_servers(zh, "h"), "zoo_set_servers");
-    UNSUPPORTED(zoo_add_auth(zh, "digest", "a:b", 3, bench_void_done, NULL), "zoo_add_auth");
     UNSUPPORTED(zoo_acreate_ttl(zh, "/n", NULL, -1, NULL, 5, 1, bench_string_done, NULL), "zoo_acreate_ttl");
     UNSUPPORTED(zoo_acreate2_ttl(zh, "/n", NULL, -1, NULL, 5, 1, NULL, NULL), "zoo_acreate2_ttl");
 }

@@ -8,9 +8,12 @@
 
 static int refusal;     /* how that many calls of zoo_add_auth() end ... */
 static int refusals;    /* ... before it works */
+static bool pass_on;    /* they reach the ensemble, and are not told */
 static bool show_perms; /* creates tell the permissions of their ACL */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t done,
+                        const void *data);
 int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t done,
                         const void *data);
 zhandle_t *__wrap_zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn, int recv_timeout,
@@ -30,9 +33,8 @@ int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int 
 int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t done,
                         const void *data)
 {
-    (void)zh;
-    (void)done;
-    (void)data;
+    if (pass_on)
+        return __real_zoo_add_auth(zh, scheme, cert, size, done, data);
     if (refusals) {
         refusals--;
         stage_add(stage.asked, "no auth");
@@ -74,6 +76,7 @@ static void one(int failures, int rc)
     refusal = rc;
     refusals = failures;
     show_perms = false;
+    pass_on = false;
     stage_set(1);
     stage.options.used_directory = true;
     stage.session.auth = two;
@@ -130,6 +133,62 @@ static void without_memory_for_them_the_session_gives_up(void **state)
     play("a acquire", "settle");
     told("a gave-up; a failed ENOMEM");
     asked("no auth");
+    stage_end();
+}
+
+/* ---- what they are good for ---- */
+
+static const struct ls_auth owner = {.scheme = "digest", .certificate = "user:secret", .size = 11};
+static const struct ls_auth other = {.scheme = "digest", .certificate = "user:guess", .size = 10};
+
+/* Processes begin one after the other, so that their sessions may have different options. */
+static void a_holds_and_b_comes(const struct ls_auth *of_b)
+{
+    one(0, ZOK);
+    pass_on = true;
+    stage_set(2);
+    stage.options.autostart[1] = false;
+    stage.session.acl = &ZOO_CREATOR_ALL_ACL;
+    stage.session.auth = &owner;
+    stage.session.auth_count = 1;
+    stage_open();
+    play("a acquire", "settle");
+    told("a connected; a granted");
+    stage.session.auth = of_b;
+    stage.session.auth_count = of_b != NULL;
+    play("b start", "settle");
+    stage_forget();
+    play("b acquire", "settle");
+}
+
+static void who_has_the_credentials_shares_the_lock(void **state)
+{
+    (void)state;
+    a_holds_and_b_comes(&owner);
+    told("");
+    play("cut a keep=0 apply=0 rc=-4", "settle", "a release", "settle");
+    told("a suspended; a reconnected; a freed; b granted");
+    stage_end();
+}
+
+static void who_has_others_is_told_at_once(void **state)
+{
+    (void)state;
+    a_holds_and_b_comes(&other);
+    told("b failed ENOAUTH");
+    assert_int_equal(stage.zk_rc, ZNOAUTH);
+    assert_int_equal(stage.nodes, 1);
+    play("a release", "settle");
+    told("a freed");
+    stage_end();
+}
+
+static void who_has_none_cannot_make_a_lock_of_his_own(void **state)
+{
+    (void)state;
+    a_holds_and_b_comes(NULL);
+    told("b failed EZK");
+    assert_int_equal(stage.zk_rc, ZINVALIDACL);
     stage_end();
 }
 
@@ -214,6 +273,9 @@ int main(void)
         cmocka_unit_test(each_handle_is_given_them_once),
         cmocka_unit_test(without_them_nothing_is_asked),
         cmocka_unit_test(without_memory_for_them_the_session_gives_up),
+        cmocka_unit_test(who_has_the_credentials_shares_the_lock),
+        cmocka_unit_test(who_has_others_is_told_at_once),
+        cmocka_unit_test(who_has_none_cannot_make_a_lock_of_his_own),
         cmocka_unit_test(tls_is_asked_for_by_its_certificates),
         cmocka_unit_test(contenders_and_ancestors_have_the_same_acl),
         cmocka_unit_test(senseless_credentials_are_refused),

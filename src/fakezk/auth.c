@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Who asks, and what a node's ACL allows him.
+ *
+ * A handle goes by one identity at most, which zoo_add_auth() gives it; the client repeats it at each later
+ * connection before all else (F43), so that it holds from the call on for all requests that are sent. A request is
+ * signed when it is sent: what was under way before keeps its rights, for the server reads in order (F36).
+ *
+ * An ACL consists of what it allows to the world, and what it allows to one identity: that of its maker, by the
+ * scheme "auth". An identity is a number made of the credentials alone, so that worlds that are alike have equal
+ * bytes whoever came first. */
+#include "base/hash.h"
+#include "fakezk/internal.h"
+
+#include <string.h>
+
+enum { PERMS_BITS = 8, PERMS_MASK = (1 << PERMS_BITS) - 1 };
+
+/* ---- identities ---- */
+
+static uint16_t identity_of(const char *cert, int size)
+{
+    uint64_t hash = (uint64_t)size;
+    for (int i = 0; i < size; i++) {
+        hash = hash_mix(hash * 257 + (unsigned char)cert[i]);
+    }
+    return (uint16_t)(hash % UINT16_MAX + 1); /* 0 = nobody */
+}
+
+/* The answer comes in its turn among the callbacks, without a way of its own. */
+static void answer(const struct _zhandle *zh, void_completion_t completion, const void *data)
+{
+    _Alignas(8) unsigned char space[sizeof(struct zk_message) + 8] = {0};
+    struct zk_message *message = (struct zk_message *)space;
+    message->rec.tag = MESSAGE_REPLY;
+    message->rec.size = sizeof space;
+    message->op = OP_AUTH;
+    message->table = WATCH_NONE;
+    message->completion = code_pack_fn((code_fn)completion);
+    message->data = data;
+    message->data_size = -1;
+    deliver_queue(zh->client, zh->slot, message);
+}
+
+int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, void_completion_t completion,
+             const void *data)
+{
+    struct _zhandle *zh = handle_check(handle, "zoo_add_auth");
+    if (zh == NULL || scheme == NULL) {
+        return ZBADARGUMENTS;
+    }
+    if (zh->state <= 0) {
+        return ZINVALIDSTATE; /* also between two connections (F16) */
+    }
+    uint16_t who = identity_of(cert, cert != NULL ? size : 0);
+    if (strcmp(scheme, "digest") != 0) {
+        fakezk_note_trouble("unsupported: zoo_add_auth with scheme %s", scheme);
+    } else if (zh->who != 0 && zh->who != who) {
+        fakezk_note_trouble("unsupported: zoo_add_auth with a second identity");
+    } else if (completion != NULL && zh->state != ZOO_CONNECTED_STATE) {
+        fakezk_note_trouble("unsupported: zoo_add_auth with a completion before there is a connection");
+    } else {
+        client_mark(zh->client)->handle[zh->slot].who = who;
+        if (completion != NULL) {
+            answer(zh, completion, data);
+        }
+        return ZOK;
+    }
+    return ZUNIMPLEMENTED;
+}
+
+/* ---- requests ---- */
+
+void auth_sign(struct zk_request *request, uint16_t who)
+{
+    request->who = who;
+    if (request->rec.tag != OP_MULTI || who == 0) {
+        return;
+    }
+    for (int32_t at = 0; at < request->data_size;) {
+        struct zk_request *sub = (struct zk_request *)(request->bytes + request->path_size + 1 + at);
+        sub->who = who;
+        at += sub->rec.size;
+    }
+}
+
+bool auth_acl_is_valid(const struct zk_request *request)
+{
+    bool nobody = request->own_perms != 0 && request->who == 0;
+    return !nobody && (request->perms | request->own_perms) != 0;
+}
+
+/* ---- nodes ---- */
+
+uint32_t auth_owner(const struct zk_request *request)
+{
+    return request->own_perms != 0 ? (uint32_t)request->who << PERMS_BITS | request->own_perms : 0;
+}
+
+bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm)
+{
+    int perms = node->perms;
+    if (request->who != 0 && node->rec.word >> PERMS_BITS == request->who) {
+        perms |= (int)(node->rec.word & PERMS_MASK);
+    }
+    return (perms & perm) != 0;
+}
