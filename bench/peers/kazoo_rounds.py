@@ -3,7 +3,8 @@
 
 """kazoo's side of `./dev bench lock`: its Lock, by the protocol of bench/lock/rounds.h.
 
-Each contender has a process of its own, because Python's threads keep each other from running."""
+Each contender has a process of its own, because Python's threads keep each other from running. It keeps one Lock: a new
+one for each acquire would send as many requests, and is slower (docs/performance.md)."""
 
 import logging
 import multiprocessing
