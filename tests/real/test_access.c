@@ -5,6 +5,8 @@
  * permission that is taken away is an error, never a retry for ever. */
 #include "stage.h"
 
+#include <dlfcn.h>
+
 static const struct ls_auth owner[] = {{.scheme = "digest", .certificate = "owner:secret", .size = 12}};
 static const struct ls_auth stranger[] = {{.scheme = "digest", .certificate = "stranger:secret", .size = 15}};
 static const struct ls_auth nonsense[] = {{.scheme = "nonsense", .certificate = "x", .size = 1}};
@@ -167,13 +169,30 @@ static void test_refused_credentials(void **state)
     client_close(&client);
 }
 
+/* Debian's client library has no TLS. Then the option is refused, before anything could go in the clear. */
+static void test_tls_needs_a_client_library_that_has_it(void **state)
+{
+    (void)state;
+    static const struct ls_session_options with_tls = {.tls = "ca.crt,client.crt,client.pem,password"};
+    struct ls_session session;
+    struct ls_env *env;
+    bool has_it = dlsym(RTLD_DEFAULT, "zookeeper_init_ssl") != NULL;
+    assert_int_equal(ls_env_pthread_open(&env), LS_OK);
+    assert_int_equal(ls_session_init(&session, env, server(), TIMEOUT_MS, &with_tls),
+                     has_it ? LS_OK : LS_EUNSUPPORTED);
+    ls_env_pthread_close(env);
+}
+
 int main(void)
 {
     zoo_set_debug_level(0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_owner_and_stranger),         cmocka_unit_test(test_after_an_expiry),
-        cmocka_unit_test(test_permission_lost_while_held), cmocka_unit_test(test_unreadable_predecessor),
+        cmocka_unit_test(test_owner_and_stranger),
+        cmocka_unit_test(test_after_an_expiry),
+        cmocka_unit_test(test_permission_lost_while_held),
+        cmocka_unit_test(test_unreadable_predecessor),
         cmocka_unit_test(test_refused_credentials),
+        cmocka_unit_test(test_tls_needs_a_client_library_that_has_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
