@@ -40,6 +40,8 @@ struct cli_options {
     bool help;
     bool check; /* the command is check: only exploring scenarios, and no random schedules */
     struct explore_options search; /* of exploring scenarios */
+    struct strategy_plan plan;     /* of random schedules */
+    bool no_search;                /* exploring scenarios get random schedules alone */
     char **path;                   /* what is left of the command line */
     int paths;
 };
@@ -72,6 +74,9 @@ struct cli_options {
 #define OPTION_NO_MEMO 0x1000000u
 #define OPTION_SUBSUME 0x2000000u
 #define OPTION_SYMMETRY 0x4000000u
+#define OPTION_DEPTH 0x20000000u
+#define OPTION_NO_SEARCH 0x40000000u
+#define OPTION_COVERAGE 0x80000000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

@@ -97,7 +97,8 @@ static void run_random(const struct cli_options *options, const struct run_setup
     random_run(setup, options->seed, runs, options->out, outcome);
     if (!setup->scenario->exploring) {
         merge(outcome, &directed);
-    } else if (outcome->verdict == VERDICT_LIMIT || outcome->verdict == VERDICT_HOLDS) {
+    } else if (!options->no_search &&
+               (outcome->verdict == VERDICT_LIMIT || outcome->verdict == VERDICT_HOLDS)) {
         uint64_t schedules = outcome->runs;
         *outcome = directed; /* what the search says is worth more */
         outcome->runs = schedules;
@@ -141,10 +142,13 @@ static void work(const struct cli_options *options, struct cli_job *job)
     struct run_setup setup = {.scenario = &job->scenario,
                               .recipe = options->found_recipe,
                               .seed = options->seed,
+                              .plan = options->plan,
                               .seeded = options->seed_given ? TRACE_SEED_GIVEN : TRACE_SEED_NONE};
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
-    if (job->scenario.exploring) {
+    if (job->scenario.exploring && options->no_search) {
+        *verdict = VERDICT_LIMIT; /* until the random schedules have said more */
+    } else if (job->scenario.exploring) {
         search(options, &setup, job->outcome);
     } else {
         direct_run(&setup, &direct, job->outcome);

@@ -35,6 +35,8 @@ static const struct {
     {"property", required_argument, OPTION_PROPERTY},
     {"max-steps", required_argument, OPTION_MAX_STEPS},
     {"strategy", required_argument, OPTION_STRATEGY},
+    {"depth", required_argument, OPTION_DEPTH},
+    {"no-search", no_argument, OPTION_NO_SEARCH},
     {"max-states", required_argument, OPTION_MAX_STATES},
     {"max-memory", required_argument, OPTION_MAX_MEMORY},
     {"max-time", required_argument, OPTION_MAX_TIME},
@@ -72,8 +74,22 @@ static int read_number(const char *command, const char *name, const char *text, 
     return 0;
 }
 
+/* Of random schedules; a search has others. */
+static int read_random_strategy(struct cli_options *options, const char *command, const char *text)
+{
+    int strategy = strategy_find(text);
+    if (strategy < 0) {
+        return cli_usage_error(command, "uniform, pct, swarm or mixed after --strategy", text);
+    }
+    options->plan.strategy = (enum strategy)strategy;
+    return 0;
+}
+
 static int read_strategy(struct cli_options *options, const char *command, const char *text)
 {
+    if (strcmp(command, "run") == 0) {
+        return read_random_strategy(options, command, text);
+    }
     if (strcmp(text, "dfs") != 0 && strcmp(text, "bfs") != 0) {
         return cli_usage_error(command, "dfs or bfs after --strategy", text);
     }
@@ -152,6 +168,15 @@ static int read_argument(struct cli_options *options, const char *command, int i
         return read_number(command, name, text, 1, UINT64_MAX / 2, &options->max_steps);
     case OPTION_STRATEGY:
         return read_strategy(options, command, text);
+    case OPTION_DEPTH:
+        if (read_number(command, name, text, 1, STRATEGY_DEPTH_MAX, &number) != 0) {
+            return CLI_USAGE;
+        }
+        options->plan.depth = (int)number;
+        break;
+    case OPTION_NO_SEARCH:
+        options->no_search = true;
+        break;
     case OPTION_MAX_STATES:
         return read_number(command, name, text, 1, UINT64_MAX / 2, &options->search.states_max);
     case OPTION_MAX_MEMORY:

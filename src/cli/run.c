@@ -17,9 +17,14 @@ static const char HELP[] =
     "The last line is N passed, N failed[, N skipped]; skipped are those that came to no verdict.\n"
     "\n"
     "  --recipe NAME   the recipe under test (default: mutex; see lockstep list recipes)\n"
-    "  --seeds N       also N random schedules of each scenario; odd seeds uniform, even ones by priorities "
-    "(PCT)\n"
+    "  --seeds N       also N random schedules of each scenario\n"
     "  --seed N        the first of those seeds (default 1); also the seed of directed runs\n"
+    "  --strategy S    how those schedules choose: uniform; pct, by random priorities that change at random "
+    "steps;\n"
+    "                  swarm, uniform or pct with those kinds of fault that the seed draws; mixed, odd seeds "
+    "uniform\n                  and even ones pct (default)\n"
+    "  --depth D       of pct: priorities change at D - 1 steps, 1 to 16 (default 3)\n"
+    "  --no-search     exploring scenarios get the random schedules alone\n"
     "  --filter GLOB   only scenarios whose path or name matches\n"
     "  --jobs N        that many at once (default: one per core)\n"
     "  --rewrite       write what was seen into the files as what is expected, unless a property is "
@@ -33,6 +38,7 @@ static const char HELP[] =
     "examples:\n"
     "  lockstep run\n"
     "  lockstep run --seeds 1000 scenarios/mutex\n"
+    "  lockstep run --seeds 10000 --strategy pct --depth 4 --no-search scenarios/explore/mutex_4.scn\n"
     "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
     "  lockstep run --rewrite scenarios/mutex/create_reply_lost.scn\n"
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
@@ -40,7 +46,7 @@ static const char HELP[] =
 
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE |
-                                OPTION_NO_SHRINK;
+                                OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH | OPTION_NO_SEARCH;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 
@@ -139,6 +145,9 @@ int cli_run(int argc, char **argv)
     if (options.help) {
         fputs(HELP, stdout);
         return CLI_OK;
+    }
+    if (options.seeds == 0 && (options.plan.strategy || options.plan.depth || options.no_search)) {
+        return cli_usage_error("run", "--seeds N with --strategy, --depth and --no-search", "no --seeds");
     }
     options.search.seconds_max = RUN_SEARCH_SECONDS_MAX;
     return cli_judge(&options, "run");

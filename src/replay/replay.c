@@ -36,7 +36,7 @@ int replay_setup(const struct trace *trace, struct scenario *scenario, struct ru
     }
     if (schedule < 0) {
         return input_complain(error, trace->input.name, SCHEDULE_LINE, 10, trace->schedule,
-                              strlen(trace->schedule), "directed, uniform, pct or search");
+                              strlen(trace->schedule), "directed, uniform, pct, swarm or search");
     }
     setup->schedule = (enum schedule)schedule;
     setup->seed = trace->seed;

@@ -152,11 +152,9 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
             continue;
         }
         bool search = outcome->schedule == SCHEDULE_SEARCH;
-        if (scenario->exploring && wanted == CHECK_VIOLATED && !(search && outcome->exhausted)) {
-            continue; /* another schedule may violate it: that is the limit's to say */
-        }
-        if (search && !outcome->exhausted && found == CHECK_NOT_JUDGED) {
-            continue; /* what is left may meet its premise */
+        bool partial = scenario->exploring && !(search && outcome->exhausted);
+        if (partial && (wanted == CHECK_VIOLATED || found == CHECK_NOT_JUDGED)) {
+            continue; /* what is left may violate it, or meet its premise: that is the limit's to say */
         }
         if (found == CHECK_NOT_JUDGED) {
             outcome_say(outcome, "  %s: expected %s, found not-judged (no %s)\n", all[i]->name,
@@ -175,7 +173,7 @@ void outcome_judge(struct outcome *outcome, const struct run *run, const char *t
     outcome->mask = run->set.mask;
     outcome->stats = run->stats;
     outcome->last_steps = run->told ? run->failing_steps : run->steps;
-    bool random = run->setup.schedule == SCHEDULE_UNIFORM || run->setup.schedule == SCHEDULE_PCT;
+    bool random = schedule_is_random(run->setup.schedule);
     bool met = (random && !run->setup.scenario->exploring) || claims_are_met(outcome, run);
     if (trouble) {
         outcome_say(outcome, "  %s\n", trouble);

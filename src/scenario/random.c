@@ -8,47 +8,84 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS_MAX 3000    /* random actions in a run; what is left then runs by the default schedule */
-#define WANDER_LOG2 6     /* at most 2^6 - 1 random actions between two commands */
-#define FAULT_ONE_IN 12   /* of the steps at which a fault is possible, one in so many is one */
-#define CHANGE_POINTS 2   /* PCT of depth three */
-#define CHANGE_WITHIN 128 /* steps within which priorities change */
-#define THREADS_MAX (2 * WORLD_PROCESSES_MAX + WORLD_SERVERS_MAX + 1)
+#define STEPS_MAX 3000  /* random actions in a run; what is left then runs by the default schedule */
+#define WANDER_LOG2 6   /* at most 2^6 - 1 random actions between two commands */
+#define FAULT_ONE_IN 12 /* of the steps at which a fault is possible, one in so many is one */
+#define PLAIN_RUNS 8    /* that are measured for PCT */
+#define THREADS_MAX (3 * WORLD_PROCESSES_MAX + WORLD_SERVERS_MAX + 1)
 
 struct chooser {
     struct run *run;
     struct rng rng;
     bool pct;
     bool exploring;
-    bool faults; /* exploring: faults may still happen */
+    bool swarm;
+    bool faults; /* exploring, or a swarm: faults may still happen */
+    uint32_t fault_one_in;
+    int changes; /* of priorities */
     uint64_t priority[THREADS_MAX];
-    uint64_t change[CHANGE_POINTS];
+    uint64_t change[STRATEGY_DEPTH_MAX];
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 
-enum schedule random_schedule(uint64_t seed)
+static bool is_odd(uint64_t seed)
 {
-    return seed % 2 == 1 ? SCHEDULE_UNIFORM : SCHEDULE_PCT;
+    return seed % 2 == 1;
+}
+
+enum schedule random_schedule(const struct strategy_plan *plan, uint64_t seed)
+{
+    switch (plan->strategy) {
+    case STRATEGY_UNIFORM:
+        return SCHEDULE_UNIFORM;
+    case STRATEGY_PCT:
+        return SCHEDULE_PCT;
+    case STRATEGY_SWARM:
+        return SCHEDULE_SWARM;
+    default:
+        return is_odd(seed) ? SCHEDULE_UNIFORM : SCHEDULE_PCT;
+    }
+}
+
+/* Steps are counted from 1, and a priority that has changed is below all that have not. */
+static void draw_priorities(struct chooser *chooser)
+{
+    const struct strategy_plan *plan = &chooser->run->setup.plan;
+    uint32_t steps = plan->steps > 0 ? plan->steps : STRATEGY_STEPS_DEFAULT;
+    chooser->changes = (plan->depth > 0 ? plan->depth : STRATEGY_DEPTH_DEFAULT) - 1;
+    for (int i = 0; i < THREADS_MAX; i++) {
+        chooser->priority[i] = rng_next(&chooser->rng) | 1ull << 32;
+    }
+    for (int i = 0; i < chooser->changes; i++) {
+        chooser->change[i] = 1 + rng_below(&chooser->rng, steps);
+    }
 }
 
 static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed)
 {
+    enum schedule schedule = random_schedule(&run->setup.plan, seed);
+    const struct scenario *scenario = run->setup.scenario;
+    struct swarm swarm;
     chooser->run = run;
     rng_seed(&chooser->rng, seed);
-    chooser->pct = random_schedule(seed) == SCHEDULE_PCT;
-    chooser->exploring = run->setup.scenario->exploring;
-    chooser->faults = chooser->exploring;
-    for (int i = 0; chooser->pct && i < THREADS_MAX; i++) {
-        chooser->priority[i] = rng_next(&chooser->rng) | 1ull << 32;
+    chooser->swarm = schedule == SCHEDULE_SWARM;
+    chooser->pct = schedule == SCHEDULE_PCT || (chooser->swarm && !is_odd(seed));
+    chooser->exploring = scenario->exploring;
+    chooser->faults = chooser->exploring || chooser->swarm;
+    chooser->fault_one_in = FAULT_ONE_IN;
+    if (chooser->swarm) {
+        swarm_draw(scenario, seed, &swarm);
+        chooser->fault_one_in = swarm.fault_one_in;
     }
-    for (int i = 0; chooser->pct && i < CHANGE_POINTS; i++) {
-        chooser->change[i] = 1 + rng_below(&chooser->rng, CHANGE_WITHIN);
+    if (chooser->pct) {
+        draw_priorities(chooser);
     }
 }
 
 /* ---- choosing ---- */
 
-/* Whose turn an action is: a process, the servers' work for it, a follower. */
+/* Whose turn an action is: a process, its timers, the servers' work for it, a follower, the operator. Timers are
+ * threads of their own, or the deadline of a process that comes before all others would always win. */
 static int thread_of(const struct action *action)
 {
     switch (action->kind) {
@@ -57,10 +94,11 @@ static int thread_of(const struct action *action)
     case ACTION_THAW:
     case ACTION_LAG:
     case ACTION_RESTART_SERVER:
-        return 2 * WORLD_PROCESSES_MAX + action->b % WORLD_SERVERS_MAX;
+        return 3 * WORLD_PROCESSES_MAX + action->b % WORLD_SERVERS_MAX;
     case ACTION_DELIVER:
-    case ACTION_FIRE:
         return action->process % WORLD_PROCESSES_MAX;
+    case ACTION_FIRE:
+        return 2 * WORLD_PROCESSES_MAX + action->process % WORLD_PROCESSES_MAX;
     default:
         break;
     }
@@ -78,28 +116,63 @@ static bool of_the_system(const struct action *action)
     return action->kind <= ACTION_ADVANCE || action->kind == ACTION_EXPIRE;
 }
 
+/* What may happen in a script besides its commands; of a swarm also faults, and their end. */
+static bool may_join_script(const struct chooser *c, const struct action *action)
+{
+    return of_the_system(action) || (c->swarm && (world_is_fault(action) || world_is_healing(action)));
+}
+
+static int select_for_script(struct chooser *c, int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (may_join_script(c, &c->enabled[i])) {
+            c->enabled[kept++] = c->enabled[i];
+        }
+    }
+    return kept;
+}
+
+/* A loss has many parameters, a crash none: first which kind, then which of them. */
+static int select_kind(struct chooser *c, int count)
+{
+    bool there[ACTION_KINDS] = {false};
+    int kinds = 0, kept = 0, kind = 0;
+    for (int i = 0; i < count; i++) {
+        kinds += !there[c->enabled[i].kind];
+        there[c->enabled[i].kind] = true;
+    }
+    for (int skip = (int)rng_below(&c->rng, (uint32_t)kinds); !there[kind] || skip > 0; kind++) {
+        skip -= there[kind];
+    }
+    for (int i = 0; i < count; i++) {
+        if (c->enabled[i].kind == kind) {
+            c->enabled[kept++] = c->enabled[i];
+        }
+    }
+    return kept;
+}
+
 /* Puts the candidates in front and returns how many there are. */
 static int select_candidates(struct chooser *c, int count)
 {
     int kept = 0, faults = 0;
     if (!c->exploring) {
-        for (int i = 0; i < count; i++) {
-            if (of_the_system(&c->enabled[i])) {
-                c->enabled[kept++] = c->enabled[i];
-            }
+        count = select_for_script(c, count);
+        if (!c->swarm) {
+            return count;
         }
-        return kept;
     }
     for (int i = 0; i < count; i++) {
         faults += world_is_fault(&c->enabled[i]);
     }
-    bool fault = c->faults && faults > 0 && (faults == count || rng_below(&c->rng, FAULT_ONE_IN) == 0);
+    bool fault = c->faults && faults > 0 && (faults == count || rng_below(&c->rng, c->fault_one_in) == 0);
     for (int i = 0; i < count; i++) {
         if (world_is_fault(&c->enabled[i]) == fault) {
             c->enabled[kept++] = c->enabled[i];
         }
     }
-    return kept;
+    return fault && c->swarm ? select_kind(c, kept) : kept;
 }
 
 static int choose_by_priority(struct chooser *c, int count)
@@ -115,9 +188,9 @@ static int choose_by_priority(struct chooser *c, int count)
             best = i;
         }
     }
-    for (uint64_t i = 0; i < CHANGE_POINTS; i++) {
+    for (int i = 0; i < c->changes; i++) {
         if (c->change[i] == c->run->steps + 1) {
-            c->priority[thread_of(&c->enabled[best])] = i; /* below all others from now on */
+            c->priority[thread_of(&c->enabled[best])] = (uint64_t)i; /* below all others from now on */
         }
     }
     return best;
@@ -235,7 +308,7 @@ int random_one(struct run *run, uint64_t seed)
 {
     static struct chooser chooser;
     int skipped = 0;
-    run_begin(run, random_schedule(seed), seed);
+    run_begin(run, random_schedule(&run->setup.plan, seed), seed);
     chooser_init(&chooser, run, seed);
     if (chooser.exploring) {
         run_programs(&chooser);
@@ -251,9 +324,36 @@ int random_one(struct run *run, uint64_t seed)
     return skipped;
 }
 
+/* The steps of the longest of some plain runs. They are the same ones for each call, so that a seed is one run. */
+static uint32_t measure_steps(struct run *run)
+{
+    struct strategy_plan plan = run->setup.plan;
+    uint64_t longest = 1;
+    run->setup.plan = (struct strategy_plan){.strategy = STRATEGY_UNIFORM};
+    for (uint64_t seed = 1; seed <= PLAIN_RUNS; seed++) {
+        random_one(run, seed);
+        longest = run->steps > longest ? run->steps : longest;
+        run_forget(run);
+    }
+    run->setup.plan = plan;
+    return (uint32_t)longest;
+}
+
+static void tell_swarm(const struct run *run, uint64_t seed, struct outcome *outcome)
+{
+    char text[160];
+    struct swarm swarm;
+    swarm_draw(run->setup.scenario, seed, &swarm);
+    outcome_say(outcome, "  seed %llu draws %s, %s\n", (unsigned long long)seed,
+                swarm_text(&swarm, text, sizeof text), is_odd(seed) ? "uniform" : "by priorities");
+}
+
 /* The same run once more, with its choices recorded. */
 static void record_failure(struct run *run, uint64_t seed, const char *out, struct outcome *outcome)
 {
+    if (outcome->schedule == SCHEDULE_SWARM) {
+        tell_swarm(run, seed, outcome);
+    }
     run_forget(run);
     run->recording = true;
     random_one(run, seed);
@@ -280,12 +380,13 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
     struct run_setup random = *setup;
     uint64_t seed = first;
     const char *trouble = NULL;
-    random.schedule = random_schedule(first);
+    random.schedule = random_schedule(&setup->plan, first);
     outcome->verdict = VERDICT_ERROR;
     if (run_init(&run, &random) != 0) {
         outcome_say(outcome, "  no world can be made: %s\n", strerror(errno));
         return;
     }
+    run.setup.plan.steps = measure_steps(&run);
     for (uint64_t i = 0; i < count && !run_violated(&run) && !trouble; i++) {
         seed = first + i;
         outcome->skipped += (uint64_t)random_one(&run, seed);
@@ -295,7 +396,7 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
         trouble = run_trouble(&run);
     }
     outcome_judge(outcome, &run, trouble, true);
-    outcome->schedule = random_schedule(seed);
+    outcome->schedule = random_schedule(&setup->plan, seed);
     outcome->seed = seed;
     if (outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_DIFFERS || trouble) {
         record_failure(&run, seed, out, outcome);

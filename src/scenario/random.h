@@ -5,17 +5,25 @@
  *
  * Of a directed scenario: its commands in order, with a random number of random actions of the system between
  * two of them. Of an exploring one: any enabled action, faults as far as the budgets allow. Every run ends
- * with all faults over and the world at rest. Odd seeds choose uniformly, even ones by priorities (PCT). */
+ * with all faults over and the world at rest. How a seed chooses the setup's plan says (strategy.h).
+ *
+ * PCT, after Burckhardt and others (2010). A run of n threads (of each process its program with its callbacks, its
+ * timers, and the servers' work for it; each server; the operator) and k steps: all threads get random priorities, the first
+ * enabled one goes on, and at depth - 1 steps drawn among k the one that has just been chosen falls behind all
+ * others. A bug that needs `depth` orders of steps shows in one run with a probability of at least
+ * 1 / (n k^(depth - 1)). Three things are drawn besides and multiply it: whether a step is a fault and which, which of
+ * several steps of one thread it is, and in a directed scenario how far things go before its next command. k is
+ * what the longest of eight plain runs takes; of longer runs the guarantee is about their first k steps. */
 #ifndef SCENARIO_RANDOM_H
 #define SCENARIO_RANDOM_H
 
 #include "scenario/outcome.h"
 
 /* The schedule that a seed stands for. */
-enum schedule random_schedule(uint64_t seed);
+enum schedule random_schedule(const struct strategy_plan *plan, uint64_t seed);
 
-/* Does the run with this seed; the run has been initialised for the scenario. Returns the number of commands
- * that could not be applied. */
+/* Does the run with this seed by the plan of the setup; the run has been initialised for the scenario. Returns
+ * the number of commands that could not be applied. */
 int random_one(struct run *run, uint64_t seed);
 
 /* Runs the seeds first … first + count - 1 until one violates a property, which is then run again with its

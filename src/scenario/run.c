@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const SCHEDULES[] = {"directed", "uniform", "pct", "search"};
+static const char *const SCHEDULES[] = {"directed", "uniform", "pct", "search", "swarm"};
 
 const char *schedule_name(enum schedule schedule)
 {
@@ -54,9 +54,9 @@ static void show_judges(void *judges, struct canon *canon)
     check_set_records(judges, show_record, canon);
 }
 
-static bool is_random(enum schedule schedule)
+bool schedule_is_random(enum schedule schedule)
 {
-    return schedule == SCHEDULE_UNIFORM || schedule == SCHEDULE_PCT;
+    return schedule == SCHEDULE_UNIFORM || schedule == SCHEDULE_PCT || schedule == SCHEDULE_SWARM;
 }
 
 /* The run constants of a search that sweeps them (D8b): a set is its number in bits. Set 0 is what the file says. */
@@ -69,13 +69,20 @@ static void sweep_constants(const struct scenario *scenario, uint64_t set, struc
     options->seed += set >> 2;
 }
 
+static void draw_faults(const struct run_setup *setup, struct world_options *options)
+{
+    struct swarm swarm;
+    swarm_draw(setup->scenario, setup->seed, &swarm);
+    memcpy(options->budget, swarm.budget, sizeof options->budget);
+}
+
 /* Random runs sweep the run constants too: they follow from the seed. */
 void run_options(const struct run_setup *setup, struct world_options *options)
 {
     *options = setup->scenario->options;
     options->recipe = setup->recipe;
     options->without = setup->without;
-    if (!is_random(setup->schedule)) {
+    if (!schedule_is_random(setup->schedule)) {
         options->seed = setup->seeded == TRACE_SEED_GIVEN ? setup->seed : options->seed;
         sweep_constants(setup->scenario, setup->seeded == TRACE_SEED_SWEPT ? setup->seed : 0, options);
         return;
@@ -86,6 +93,9 @@ void run_options(const struct run_setup *setup, struct world_options *options)
     options->callbacks_in_init |= (bits & 7) == 0;
     if (!setup->scenario->rc_given) {
         options->loss_rc = bits & 8 ? -4 : -7;
+    }
+    if (setup->schedule == SCHEDULE_SWARM) {
+        draw_faults(setup, options);
     }
 }
 
@@ -134,7 +144,7 @@ static void init_judges(struct run *run, bool timed)
         .lock_name = lock_name,
         .names = scenario,
     };
-    check_set_init(&run->set, scenario_mask(scenario, is_random(run->setup.schedule)), &context);
+    check_set_init(&run->set, scenario_mask(scenario, schedule_is_random(run->setup.schedule)), &context);
 }
 
 static void hold_event(struct run_events *held, const struct event *event)

@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "scenario/narrate.h"
 #include "scenario/scenario.h"
+#include "scenario/strategy.h"
 #include "trace/file.h"
 
 #define RUN_SETTLE_STEPS_MAX 20000 /* a world that needs more than this to come to rest never will */
@@ -18,12 +19,16 @@
 enum schedule {
     SCHEDULE_DIRECTED,
     SCHEDULE_UNIFORM, /* any enabled action, each as likely as the others */
-    SCHEDULE_PCT,     /* by random priorities with two random points of change: finds bugs of depth three */
+    SCHEDULE_PCT,     /* by random priorities that change at random steps */
     SCHEDULE_SEARCH,  /* a search of all runs */
+    SCHEDULE_SWARM,   /* random, with those kinds of fault that its seed draws */
 };
 
-/* "directed", "uniform", "pct", "search". */
+/* "directed", "uniform", "pct", "search", "swarm". */
 const char *schedule_name(enum schedule schedule);
+
+/* Uniform, PCT or swarm. */
+bool schedule_is_random(enum schedule schedule);
 
 /* The inverse; -1 if there is none. */
 int schedule_find(const char *name);
@@ -40,9 +45,10 @@ struct run_setup {
     const struct scenario *scenario;
     const struct ls_recipe *recipe;
     enum schedule schedule;
-    uint64_t seed;          /* of a random schedule; otherwise of the run constants, if `seeded` */
-    enum trace_seed seeded; /* of a run that is not random */
-    uint32_t without;       /* of a search: choice points that its world lacks, see world_without() */
+    uint64_t seed;             /* of a random schedule; otherwise of the run constants, if `seeded` */
+    enum trace_seed seeded;    /* of a run that is not random */
+    uint32_t without;          /* of a search: choice points that its world lacks, see world_without() */
+    struct strategy_plan plan; /* of random runs: how their seeds choose */
 };
 
 struct run {

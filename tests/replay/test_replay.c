@@ -120,7 +120,7 @@ static void drift_is_located(void **state)
     expect_unfit(bytes, "broken-no-protection", "no-such-recipe",
                  "t:3:8: expected a recipe (see lockstep list recipes), found 'no-such-recipe'");
     expect_unfit(bytes, "schedule ", "schedule x",
-                 "t:4:10: expected directed, uniform, pct or search, found 'x");
+                 "t:4:10: expected directed, uniform, pct, swarm or search, found 'x");
     expect_unfit(bytes, "| mutex /locks/x", "| mutex locks/x", "t:8:9: expected an absolute path");
     expect_unfit(bytes, " connect a s1\n", " connect a s2\n", "(connect a s1, ");
     expect_unfit(bytes, " connect a s1\n", " connect a s2\n", "found 'connect a s2'");
