@@ -148,6 +148,12 @@ void fakezk_describe_step(const struct fakezk_step *step, char *text, size_t siz
 
 const char *fakezk_op_name(int op);
 
+/* The code that the next callback of a handle brings if it is a reply, otherwise 0. Legal while FAKEZK_DELIVER is. */
+int fakezk_delivery_rc(int client, int handle);
+
+/* True if it is the event of a watch. Legal likewise. */
+bool fakezk_delivery_is_watch(int client, int handle);
+
 /* ---- faults and the operator ---- */
 
 /* Breaks a link: the server still reads the first `apply` requests (with `late` the last of these commits later), the

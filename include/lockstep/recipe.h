@@ -87,6 +87,8 @@ struct ls_rename {
     void (*text)(struct ls_rename *rename, const char *text); /* names and paths that hold such numbers */
 };
 
+#define LS_RECIPE_STATES_MAX 32
+
 struct ls_recipe {
     const char *name;    /* "mutex", "broken-no-sort" */
     const char *summary; /* one sentence */
@@ -139,6 +141,14 @@ struct ls_recipe {
      * a list of names, and keeps pointers only at addresses that are multiples of 8. With `canon`, a search can then take
      * states for one that differ only in which process is which. */
     bool symmetric;
+    /* Both or none, for reports of what was covered; NULL = all is one state. `states` names the abstract states of an
+     * attempt to get a lock, ended by NULL and at most LS_RECIPE_STATES_MAX; the first is that nobody asks and nothing is left
+     * over. states_now() is pure: a bit for each state that some attempt of this process is in, bit 0 if there is none. */
+    const char *const *states;
+    uint32_t (*states_now)(const void *state);
+
+    /* Its marks (<lockstep/sometimes.h>) are those of source files whose path contains this; NULL = it has none. */
+    const char *marks;
 };
 
 #ifdef __cplusplus

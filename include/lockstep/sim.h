@@ -216,6 +216,9 @@ int world_apply(struct world *world, const struct action *action);
  * For searches, which do many steps of each list. */
 void world_do(struct world *world, const struct action *action);
 
+/* The budget that an action is paid from (enum world_fault), -1 if it is none that has one. */
+int world_fault_of(const struct action *action);
+
 /* True if budgeted world_actions() would count it as a fault. */
 bool world_is_fault(const struct action *action);
 
@@ -305,6 +308,16 @@ int world_judge_block(const struct world *world);
 int world_budget_block(const struct world *world);
 void world_bought(struct world *world, uint8_t bought[WORLD_FAULTS]);
 void world_buy(struct world *world, const uint8_t bought[WORLD_FAULTS]);
+
+/* ---- what is covered ---- */
+
+/* What an enabled action brings to its process, without names and numbers of this run: "create-reply ok", "list-reply lost",
+ * "deleted other", "session-connected", "retry-timer", "acquire". False if it does not enter a recipe. */
+bool world_stimulus(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
+
+/* The abstract states that the attempts of a process are in (struct ls_recipe): a bit for each, 1 if its recipe does not say
+ * or does not run. */
+uint32_t world_recipe_states(struct world *world, int process);
 
 /* ---- questions ---- */
 

@@ -98,7 +98,8 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
         .state_size = sizeof(struct textbook), .start = start_##id, .stop = textbook_stop,                   \
         .acquire = textbook_acquire, .cancel = textbook_cancel, .release = textbook_release,                 \
         .query = textbook_query, .idle = textbook_idle, .guard = textbook_guard, .handle = textbook_handle,  \
-        .revocable = textbook_revocable, .revoke = textbook_revoke,                                          \
+        .revocable = textbook_revocable, .revoke = textbook_revoke, .states = textbook_states,               \
+        .states_now = textbook_states_now,                                                                   \
     }
 
 #define START(id, name, breaks, summary, defect)                                                             \

@@ -455,3 +455,20 @@ bool textbook_idle(const void *state)
     ls_env_unlock(book->env);
     return idle;
 }
+
+/* ---- for reports of what was covered ---- */
+
+const char *const textbook_states[] = {"none",     "creating", "parents",  "syncing", "searching",
+                                       "checking", "listing",  "watching", "waiting", "held",
+                                       "unwatch",  "deleting", "done",     NULL};
+_Static_assert(ATTEMPT_DONE == 12, "one name per state");
+
+uint32_t textbook_states_now(const void *state)
+{
+    const struct textbook *book = state;
+    uint32_t states = 0;
+    for (const struct attempt *attempt = book->first; attempt; attempt = attempt->next) {
+        states |= 1u << attempt->state;
+    }
+    return states ? states : 1;
+}

@@ -148,6 +148,8 @@ zhandle_t *textbook_handle(const void *state);
 
 int textbook_revocable(void *state, int lock);
 int textbook_revoke(void *state, int lock, int place);
+extern const char *const textbook_states[];
+uint32_t textbook_states_now(const void *state);
 
 #define OUTBOX_MAX (TEXTBOOK_ATTEMPTS_MAX + 8)
 struct outbox {

@@ -40,6 +40,8 @@ static const char HELP[] =
     "completions at close,\n"
     "                      k sweep, l callbacks inside init\n"
     "  --trust             does not do some steps twice and reach some states again to see that all is well\n"
+    "  --coverage          tell which events have met which states of the recipe, and which marks were "
+    "never reached\n"
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
@@ -65,6 +67,7 @@ static const unsigned ALLOWED =
     OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY;
+    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_COVERAGE;
 
 int cli_check(int argc, char **argv)
 {

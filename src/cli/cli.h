@@ -6,6 +6,7 @@
 #define CLI_CLI_H
 
 #include "explore/explore.h"
+#include "scenario/coverage.h"
 
 #include <stdio.h>
 
@@ -42,6 +43,7 @@ struct cli_options {
     struct explore_options search; /* of exploring scenarios */
     struct strategy_plan plan;     /* of random schedules */
     bool no_search;                /* exploring scenarios get random schedules alone */
+    bool coverage;                 /* what was covered is told */
     char **path;                   /* what is left of the command line */
     int paths;
 };
@@ -95,7 +97,8 @@ int cli_list(int argc, char **argv);
 /* A scenario and what came of it. */
 struct cli_job {
     struct scenario scenario;
-    struct outcome *outcome; /* in memory shared with the worker */
+    struct outcome *outcome;   /* in memory shared with the worker */
+    struct coverage *coverage; /* likewise; NULL = nobody asks */
     double seconds;
     bool finished;
 };
@@ -143,6 +146,16 @@ double cli_states_per_second(const struct cli_job *job);
 
 /* One JSON object on one line (json.c). Returns 0, or -1 if memory is short. */
 int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job);
+
+/* What random runs of a job have covered over time: lines (coverage.c). */
+void cli_print_growth(FILE *out, const struct cli_job *job);
+
+/* What all jobs have covered together: a table and lists (coverage.c). Nothing if memory is short. */
+void cli_print_coverage(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count);
+
+/* Adds `coverage` to a JSON object. False if memory is short (coverage.c). */
+struct cJSON;
+bool cli_add_coverage(struct cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage);
 
 /* A file for CI servers (junit.c). Returns 0, or -1 if it cannot be written. */
 int cli_write_junit(const struct cli_options *options, const struct cli_job *jobs, int count);

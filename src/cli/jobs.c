@@ -146,6 +146,7 @@ static void work(const struct cli_options *options, struct cli_job *job)
                               .seeded = options->seed_given ? TRACE_SEED_GIVEN : TRACE_SEED_NONE};
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
+    coverage_into(job->coverage, options->found_recipe);
     if (job->scenario.exploring && options->no_search) {
         *verdict = VERDICT_LIMIT; /* until the random schedules have said more */
     } else if (job->scenario.exploring) {
@@ -157,6 +158,7 @@ static void work(const struct cli_options *options, struct cli_job *job)
         (*verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS || *verdict == VERDICT_LIMIT)) {
         run_random(options, &setup, options->seeds, job->outcome);
     }
+    coverage_into(NULL, NULL); /* what follows has been done before */
     job->outcome->done = true;
     job->outcome->shrinking = true;
     cli_prepare_failure(job->outcome, !options->no_shrink, &stop_asked);
@@ -329,16 +331,21 @@ static void show_progress(const struct slot *slots, int slot_count, const struct
                   oldest ? seconds_since(&oldest->since) : 0);
 }
 
-static int share_outcomes(struct cli_job *jobs, int count)
+static void *share(size_t size)
 {
-    size_t size = (size_t)count * sizeof(struct outcome);
-    struct outcome *outcomes =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (outcomes == MAP_FAILED) {
+    return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+static int share_outcomes(struct cli_job *jobs, int count, bool covers)
+{
+    struct outcome *outcomes = share((size_t)count * sizeof *outcomes);
+    struct coverage *coverage = covers ? share((size_t)count * sizeof *coverage) : NULL;
+    if (outcomes == MAP_FAILED || coverage == MAP_FAILED) {
         return -1;
     }
     for (int i = 0; i < count; i++) {
         jobs[i].outcome = &outcomes[i];
+        jobs[i].coverage = covers ? &coverage[i] : NULL;
     }
     return 0;
 }
@@ -393,7 +400,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
     int next = 0, reported = 0;
     at_once = options->jobs < count ? options->jobs : count;
     slots = calloc((size_t)options->jobs, sizeof *slots);
-    if (!slots || share_outcomes(jobs, count) != 0) {
+    if (!slots || share_outcomes(jobs, count, options->coverage) != 0) {
         free(slots);
         return -1;
     }

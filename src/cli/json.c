@@ -112,7 +112,8 @@ static bool fill(cJSON *object, const struct cli_options *options, const struct 
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
            cJSON_AddNumberToObject(object, "seconds", job->seconds) &&
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
-           add_trace(object, outcome) && add_shrunk(object, outcome) && add_message(object, outcome);
+           add_trace(object, outcome) && add_shrunk(object, outcome) && add_message(object, outcome) &&
+           (!job->coverage || cli_add_coverage(object, options->found_recipe, job->coverage));
 }
 
 int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job)

@@ -37,6 +37,7 @@ static const struct {
     {"strategy", required_argument, OPTION_STRATEGY},
     {"depth", required_argument, OPTION_DEPTH},
     {"no-search", no_argument, OPTION_NO_SEARCH},
+    {"coverage", no_argument, OPTION_COVERAGE},
     {"max-states", required_argument, OPTION_MAX_STATES},
     {"max-memory", required_argument, OPTION_MAX_MEMORY},
     {"max-time", required_argument, OPTION_MAX_TIME},
@@ -173,6 +174,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
             return CLI_USAGE;
         }
         options->plan.depth = (int)number;
+        break;
+    case OPTION_COVERAGE:
+        options->coverage = true;
         break;
     case OPTION_NO_SEARCH:
         options->no_search = true;

@@ -25,6 +25,9 @@ static const char HELP[] =
     "uniform\n                  and even ones pct (default)\n"
     "  --depth D       of pct: priorities change at D - 1 steps, 1 to 16 (default 3)\n"
     "  --no-search     exploring scenarios get the random schedules alone\n"
+    "  --coverage      tell which events have met which states of the recipe, which marks were never "
+    "reached, "
+    "and how\n                  that grows with the random schedules\n"
     "  --filter GLOB   only scenarios whose path or name matches\n"
     "  --jobs N        that many at once (default: one per core)\n"
     "  --rewrite       write what was seen into the files as what is expected, unless a property is "
@@ -39,6 +42,7 @@ static const char HELP[] =
     "  lockstep run\n"
     "  lockstep run --seeds 1000 scenarios/mutex\n"
     "  lockstep run --seeds 10000 --strategy pct --depth 4 --no-search scenarios/explore/mutex_4.scn\n"
+    "  lockstep run --coverage --seeds 10000 --strategy swarm --no-search scenarios/explore/mutex_2.scn\n"
     "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
     "  lockstep run --rewrite scenarios/mutex/create_reply_lost.scn\n"
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
@@ -46,7 +50,8 @@ static const char HELP[] =
 
 static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE |
-                                OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH | OPTION_NO_SEARCH;
+                                OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH | OPTION_NO_SEARCH |
+                                OPTION_COVERAGE;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 
@@ -109,6 +114,9 @@ static int run_all(const struct cli_options *options, const char *command, struc
         fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
                 command, options->junit);
         summary.broken = true;
+    }
+    if (options->coverage && !options->json && finished > 0) {
+        cli_print_coverage(stdout, options, jobs, count);
     }
     closing_line(&summary, count - finished);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -157,6 +157,7 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
         say_rates(out, job);
     }
     fputs(outcome->text, out);
+    cli_print_growth(out, job);
     if (outcome->verdict != VERDICT_HOLDS) {
         tell_story(out, outcome);
         say_failure(out, job);

@@ -55,6 +55,17 @@ static void describe_message(const struct zk_message *m, char *text, size_t size
     }
 }
 
+int fakezk_delivery_rc(int client, int handle)
+{
+    const struct zk_message *m = head_message(client, handle);
+    return m->rec.tag == MESSAGE_REPLY ? m->rc : 0;
+}
+
+bool fakezk_delivery_is_watch(int client, int handle)
+{
+    return head_message(client, handle)->rec.tag == MESSAGE_NODE;
+}
+
 static const char *txn_name(const struct zk_txn *txn)
 {
     static const char *const names[] = {"create", "delete", "set", "setacl", "close", "nothing", "reply"};

@@ -14,6 +14,7 @@
 #include "names.h"
 
 #include <lockstep/mutex.h>
+#include <lockstep/sometimes.h>
 
 /* ---- types ---- */
 

@@ -99,6 +99,7 @@ static void go_again(struct lock_claim *claim)
 {
     if (!claim->retry || lock_mutex_pending(claim))
         return;
+    LS_SOMETIMES("janitor-tries-again");
     claim->retry = 0;
     lock_mutex_go(claim);
 }
@@ -161,6 +162,7 @@ static void forget_node(struct lock_claim *claim)
 /* The server will not remove the node for us: say so, and leave it to the session's end. */
 static void give_up(struct lock_claim *claim, int zk_rc)
 {
+    LS_SOMETIMES("node-is-left-to-its-session");
     forget_node(claim);
     claim->place->session->stuck = claim->place->session->loan != NULL;
     if (claim->state == LOCK_RELEASING)
@@ -173,6 +175,8 @@ static void give_up(struct lock_claim *claim, int zk_rc)
 static void deleted(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    if (verdict == LOCK_ABSENT)
+        LS_SOMETIMES("delete-finds-nothing");
     if (verdict == LOCK_OK || verdict == LOCK_ABSENT) {
         forget_node(claim); /* -101 after a lost first answer is a success (F82) */
         got_on(claim);
@@ -182,8 +186,10 @@ static void deleted(struct lock_claim *claim, int zk_rc)
         give_up(claim, zk_rc);
         return;
     }
-    if (claim->state == LOCK_RELEASING)
+    if (claim->state == LOCK_RELEASING) {
+        LS_SOMETIMES("release-loses-its-answer");
         take_over(claim, LS_EUNSURE, zk_rc);
+    }
     if (verdict == LOCK_AGAIN || lock_session_ready(claim->place->session))
         lock_janitor_again(claim);
 }
@@ -214,6 +220,7 @@ static void on_unwatched(int rc, const void *data)
     if (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session))) {
         lock_janitor_again(claim);
     } else if (!unsure) {
+        LS_SOMETIMES("watch-is-taken-back");
         claim->watching = 0;
         got_on(claim);
     }
@@ -234,10 +241,12 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
 static void remove_watch(struct lock_claim *claim)
 {
     int rc = lock_request_unwatch(claim, on_unwatched);
-    if (rc == ZNOWATCHER)
+    if (rc == ZNOWATCHER) {
+        LS_SOMETIMES("watch-fires-before-its-removal");
         claim->watching = 0; /* it has fired, its event is on the way */
-    else
+    } else {
         refused_at_once(claim, rc);
+    }
 }
 
 static void remove_node(struct lock_claim *claim)
@@ -285,6 +294,7 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
         return;
     }
     if (verdict == LOCK_ABSENT) {
+        LS_SOMETIMES("leftover-went-with-its-parent");
         forget_node(claim);
         got_on(claim);
     } else if (verdict == LOCK_OK) {
@@ -293,6 +303,8 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
         claim->maybe = 0;
         claim->named = view.own;
         claim->sequence = view.sequence;
+        if (view.own)
+            LS_SOMETIMES("leftover-is-found");
     } else if (verdict == LOCK_REFUSED) {
         give_up(claim, list_rc);
     } else if (lock_session_ready(claim->place->session)) {

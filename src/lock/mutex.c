@@ -208,15 +208,18 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
     lock_names_view(list, prefix, &view);
     if (view.foreign)
         warn_foreign(claim);
-    if (!view.own)
+    if (!view.own) {
+        LS_SOMETIMES("own-node-missing-in-list");
         enter(claim, LOCK_SEARCHING);
-    else if (claim->sequence < 0 || claim->sequence == INT32_MAX || view.negative ||
-             (view.ahead && view.last))
+    } else if (claim->sequence < 0 || claim->sequence == INT32_MAX || view.negative ||
+               (view.ahead && view.last)) {
+        LS_SOMETIMES("line-without-an-order");
         lock_mutex_fail(claim, LS_ESEQUENCE, 0);
-    else if (view.ahead)
+    } else if (view.ahead) {
         wait_behind(claim, view.ahead);
-    else
+    } else {
         grant(claim);
+    }
 }
 
 /* A list in a flight whose first request went well. */
@@ -227,6 +230,7 @@ static void rank_by_list(struct lock_claim *claim, int list_rc, const struct Str
         rank(claim, list);
         break;
     case LOCK_ABSENT:
+        LS_SOMETIMES("parent-deleted-under-own-node");
         enter(claim, LOCK_SEARCHING);
         break;
     case LOCK_REFUSED:
@@ -277,10 +281,12 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
         parent_missing(claim, create_rc);
         break;
     case LOCK_REFUSED:
-        if (create_rc == ZNODEEXISTS)
+        if (create_rc == ZNODEEXISTS) {
+            LS_SOMETIMES("create-meets-own-node");
             enter(claim, LOCK_SEARCHING);
-        else
+        } else {
             fail_by_server(claim, create_rc);
+        }
         break;
     }
 }
@@ -288,6 +294,7 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
 /* Absent for certain: the sync and the list after it were both answered. */
 static void not_there(struct lock_claim *claim)
 {
+    LS_SOMETIMES("lost-create-never-applied");
     claim->named = 0;
     claim->maybe = 0;
     claim->czxid = 0;
@@ -305,6 +312,7 @@ static void there(struct lock_claim *claim, const struct String_vector *list)
         not_there(claim);
         return;
     }
+    LS_SOMETIMES("lost-create-found");
     claim->named = 1;
     claim->maybe = 0;
     claim->sequence = view.sequence;
@@ -319,10 +327,12 @@ static void again_if_needed(struct lock_claim *claim, int zk_rc)
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     /* After a loss without a session event there may be no CONNECTED to wait for. */
     bool silent = verdict == LOCK_UNKNOWN && lock_session_ready(session_of(claim));
-    if (verdict == LOCK_REFUSED)
+    if (verdict == LOCK_REFUSED) {
         fail_by_server(claim, zk_rc);
-    else if (verdict == LOCK_AGAIN || silent)
+    } else if (verdict == LOCK_AGAIN || silent) {
+        LS_SOMETIMES("request-fails-on-a-live-link");
         lock_mutex_retry(claim, zk_rc);
+    }
 }
 
 static void searched(struct lock_claim *claim, int sync_rc, int list_rc, const struct String_vector *list)
@@ -350,10 +360,12 @@ static void take_new_attempt(struct lock_claim *claim)
 static void identified(struct lock_claim *claim, int exists_rc, int list_rc, const struct String_vector *list)
 {
     if (exists_rc == ZNONODE) {
+        LS_SOMETIMES("found-node-is-gone-again");
         enter(claim, LOCK_SEARCHING);
     } else if (exists_rc != ZOK) {
         again_if_needed(claim, exists_rc);
     } else if (!claim->czxid) {
+        LS_SOMETIMES("found-node-is-of-another-session");
         take_new_attempt(claim);
         enter(claim, LOCK_CLAIMING);
     } else {
@@ -385,6 +397,7 @@ static void settle(struct lock_claim *claim, int list_rc, const struct String_ve
         rank_by_list(claim, list_rc, list);
         break;
     default: /* it ended while the flight was under way */
+        LS_SOMETIMES("flight-outlives-its-acquire");
         if (searching)
             lock_janitor_searched(claim, first_rc, list_rc, list);
         lock_mutex_go(claim);
@@ -470,6 +483,7 @@ static void watched(struct lock_claim *claim, int rc)
         lock_session_progress(session_of(claim));
         break;
     case LOCK_ABSENT:
+        LS_SOMETIMES("predecessor-gone-before-the-watch");
         drop_ahead(claim);
         enter(claim, LOCK_LISTING);
         break;
@@ -492,10 +506,12 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
     claim->in_flight &= (uint8_t)~LOCK_GET;
     if (!session_is_over(claim) && rc == ZOK)
         claim->watching = 1;
-    if (!session_is_over(claim) && claim->state == LOCK_ARMING)
+    if (!session_is_over(claim) && claim->state == LOCK_ARMING) {
         watched(claim, rc);
-    else
+    } else {
+        LS_SOMETIMES("watch-set-for-an-ended-wait");
         lock_mutex_go(claim);
+    }
     lock_mutex_leave(session);
 }
 
@@ -545,6 +561,8 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
     struct lock_claim *claim = find_watcher(session, context);
     if (claim)
         lock_mutex_hear(claim, type, path);
+    else
+        LS_SOMETIMES("event-finds-nobody");
     lock_mutex_leave(session);
 }
 
@@ -560,6 +578,7 @@ static void send_list(struct lock_claim *claim)
 static void refused_at_once(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    LS_SOMETIMES("client-refuses-a-request");
     claim->searching = 0;
     if (verdict == LOCK_AGAIN || verdict == LOCK_UNKNOWN)
         lock_mutex_retry(claim, zk_rc);
@@ -589,6 +608,7 @@ static void send_flight(struct lock_claim *claim)
 static void send_relist(struct lock_claim *claim)
 {
     if (lock_session_stale(session_of(claim))) {
+        LS_SOMETIMES("wake-up-with-a-stale-belief");
         send_flight(claim);
         return;
     }
@@ -647,10 +667,12 @@ static void bury(struct lock_claim *claim)
 {
     lock_telemetry_lost(claim);
     if (claim->told) {
+        LS_SOMETIMES("held-lock-goes-with-its-session");
         claim->state = LOCK_TOMB;
         return;
     }
     /* Its owner has not heard of the grant yet, and now never will. */
+    LS_SOMETIMES("grant-goes-before-it-is-told");
     claim->state = LOCK_LEFTOVER;
     claim->rc = LS_ELOST;
     (void)lock_session_leftover(session_of(claim), 1);
@@ -676,6 +698,7 @@ void lock_mutex_session_lost(struct lock_claim *claim)
     } else if (claim->try_only) {
         lock_mutex_fail(claim, LS_EBUSY, 0);
     } else {
+        LS_SOMETIMES("acquire-goes-on-in-the-next-session");
         claim->state = LOCK_CLAIMING;
         claim->zk_rc = 0;
         take_new_attempt(claim);
@@ -784,8 +807,10 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
     struct lock_claim *claim = new_claim(mutex, owner, timeout_ms);
     if (!claim)
         return LS_ENOMEM;
-    if (tomb)
+    if (tomb) {
+        LS_SOMETIMES("acquire-after-an-unheard-loss");
         drop_tomb(tomb); /* only now: an acquire that is refused leaves its owner to hear of the loss */
+    }
     claim->call = call;
     LOCK_COUNT(claim, acquires);
     lock_mutex_go(claim);

@@ -43,6 +43,7 @@ static void note(struct lock_claim *claim, int rc, bool topmost)
         claim->first_rc = rc;
         break;
     case LOCK_ABSENT: /* one above was swept just now, or refused; but what should be above the topmost? */
+        LS_SOMETIMES("ancestor-is-gone-again");
         if (topmost)
             claim->zk_rc = rc;
         break;
@@ -66,6 +67,7 @@ static void prepared(struct lock_claim *claim)
     }
     claim->state = LOCK_CLAIMING;
     if (lacks_containers(claim, rc)) {
+        LS_SOMETIMES("servers-lack-containers");
         session->no_containers = 1;
         claim->zk_rc = 0;
     } else if (lock_session_verdict(rc) == LOCK_AGAIN) {

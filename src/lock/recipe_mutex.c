@@ -291,6 +291,21 @@ static void canon(const void *memory, struct ls_rename *rename)
     lock_participants_canon(&state->session, rename);
 }
 
+/* In the order of enum lock_state; the janitor's are attempts too. */
+static const char *const state_names[] = {"none",      "claiming", "preparing", "searching", "identifying",
+                                          "listing",   "arming",   "waiting",   "held",      "tomb",
+                                          "releasing", "leftover", "done",      NULL};
+_Static_assert(sizeof state_names / sizeof *state_names == LOCK_DONE + 2, "one name per state");
+
+static uint32_t states_now(const void *memory)
+{
+    const struct state *state = memory;
+    uint32_t states = 0;
+    for (const struct lock_claim *claim = state->session.claims; claim; claim = claim->next)
+        states |= 1u << claim->state;
+    return states ? states : 1;
+}
+
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
     .summary = "reentrant mutex with protected creation, janitor and fencing token",
@@ -309,4 +324,7 @@ const struct ls_recipe ls_recipe_mutex = {
     .revoke = revoke,
     .canon = canon,
     .symmetric = true,
+    .states = state_names,
+    .states_now = states_now,
+    .marks = "src/lock/",
 };

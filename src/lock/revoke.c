@@ -52,6 +52,7 @@ static bool is_request(const char *value, int size, const struct Stat *stat)
 static void read_later(struct lock_claim *claim)
 {
     int err;
+    LS_SOMETIMES("holder-listens-later");
     claim->ear = LOCK_EAR_LATER;
     (void)lock_session_retry(session_of(claim), &err);
 }
@@ -80,6 +81,8 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
             lock_telemetry_asked(claim);
             lock_queue_note(claim, LOCK_NOTE_REVOKE);
         }
+        else if (is_request(value, size, stat))
+            LS_SOMETIMES("revocation-meets-a-release");
     } else if (session->id) {
         failed(claim, rc);
     }
@@ -152,6 +155,7 @@ void lock_revoke_unlisten(struct lock_claim *claim)
     if (claim->ear != LOCK_EAR_LISTENING)
         return;
     int rc = lock_request_unlisten(claim, on_unlistened);
+    LS_SOMETIMES("listener-is-taken-back");
     if (rc == ZNOWATCHER)
         claim->ear = LOCK_EAR_OFF; /* it has fired, its event is on the way */
     else if (rc != ZOK && lock_session_verdict(rc) != LOCK_DYING)

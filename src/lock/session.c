@@ -47,8 +47,10 @@ enum lock_verdict lock_session_verdict(int zk_rc)
     switch (zk_rc) {
     case ZOK:
         return LOCK_OK;
-    case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT:
+        LS_SOMETIMES("request-ends-with-minus-seven");
+        return LOCK_UNKNOWN;
+    case ZCONNECTIONLOSS:
     case ZCLOSING:
     case ZRUNTIMEINCONSISTENCY:
         return LOCK_UNKNOWN;
@@ -308,6 +310,7 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
 {
     int64_t id = zoo_client_id(zh)->client_id;
     if (session->id && session->id != id) {
+        LS_SOMETIMES("session-changes-without-a-word");
         lose(session);
         return;
     }
@@ -320,8 +323,10 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
     session->retries = 0;
     lock_janitor_calm(session);
     lock_queue_event(session, first ? LS_SESSION_CONNECTED : LS_SESSION_RECONNECTED);
-    if (session->unproven && any_holder(session))
+    if (session->unproven && any_holder(session)) {
+        LS_SOMETIMES("holder-proves-itself-after-a-loss");
         prove(session);
+    }
     lock_session_each(session, go_anew);
 }
 
@@ -346,8 +351,10 @@ static void on_read_only(struct ls_session *session)
 
 void lock_session_event(struct ls_session *session, zhandle_t *zh, int state)
 {
-    if (!lock_session_is_open(session))
-        return;       /* a late event of a handle that is given up */
+    if (!lock_session_is_open(session)) {
+        LS_SOMETIMES("late-event-of-a-dead-handle");
+        return; /* a late event of a handle that is given up */
+    }
     session->zh = zh; /* the event may come before zookeeper_init() has returned the handle (F19) */
     if (state == ZOO_CONNECTED_STATE)
         on_connected(session, zh);
@@ -452,6 +459,7 @@ static void on_reopen_timer(void *context)
     struct ls_session *session = context;
     if (session->state != LS_STATE_LOST || session->opening)
         return; /* while a handle is being opened its opener looks after it */
+    LS_SOMETIMES("next-handle-after-the-end");
     close_handle(session);
     if (session->state == LS_STATE_LOST)
         open_again(session);

@@ -4,6 +4,7 @@
 #include "scenario/random.h"
 
 #include "base/rng.h"
+#include "scenario/coverage.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,7 +23,8 @@ struct chooser {
     bool swarm;
     bool faults; /* exploring, or a swarm: faults may still happen */
     uint32_t fault_one_in;
-    int changes; /* of priorities */
+    uint8_t drawn[WORLD_FAULTS]; /* of a swarm: so many of each kind */
+    int changes;                 /* of priorities */
     uint64_t priority[THREADS_MAX];
     uint64_t change[STRATEGY_DEPTH_MAX];
     struct action enabled[WORLD_ACTIONS_MAX];
@@ -76,6 +78,7 @@ static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed
     if (chooser->swarm) {
         swarm_draw(scenario, seed, &swarm);
         chooser->fault_one_in = swarm.fault_one_in;
+        memcpy(chooser->drawn, swarm.budget, sizeof chooser->drawn);
     }
     if (chooser->pct) {
         draw_priorities(chooser);
@@ -153,10 +156,28 @@ static int select_kind(struct chooser *c, int count)
     return kept;
 }
 
+/* Leaves out the faults that this swarm has not drawn, or has used up. What is due in any case stays. */
+static int select_drawn(struct chooser *c, int count)
+{
+    uint8_t bought[WORLD_FAULTS];
+    int kept = 0;
+    world_bought(c->run->world, bought);
+    for (int i = 0; i < count; i++) {
+        int fault = world_fault_of(&c->enabled[i]);
+        if (fault < 0 || bought[fault] < c->drawn[fault] || world_is_healing(&c->enabled[i])) {
+            c->enabled[kept++] = c->enabled[i];
+        }
+    }
+    return kept;
+}
+
 /* Puts the candidates in front and returns how many there are. */
 static int select_candidates(struct chooser *c, int count)
 {
     int kept = 0, faults = 0;
+    if (c->swarm) {
+        count = select_drawn(c, count);
+    }
     if (!c->exploring) {
         count = select_for_script(c, count);
         if (!c->swarm) {
@@ -387,6 +408,7 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
         return;
     }
     run.setup.plan.steps = measure_steps(&run);
+    coverage_begin_growth(&run);
     for (uint64_t i = 0; i < count && !run_violated(&run) && !trouble; i++) {
         seed = first + i;
         outcome->skipped += (uint64_t)random_one(&run, seed);
@@ -394,7 +416,10 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
         outcome->steps += run.steps;
         outcome->depth = run.steps > outcome->depth ? run.steps : outcome->depth;
         trouble = run_trouble(&run);
+        coverage_grow(&run, outcome->runs, outcome->steps,
+                      outcome->runs == count || run_violated(&run) || trouble);
     }
+    coverage_end_growth();
     outcome_judge(outcome, &run, trouble, true);
     outcome->schedule = random_schedule(&setup->plan, seed);
     outcome->seed = seed;

@@ -5,6 +5,7 @@
 #include "base/canon.h"
 
 #include "base/hash.h"
+#include "scenario/coverage.h"
 #include "scenario/verbs.h"
 
 #include <lockstep/error.h>
@@ -69,13 +70,6 @@ static void sweep_constants(const struct scenario *scenario, uint64_t set, struc
     options->seed += set >> 2;
 }
 
-static void draw_faults(const struct run_setup *setup, struct world_options *options)
-{
-    struct swarm swarm;
-    swarm_draw(setup->scenario, setup->seed, &swarm);
-    memcpy(options->budget, swarm.budget, sizeof options->budget);
-}
-
 /* Random runs sweep the run constants too: they follow from the seed. */
 void run_options(const struct run_setup *setup, struct world_options *options)
 {
@@ -95,7 +89,7 @@ void run_options(const struct run_setup *setup, struct world_options *options)
         options->loss_rc = bits & 8 ? -4 : -7;
     }
     if (setup->schedule == SCHEDULE_SWARM) {
-        draw_faults(setup, options);
+        swarm_budgets(setup->scenario, options->budget);
     }
 }
 
@@ -326,18 +320,21 @@ static void before_action(void *ctx, const struct action *action)
     if (run->watch) {
         run->watch(run->watch_ctx, run, action);
     }
+    coverage_before(run, action);
 }
 
 /* ---- steps ---- */
 
 int run_apply(struct run *run, const struct action *action)
 {
-    if (run->recording || run->watch) {
+    if (run->recording || run->watch || coverage_is_on()) {
         if (!world_enabled(run->world, action)) {
             return LS_EINVAL;
         }
         before_action(run, action);
-        return world_apply(run->world, action);
+        int result = world_apply(run->world, action);
+        coverage_after();
+        return result;
     }
     heartbeat++;
     run->stats.step = ++run->steps;
@@ -350,7 +347,9 @@ void run_do(struct run *run, const struct action *action, uint64_t depth)
 {
     heartbeat++;
     run->stats.step = run->steps = depth;
+    coverage_before(run, action);
     world_do(run->world, action);
+    coverage_after();
 }
 
 void run_do_held(struct run *run, const struct action *action, uint64_t depth, struct run_events *held)
@@ -382,16 +381,19 @@ int run_apply_label(struct run *run, const char *label, const char **why)
 void run_settle(struct run *run)
 {
     run->overflow |= world_settle(run->world, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
+    coverage_after();
 }
 
 void run_pass_time(struct run *run, int ms)
 {
     run->overflow |= world_pass_time(run->world, ms, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
+    coverage_after();
 }
 
 void run_heal(struct run *run)
 {
     world_heal(run->world, true, before_action, run);
+    coverage_after();
 }
 
 bool run_rest(struct run *run)

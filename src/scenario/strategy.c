@@ -70,6 +70,13 @@ static uint8_t most_of(const struct scenario *scenario, int fault)
                                  : directed_max(&scenario->options, fault);
 }
 
+void swarm_budgets(const struct scenario *scenario, uint8_t budget[WORLD_FAULTS])
+{
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        budget[fault] = most_of(scenario, fault);
+    }
+}
+
 /* All numbers are drawn for each kind, needed or not: what one kind may have does not change the draw of the next. */
 void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *swarm)
 {

@@ -48,6 +48,10 @@ struct swarm {
  * servers have defects or refuse what is asked, or a client stops (which is told nothing any more). */
 void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *swarm);
 
+/* The budgets of the world in which swarms of this scenario run: what any seed may draw. Of an exploring scenario its own, so
+ * that states are the same as in other runs of it. */
+void swarm_budgets(const struct scenario *scenario, uint8_t budget[WORLD_FAULTS]);
+
 /* "loss<=1 expire<=1, one fault in 16 steps", or "no faults". Returns `text`. */
 const char *swarm_text(const struct swarm *swarm, char *text, size_t size);
 

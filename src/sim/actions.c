@@ -323,7 +323,7 @@ static const struct {
               {ACTION_SWEEP, WORLD_FAULT_SWEEP},
               {ACTION_CANCEL, WORLD_FAULT_CANCEL}};
 
-static int fault_of(const struct action *action)
+int world_fault_of(const struct action *action)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (faults[i].action == action->kind) {
@@ -335,7 +335,7 @@ static int fault_of(const struct action *action)
 
 bool world_is_fault(const struct action *action)
 {
-    return fault_of(action) >= 0;
+    return world_fault_of(action) >= 0;
 }
 
 const char *world_fault_name(enum world_fault fault)
@@ -350,7 +350,7 @@ const char *world_fault_name(enum world_fault fault)
 /* An expiry that was due anyway costs nothing. */
 void action_pay(const struct action *action, bool due)
 {
-    int fault = fault_of(action);
+    int fault = world_fault_of(action);
     if (fault < 0 || due) {
         return;
     }

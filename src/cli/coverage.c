@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What runs have covered, for people and for programs. */
+
+#include "cli/cli.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENT_WIDTH 26
+#define STATE_WIDTH 5 /* letters of a state's name above its column */
+
+/* ---- growth ---- */
+
+void cli_print_growth(FILE *out, const struct cli_job *job)
+{
+    const struct coverage *coverage = job->coverage;
+    if (coverage == NULL || coverage->rows == 0) {
+        return;
+    }
+    fprintf(out, "  %12s %14s %12s %6s %6s\n", "runs", "steps", "states", "marks", "pairs");
+    for (uint32_t i = 0; i < coverage->rows; i++) {
+        const struct coverage_row *row = &coverage->row[i];
+        fprintf(out, "  %12llu %14llu %12llu %6u %6u\n", (unsigned long long)row->runs,
+                (unsigned long long)row->steps, (unsigned long long)row->states, (unsigned)row->marks,
+                (unsigned)row->pairs);
+    }
+}
+
+/* ---- the table ---- */
+
+static void print_table(FILE *out, const struct ls_recipe *recipe, const struct coverage *coverage)
+{
+    int states = coverage_states(recipe);
+    fprintf(out, "%-*s", EVENT_WIDTH, "event");
+    for (int s = 0; s < states; s++) {
+        fprintf(out, " %-*.*s", STATE_WIDTH, STATE_WIDTH, coverage_state_name(recipe, s));
+    }
+    fputc('\n', out);
+    for (uint32_t i = 0; i < coverage->events; i++) {
+        fprintf(out, "%-*s", EVENT_WIDTH, coverage->event[i].name);
+        for (int s = 0; s < states; s++) {
+            fprintf(out, " %-*s", STATE_WIDTH, coverage->event[i].seen >> s & 1 ? "x" : "-");
+        }
+        fputc('\n', out);
+    }
+    fprintf(out, "%u of %u pairs of an event and a state were seen\n", (unsigned)coverage_pairs(coverage),
+            (unsigned)coverage->events * (unsigned)states);
+}
+
+static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct coverage *coverage)
+{
+    const struct ls_mark *mark;
+    int place = 0, count = 0, reached = 0;
+    for (; (mark = coverage_mark(recipe, count, &place)) != NULL; count++) {
+        if (coverage->mark[place]) {
+            reached++;
+        } else {
+            fprintf(out, "never reached: %s (%s:%d)\n", mark->name, mark->file, (int)mark->line);
+        }
+    }
+    fprintf(out, "%d of %d marks were reached\n", reached, count);
+}
+
+void cli_print_coverage(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count)
+{
+    struct coverage *all = calloc(1, sizeof *all);
+    if (all == NULL) {
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        if (jobs[i].finished) {
+            coverage_merge(all, jobs[i].coverage);
+        }
+    }
+    coverage_sort(all);
+    fprintf(out, "coverage of %s\n", options->found_recipe->name);
+    print_table(out, options->found_recipe, all);
+    print_marks(out, options->found_recipe, all);
+    if (all->full) {
+        fputs("limit: not all that was covered could be noted\n", out);
+    }
+    free(all);
+}
+
+/* ---- JSON ---- */
+
+static bool add_names(cJSON *list, const struct ls_recipe *recipe, uint32_t bits)
+{
+    bool added = list != NULL;
+    for (int s = 0; added && s < coverage_states(recipe); s++) {
+        if (bits >> s & 1) {
+            added = cJSON_AddItemToArray(list, cJSON_CreateString(coverage_state_name(recipe, s)));
+        }
+    }
+    return added;
+}
+
+static bool add_states(cJSON *object, const struct ls_recipe *recipe)
+{
+    return add_names(cJSON_AddArrayToObject(object, "states"), recipe, UINT32_MAX);
+}
+
+static bool add_events(cJSON *object, const struct ls_recipe *recipe, const struct coverage *coverage)
+{
+    cJSON *events = cJSON_AddObjectToObject(object, "events");
+    bool added = events != NULL;
+    for (uint32_t i = 0; added && i < coverage->events; i++) {
+        const struct coverage_event *event = &coverage->event[i];
+        added = add_names(cJSON_AddArrayToObject(events, event->name), recipe, event->seen);
+    }
+    return added;
+}
+
+static bool add_marks(cJSON *object, const struct ls_recipe *recipe, const struct coverage *coverage)
+{
+    cJSON *marks = cJSON_AddObjectToObject(object, "marks");
+    const struct ls_mark *mark;
+    int place = 0;
+    bool added = marks != NULL;
+    for (int i = 0; added && (mark = coverage_mark(recipe, i, &place)) != NULL; i++) {
+        added = cJSON_AddBoolToObject(marks, mark->name, coverage->mark[place] != 0) != NULL;
+    }
+    return added;
+}
+
+static bool add_rows(cJSON *object, const struct coverage *coverage)
+{
+    cJSON *rows = cJSON_AddArrayToObject(object, "growth");
+    bool added = rows != NULL;
+    for (uint32_t i = 0; added && i < coverage->rows; i++) {
+        const struct coverage_row *row = &coverage->row[i];
+        cJSON *item = cJSON_CreateObject();
+        added = item && cJSON_AddNumberToObject(item, "runs", (double)row->runs) &&
+                cJSON_AddNumberToObject(item, "steps", (double)row->steps) &&
+                cJSON_AddNumberToObject(item, "states", (double)row->states) &&
+                cJSON_AddNumberToObject(item, "marks", row->marks) &&
+                cJSON_AddNumberToObject(item, "pairs", row->pairs);
+        added = cJSON_AddItemToArray(rows, item) && added;
+    }
+    return added;
+}
+
+bool cli_add_coverage(cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage)
+{
+    cJSON *covered = cJSON_AddObjectToObject(object, "coverage");
+    coverage_sort(coverage);
+    return covered && add_states(covered, recipe) && add_events(covered, recipe, coverage) &&
+           add_marks(covered, recipe, coverage) && add_rows(covered, coverage) &&
+           cJSON_AddBoolToObject(covered, "limit", coverage->full);
+}
