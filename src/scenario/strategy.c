@@ -87,7 +87,9 @@ void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *sw
         uint8_t most = most_of(scenario, fault);
         bool drawn = rng_below(&rng, scenario->exploring ? 2 : DIRECTED_ONE_IN) == 0;
         uint64_t number = rng_next(&rng);
-        swarm->budget[fault] = drawn && most > 0 ? (uint8_t)(1 + number % most) : 0;
+        if (drawn && most > 0) {
+            swarm->budget[fault] = (uint8_t)(1 + number % most);
+        }
     }
 }
 

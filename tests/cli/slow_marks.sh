@@ -7,10 +7,16 @@
 source "$(dirname "$0")/lib.sh"
 page=docs/coverage.md
 
-# never_reached COMMAND...: the names, sorted.
+# never_reached COMMAND...: the names, sorted. Random schedules prove nothing: a limit is fine.
 never_reached()
 {
-    "$LOCKSTEP" "$@" --coverage --quiet --out "$scratch/reports" | sed -n 's/^never reached: \([a-z-]*\) .*/\1/p' | sort
+    local status=0
+    "$LOCKSTEP" "$@" --coverage --quiet --out "$scratch/reports" >"$scratch/output" || status=$?
+    if ((status != 0 && status != 3)); then
+        cat "$scratch/output" >&2
+        return 1
+    fi
+    sed -n 's/^never reached: \([a-z-]*\) .*/\1/p' "$scratch/output" | sort
 }
 
 searches=()
