@@ -18,6 +18,8 @@ examples:
   ./dev bench --list          their names
   ./dev bench world           size of a world, nanoseconds per snapshot, step, fingerprint, restore
   ./dev bench explore         searches of lockstep and of SPIN, side by side (some three minutes)
+  ./dev bench random          which random strategy finds which broken recipe in how many runs, and what each covers (some three
+                              minutes); --runs N, --bases N
   ./dev bench lock            locks per second and hand-overs on a private server: ours, Curator's, kazoo's and two floors;
                               1,000 waiters (some three minutes); --rounds N (at least 5), --round-ms N
 TEXT
