@@ -80,8 +80,7 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
         if (claim->state == LOCK_HELD && is_request(value, size, stat)) {
             lock_telemetry_asked(claim);
             lock_queue_note(claim, LOCK_NOTE_REVOKE);
-        }
-        else if (is_request(value, size, stat))
+        } else if (is_request(value, size, stat))
             LS_SOMETIMES("revocation-meets-a-release");
     } else if (session->id) {
         failed(claim, rc);

@@ -137,7 +137,7 @@ static const struct pin layout[] = {
     FIELD(ls_rename, sequence, 16),
     FIELD(ls_rename, attempt, 24),
     FIELD(ls_rename, text, 32),
-    SIZE(ls_recipe, 128),
+    SIZE(ls_recipe, 160),
     FIELD(ls_recipe, name, 0),
     FIELD(ls_recipe, summary, 8),
     FIELD(ls_recipe, breaks, 16),
@@ -154,6 +154,10 @@ static const struct pin layout[] = {
     FIELD(ls_recipe, revocable, 104),
     FIELD(ls_recipe, revoke, 112),
     FIELD(ls_recipe, canon, 120),
+    FIELD(ls_recipe, symmetric, 128),
+    FIELD(ls_recipe, states, 136),
+    FIELD(ls_recipe, states_now, 144),
+    FIELD(ls_recipe, marks, 152),
 };
 
 static const struct pin numbers[] = {
