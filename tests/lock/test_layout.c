@@ -9,6 +9,7 @@
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>
 #include <lockstep/session.h>
+#include <lockstep/sometimes.h>
 #include <lockstep/telemetry.h>
 
 #include <dirent.h>
@@ -137,6 +138,11 @@ static const struct pin layout[] = {
     FIELD(ls_rename, sequence, 16),
     FIELD(ls_rename, attempt, 24),
     FIELD(ls_rename, text, 32),
+    SIZE(ls_mark, 32),
+    FIELD(ls_mark, name, 0),
+    FIELD(ls_mark, file, 8),
+    FIELD(ls_mark, line, 16),
+    FIELD(ls_mark, reached, 20),
     SIZE(ls_recipe, 160),
     FIELD(ls_recipe, name, 0),
     FIELD(ls_recipe, summary, 8),
