@@ -8,7 +8,7 @@ set(CMAKE_FILES ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
 set(PKGCONFIG_FILES ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(
-    TARGETS lockstep_shared lockstep_static lockstep_fake lockstep_headers
+    TARGETS lockstep_shared lockstep_static lockstep_fake lockstep_sim lockstep_headers
     EXPORT lockstepTargets
     LIBRARY COMPONENT library NAMELINK_COMPONENT dev
     ARCHIVE COMPONENT dev)
@@ -34,7 +34,7 @@ install(
 # A .pc file finds its prefix from where it lies, so that the tree may be installed elsewhere or moved.
 file(RELATIVE_PATH PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" PC_TO_PREFIX ${PC_TO_PREFIX})
-foreach(name lockstep lockstep-fake)
+foreach(name lockstep lockstep-fake lockstep-sim)
     configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${PKGCONFIG_FILES} COMPONENT dev)
 endforeach()

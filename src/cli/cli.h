@@ -92,6 +92,7 @@ int cli_run(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_shrink(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_list(int argc, char **argv);
 
 /* A scenario and what came of it. */

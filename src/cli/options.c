@@ -231,6 +231,15 @@ static int read_argument(struct cli_options *options, const char *command, int i
     return 0;
 }
 
+static int index_of(unsigned bit)
+{
+    int index = 0;
+    while (OPTIONS[index].bit != bit) {
+        index++;
+    }
+    return index;
+}
+
 static int find_recipe(struct cli_options *options, const char *command)
 {
     options->found_recipe = recipe_find(options->recipe);
@@ -258,7 +267,8 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
     }
     opterr = 0;
     optind = 0; /* starts over, also with glibc's permutation */
-    while ((chosen = getopt_long(argc, argv, ":h", list, NULL)) != -1) {
+    const char *letters = allowed & OPTION_OUT ? ":ho:" : ":h";
+    while ((chosen = getopt_long(argc, argv, letters, list, NULL)) != -1) {
         if (chosen == ':') {
             return cli_usage_error(command, "a value after this option", argv[optind - 1]);
         }
@@ -269,7 +279,8 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
         }
         if (chosen == 'h') {
             options->help = true;
-        } else if (read_argument(options, command, chosen - 1000, optarg ? optarg : "") != 0) {
+        } else if (read_argument(options, command, chosen == 'o' ? index_of(OPTION_OUT) : chosen - 1000,
+                                 optarg ? optarg : "") != 0) {
             return CLI_USAGE;
         }
     }

@@ -174,26 +174,9 @@ bool attempt_is_fault(const struct action *action)
     return breaks && !world_is_healing(action);
 }
 
-static bool is_listed(const struct attempt *attempt, const struct action *action)
-{
-    static struct action enabled[WORLD_ACTIONS_MAX];
-    int count = world_actions(attempt->run.world, enabled);
-    for (int i = 0; i < count; i++) {
-        const struct action *e = &enabled[i];
-        if (e->kind == action->kind && e->process == action->process && e->a == action->a &&
-            e->b == action->b && e->c == action->c && e->d == action->d) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A script may do anything at any time, so any part of it is a script. A program is followed step by step, and
- * a budget cannot be overdrawn: without a choice before it, another may not be one of this scenario's any more. */
 bool attempt_is_allowed(const struct attempt *attempt, const struct action *action)
 {
-    return !attempt->scenario.exploring || action->kind <= ACTION_ADVANCE || world_is_healing(action) ||
-           is_listed(attempt, action);
+    return run_allows(&attempt->run, action);
 }
 
 /* Applies an enabled action. */

@@ -272,7 +272,7 @@ uint64_t run_heartbeat(void)
 
 /* ---- recording ---- */
 
-static int index_of(struct run *run, const struct action *action)
+static int index_of(const struct run *run, const struct action *action)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];
     int count = world_actions(run->world, enabled);
@@ -365,6 +365,14 @@ void run_judge(struct run *run, const struct event *events, int count, uint64_t 
     for (int i = 0; i < count; i++) {
         on_event(run, &events[i]);
     }
+}
+
+/* A script may do anything at any time, so any part of it is a script. A program is followed step by step, and
+ * a budget cannot be overdrawn: without a choice before it, another may not be one of this scenario's any more. */
+bool run_allows(const struct run *run, const struct action *action)
+{
+    return !run->setup.scenario->exploring || action->kind <= ACTION_ADVANCE || world_is_healing(action) ||
+           index_of(run, action) >= 0;
 }
 
 int run_apply_label(struct run *run, const char *label, const char **why)

@@ -104,6 +104,9 @@ void run_do_held(struct run *run, const struct action *action, uint64_t depth, s
 /* Judges events as if they happened now, in the `depth`th step of the run. */
 void run_judge(struct run *run, const struct event *events, int count, uint64_t depth);
 
+/* Whether the scenario allows an enabled action at this moment of the run. */
+bool run_allows(const struct run *run, const struct action *action);
+
 /* Applies an action whose label this is. Returns 0, or an error of world_find() with *why set. */
 int run_apply_label(struct run *run, const char *label, const char **why);
 

@@ -30,16 +30,17 @@ void *process_state(int p)
     return heap_at(p) + 1;
 }
 
-void heap_clear(int p, size_t state_size)
+bool heap_clear(int p, size_t state_size)
 {
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     arena_resize(&the_world.arena, the_world.heap_block[p], sizeof(struct heap));
     bool fits = arena_resize(&the_world.arena, the_world.heap_block[p], sizeof(struct heap) + state_size);
     if (!fits) {
         world_note_trouble("limit: the state of a recipe has %zu bytes", state_size);
-        return;
+        return false;
     }
     heap_at(p)->start = heap_at(p)->head.used;
+    return true;
 }
 
 static struct chunk *chunk_at(struct heap *heap, uint32_t offset)

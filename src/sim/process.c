@@ -94,7 +94,9 @@ static struct event slot_event(int kind, int p, int lock, int owner)
 void process_start(int p)
 {
     struct process *process = process_mark(p);
-    heap_clear(p, recipe()->state_size);
+    if (!heap_clear(p, recipe()->state_size)) {
+        return;
+    }
     process->started = 1;
     enter(p);
     int rc = recipe()->start(process_state(p), the_world.env[p], the_world.config);

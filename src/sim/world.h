@@ -174,7 +174,7 @@ void *process_state(int p);
 
 void *heap_alloc(int p, size_t size);
 void heap_free(int p, void *memory);
-void heap_clear(int p, size_t state_size);
+bool heap_clear(int p, size_t state_size); /* false: the state is too large, which is noted */
 
 /* ---- guarded.c: writes that commit only while the hold stands; called with the process entered ---- */
 

@@ -135,9 +135,9 @@ sed '0,/ connect a s1/s/ connect a s1/ connect a s9/' "$whole" >"$t"
 expect 2 "found 'connect a s9'" "$LOCKSTEP" replay "$t"
 
 # ---- the command line ----
-expect_line "lockstep: expected run, check, replay, shrink or list (see lockstep --help), found the end of the line" "$LOCKSTEP"
+expect_line "lockstep: expected run, check, replay, shrink, export or list (see lockstep --help), found the end of the line" "$LOCKSTEP"
 for verb in report real rnu; do
-    expect_line "lockstep: expected run, check, replay, shrink or list (see lockstep --help), found '$verb'" "$LOCKSTEP" $verb
+    expect_line "lockstep: expected run, check, replay, shrink, export or list (see lockstep --help), found '$verb'" "$LOCKSTEP" $verb
 done
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--fast'" "$LOCKSTEP" run --fast
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--table'" "$LOCKSTEP" run --table
@@ -154,6 +154,10 @@ expect_line "lockstep run: expected a pattern for at least one scenario after --
 expect_line "lockstep run: expected a file that can be rewritten with --rewrite, found '-'" "$LOCKSTEP" run --rewrite -
 expect_line "lockstep replay: expected one trace, found ''" "$LOCKSTEP" replay
 expect_line "lockstep replay: expected one trace, found 'b'" "$LOCKSTEP" replay a b
+expect_line "lockstep export: expected one trace, found ''" "$LOCKSTEP" export
+expect_line "lockstep export: expected one trace, found 'b'" "$LOCKSTEP" export a b
+expect_line "lockstep export: expected a value after this option, found '-o'" "$LOCKSTEP" export a -o
+expect_line "lockstep export: expected a value after --out, found ''" "$LOCKSTEP" export a -o ''
 expect_line "lockstep list: expected recipes, properties, faults, verbs or scenarios, found 'locks'" "$LOCKSTEP" list locks
 expect_line "lockstep list: expected recipes, properties, faults, verbs or scenarios, found ''" "$LOCKSTEP" list
 expect_line "lockstep list: expected nothing more, found 'x'" "$LOCKSTEP" list recipes x

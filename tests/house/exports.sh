@@ -3,8 +3,8 @@
 # Copyright the lockstep authors
 
 # What the library exports is what src/lock/exports.txt lists, and what its headers declare. In the static library
-# everything else is hidden and called lock_*, so that it gets into nobody's way; the fake has no other names than its
-# headers' and the client's.
+# everything else is hidden and called lock_*, so that it gets into nobody's way; the fake and what stands on it have no other
+# names than their headers' and the client's.
 set -euo pipefail
 export LC_ALL=C
 cd "$LOCKSTEP_BUILD_DIR"
@@ -42,20 +42,26 @@ if grep -v '^lock_' "$scratch/hidden"; then
     failed=1
 fi
 
-# The fake has the names of its headers, of the client library's, and of our locks.
-nm -g --defined-only liblockstep_fake.a 2>/dev/null | awk 'NF == 3 && $3 !~ /^__/ { print $3 }' | sort -u >"$scratch/fake"
-if grep -vE '^(ls|world|fakezk|zoo|ZOO|zookeeper|ZOOKEEPER)_|^(zerror|is_unrecoverable|.*_String_vector)$' "$scratch/fake"; then
-    echo "these names of liblockstep_fake.a may clash with those of a program that is tested with it"
-    failed=1
-fi
-grep -vx -e 'ls_env_pthread_.*' "$list" | comm -23 - "$scratch/fake" >"$scratch/missing"
-if [[ -s $scratch/missing ]]; then
-    echo "liblockstep_fake.a lacks:" && cat "$scratch/missing"
+# The fake has the names of its headers, of the client library's, and of our locks; so has what stands on it.
+for library in liblockstep_fake.a liblockstep_sim.a; do
+    nm -g --defined-only $library 2>/dev/null | awk 'NF == 3 && $3 !~ /^__/ { print $3 }' | sort -u >"$scratch/fake"
+    if grep -vE '^(ls|world|fakezk|zoo|ZOO|zookeeper|ZOOKEEPER)_|^(zerror|is_unrecoverable|.*_String_vector)$' "$scratch/fake"; then
+        echo "these names of $library may clash with those of a program that is tested with it"
+        failed=1
+    fi
+    grep -vx -e 'ls_env_pthread_.*' "$list" | comm -23 - "$scratch/fake" >"$scratch/missing"
+    if [[ -s $scratch/missing ]]; then
+        echo "$library lacks:" && cat "$scratch/missing"
+        failed=1
+    fi
+done
+if ! grep -qx ls_replay_run "$scratch/fake"; then
+    echo "liblockstep_sim.a lacks the functions of replay.h"
     failed=1
 fi
 
 # Functions that the headers of the library declare: all headers but those of the harness.
-(cd "$LOCKSTEP_SOURCE_DIR/include/lockstep" && ls ./*.h | grep -vE '/(fakezk|recipe|sim)\.h$' | xargs cat) |
+(cd "$LOCKSTEP_SOURCE_DIR/include/lockstep" && ls ./*.h | grep -vE '/(fakezk|recipe|replay|sim)\.h$' | xargs cat) |
     grep -E '^[a-z].*[ *]ls_[a-z0-9_]+\(' | grep -v '^typedef' | grep -oE 'ls_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$scratch/declared"
 compare 'what the headers declare' "$scratch/declared"
 exit $failed

@@ -18,7 +18,7 @@ declare -A MAY=(
     [check]="base trace"
     [sim]="base trace lock broken fakezk api fakezk.h sim.h zookeeper"
     [scenario]="base trace lock broken check sim api sim.h fakezk.h explore replay"
-    [replay]="base trace lock broken check sim api sim.h fakezk.h scenario"
+    [replay]="base trace lock broken check sim api sim.h fakezk.h scenario replay.h"
     [explore]="base trace lock broken check sim api sim.h fakezk.h scenario replay"
     [report]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore"
     [cli]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore report"
@@ -63,7 +63,7 @@ allowed()
         return
     fi
     case $name in
-    lockstep/fakezk.h | lockstep/sim.h)
+    lockstep/fakezk.h | lockstep/replay.h | lockstep/sim.h)
         [[ $layer == include ]] || one_of "${name#lockstep/}" "${MAY[$layer]-}"
         ;;
     lockstep/*) [[ $layer == include ]] || one_of api "${MAY[$layer]-}" ;;
@@ -122,6 +122,7 @@ self_test()
     plant src/sim/a.c '#include "scenario/parse.h"'
     plant src/sim/b.c '#include "../cli/options.h"'
     plant src/scenario/a.c '#include "cli/options.h"'
+    plant src/sim/c.c '#include <lockstep/replay.h>'
     plant src/real/a.c '#include "sim/world.h"'
     plant include/lockstep/a.h '#include "base/arena.h"'
     # And what is right must pass.
@@ -131,7 +132,7 @@ self_test()
     plant src/sim/right.c '#include <pthread.h>'
     plant src/lock/right.c '#include <zookeeper/zookeeper.h>'
     expected="include/lockstep/a.h src/base/a.c src/check/a.c src/check/b.c src/fakezk/a.c src/fakezk/b.c src/lock/a.c"
-    expected+=" src/lock/b.c src/lock/c.c src/real/a.c src/scenario/a.c src/sim/a.c src/sim/b.c"
+    expected+=" src/lock/b.c src/lock/c.c src/real/a.c src/scenario/a.c src/sim/a.c src/sim/b.c src/sim/c.c"
     found=$(check_tree "$scratch" | cut -d: -f1 | sort | tr '\n' ' ' || true)
     if [[ $found != "$expected " ]]; then
         echo "the checker itself is wrong"

@@ -49,8 +49,8 @@ check_package()
 headers=$(cd "$LOCKSTEP_SOURCE_DIR" && echo include/lockstep/*.h)
 check_package "$library" '(^|, )libzookeeper-mt2' "lib/liblockstep.so.${library#liblockstep} lib/liblockstep.so.$version"
 check_package liblockstep-dev "^$library \\(= ${version//./[.]}\\), libzookeeper-mt-dev\$" \
-    "$headers lib/liblockstep.so lib/liblockstep.a lib/liblockstep_fake.a lib/pkgconfig/lockstep.pc
-    lib/pkgconfig/lockstep-fake.pc lib/cmake/lockstep/lockstepConfig.cmake lib/cmake/lockstep/lockstepConfigVersion.cmake
+    "$headers lib/liblockstep.so lib/liblockstep.a lib/liblockstep_fake.a lib/liblockstep_sim.a
+    lib/pkgconfig/lockstep.pc lib/pkgconfig/lockstep-fake.pc lib/pkgconfig/lockstep-sim.pc lib/cmake/lockstep/lockstepConfig.cmake lib/cmake/lockstep/lockstepConfigVersion.cmake
     lib/cmake/lockstep/lockstepTargets.cmake lib/cmake/lockstep/lockstepTargets-relwithdebinfo.cmake
     lib/cmake/lockstep/zookeeper.cmake"
 check_package lockstep '(^|, )libcjson1' bin/lockstep

@@ -160,10 +160,40 @@ TEXT
     [[ ! -e $scratch/inside/lockstep/lockstep ]] || wrong "the program is built inside another project too"
 }
 
+# A regression test, found and exported by the installed program, compiled as its own head says, by hand and by CMake.
+by_regression_test()
+{
+    local folder=$scratch/regression program=$prefix/bin/lockstep trace
+    mkdir "$folder"
+    cp "$LOCKSTEP_SOURCE_DIR/tests/cli/my_recipe.c" "$folder"
+    cd "$folder"
+    expect 1 '^shrunk: ' "$program" check --recipe broken-no-sort --out traces \
+        "$prefix/share/lockstep/scenarios/explore/mutex_2.scn"
+    trace=$(echo traces/*.min.trace)
+    quietly "$program" export -o no_sort.c "$trace"
+    sed -n 's/^ \*   \(cc .*\)/\1/p; s/^ \*       \(.*\)/\1/p' no_sort.c | sed 's/^cc/"$CC" $flags/' >by_hand.sh
+    (($(wc -l <by_hand.sh) == 2)) || wrong "the head of no_sort.c has no line that compiles it"
+    export CC flags
+    expect 0 '^not violated in ' bash by_hand.sh
+    expect 1 '' bash <(sed 's/my_recipe.c/-DGRANTS_ALL my_recipe.c/' by_hand.sh)
+    grep -q 'at_most_one_holder is violated at step' "$scratch/errors" || wrong "$(cat "$scratch/errors")"
+    expect 1 '' bash <(sed 's/-DRECIPE_OBJECT=my_recipe//' by_hand.sh)
+    grep -q 'at_most_one_holder is violated at step 11 of 11' "$scratch/errors" || wrong "$(cat "$scratch/errors")"
+    {
+        printf 'cmake_minimum_required(VERSION 3.22)\nproject(regression LANGUAGES C)\nenable_testing()\n'
+        sed -n '/^ \* With CMake:/,/^ \*   add_test/s/^ \*   \(.*)\).*/\1/p' no_sort.c
+    } >CMakeLists.txt
+    quietly cmake -S . -B build -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
+    quietly cmake --build build
+    quietly ctest --test-dir build --output-on-failure
+    cd "$OLDPWD"
+}
+
 (($(wc -l <"$LOCKSTEP_SOURCE_DIR/examples/critical_section.c") <= 40)) || wrong "the README promises a program of 40 lines"
 install_and_move
 check_headers
 by_find_package
 by_pkg_config
+by_regression_test
 by_add_subdirectory
 exit $failed

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "replay/export.h"
+
+#include "base/file.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_NAME "regression.c"
+
+static const char HELP[] =
+    "usage: lockstep export [OPTION...] TRACE\n"
+    "\n"
+    "Writes a trace that violates a property as a regression test: one C file for cmocka that carries the "
+    "scenario and the\n"
+    "choices. It links liblockstep_sim and the recipe under test, fails while that breaks the promise in "
+    "this "
+    "run, and passes\n"
+    "when it is mended. Its head says how to compile it. The run is done once before: what does not fail now "
+    "is not written.\n"
+    "Exit status 0 if it was written, 2 if the trace cannot be read, does not fit or violates nothing, 4 if "
+    "the file cannot\n"
+    "be written.\n"
+    "\n"
+    "  -o, --out FILE   write there (default: standard output)\n"
+    "\n"
+    "examples:\n"
+    "  lockstep check --recipe broken-no-sort --out build/one scenarios/explore/mutex_2.scn\n"
+    "  lockstep export -o build/one/regression.c build/one/*.min.trace\n"
+    "  cat build/one/*.min.trace | lockstep export - | head -n 12\n";
+
+static int cannot_write(const char *path)
+{
+    fprintf(stderr, "%s:1:1: expected a file that can be written, found '%s'\n", path, strerror(errno));
+    return CLI_ENVIRONMENT;
+}
+
+static int write_out(const struct cli_options *options, const char *text, size_t size)
+{
+    if (options->out_given) {
+        return file_replace(options->out, text, size) == 0 ? CLI_OK : cannot_write(options->out);
+    }
+    bool written = fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0;
+    return written ? CLI_OK : cannot_write("(standard output)");
+}
+
+int cli_export(int argc, char **argv)
+{
+    struct cli_options options;
+    struct input_error error;
+    struct trace trace;
+    size_t size = 0;
+    int status = cli_options(&options, "export", OPTION_OUT, argc, argv);
+    if (status != 0) {
+        return status;
+    }
+    if (options.help) {
+        fputs(HELP, stdout);
+        return CLI_OK;
+    }
+    if (options.paths != 1) {
+        return cli_usage_error("export", "one trace", options.paths > 1 ? options.path[1] : "");
+    }
+    if (trace_read(&trace, options.path[0], &error) != 0) {
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_USAGE;
+    }
+    char *text = export_test(&trace, options.out_given ? options.out : DEFAULT_NAME, &size, &error);
+    trace_close(&trace);
+    if (!text) {
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_USAGE;
+    }
+    status = write_out(&options, text, size);
+    free(text);
+    return status;
+}

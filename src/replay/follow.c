@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "replay/follow.h"
+
+#include <string.h>
+
+#define BRIDGE_STEPS_MAX 100 /* that the system does by itself until a choice is possible */
+#define PROGRAM_STEPS_MAX 64 /* of programs, behind the list: endless ones have to end too */
+
+struct following {
+    struct run *run;
+    uint32_t mask;
+    struct followed *followed;
+};
+
+static bool is_violated(const struct following *f)
+{
+    return (f->run->stats.violated & f->mask) != 0;
+}
+
+/* ---- one choice ---- */
+
+static bool take(struct run *run, const char *label, const char **why)
+{
+    struct action action;
+    if (strcmp(label, TRACE_REST) == 0) {
+        *why = "the world is not at rest";
+        return run_rest(run);
+    }
+    if (world_find(run->world, label, &action, why) != 0) {
+        return false;
+    }
+    *why = "the scenario does not allow it here";
+    return run_allows(run, &action) && run_apply(run, &action) == 0;
+}
+
+static bool take_default(struct run *run)
+{
+    struct action action;
+    return world_default_action(run->world, &action) && run_apply(run, &action) == 0;
+}
+
+/* What the system does by itself until the choice is possible. Returns false, with nothing done, if it never is. */
+static bool bridge(struct following *f, const char *label)
+{
+    static struct run before;
+    struct run *run = f->run;
+    const char *why;
+    struct world_image *image = world_save(run->world);
+    bool done = false;
+    before = *run;
+    for (int i = 0; image && !done && i < BRIDGE_STEPS_MAX && take_default(run); i++) {
+        done = is_violated(f) || take(run, label, &why);
+    }
+    if (image && !done) {
+        world_restore(run->world, image);
+        *run = before;
+    }
+    world_image_free(image);
+    return done;
+}
+
+static void note_drift(struct followed *followed, int index, const char *label, const char *why)
+{
+    if (followed->drift[0] == 0) {
+        snprintf(followed->drift, sizeof followed->drift, "choice %d, '%s', does not fit: %s", index + 1,
+                 label, why);
+        followed->fits = index;
+    }
+}
+
+/* ---- behind the list ---- */
+
+static bool take_program_step(struct run *run)
+{
+    static struct action enabled[WORLD_ACTIONS_MAX];
+    int count = world_actions(run->world, enabled);
+    for (int i = 0; i < count; i++) {
+        bool program = enabled[i].kind >= ACTION_ACQUIRE && enabled[i].kind <= ACTION_START;
+        if (program && !world_is_fault(&enabled[i])) {
+            return run_apply(run, &enabled[i]) == 0;
+        }
+    }
+    return false;
+}
+
+/* Who holds gives back, who waits is served: only then is there something to see at rest. */
+static void run_programs(struct following *f)
+{
+    bool exploring = f->run->setup.scenario->exploring;
+    run_settle(f->run);
+    for (int i = 0; exploring && i < PROGRAM_STEPS_MAX && !is_violated(f) && take_program_step(f->run); i++) {
+        run_settle(f->run);
+    }
+}
+
+static void finish(struct following *f)
+{
+    run_programs(f);
+    if (!is_violated(f)) {
+        run_heal(f->run);
+        run_programs(f);
+    }
+    if (!is_violated(f)) {
+        run_rest(f->run);
+    }
+}
+
+/* ---- the whole ---- */
+
+void follow(struct run *run, const char *const *labels, uint32_t mask, struct followed *followed)
+{
+    struct following f = {.run = run, .mask = mask, .followed = followed};
+    memset(followed, 0, sizeof *followed);
+    run_forget(run);
+    run_begin(run, run->setup.schedule, run->setup.seed);
+    int i = 0;
+    for (; labels[i] && !(followed->drift[0] != 0 && is_violated(&f)) && !world_trouble(run->world); i++) {
+        const char *why = "";
+        if (!take(run, labels[i], &why)) {
+            note_drift(followed, i, labels[i], why);
+            followed->left_out += !bridge(&f, labels[i]);
+        }
+    }
+    followed->fits = followed->drift[0] != 0 ? followed->fits : i;
+    if (!is_violated(&f) && !world_trouble(run->world)) {
+        finish(&f);
+    }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Every broken recipe has a regression test: what the scenarios find is exported, fails with the recipe, and passes with the
+# mutex. With gcc and clang; libraries that are instrumented fit only to their own compiler.
+source "${BASH_SOURCE[0]%/*}/lib.sh"
+source "${BASH_SOURCE[0]%/*}/lib_export.sh"
+if ((${#flags[@]} == 6)); then
+    compilers=(gcc clang)
+fi
+
+# Under sanitizers, where a run of all scenarios takes ten times as long, some recipes with different causes.
+under_sanitizers=' broken-no-sort broken-by-name-only broken-exists-watch broken-forgets-timeout '
+count=0
+"$LOCKSTEP" list recipes >"$scratch/recipes"
+while read -r name property; do
+    [[ -z $LOCKSTEP_SANITIZE || $under_sanitizers == *" $name "* ]] || continue
+    [[ $property != not-judged ]] || continue
+    expect 1 "FAIL $property" "$LOCKSTEP" run --quiet --no-shrink --recipe "$name" --out "$scratch/$name" scenarios/mutex \
+        scenarios/regress
+    fails_and_passes "$(trace_of "$property" "$scratch/output")" "$property"
+    rm -r "${scratch:?}/$name"
+    count=$((count + 1))
+done < <(awk '$1 ~ /^broken-/ { name = $1 } $1 == "breaks" { print name, $2 }' "$scratch/recipes")
+((count >= 25 || (count >= 4 && ${#LOCKSTEP_SANITIZE} > 0))) || { echo "broken recipes: $count"; failed=1; }
+finish
