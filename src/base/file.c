@@ -43,3 +43,23 @@ int file_replace(const char *path, const char *bytes, size_t size)
     free(temporary);
     return result;
 }
+
+int file_make_folder(const char *path)
+{
+    char part[1024];
+    int size = snprintf(part, sizeof part, "%s", path);
+    if (size >= (int)sizeof part) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (char *at = part + 1; *at; at++) {
+        if (*at == '/') {
+            *at = 0;
+            if (mkdir(part, 0777) != 0 && errno != EEXIST) {
+                return -1;
+            }
+            *at = '/';
+        }
+    }
+    return mkdir(part, 0777) == 0 || errno == EEXIST ? 0 : -1;
+}

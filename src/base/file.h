@@ -11,4 +11,7 @@
  * there and no regular file (a pipe, a device) is written to. Returns 0, or -1 with errno set and the old file as it was. */
 int file_replace(const char *path, const char *bytes, size_t size);
 
+/* Makes a folder and those above it that are missing. Returns 0, also if it is there, or -1 with errno set. */
+int file_make_folder(const char *path);
+
 #endif

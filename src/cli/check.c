@@ -54,10 +54,14 @@ static const char HELP[] =
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
     "  --quiet             say nothing of what passes\n"
+    "  --shard I/N         do only the I-th of N parts and write what came of it into the folder for traces, "
+    "for\n"
+    "                      lockstep merge\n"
     "\n"
     "examples:\n"
     "  lockstep check scenarios/explore\n"
     "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
+    "  lockstep check --shard 2/5 scenarios/explore\n"
     "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
@@ -67,11 +71,53 @@ static const unsigned ALLOWED =
     OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY | OPTION_COVERAGE;
+static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
+                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
+                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
+                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
+                                OPTION_NO_MEMO | OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK |
+                                OPTION_WITHOUT | OPTION_SYMMETRY | OPTION_COVERAGE | OPTION_SHARD;
+
+/* What does not go together. */
+static int look_through(const struct cli_options *options)
+{
+    const struct explore_options *search = &options->search;
+    if (options->paths == 0) {
+        return cli_usage_error("check", "a scenario file or a folder", "");
+    }
+    if (search->workers > 1 && search->order == EXPLORE_BREADTH_FIRST) {
+        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
+    }
+    if (search->workers > 1 && search->exact) {
+        return cli_usage_error("check", "one worker with --exact", "--workers");
+    }
+    if (search->subsume && search->exact) {
+        return cli_usage_error("check", "no --exact with --subsume", "--exact");
+    }
+    if (search->symmetry && (search->exact || !search->renaming)) {
+        return cli_usage_error("check", "--symmetry without --exact and --no-renaming",
+                               search->exact ? "--exact" : "--no-renaming");
+    }
+    if (search->symmetry && options->rewrite) {
+        return cli_usage_error("check", "no --rewrite with --symmetry", "--rewrite");
+    }
+    if (search->subsume && options->rewrite) {
+        return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");
+    }
+    return 0;
+}
+
+int cli_check_options(struct cli_options *options, int argc, char **argv)
+{
+    int status = cli_options(options, "check", ALLOWED, argc, argv);
+    options->check = true;
+    return status == 0 && !options->help ? look_through(options) : status;
+}
 
 int cli_check(int argc, char **argv)
 {
     struct cli_options options;
-    int status = cli_options(&options, "check", ALLOWED, argc, argv);
+    int status = cli_check_options(&options, argc, argv);
     if (status != 0) {
         return status;
     }
@@ -79,28 +125,5 @@ int cli_check(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_OK;
     }
-    if (options.paths == 0) {
-        return cli_usage_error("check", "a scenario file or a folder", "");
-    }
-    if (options.search.workers > 1 && options.search.order == EXPLORE_BREADTH_FIRST) {
-        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
-    }
-    if (options.search.workers > 1 && options.search.exact) {
-        return cli_usage_error("check", "one worker with --exact", "--workers");
-    }
-    if (options.search.subsume && options.search.exact) {
-        return cli_usage_error("check", "no --exact with --subsume", "--exact");
-    }
-    if (options.search.symmetry && (options.search.exact || !options.search.renaming)) {
-        return cli_usage_error("check", "--symmetry without --exact and --no-renaming",
-                               options.search.exact ? "--exact" : "--no-renaming");
-    }
-    if (options.search.symmetry && options.rewrite) {
-        return cli_usage_error("check", "no --rewrite with --symmetry", "--rewrite");
-    }
-    if (options.search.subsume && options.rewrite) {
-        return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");
-    }
-    options.check = true;
     return cli_judge(&options, "check");
 }

@@ -20,6 +20,9 @@ enum cli_exit {
     CLI_ENVIRONMENT = 4, /* the environment failed, or a worker died */
 };
 
+#define CLI_OPTIONS_MAX 64
+#define CLI_SHARDS_MAX 1000
+
 struct cli_options {
     const char *recipe;
     const struct ls_recipe *found_recipe; /* of that name */
@@ -44,7 +47,10 @@ struct cli_options {
     struct strategy_plan plan;     /* of random schedules */
     bool no_search;                /* exploring scenarios get random schedules alone */
     bool coverage;                 /* what was covered is told */
-    char **path;                   /* what is left of the command line */
+    int shard, shards;             /* this one, from 1 on, of so many; 0 = the whole */
+    const char
+        *given[CLI_OPTIONS_MAX]; /* what was said of each option, "" if it has no value, NULL = nothing */
+    char **path;                 /* what is left of the command line */
     int paths;
 };
 
@@ -79,10 +85,15 @@ struct cli_options {
 #define OPTION_DEPTH 0x20000000u
 #define OPTION_NO_SEARCH 0x40000000u
 #define OPTION_COVERAGE 0x80000000u
+#define OPTION_SHARD 0x100000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
-int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv);
+int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv);
+
+/* The index-th of the given options that has to do with what is found, as it would be said (`--seeds=100`). False behind the
+ * last. */
+bool cli_given(const struct cli_options *options, int index, char *text, size_t size);
 
 /* One line on standard error, "lockstep COMMAND: expected X, found 'Y'". Returns CLI_USAGE. */
 int cli_usage_error(const char *command, const char *expected, const char *found);
@@ -94,10 +105,33 @@ int cli_replay(int argc, char **argv);
 int cli_shrink(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_merge(int argc, char **argv);
+
+/* The options of run and check, read and looked through: as the commands do it. Return 0 or CLI_USAGE. */
+int cli_run_options(struct cli_options *options, int argc, char **argv);
+int cli_check_options(struct cli_options *options, int argc, char **argv);
+
+enum cli_part_kind {
+    CLI_PART_WHOLE, /* all that the command does with a scenario */
+    CLI_PART_FIRST, /* of run: the directed run, or the search */
+    CLI_PART_SEEDS, /* of run: random schedules */
+    CLI_PART_LAYER, /* of check: one layer with one set of run constants */
+};
+
+/* A part of what a command does, which can be done for itself. */
+struct cli_part {
+    enum cli_part_kind kind;
+    int scenario;        /* its number in the list */
+    int set, faults;     /* LAYER */
+    uint64_t first_seed; /* SEEDS */
+    uint64_t seeds;
+    int shard; /* that does it, from 1 on */
+};
 
 /* A scenario and what came of it. */
 struct cli_job {
     struct scenario scenario;
+    struct cli_part part;
     struct outcome *outcome;   /* in memory shared with the worker */
     struct coverage *coverage; /* likewise; NULL = nobody asks */
     double seconds;
@@ -115,7 +149,23 @@ void cli_free_jobs(struct cli_job *jobs, int count);
  * (run.c). */
 int cli_judge(const struct cli_options *options, const char *command);
 
+/* Reports all that is finished, says the closing line, and returns the exit status (run.c). */
+int cli_tell(const struct cli_options *options, const char *command, const struct cli_job *jobs, int count);
+
+/* ---- shards (shard.c) ---- */
+
+/* Does this shard's parts of these scenarios and writes what came of them. Returns an exit status. */
+int cli_shard(const struct cli_options *options, const char *command, struct cli_job *jobs, int count);
+
 /* ---- workers (jobs.c) ---- */
+
+/* Whether the counts of a search are those that a file may claim. */
+bool cli_counts_compare(const struct cli_options *options);
+
+/* Makes one outcome of that of the directed run or the search, and that of the random schedules after it, which becomes the
+ * whole. */
+void cli_add_random(const struct cli_options *options, const struct scenario *scenario,
+                    const struct outcome *first, struct outcome *random);
 
 /* Runs all, each in a process of its own, at most options->jobs at once; calls `report` in the order of the
  * list as soon as that is possible. Stops early when interrupted. Returns the number of finished ones, or -1

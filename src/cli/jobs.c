@@ -4,7 +4,7 @@
 /* Workers: a forked process for each scenario. A recipe that crashes or never returns costs one scenario, and
  * each world has an address space of its own. */
 
-#include "cli/cli.h"
+#include "cli/parts.h"
 #include "cli/progress.h"
 #include "scenario/direct.h"
 #include "scenario/random.h"
@@ -88,6 +88,19 @@ static void merge(struct outcome *outcome, const struct outcome *directed)
     }
 }
 
+void cli_add_random(const struct cli_options *options, const struct scenario *scenario,
+                    const struct outcome *first, struct outcome *random)
+{
+    if (!scenario->exploring) {
+        merge(random, first);
+    } else if (!options->no_search &&
+               (random->verdict == VERDICT_LIMIT || random->verdict == VERDICT_HOLDS)) {
+        uint64_t schedules = random->runs;
+        *random = *first; /* what the search says is worth more */
+        random->runs = schedules;
+    }
+}
+
 static void run_random(const struct cli_options *options, const struct run_setup *setup, uint64_t runs,
                        struct outcome *outcome)
 {
@@ -95,14 +108,7 @@ static void run_random(const struct cli_options *options, const struct run_setup
     directed = *outcome;
     memset(outcome, 0, sizeof *outcome);
     random_run(setup, options->seed, runs, options->out, outcome);
-    if (!setup->scenario->exploring) {
-        merge(outcome, &directed);
-    } else if (!options->no_search &&
-               (outcome->verdict == VERDICT_LIMIT || outcome->verdict == VERDICT_HOLDS)) {
-        uint64_t schedules = outcome->runs;
-        *outcome = directed; /* what the search says is worth more */
-        outcome->runs = schedules;
-    }
+    cli_add_random(options, setup->scenario, &directed, outcome);
 }
 
 static volatile int stop_asked;
@@ -122,16 +128,25 @@ static void listen_to_stop(void)
 
 static int at_once; /* scenarios that are worked on beside each other */
 
-static void search(const struct cli_options *options, const struct run_setup *setup, struct outcome *outcome)
+/* The file's counts are those of the default recipe with the file's run constants, renaming, and every choice point. */
+bool cli_counts_compare(const struct cli_options *options)
+{
+    return strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given &&
+           options->search.renaming && !options->search.subsume && !options->search.symmetry &&
+           options->search.without == 0;
+}
+
+static void search(const struct cli_options *options, const struct run_setup *setup,
+                   const struct cli_part *part, struct outcome *outcome)
 {
     struct explore_options explore = options->search;
+    explore.part =
+        (struct explore_part){.only = part->kind == CLI_PART_LAYER, .set = part->set, .faults = part->faults};
     explore.out = options->out;
     explore.stop = &stop_asked;
     explore.searches = at_once;
     explore.begin_worker = start_watchdog;
-    /* The file's counts are those of the default recipe with the file's run constants, renaming, and every choice point. */
-    explore.compare = strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given &&
-                      explore.renaming && !explore.subsume && !explore.symmetry && explore.without == 0;
+    explore.compare = cli_counts_compare(options) && !setup->part;
     explore.rewrite = options->rewrite;
     explore_run(setup, &explore, outcome);
     signal(SIGTERM, SIG_DFL);
@@ -139,22 +154,23 @@ static void search(const struct cli_options *options, const struct run_setup *se
 
 static void work(const struct cli_options *options, struct cli_job *job)
 {
-    struct run_setup setup = {.scenario = &job->scenario,
-                              .recipe = options->found_recipe,
-                              .seed = options->seed,
-                              .plan = options->plan,
-                              .seeded = options->seed_given ? TRACE_SEED_GIVEN : TRACE_SEED_NONE};
+    struct run_setup setup;
+    const struct cli_part *part = &job->part;
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
     coverage_into(job->coverage, options->found_recipe);
-    if (job->scenario.exploring && options->no_search) {
+    parts_setup(options, &job->scenario, &setup);
+    setup.part = part->kind == CLI_PART_LAYER || part->kind == CLI_PART_SEEDS;
+    if (part->kind == CLI_PART_SEEDS) {
+        random_run(&setup, part->first_seed, part->seeds, options->out, job->outcome);
+    } else if (job->scenario.exploring && options->no_search) {
         *verdict = VERDICT_LIMIT; /* until the random schedules have said more */
     } else if (job->scenario.exploring) {
-        search(options, &setup, job->outcome);
+        search(options, &setup, part, job->outcome);
     } else {
         direct_run(&setup, &direct, job->outcome);
     }
-    if (options->seeds > 0 && !stop_asked &&
+    if (part->kind == CLI_PART_WHOLE && options->seeds > 0 && !stop_asked &&
         (*verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS || *verdict == VERDICT_LIMIT)) {
         run_random(options, &setup, options->seeds, job->outcome);
     }

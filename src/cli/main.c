@@ -18,6 +18,7 @@ static const char HELP[] =
     "  replay   a trace: the same run again, event by event\n"
     "  shrink   a trace: a shorter one with the same violation\n"
     "  export   a trace: a regression test in C with the same violation\n"
+    "  merge    what the shards of a run or check have done (--shard I/N)\n"
     "  list     recipes, properties, faults, verbs or scenarios\n"
     "\n"
     "lockstep COMMAND --help tells more; lockstep --version the version. Exit status: 0 all holds, 1 "
@@ -33,12 +34,12 @@ static const char HELP[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} COMMANDS[] = {{"run", cli_run},       {"check", cli_check},   {"replay", cli_replay},
-                {"shrink", cli_shrink}, {"export", cli_export}, {"list", cli_list}};
+} COMMANDS[] = {{"run", cli_run},       {"check", cli_check}, {"replay", cli_replay}, {"shrink", cli_shrink},
+                {"export", cli_export}, {"merge", cli_merge}, {"list", cli_list}};
 
 int main(int argc, char **argv)
 {
-    static const char EXPECTED[] = "run, check, replay, shrink, export or list (see lockstep --help)";
+    static const char EXPECTED[] = "run, check, replay, shrink, export, merge or list (see lockstep --help)";
     if (argc < 2) {
         fprintf(stderr, "lockstep: expected %s, found the end of the line\n", EXPECTED);
         return CLI_USAGE;

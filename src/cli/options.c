@@ -17,7 +17,7 @@
 static const struct {
     const char *name;
     int argument;
-    unsigned bit;
+    uint64_t bit;
 } OPTIONS[] = {
     {"help", no_argument, 0},
     {"recipe", required_argument, OPTION_RECIPE},
@@ -50,8 +50,15 @@ static const struct {
     {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
     {"without", required_argument, OPTION_WITHOUT},
+    {"shard", required_argument, OPTION_SHARD},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
+_Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
+
+/* What does not change what is found. */
+#define OPTIONS_ASIDE                                                                                        \
+    (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
+     OPTION_SHARD)
 
 int cli_usage_error(const char *command, const char *expected, const char *found)
 {
@@ -110,6 +117,24 @@ static int read_size(const char *command, const char *text, size_t *out)
         return cli_usage_error(command, EXPECTED, text);
     }
     *out = (size_t)(value << shift);
+    return 0;
+}
+
+/* 2/5: the second of five. */
+static int read_shard(struct cli_options *options, const char *command, const char *text)
+{
+    char *slash = NULL, *end = NULL;
+    bool digits = text[strspn(text, "0123456789/")] == 0 && text[0] != '/';
+    unsigned long shard = digits ? strtoul(text, &slash, 10) : 0;
+    unsigned long shards = slash && *slash == '/' && slash[1] != '/' ? strtoul(slash + 1, &end, 10) : 0;
+    if (!end || *end || shard < 1 || shard > shards || shards > CLI_SHARDS_MAX) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "I/N after --shard, 1/1 to %d/%d", CLI_SHARDS_MAX,
+                 CLI_SHARDS_MAX);
+        return cli_usage_error(command, expected, text);
+    }
+    options->shard = (int)shard;
+    options->shards = (int)shards;
     return 0;
 }
 
@@ -221,6 +246,8 @@ static int read_argument(struct cli_options *options, const char *command, int i
                                    text);
         }
         break;
+    case OPTION_SHARD:
+        return read_shard(options, command, text);
     case OPTION_NO_RENAMING:
         options->search.renaming = false;
         break;
@@ -231,7 +258,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
     return 0;
 }
 
-static int index_of(unsigned bit)
+static int index_of(uint64_t bit)
 {
     int index = 0;
     while (OPTIONS[index].bit != bit) {
@@ -249,7 +276,20 @@ static int find_recipe(struct cli_options *options, const char *command)
                                  options->recipe);
 }
 
-int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv)
+bool cli_given(const struct cli_options *options, int index, char *text, size_t size)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        bool counts = options->given[i] && OPTIONS[i].bit != 0 && !(OPTIONS[i].bit & OPTIONS_ASIDE);
+        if (counts && index-- == 0) {
+            bool value = OPTIONS[i].argument == required_argument;
+            snprintf(text, size, "--%s%s%s", OPTIONS[i].name, value ? "=" : "", options->given[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv)
 {
     struct option list[OPTION_COUNT + 1] = {{0}};
     int used = 0, chosen;
@@ -279,8 +319,11 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
         }
         if (chosen == 'h') {
             options->help = true;
-        } else if (read_argument(options, command, chosen == 'o' ? index_of(OPTION_OUT) : chosen - 1000,
-                                 optarg ? optarg : "") != 0) {
+            continue;
+        }
+        int index = chosen == 'o' ? index_of(OPTION_OUT) : chosen - 1000;
+        options->given[index] = optarg ? optarg : "";
+        if (read_argument(options, command, index, options->given[index]) != 0) {
             return CLI_USAGE;
         }
     }

@@ -37,21 +37,25 @@ static const char HELP[] =
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
     "  --quiet         say nothing of what passes\n"
+    "  --shard I/N     do only the I-th of N parts and write what came of it into the folder for traces, "
+    "for\n                  "
+    "lockstep merge\n"
     "\n"
     "examples:\n"
     "  lockstep run\n"
     "  lockstep run --seeds 1000 scenarios/mutex\n"
     "  lockstep run --seeds 10000 --strategy pct --depth 4 --no-search scenarios/explore/mutex_4.scn\n"
     "  lockstep run --coverage --seeds 10000 --strategy swarm --no-search scenarios/explore/mutex_2.scn\n"
+    "  lockstep run --seeds 100000 --shard 2/5 scenarios/mutex\n"
     "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
     "  lockstep run --rewrite scenarios/mutex/create_reply_lost.scn\n"
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
     "lockstep run -\n";
 
-static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
+static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE |
                                 OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH | OPTION_NO_SEARCH |
-                                OPTION_COVERAGE;
+                                OPTION_COVERAGE | OPTION_SHARD;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 
@@ -101,6 +105,40 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
+/* What comes behind the reports of all scenarios. */
+static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
+                      int finished)
+{
+    const struct cli_options *options = summary->options;
+    if (options->junit && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
+        fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
+                command, options->junit);
+        summary->broken = true;
+    }
+    if (options->coverage && !options->json && finished > 0) {
+        cli_print_coverage(stdout, options, jobs, count);
+    }
+    closing_line(summary, count - finished);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "lockstep %s: standard output cannot be written\n", command);
+        summary->broken = true;
+    }
+    return exit_status(summary);
+}
+
+int cli_tell(const struct cli_options *options, const char *command, const struct cli_job *jobs, int count)
+{
+    struct summary summary = {.options = options};
+    int finished = 0;
+    for (int i = 0; i < count; i++) {
+        if (jobs[i].finished) {
+            report(&summary, &jobs[i]);
+            finished++;
+        }
+    }
+    return end_report(&summary, command, jobs, count, finished);
+}
+
 static int run_all(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
 {
     struct summary summary = {.options = options};
@@ -110,26 +148,23 @@ static int run_all(const struct cli_options *options, const char *command, struc
         summary.broken = true;
         finished = 0;
     }
-    if (options->junit && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
-        fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
-                command, options->junit);
-        summary.broken = true;
-    }
-    if (options->coverage && !options->json && finished > 0) {
-        cli_print_coverage(stdout, options, jobs, count);
-    }
-    closing_line(&summary, count - finished);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "lockstep %s: standard output cannot be written\n", command);
-        summary.broken = true;
-    }
-    return exit_status(&summary);
+    return end_report(&summary, command, jobs, count, finished);
 }
 
 int cli_judge(const struct cli_options *options, const char *command)
 {
     struct cli_job *jobs = NULL;
     int count = 0;
+    if (options->shards > 0 && (options->rewrite || options->json || options->junit)) {
+        return cli_usage_error(
+            command, "no --rewrite, --json or --junit with --shard (lockstep merge has the last two)",
+            options->rewrite ? "--rewrite"
+            : options->json  ? "--json"
+                             : "--junit");
+    }
+    if (options->shards > 0 && options->coverage) {
+        return cli_usage_error(command, "no --coverage with --shard", "--coverage");
+    }
     for (int i = 0; i < options->paths; i++) {
         if (options->rewrite && strcmp(options->path[i], "-") == 0) {
             return cli_usage_error(command, "a file that can be rewritten with --rewrite", "-");
@@ -137,16 +172,24 @@ int cli_judge(const struct cli_options *options, const char *command)
     }
     int status = cli_collect(options, command, &jobs, &count);
     if (status == 0) {
-        status = run_all(options, command, jobs, count);
+        status = options->shards > 0 ? cli_shard(options, command, jobs, count)
+                                     : run_all(options, command, jobs, count);
     }
     cli_free_jobs(jobs, count);
+    return status;
+}
+
+int cli_run_options(struct cli_options *options, int argc, char **argv)
+{
+    int status = cli_options(options, "run", ALLOWED, argc, argv);
+    options->search.seconds_max = RUN_SEARCH_SECONDS_MAX;
     return status;
 }
 
 int cli_run(int argc, char **argv)
 {
     struct cli_options options;
-    int status = cli_options(&options, "run", ALLOWED, argc, argv);
+    int status = cli_run_options(&options, argc, argv);
     if (status != 0) {
         return status;
     }
@@ -157,6 +200,5 @@ int cli_run(int argc, char **argv)
     if (options.seeds == 0 && (options.plan.strategy || options.plan.depth || options.no_search)) {
         return cli_usage_error("run", "--seeds N with --strategy, --depth and --no-search", "no --seeds");
     }
-    options.search.seconds_max = RUN_SEARCH_SECONDS_MAX;
     return cli_judge(&options, "run");
 }

@@ -23,13 +23,20 @@ static size_t default_bytes(int searches)
     return bytes / (size_t)(searches > 0 ? searches : 1);
 }
 
-static int faults_of(const struct world_options *options)
+int explore_faults(const struct scenario *scenario)
 {
+    const struct world_options *options = &scenario->options;
     int sum = 0;
     for (int f = 0; f < WORLD_FAULTS; f++) {
         sum += options->budget[f];
     }
     return sum < options->budget_total ? sum : options->budget_total;
+}
+
+int explore_sets(const struct run_setup *setup)
+{
+    return setup->seeded == TRACE_SEED_NONE && setup->scenario->constants > 1 ? setup->scenario->constants
+                                                                              : 1;
 }
 
 /* Each layer counts from the start: what stands at the end are the numbers of the one with all faults. */
@@ -127,12 +134,15 @@ static bool show_again(struct search *search)
 
 static void search_all(struct search *search)
 {
-    const struct world_options *options = &search->run->setup.scenario->options;
-    int faults = faults_of(options);
+    const struct explore_part *part = &search->options->part;
+    int faults = explore_faults(search->run->setup.scenario);
     search->counts->complete_faults = -1;
     search->counts->faults_last = faults;
     search->counts->exact = search->options->exact;
     for (int layer = search->options->layers ? 0 : faults; layer <= faults; layer++) {
+        if (part->only && layer != part->faults) {
+            continue;
+        }
         search_layer(search, layer);
         if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
             return;
@@ -148,9 +158,12 @@ static void search_sets(struct search *search)
     struct run_setup *setup = &search->run->setup;
     struct search_counts *counts = search->counts;
     uint64_t states = 0, transitions = 0, depth = 0;
-    int sets =
-        setup->seeded == TRACE_SEED_NONE && setup->scenario->constants > 1 ? setup->scenario->constants : 1;
+    const struct explore_part *part = &search->options->part;
+    int sets = explore_sets(setup);
     for (int set = 0; set < sets; set++) {
+        if (part->only && set != part->set) {
+            continue;
+        }
         if (sets > 1) {
             setup->seeded = TRACE_SEED_SWEPT;
             setup->seed = (uint64_t)set;

@@ -17,6 +17,13 @@ enum explore_order {
 
 #define EXPLORE_WORKERS_MAX 64
 
+/* One layer with one set of run constants: the smallest part of a search that can be done for itself. */
+struct explore_part {
+    bool only;
+    int set;    /* number of the set of run constants, 0 if the file sweeps none */
+    int faults; /* at most, of the layer */
+};
+
 struct explore_options {
     enum explore_order order;
     bool layers;   /* first without faults, then with one, ...; otherwise with all at once */
@@ -36,9 +43,16 @@ struct explore_options {
     double seconds_max;       /* 0 = no limit */
     bool compare;             /* with the counts that the file claims, if the search comes to its end */
     bool rewrite;             /* and writes the right ones into the file */
+    struct explore_part part; /* only this of it, if `part.only` */
     const char *out;          /* folder for traces */
     const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
 };
+
+/* The faults of the last layer: what the budgets allow in one run. */
+int explore_faults(const struct scenario *scenario);
+
+/* How many sets of run constants a search goes through: 1 if the file sweeps none, or if they were given. */
+int explore_sets(const struct run_setup *setup);
 
 /* Searches. The outcome's verdict is VERDICT_LIMIT if a limit was reached, or if it was stopped, before the end and
  * nothing was violated until then. */

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const char *verdict_name(enum verdict verdict)
 {
@@ -39,26 +37,6 @@ enum check_verdict outcome_verdict(const struct outcome *outcome, int position)
 }
 
 /* ---- the trace file ---- */
-
-static int make_folder(const char *folder)
-{
-    char path[OUTCOME_TRACE_MAX];
-    int size = snprintf(path, sizeof path, "%s", folder);
-    if (size >= (int)sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    for (char *at = path + 1; *at; at++) {
-        if (*at == '/') {
-            *at = 0;
-            if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-                return -1;
-            }
-            *at = '/';
-        }
-    }
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : -1;
-}
 
 /* Equal traces get equal names; 32 bits are enough for the few that one folder holds. */
 static uint32_t name_of(const char *bytes, size_t size)
@@ -95,7 +73,7 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     char *bytes = NULL;
     size_t size = 0;
     outcome_trace_of(run, found, &trace);
-    FILE *file = make_folder(folder) == 0 ? open_memstream(&bytes, &size) : NULL;
+    FILE *file = file_make_folder(folder) == 0 ? open_memstream(&bytes, &size) : NULL;
     if (!file) {
         return -1;
     }
@@ -168,13 +146,25 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
     return met;
 }
 
+void outcome_judge_again(struct outcome *outcome, const struct run_setup *setup, bool same)
+{
+    static struct run run; /* no world: only what was found */
+    run = (struct run){.setup = *setup,
+                       .set = {.mask = outcome->mask},
+                       .stats = outcome->stats,
+                       .steps = outcome->last_steps};
+    run.setup.schedule = outcome->schedule;
+    outcome_judge(outcome, &run, NULL, same);
+}
+
 void outcome_judge(struct outcome *outcome, const struct run *run, const char *trouble, bool same)
 {
     outcome->mask = run->set.mask;
     outcome->stats = run->stats;
     outcome->last_steps = run->told ? run->failing_steps : run->steps;
     bool random = schedule_is_random(run->setup.schedule);
-    bool met = (random && !run->setup.scenario->exploring) || claims_are_met(outcome, run);
+    bool unclaimed = run->setup.part || (random && !run->setup.scenario->exploring);
+    bool met = unclaimed || claims_are_met(outcome, run);
     if (trouble) {
         outcome_say(outcome, "  %s\n", trouble);
     }

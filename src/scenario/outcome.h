@@ -85,4 +85,7 @@ void outcome_write_trace(struct outcome *outcome, const struct run *run, const c
  * differs before limit. `trouble` is what run_trouble() said; `same` says that the traces are equal. */
 void outcome_judge(struct outcome *outcome, const struct run *run, const char *trouble, bool same);
 
+/* The same for an outcome that was put together from others: its own mask, findings and steps are compared. */
+void outcome_judge_again(struct outcome *outcome, const struct run_setup *setup, bool same);
+
 #endif

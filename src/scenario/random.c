@@ -383,10 +383,9 @@ static void record_failure(struct run *run, uint64_t seed, const char *out, stru
 }
 
 /* Random schedules prove nothing, but one that violates what the file says is violated is enough. */
-static void judge_exploring(const struct run *run, struct outcome *outcome)
+void random_judge_exploring(const struct scenario *scenario, struct outcome *outcome)
 {
-    const struct scenario *scenario = run->setup.scenario;
-    bool shown = scenario->violates && (run->stats.violated & scenario->violates) == scenario->violates;
+    bool shown = scenario->violates && (outcome->stats.violated & scenario->violates) == scenario->violates;
     if (outcome->verdict == VERDICT_HOLDS && !(shown && !scenario->holds)) {
         outcome->verdict = VERDICT_LIMIT;
         outcome_say(outcome, "  %llu random schedules, which is no proof\n",
@@ -425,8 +424,8 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
     outcome->seed = seed;
     if (outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_DIFFERS || trouble) {
         record_failure(&run, seed, out, outcome);
-    } else if (setup->scenario->exploring) {
-        judge_exploring(&run, outcome);
+    } else if (setup->scenario->exploring && !setup->part) {
+        random_judge_exploring(setup->scenario, outcome);
     }
     run_close(&run);
 }

@@ -49,6 +49,7 @@ struct run_setup {
     enum trace_seed seeded;    /* of a run that is not random */
     uint32_t without;          /* of a search: choice points that its world lacks, see world_without() */
     struct strategy_plan plan; /* of random runs: how their seeds choose */
+    bool part;                 /* of a larger whole: what the file claims is for the whole to meet */
 };
 
 struct run {

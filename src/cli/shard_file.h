@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The file of a shard: what one process has done of a call of run or check, as JSON. docs/many-machines.md has its fields. It
+ * comes from outside when it is read: whatever is in it, the worst is a complaint. */
+#ifndef CLI_SHARD_FILE_H
+#define CLI_SHARD_FILE_H
+
+#include "cli/parts.h"
+
+#define SHARD_FORMAT 1
+#define SHARD_BYTES_MAX (256u << 20)
+
+struct cJSON;
+
+/* A file that was read. What it says of itself was looked through, its parts not yet. */
+struct shard_file {
+    char name[INPUT_NAME_MAX]; /* as given by the user */
+    struct cJSON *json;        /* owned; the texts below lie in it */
+    const char *command;       /* "run" or "check" */
+    int shard, shards;
+    const struct cJSON *options, *scenarios, *parts; /* lists: of texts, and of objects */
+};
+
+/* Writes this shard's file: the finished jobs, each a part. Returns 0, or -1 with errno set. */
+int shard_write(const char *path, const struct cli_options *options, const char *command,
+                const struct cli_job *scenarios, int count, const struct cli_job *jobs, int parts);
+
+/* Reads one. Returns 0, or -1 with the complaint in *error and nothing to close. */
+int shard_read(struct shard_file *file, const char *path, struct input_error *error);
+void shard_close(struct shard_file *file);
+
+/* What came of the index-th part of a file: which one it is, which has to be in the list, and its outcome. Returns the place
+ * in the list, or -1 with the complaint in *error. */
+int shard_part(const struct shard_file *file, int index, const struct parts_list *list,
+               struct outcome *outcome, double *seconds, struct input_error *error);
+
+#endif
