@@ -247,7 +247,7 @@ static int read_parts(struct merge *m)
     if (parts_list(&m->options, m->job, m->jobs, m->file[0].shards, &m->list) != 0) {
         return no_memory();
     }
-    m->outcome = calloc((size_t)m->list.count, sizeof *m->outcome);
+    m->outcome = calloc((size_t)m->list.count, sizeof(struct outcome *));
     m->seconds = calloc((size_t)m->list.count, sizeof *m->seconds);
     if (!m->outcome || !m->seconds) {
         return no_memory();

@@ -63,11 +63,11 @@ static int read_scenario(const struct ls_replay *replay, struct scenario *scenar
     struct input_error error;
     size_t size = 0;
     char *text = join(replay->scenario, &size);
-    int rc = text ? scenario_read_bytes(scenario, NAME, text, size, &error) : LS_ENOMEM;
-    free(text);
-    if (rc == LS_ENOMEM) {
-        return refuse(result, rc, "memory", NULL);
+    if (!text) {
+        return refuse(result, LS_ENOMEM, "memory", NULL);
     }
+    int rc = scenario_read_bytes(scenario, NAME, text, size, &error);
+    free(text);
     if (rc != 0) {
         say(result, "%s\n", error.text);
         return LS_EINVAL;
