@@ -88,7 +88,7 @@ static int run_parts(const struct cli_options *options, const char *command, con
         puts("interrupted");
     }
     printf("%d of %d parts done\n", finished, parts);
-    return status == CLI_OK && finished < parts ? CLI_LIMIT : status;
+    return status == CLI_OK && (finished < parts || cli_interrupted()) ? CLI_LIMIT : status;
 }
 
 int cli_shard(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)

@@ -2,7 +2,8 @@
  * Copyright the lockstep authors */
 
 /* What came of a scenario. A plain struct without pointers: a worker process fills it in memory that it
- * shares with the command line. */
+ * shares with the command line. What it tells travels between machines too: a new field goes into the tables of
+ * src/cli/shard_file.c. */
 #ifndef SCENARIO_OUTCOME_H
 #define SCENARIO_OUTCOME_H
 

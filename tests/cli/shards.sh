@@ -95,6 +95,21 @@ shards 2 check --max-states 2000 "$scratch/files/one.scn"
 expect 3 'no run without faults violates anything' "$LOCKSTEP" merge "$p"-*-of-2.json
 grep -q 'the number of states reached its limit' "$scratch/output" || { cat "$scratch/output"; failed=1; }
 
+# A shard that is interrupted writes what it has, and is no success.
+printf "${head}explore loss<=9 expire<=9 crash<=9\n----\n" >"$scratch/large.scn"
+rm -rf "$scratch/parts"
+"$LOCKSTEP" check --jobs 1 --shard 1/1 --no-layers --out "$scratch/parts" "$scratch/large.scn" >"$scratch/output" 2>&1 &
+pid=$!
+while [[ -z $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) ]] && kill -0 $pid; do
+    :
+done
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+same 3 $status 'exit status of an interrupted shard'
+expect 3 '1 skipped' "$LOCKSTEP" merge "$p-1-of-1.json"
+shards 2 check --max-states 2000 "$scratch/files/one.scn"
+
 # ---- what does not belong together ----
 
 cp "$p-1-of-2.json" "$scratch/copy.json"

@@ -7,7 +7,7 @@
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 source "${BASH_SOURCE[0]%/*}/lib_export.sh"
 if ((${#flags[@]} == 6)); then
-    compilers=(gcc clang)
+    compilers=(gcc clang) # both are there in the full setup
 fi
 
 # Under sanitizers, where a run of all scenarios takes ten times as long, some recipes with different causes.
