@@ -9,7 +9,7 @@
  * every run that is judged is a run of the scenario, and a property that it violates is violated.
  *
  * Part of liblockstep_sim (lockstep::sim). One world exists per address space: not while another one is open, and not
- * from several threads. */
+ * from several threads. Each call makes one and leaves none. */
 #ifndef LOCKSTEP_REPLAY_H
 #define LOCKSTEP_REPLAY_H
 

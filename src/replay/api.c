@@ -234,6 +234,7 @@ int ls_replay_run(const struct ls_replay *replay, struct ls_replay_result *resul
     } else {
         rc = run_and_judge(replay, &run, result);
         run_close(&run);
+        run_leave_world();
     }
     scenario_close(&scenario);
     return rc;

@@ -186,13 +186,22 @@ static void on_event(void *ctx, const struct event *event)
 /* ---- life ---- */
 
 /* The arena has a fixed address: one world per address space, laid out anew for each run. */
+static struct world *only_world;
+
 static struct world *the_only_world(const struct world_options *options)
 {
-    static struct world *world;
-    if (!world) {
-        world = world_open(options, NULL, NULL);
+    if (!only_world) {
+        only_world = world_open(options, NULL, NULL);
     }
-    return world;
+    return only_world;
+}
+
+void run_leave_world(void)
+{
+    if (only_world) {
+        world_close(only_world);
+        only_world = NULL;
+    }
 }
 
 int run_init(struct run *run, const struct run_setup *setup)

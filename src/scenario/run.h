@@ -86,6 +86,9 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed);
 /* Frees everything but the world. The narrator is the caller's. */
 void run_close(struct run *run);
 
+/* Gives the address space of the world back, for whoever opens one himself. No run may be open. */
+void run_leave_world(void);
+
 /* The options that the setup stands for. */
 void run_options(const struct run_setup *setup, struct world_options *options);
 

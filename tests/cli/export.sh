@@ -32,6 +32,17 @@ printf 'mutex /locks/x\nprocess a b\na acquire\nb acquire\nsettle\na release\nse
 expect 1 ' schedule, seed ' "$LOCKSTEP" run --no-shrink --recipe broken-no-sort --seeds 200 --out "$scratch/random" "$scratch/script.scn"
 fails_and_passes "$(trace_of at_most_one_holder "$scratch/output")" at_most_one_holder
 
+# Whatever else a trace says of its run: that run constants were swept, a world that lacks something, a seed that was given.
+sed 's/loss<=1 expire<=1/loss<=1 constants=2/' "$scratch/two.scn" >"$scratch/swept.scn"
+expect 1 'shrunk: ' "$LOCKSTEP" check --recipe broken-no-sort --without aj --out "$scratch/swept" "$scratch/swept.scn"
+trace=$(echo "$scratch"/swept/*.min.trace)
+fails_and_passes "$trace" at_most_one_holder
+grep -A 1 '[.]seeded = "swept",' "$scratch/exported.c" | grep -qF '.without = "aj",' || { echo 'what the seed means is lost'; failed=1; }
+expect 1 'replay: ' "$LOCKSTEP" run --recipe broken-no-protection --no-shrink --seed 7 --out "$scratch/given" \
+    scenarios/mutex/create_reply_lost.scn
+fails_and_passes "$(trace_of no_orphan_node "$scratch/output")" no_orphan_node
+grep -A 1 '[.]seed = 7u,' "$scratch/exported.c" | grep -qF '.seeded = "given",' || { echo 'the seed is lost'; failed=1; }
+
 # ---- a recipe of the user's own ----
 
 trace=$(echo "$scratch"/broken-no-sort/*.min.trace)

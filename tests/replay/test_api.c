@@ -4,6 +4,7 @@
 /* <lockstep/replay.h>: what a regression test gets, also of a list that does not fit and of input that makes no sense. */
 #include <lockstep/error.h>
 #include <lockstep/replay.h>
+#include <lockstep/sim.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -153,6 +154,23 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(run(with("broken-no-sort", CHOICES)).verdict, LS_REPLAY_VIOLATED);
 }
 
+/* A program may have tests of its own kind beside these. */
+static void another_world_may_be_opened_after_it(void **state)
+{
+    (void)state;
+    struct world_options options;
+    run(with("mutex", CHOICES));
+    world_options_default(&options);
+    options.recipe = ls_recipe_find("mutex");
+    options.processes = options.locks = 1;
+    options.lock_path[0] = "/locks/x";
+    strcpy(options.name[0], "a");
+    struct world *world = world_open(&options, NULL, NULL);
+    assert_non_null(world);
+    world_close(world);
+    run(with("mutex", CHOICES));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +179,7 @@ int main(void)
         cmocka_unit_test(a_list_that_does_not_fit),
         cmocka_unit_test(nothing_about_a_property),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(another_world_may_be_opened_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
