@@ -33,7 +33,7 @@ struct ls_replay {
     const char *property;           /* the one to be judged; NULL = all that the scenario is judged by */
     const char *const *scenario;    /* its text, line by line, NULL behind the last */
     const char *const *choices;     /* labels in their order, NULL behind the last */
-    const char *schedule;           /* who chose: "directed", "uniform", "pct" or "search" */
+    const char *schedule;           /* who chose: "directed", "uniform", "pct", "swarm" or "search" */
     uint64_t seed;                  /* as in the trace */
     const char *seeded;             /* what the seed stands for: NULL, "given" or "swept", as in the trace */
     const char *without;            /* letters of choice points that the world lacks; NULL = it has all */

@@ -101,7 +101,8 @@ static int read_setup(const struct ls_replay *replay, struct run_setup *setup,
         return refuse(result, LS_EINVAL, "the lines of a scenario and choices", NULL);
     }
     if (schedule < 0) {
-        return refuse(result, LS_EINVAL, "the schedule directed, uniform, pct or search", replay->schedule);
+        return refuse(result, LS_EINVAL, "the schedule directed, uniform, pct, swarm or search",
+                      replay->schedule);
     }
     if (seeded < 0) {
         return refuse(result, LS_EINVAL, "a seed that is given, swept or neither", replay->seeded);

@@ -43,6 +43,11 @@ expect 1 'replay: ' "$LOCKSTEP" run --recipe broken-no-protection --no-shrink --
 fails_and_passes "$(trace_of no_orphan_node "$scratch/output")" no_orphan_node
 grep -A 1 '[.]seed = 7u,' "$scratch/exported.c" | grep -qF '.seeded = "given",' || { echo 'the seed is lost'; failed=1; }
 
+# A swarm, which draws for each seed what may happen at all.
+expect 1 'swarm schedule, seed ' "$LOCKSTEP" run --recipe broken-no-sort --no-shrink --seeds 500 --strategy swarm --no-search \
+    --out "$scratch/swarm" "$scratch/two.scn"
+fails_and_passes "$(trace_of at_most_one_holder "$scratch/output")" at_most_one_holder
+
 # ---- a recipe of the user's own ----
 
 trace=$(echo "$scratch"/broken-no-sort/*.min.trace)

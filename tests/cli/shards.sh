@@ -60,6 +60,8 @@ same_as_one 3 check --recipe broken-no-protection "$scratch/files"
 same_as_one 3 check --no-layers --strategy bfs "$scratch/files/sets.scn"
 same_as_one 3 check --max-states 2000 "$scratch/files/one.scn"
 same_as_one 4 run --seeds 10 "$scratch/files/script.scn" "$scratch/files/one.scn"
+same_as_one 3 run --seeds 20 --no-search "$scratch/files/one.scn" "$scratch/files/script.scn"
+same_as_one 3 run --seeds 30 --no-search --strategy swarm --recipe broken-no-sort "$scratch/files/one.scn"
 same_as_one 3 run --seeds 30 --recipe textbook "$scratch/files/script.scn"
 same_as_one 3 run --no-shrink --recipe broken-herd scenarios/regress
 # Whatever the order of the files.
@@ -143,6 +145,7 @@ expect_line "$scratch/version.json:1:1: expected a shard of $("$LOCKSTEP" --vers
 for text in 0/2 3/2 1/ /2 1 1/2/3 1//2 a/b -1/2 1/1001 99999999999999999999/2; do
     expect 2 'expected I/N after --shard, ' "$LOCKSTEP" check --shard "$text" "$scratch/files/one.scn"
 done
+expect 2 "found '--coverage'" "$LOCKSTEP" check --shard 1/2 --coverage "$scratch/files/one.scn"
 expect 2 "found '--rewrite'" "$LOCKSTEP" check --shard 1/2 --rewrite "$scratch/files/one.scn"
 expect_line "lockstep merge: expected the files of the shards, found ''" "$LOCKSTEP" merge
 expect_line "$scratch/none.json:1:1: expected a readable file, found 'No such file or directory'" "$LOCKSTEP" merge "$scratch/none.json"

@@ -132,7 +132,7 @@ static void what_makes_no_sense_is_refused(void **state)
     refused(bad, "expected the lines of a scenario and choices");
     bad = good;
     bad.schedule = "alphabetical";
-    refused(bad, "expected the schedule directed, uniform, pct or search, found 'alphabetical'");
+    refused(bad, "expected the schedule directed, uniform, pct, swarm or search, found 'alphabetical'");
     bad = good;
     bad.schedule = NULL;
     refused(bad, "found nothing");
