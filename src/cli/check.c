@@ -67,6 +67,7 @@ static const char HELP[] =
     "-\n";
 
 static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
+static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
                                 OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
                                 OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
                                 OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
@@ -108,6 +109,30 @@ int cli_check_options(struct cli_options *options, int argc, char **argv)
     options->check = true;
     return status == 0 && !options->help ? look_through(options) : status;
 }
+                                OPTION_WITHOUT | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
+
+/* What is kept is what waits in a search depth first by fingerprints. */
+static int check_checkpoint(struct cli_options *options)
+{
+    bool kept = options->checkpoint != NULL || options->resume != NULL;
+    if (options->checkpoint_every_given && !kept) {
+        return cli_usage_error("check", "--checkpoint or --resume with --checkpoint-every", "");
+    }
+    if (!kept) {
+        return 0;
+    }
+    if (options->search.order != EXPLORE_DEPTH_FIRST) {
+        return cli_usage_error("check", "--strategy dfs with --checkpoint or --resume", "another one");
+    }
+    if (options->search.exact || options->search.subsume) {
+        return cli_usage_error("check", "neither --exact nor --subsume with --checkpoint or --resume",
+                               options->search.exact ? "--exact" : "--subsume");
+    }
+    if (options->checkpoint == NULL) {
+        options->checkpoint = options->resume;
+    }
+    return 0;
+}
 
 int cli_check(int argc, char **argv)
 {
@@ -120,5 +145,24 @@ int cli_check(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_OK;
     }
+    if (options.paths == 0) {
+        return cli_usage_error("check", "a scenario file or a folder", "");
+    }
+    if (options.search.workers > 1 && options.search.order == EXPLORE_BREADTH_FIRST) {
+        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
+    }
+    if (options.search.workers > 1 && options.search.exact) {
+        return cli_usage_error("check", "one worker with --exact", "--workers");
+    }
+    if (options.search.subsume && options.search.exact) {
+        return cli_usage_error("check", "no --exact with --subsume", "--exact");
+    }
+    if (check_checkpoint(&options) != 0) {
+        return CLI_USAGE;
+    }
+    if (options.search.subsume && options.rewrite) {
+        return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");
+    }
+    options.check = true;
     return cli_judge(&options, "check");
 }

@@ -22,6 +22,8 @@ enum cli_exit {
 
 #define CLI_OPTIONS_MAX 64
 #define CLI_SHARDS_MAX 1000
+#define CLI_IDENTITY_MAX 512
+#define CLI_CHECKPOINT_MAX 1000
 
 struct cli_options {
     const char *recipe;
@@ -39,8 +41,12 @@ struct cli_options {
     bool table;
     bool no_shrink;
     bool out_given;
-    const char *property; /* name; NULL = not said */
-    uint64_t max_steps;   /* of a shrinking; 0 = not said */
+    const char *property;   /* name; NULL = not said */
+    const char *checkpoint; /* folder; NULL = searches are not kept */
+    const char *resume;     /* folder; NULL = they begin anew */
+    bool checkpoint_every_given;
+    char identity[CLI_IDENTITY_MAX]; /* the options that make a search what it is */
+    uint64_t max_steps;              /* of a shrinking; 0 = not said */
     bool help;
     bool check; /* the command is check: only exploring scenarios, and no random schedules */
     struct explore_options search; /* of exploring scenarios */
@@ -86,6 +92,9 @@ struct cli_options {
 #define OPTION_NO_SEARCH 0x40000000u
 #define OPTION_COVERAGE 0x80000000u
 #define OPTION_SHARD 0x100000000ull
+#define OPTION_CHECKPOINT 0x4000000u
+#define OPTION_CHECKPOINT_EVERY 0x8000000u
+#define OPTION_RESUME 0x10000000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -136,6 +145,7 @@ struct cli_job {
     struct coverage *coverage; /* likewise; NULL = nobody asks */
     double seconds;
     bool finished;
+    char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* files; empty = none */
 };
 
 /* ---- scenarios (collect.c) ---- */
@@ -156,6 +166,10 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
 
 /* Does this shard's parts of these scenarios and writes what came of them. Returns an exit status. */
 int cli_shard(const struct cli_options *options, const char *command, struct cli_job *jobs, int count);
+/* Says where each search is kept and what it goes on from (checkpoint.c). What cannot be gone on with is complained about in
+ * one line on standard error. Returns 0 or CLI_USAGE. */
+int cli_place_checkpoints(const struct cli_options *options, const char *command, struct cli_job *jobs,
+                          int count);
 
 /* ---- workers (jobs.c) ---- */
 

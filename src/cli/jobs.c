@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -138,11 +139,21 @@ bool cli_counts_compare(const struct cli_options *options)
 
 static void search(const struct cli_options *options, const struct run_setup *setup,
                    const struct cli_part *part, struct outcome *outcome)
+static const char *path_or_none(const char *path)
 {
+    return path[0] != 0 ? path : NULL;
+}
+
+static void search(const struct cli_options *options, const struct run_setup *setup,
+                   const struct cli_job *job)
+{
+    struct outcome *outcome = job->outcome;
     struct explore_options explore = options->search;
     explore.part =
         (struct explore_part){.only = part->kind == CLI_PART_LAYER, .set = part->set, .faults = part->faults};
     explore.out = options->out;
+    explore.checkpoint = path_or_none(job->checkpoint);
+    explore.resume = path_or_none(job->resume);
     explore.stop = &stop_asked;
     explore.searches = at_once;
     explore.begin_worker = start_watchdog;
@@ -167,6 +178,8 @@ static void work(const struct cli_options *options, struct cli_job *job)
         *verdict = VERDICT_LIMIT; /* until the random schedules have said more */
     } else if (job->scenario.exploring) {
         search(options, &setup, part, job->outcome);
+    if (job->scenario.exploring) {
+        search(options, &setup, job);
     } else {
         direct_run(&setup, &direct, job->outcome);
     }
@@ -184,9 +197,13 @@ static void work(const struct cli_options *options, struct cli_job *job)
 static pid_t start(const struct cli_options *options, struct cli_job *job)
 {
     fflush(NULL); /* or the worker would write it again */
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid != 0) {
         return pid;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* or a search would go on, and keep itself, for nobody */
+    if (getppid() != parent) {
+        _exit(1);
     }
     sigset_t set = waited_signals();
     signal(SIGINT, SIG_IGN); /* the parent ends its workers itself */
@@ -308,6 +325,18 @@ static void note_stopped(struct slot *slot, struct cli_job *jobs, int status)
     }
 }
 
+/* How long a search takes to be written depends on its size, not on whether it is well. */
+static bool any_is_saving(const struct slot *slots, int count, const struct cli_job *jobs)
+{
+    for (int i = 0; i < count; i++) {
+        if (slots[i].pid > 0 &&
+            __atomic_load_n(&jobs[slots[i].job].outcome->search.saving, __ATOMIC_RELAXED)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Searches are told to end and are waited for, because what they have found until now stands; the rest is worth nothing
  * when it is not finished. Who interrupts again does not want to wait. */
 static void stop_workers(struct slot *slots, int count, struct cli_job *jobs)
@@ -320,7 +349,8 @@ static void stop_workers(struct slot *slots, int count, struct cli_job *jobs)
             kill(slots[i].pid, jobs[slots[i].job].scenario.exploring ? SIGTERM : SIGKILL);
         }
     }
-    while (busy_slots(slots, count) > 0 && !again && seconds_since(&since) < GRACE_S) {
+    while (busy_slots(slots, count) > 0 && !again &&
+           (seconds_since(&since) < GRACE_S || any_is_saving(slots, count, jobs))) {
         int status;
         for (int i = 0; i < count; i++) {
             if (slots[i].pid > 0 && waitpid(slots[i].pid, &status, WNOHANG) > 0) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define JOBS_MAX 256
+#define CHECKPOINT_EVERY_S 300
 #define SEEDS_MAX 1000000000000ull
 
 static const struct {
@@ -51,6 +52,9 @@ static const struct {
     {"workers", required_argument, OPTION_WORKERS},
     {"without", required_argument, OPTION_WITHOUT},
     {"shard", required_argument, OPTION_SHARD},
+    {"checkpoint", required_argument, OPTION_CHECKPOINT},
+    {"checkpoint-every", required_argument, OPTION_CHECKPOINT_EVERY},
+    {"resume", required_argument, OPTION_RESUME},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
@@ -248,6 +252,19 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_SHARD:
         return read_shard(options, command, text);
+    case OPTION_CHECKPOINT:
+        options->checkpoint = text;
+        break;
+    case OPTION_CHECKPOINT_EVERY:
+        options->checkpoint_every_given = true;
+        if (read_number(command, name, text, 0, 10000000, &number) != 0) {
+            return CLI_USAGE;
+        }
+        options->search.checkpoint_every_s = (double)number;
+        break;
+    case OPTION_RESUME:
+        options->resume = text;
+        break;
     case OPTION_NO_RENAMING:
         options->search.renaming = false;
         break;
@@ -290,11 +307,37 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
 }
 
 int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv)
+/* Options that leave a search what it is, so that a checkpoint may be gone on with whatever they say. */
+static const unsigned FREE_OPTIONS =
+    OPTION_RECIPE | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON |
+    OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES | OPTION_MAX_MEMORY |
+    OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
+    OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
+
+/* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said. */
+static void note_identity(struct cli_options *options, const char *const given[OPTION_COUNT])
+{
+    char *text = options->identity;
+    size_t size = sizeof options->identity;
+    snprintf(text, size, "--recipe %s", options->recipe);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        size_t used = strlen(text);
+        if (given[i] != NULL && !(OPTIONS[i].bit & FREE_OPTIONS)) {
+            snprintf(text + used, size - used, " --%s%s%s", OPTIONS[i].name, given[i][0] ? " " : "",
+                     given[i]);
+        }
+    }
+    options->search.identity = text;
+}
+
+int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv)
 {
     struct option list[OPTION_COUNT + 1] = {{0}};
+    const char *given[OPTION_COUNT] = {NULL};
     int used = 0, chosen;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
+    options->search.checkpoint_every_s = CHECKPOINT_EVERY_S;
     options->search.layers = true;
     options->search.renaming = true;
     options->search.workers = 1;
@@ -317,6 +360,9 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
             snprintf(expected, sizeof expected, "an option (see lockstep %s --help)", command);
             return cli_usage_error(command, expected, argv[optind - 1]);
         }
+        if (chosen >= 1000) {
+            given[chosen - 1000] = optarg ? optarg : "";
+        }
         if (chosen == 'h') {
             options->help = true;
             continue;
@@ -327,6 +373,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
             return CLI_USAGE;
         }
     }
+    note_identity(options, given);
     options->path = argv + optind;
     options->paths = argc - optind;
     return options->help ? 0 : find_recipe(options, command);

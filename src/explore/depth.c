@@ -6,9 +6,11 @@
  * All new successors of a state are found at once and put on a stack. Those below which the search is stand among them as
  * the path to the present state. */
 #include "base/arena.h"
+#include "explore/checkpoint.h"
 #include "explore/distrust.h"
 #include "explore/expansion.h"
 #include "explore/share.h"
+#include "explore/visited.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@
 /* A state on the stack. Its numbers stand in a list of their own. */
 struct place {
     struct action action; /* what led here */
-    enum { PLACE_WAITS, PLACE_ON_PATH, PLACE_GIVEN_AWAY } is;
+    enum { PLACE_WAITS, PLACE_ON_PATH, PLACE_GIVEN_AWAY, PLACE_UNSEEN } is;
 };
 
 struct descent {
@@ -28,6 +30,7 @@ struct descent {
     size_t blocks; /* numbers of a state */
     size_t places, places_max;
     size_t depth; /* places on the path, without the first */
+    bool whole;   /* all that is still to be done stands on the stack */
 };
 
 /* Steps of the path from the first state of all to the present one. */
@@ -92,6 +95,22 @@ static bool visit(struct descent *d, int successor)
     default:
         return false;
     }
+}
+
+/* A limit ended the search between a state's successors: this one, which may be counted already, and those behind it stay on
+ * the stack for a checkpoint. */
+static void leave_unseen(struct descent *d, int first, int count)
+{
+    struct expansion *x = d->expansion;
+    bool well = checkpoint_is_wanted(d->search);
+    for (int i = first; well && i < count; i++) {
+        bool counted = i == first && visited_has(d->search->visited, expansion_fingerprint(x, i));
+        well = push(d, expansion_action(x, i), expansion_state(x, i));
+        if (well && !counted) {
+            d->place[d->places - 1].is = PLACE_UNSEEN;
+        }
+    }
+    d->whole = well;
 }
 
 /* ---- paths ---- */
@@ -168,13 +187,16 @@ static bool go_down(struct descent *d)
     }
     static uint32_t state[ARENA_BLOCKS_MAX]; /* the list moves while it grows */
     memcpy(state, state_at(d, d->places - 1), d->blocks * sizeof *state);
+    d->whole = false;
     int count = expansion_of(d->expansion, state, depth_of(d));
     for (int i = 0; i < count; i++) {
         /* Subsumed are states with less left: those with more go first, which the last of the stack does. */
         if (!visit(d, d->search->options->subsume ? count - 1 - i : i)) {
+            leave_unseen(d, i, count);
             return false;
         }
     }
+    d->whole = count >= 0;
     return count >= 0;
 }
 
@@ -269,17 +291,180 @@ static bool enter_piece(struct descent *d)
     return well;
 }
 
+/* ---- kept, and going on ---- */
+
+static bool add_place(struct stack *stack, const struct place *place)
+{
+    static const enum stack_mark MARKS[] = {
+        [PLACE_WAITS] = STACK_WAITS, [PLACE_ON_PATH] = STACK_PATH, [PLACE_UNSEEN] = STACK_UNSEEN};
+    return place->is == PLACE_GIVEN_AWAY || stack_add(stack, &place->action, MARKS[place->is]);
+}
+
+/* All that is on the stack; false if memory is short. */
+static bool list_stack(const struct descent *d, struct stack *stack)
+{
+    bool well = true;
+    size_t before = d->piece != NULL ? d->piece->length : 0;
+    if (d->piece != NULL && d->places > 0) {
+        well = stack_add(stack, &(struct action){0}, STACK_PATH);
+    }
+    for (size_t i = 0; well && d->places > 0 && i < before; i++) {
+        well = stack_add(stack, &d->piece->action[i], STACK_PATH);
+    }
+    for (size_t i = d->piece != NULL; well && i < d->places; i++) {
+        well = add_place(stack, &d->place[i]);
+    }
+    return well;
+}
+
+/* One worker writes the checkpoint himself; of several each tells what he still has to do. */
+static void keep(struct descent *d)
+{
+    struct search *search = d->search;
+    struct stack stack = {0};
+    bool well = list_stack(d, &stack);
+    if (search->share != NULL) {
+        share_hold(search, well ? &stack : NULL);
+    } else if (well) {
+        checkpoint_save(search, &search->run->stats, &stack, stack.size > 0);
+    }
+    stack_free(&stack);
+}
+
+/* The same at the end, if a limit ended it. */
+static void keep_rest(struct descent *d)
+{
+    struct search *search = d->search;
+    struct stack stack = {0};
+    bool over = search->share != NULL ? share_is_over(search->share) : false;
+    if (!checkpoint_is_wanted(search) || search->violated || search->wrong[0] != 0 ||
+        (search->limit == NULL && !over)) {
+        return;
+    }
+    bool well = d->whole && list_stack(d, &stack);
+    if (search->share != NULL) {
+        share_leave(search, well ? &stack : NULL);
+    } else if (well) {
+        checkpoint_save(search, &search->run->stats, &stack, stack.size > 0);
+    }
+    stack_free(&stack);
+}
+
+static bool keep_is_due(const struct search *search)
+{
+    return search->share != NULL ? share_is_held(search->share) : checkpoint_is_due(search);
+}
+
+/* While a stack is done again. */
+struct again {
+    struct descent *d;
+    size_t last; /* place on the path whose successors come next */
+    bool listed; /* `actions` are those of that place */
+    struct action action[WORLD_ACTIONS_MAX];
+    int actions;
+};
+
+/* Does an entry's action in the state that it belongs to. False if that cannot be: nothing is believed of a file. */
+static bool do_again(struct again *again, const struct action *action)
+{
+    struct descent *d = again->d;
+    struct run *run = d->search->run;
+    expansion_load(d->expansion, state_at(d, again->last));
+    if (!again->listed) {
+        again->actions = world_actions(run->world, again->action);
+        again->listed = true;
+    }
+    for (int i = 0; i < again->actions; i++) {
+        if (memcmp(&again->action[i], action, sizeof *action) == 0) {
+            run_do(run, action, d->depth + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A state that was not looked up when it was kept is counted now; if that reaches a limit again, it stays as it is. */
+static bool take_back(struct again *again, const struct action *action, enum stack_mark mark,
+                      const uint32_t *state, uint64_t fingerprint)
+{
+    struct descent *d = again->d;
+    bool unseen = mark == STACK_UNSEEN;
+    if (unseen && d->search->limit == NULL) {
+        enum visited_answer answer = search_visit(d->search, fingerprint);
+        unseen = answer == VISITED_FULL && !visited_has(d->search->visited, fingerprint);
+        if (answer == VISITED_KNOWN) {
+            return true;
+        }
+    }
+    if (!push(d, action, state)) {
+        return false;
+    }
+    d->place[d->places - 1].is = unseen ? PLACE_UNSEEN : mark == STACK_PATH ? PLACE_ON_PATH : PLACE_WAITS;
+    if (mark == STACK_PATH) {
+        again->last = d->places - 1;
+        again->listed = false;
+        d->depth += again->last > 0;
+    }
+    return true;
+}
+
+static bool enter_entry(struct again *again, const struct stack *stack, size_t index)
+{
+    struct descent *d = again->d;
+    struct action action;
+    enum stack_mark mark;
+    uint32_t state[ARENA_BLOCKS_MAX];
+    uint64_t fingerprint;
+    bool fits = stack_entry(stack, index, &action, &mark) &&
+                (index == 0 || (d->place[0].is == PLACE_ON_PATH && do_again(again, &action)));
+    if (!fits) {
+        checkpoint_is_wrong(d->search, "a state that it knows of cannot be reached");
+        return false;
+    }
+    run_beat();
+    return expansion_present(d->expansion, state, &fingerprint) &&
+           take_back(again, &action, mark, state, fingerprint);
+}
+
+/* Does all of a stack again; what was counted is not counted again. */
+static bool enter_stack(struct descent *d, const struct stack *stack)
+{
+    static struct again again;
+    struct run *run = d->search->run;
+    struct check_stats stats = run->stats;
+    size_t entries = stack_entries(stack);
+    bool well = true;
+    again = (struct again){.d = d};
+    d->whole = false;
+    for (size_t i = 0; well && i < entries; i++) {
+        well = enter_entry(&again, stack, i);
+    }
+    run->stats = stats;
+    d->whole = well;
+    return well;
+}
+
+/* ---- begin and end ---- */
+
+static bool open_descent(struct descent *d)
+{
+    d->expansion = expansion_open(d->search);
+    if (d->expansion == NULL) {
+        d->search->limit = "memory is short";
+        return false;
+    }
+    d->blocks = (size_t)expansion_blocks(d->expansion);
+    return true;
+}
+
 static bool begin(struct descent *d)
 {
     struct search *search = d->search;
     uint32_t state[ARENA_BLOCKS_MAX];
     uint64_t fingerprint;
-    d->expansion = expansion_open(search);
-    if (d->expansion == NULL) {
-        search->limit = "memory is short";
+    if (!open_descent(d)) {
         return false;
     }
-    d->blocks = (size_t)expansion_blocks(d->expansion);
     if (d->piece != NULL) {
         return enter_piece(d);
     }
@@ -287,27 +472,58 @@ static bool begin(struct descent *d)
            search_visit(search, fingerprint) != VISITED_FULL && push(d, &(struct action){0}, state);
 }
 
+static void end(struct descent *d)
+{
+    if (d->search->violated) {
+        keep_path(d);
+    }
+    keep_rest(d);
+    if (d->expansion != NULL) {
+        note_progress(d);
+    }
+    expansion_close(d->expansion);
+    free(d->place);
+    free(d->state);
+}
+
+static void descend(struct descent *d)
+{
+    struct search *search = d->search;
+    bool goes_on = search->limit == NULL;
+    while (goes_on && !search_limited(search)) {
+        goes_on = advance(d);
+        bool looks = search->counts->transitions >= search->look;
+        if (looks) {
+            note_progress(d);
+            goes_on = goes_on && (!expansion_is_full(d->expansion) || sweep(d));
+        }
+        if (goes_on && search->share != NULL && share_is_hungry(search->share)) {
+            give_away(d);
+        }
+        if (goes_on && (looks || search->share != NULL) && keep_is_due(search)) {
+            keep(d);
+        }
+    }
+}
+
 void search_depth_first(struct search *search, const struct share_piece *piece)
 {
-    struct descent d = {.search = search, .piece = piece};
-    bool goes_on = begin(&d);
-    while (goes_on && !search_limited(search)) {
-        goes_on = advance(&d);
-        if (search->counts->transitions >= search->look) {
-            note_progress(&d);
-            goes_on = goes_on && (!expansion_is_full(d.expansion) || sweep(&d));
-        }
-        if (search->share != NULL && share_is_hungry(search->share)) {
-            give_away(&d);
-        }
+    struct descent d = {.search = search, .piece = piece, .whole = true};
+    if (begin(&d)) {
+        descend(&d);
+    } else {
+        d.whole = false;
     }
-    if (search->violated) {
-        keep_path(&d);
+    end(&d);
+}
+
+void search_depth_first_again(struct search *search, const struct stack *stack)
+{
+    struct descent d = {.search = search, .whole = true};
+    if (open_descent(&d) && enter_stack(&d, stack)) {
+        descend(&d);
+    } else {
+        d.whole = false;
     }
-    if (d.expansion != NULL) {
-        note_progress(&d);
-    }
-    expansion_close(d.expansion);
-    free(d.place);
-    free(d.state);
+    end(&d);
 }

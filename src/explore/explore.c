@@ -5,6 +5,7 @@
 #include "explore/explore.h"
 
 #include "base/canon.h"
+#include "explore/checkpoint.h"
 #include "explore/distrust.h"
 #include "explore/share.h"
 #include "scenario/counts.h"
@@ -83,10 +84,23 @@ static void close_layer(struct search *search)
     visited_close(search->visited);
 }
 
+/* One worker, with all that a checkpoint has left to do. */
+static void search_on(struct search *search)
+{
+    const struct stack *stack;
+    while (search->limit == NULL && !search->violated && search->wrong[0] == 0 &&
+           (stack = checkpoint_take(search)) != NULL) {
+        world_restore(search->run->world, search->start);
+        search_depth_first_again(search, stack);
+    }
+}
+
 static void search_in_order(struct search *search)
 {
     if (search->options->workers > 1) {
         share_search(search);
+    } else if (search->continues) {
+        search_on(search);
     } else if (search->options->order == EXPLORE_BREADTH_FIRST) {
         search_breadth_first(search);
     } else {
@@ -107,7 +121,10 @@ static void search_layer(struct search *search, int faults)
         search->limit = "no memory for states (see --max-memory)";
         close_layer(search);
     } else {
-        search_in_order(search);
+        search->continues = checkpoint_resumes(search);
+        if (!search->continues || checkpoint_enter(search)) {
+            search_in_order(search);
+        }
         search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
         search->counts->omissions = search->exact != NULL ? exact_omissions(search->exact) : 0;
         close_layer(search);
@@ -143,6 +160,13 @@ static void search_all(struct search *search)
         if (part->only && layer != part->faults) {
             continue;
         }
+    int first = search->options->layers ? 0 : faults;
+    if (checkpoint_resumes(search)) {
+        int layer = checkpoint_layer(search);
+        search->counts->complete_faults = layer > first ? layer - 1 : -1;
+        first = layer;
+    }
+    for (int layer = first; layer <= faults; layer++) {
         search_layer(search, layer);
         if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
             return;
@@ -164,6 +188,11 @@ static void search_sets(struct search *search)
         if (part->only && set != part->set) {
             continue;
         }
+    struct search_sums *sums = &search->sums;
+    int sets =
+        setup->seeded == TRACE_SEED_NONE && setup->scenario->constants > 1 ? setup->scenario->constants : 1;
+    for (int set = checkpoint_resumes(search) ? checkpoint_set(search) : 0; set < sets; set++) {
+        search->set = set;
         if (sets > 1) {
             setup->seeded = TRACE_SEED_SWEPT;
             setup->seed = (uint64_t)set;
@@ -173,15 +202,57 @@ static void search_sets(struct search *search)
             counts->complete_faults = set + 1 < sets ? -1 : counts->complete_faults;
             return;
         }
-        states += counts->states;
-        transitions += counts->transitions;
-        depth = counts->depth > depth ? counts->depth : depth;
+        sums->states += counts->states;
+        sums->transitions += counts->transitions;
+        sums->depth = counts->depth > sums->depth ? counts->depth : sums->depth;
     }
-    counts->earlier_states -= states - counts->states;
-    counts->earlier_transitions -= transitions - counts->transitions;
-    counts->states = states;
-    counts->transitions = transitions;
-    counts->depth = depth;
+    counts->earlier_states -= sums->states - counts->states;
+    counts->earlier_transitions -= sums->transitions - counts->transitions;
+    counts->states = sums->states;
+    counts->transitions = sums->transitions;
+    counts->depth = sums->depth;
+}
+
+/* What a search has found that was kept when it had come to its end. */
+static void take_result(struct search *search)
+{
+    struct search_counts *counts = search->counts;
+    run_begin(search->run, SCHEDULE_SEARCH, search->run->setup.seed);
+    checkpoint_enter(search);
+    counts->faults = counts->faults_last = counts->complete_faults =
+        faults_of(&search->run->setup.scenario->options);
+}
+
+/* The whole search, or what a checkpoint has left of it. */
+static void search_whole(struct search *search)
+{
+    if (!checkpoint_open(search)) {
+        return;
+    }
+    if (checkpoint_is_done(search)) {
+        take_result(search);
+        return;
+    }
+    search_sets(search);
+    if (!search->violated && search->limit == NULL && search->wrong[0] == 0) {
+        checkpoint_save_end(search);
+    }
+}
+
+/* Says where it is kept, or that it is not: who told it to be kept relies on that. */
+static void tell_checkpoint(const struct search *search, struct outcome *outcome)
+{
+    const char *path = search->options->checkpoint;
+    int error = checkpoint_error(search);
+    if (path == NULL || outcome->verdict != VERDICT_LIMIT) {
+        return;
+    }
+    if (error != 0) {
+        outcome_say(outcome, "  not kept in %.600s: %s\n", path, strerror(error));
+        outcome->verdict = VERDICT_ERROR;
+    } else if (search->counts->saved_ms > 0) {
+        outcome_say(outcome, "  kept in %.600s, --resume goes on with it\n", path);
+    }
 }
 
 /* Writes the counts of the whole into the file, if that is wanted and there are any. Returns false if it fails. */
@@ -252,6 +323,7 @@ static void conclude(struct search *search, struct outcome *outcome)
         run->stats.finding[i].premises = all.finding[i].premises;
     }
     judge(search, outcome);
+    tell_checkpoint(search, outcome);
     if (search->violated) {
         outcome_write_trace(outcome, run, search->options->out, "difference");
     }
@@ -277,8 +349,9 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     struct search search = {.run = &run, .options = options, .counts = &outcome->search};
     search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes(options->searches);
     clock_gettime(CLOCK_MONOTONIC, &search.since);
-    search_sets(&search);
+    search_whole(&search);
     conclude(&search, outcome);
+    checkpoint_close(&search);
     free(search.path);
     run_close(&run);
 }

@@ -46,6 +46,15 @@ struct explore_options {
     struct explore_part part; /* only this of it, if `part.only` */
     const char *out;          /* folder for traces */
     const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
+    double seconds_max;     /* 0 = no limit */
+    bool compare;           /* with the counts that the file claims, if the search comes to its end */
+    bool rewrite;           /* and writes the right ones into the file */
+    const char *out;        /* folder for traces */
+    const char *checkpoint; /* file to keep the search in now and then; NULL = not kept */
+    const char *resume;     /* file to go on from; NULL = from the start */
+    const char *identity;   /* the options that make this search what it is, as the user would write them */
+    double checkpoint_every_s; /* so often; 0 = all the time */
+    const volatile int *stop;  /* the search ends soon after this becomes non-zero; may be NULL */
 };
 
 /* The faults of the last layer: what the budgets allow in one run. */

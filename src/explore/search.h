@@ -10,8 +10,15 @@
 
 #include <time.h>
 
+struct checkpoint;
 struct share;
 struct share_piece;
+struct stack;
+
+/* Of the sets of run constants before the present one. */
+struct search_sums {
+    uint64_t states, transitions, depth;
+};
 
 struct search {
     struct run *run;
@@ -21,6 +28,11 @@ struct search {
     struct exact *exact; /* whole states in its place, or NULL */
     struct canon *canon; /* NULL: states are compared as they are */
     struct share *share; /* among several workers: what they share; otherwise NULL */
+    int worker;          /* and which of them this is */
+    struct checkpoint *checkpoint; /* where it is kept, and what it goes on from; NULL = neither */
+    bool continues;                /* the present layer is one that a checkpoint was taken in */
+    int set;                       /* of run constants, from 0 */
+    struct search_sums sums;
     struct timespec since;
     size_t bytes_max;
     uint64_t look; /* transitions at which limits are looked at again */
@@ -57,6 +69,9 @@ bool search_limited(struct search *search);
  * whole, a piece that another worker has left: then the present state is the first one of all runs. */
 void search_depth_first(struct search *search, const struct share_piece *piece);
 void search_breadth_first(struct search *search);
+
+/* Goes on depth first with what a checkpoint has kept; the present state is the first one of all runs. */
+void search_depth_first_again(struct search *search, const struct stack *stack);
 
 /* Adds what the judges of another worker have seen. */
 void search_merge_stats(struct check_stats *to, const struct check_stats *from);

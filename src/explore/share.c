@@ -3,6 +3,8 @@
 
 #include "explore/share.h"
 
+#include "explore/checkpoint.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,23 +19,32 @@
 #define PIECES_MAX 16
 #define PATH_MAX_ACTIONS 262144u /* of a violation */
 #define LOOK_EVERY_US 20000
+#define LOOK_AGAIN_US 500 /* while all are to stand still */
 
 struct member {
     _Alignas(64) struct search_counts counts;
     struct check_stats stats;
+    size_t stack_bytes; /* of what it still has to do, in its file; 0 = nothing */
+    bool stack_lost;    /* it could not be written there */
 };
 
 struct share {
     struct member member[EXPLORE_WORKERS_MAX];
+    int stack_file[EXPLORE_WORKERS_MAX]; /* in memory, open in all workers */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     int workers;
     int waiting;
+    int still; /* workers that stand still */
     int pieces;
     atomic_int hungry; /* waiting workers without a piece: a copy for those who only look */
+    atomic_int held;   /* all are to stand still */
     atomic_int over;
+    uint64_t earlier_transitions,
+        earlier_depth; /* of the same layer, before the checkpoint that it goes on from */
     pid_t pid[EXPLORE_WORKERS_MAX];
     /* How it ended; set by the first that has something to say. Texts are the program's own, at one place in all workers. */
+    bool fresh; /* it goes on from nothing */
     bool violated, path_rests;
     const char *limit;
     char wrong[sizeof((struct search *)0)->wrong];
@@ -91,7 +102,7 @@ static bool take_piece(struct share *share, struct share_piece *out)
     pthread_mutex_lock(&share->mutex);
     share->waiting++;
     note_hunger(share);
-    while (share->pieces == 0 && !share_is_over(share)) {
+    while ((share->pieces == 0 || share_is_held(share)) && !share_is_over(share)) {
         if (share->waiting == share->workers) {
             end_search(share);
         } else {
@@ -106,6 +117,154 @@ static bool take_piece(struct share *share, struct share_piece *out)
     }
     pthread_mutex_unlock(&share->mutex);
     return taken;
+}
+
+/* ---- keeping ---- */
+
+bool share_is_held(const struct share *share)
+{
+    return atomic_load_explicit(&share->held, memory_order_relaxed) != 0;
+}
+
+static bool write_stack(int file, const struct stack *stack)
+{
+    size_t done = 0;
+    while (done < stack->size) {
+        ssize_t written = pwrite(file, stack->bytes + done, stack->size - done, (off_t)done);
+        if (written <= 0) {
+            return false;
+        }
+        done += (size_t)written;
+    }
+    return true;
+}
+
+static bool read_stack(int file, struct stack *stack, size_t size)
+{
+    stack->bytes = malloc(size + 1);
+    while (stack->bytes != NULL && stack->size < size) {
+        ssize_t got = pread(file, stack->bytes + stack->size, size - stack->size, (off_t)stack->size);
+        if (got <= 0) {
+            return false;
+        }
+        stack->size += (size_t)got;
+    }
+    return stack->bytes != NULL;
+}
+
+void share_leave(struct search *search, const struct stack *stack)
+{
+    struct share *share = search->share;
+    struct member *member = &share->member[search->worker];
+    member->stack_lost = stack == NULL || !write_stack(share->stack_file[search->worker], stack);
+    member->stack_bytes = stack != NULL ? stack->size : 0;
+    member->stats = search->run->stats;
+}
+
+void share_hold(struct search *search, const struct stack *stack)
+{
+    struct share *share = search->share;
+    share_leave(search, stack);
+    visited_rest(search->visited);
+    pthread_mutex_lock(&share->mutex);
+    share->still++;
+    while (share_is_held(share) && !share_is_over(share)) {
+        pthread_cond_wait(&share->wake, &share->mutex);
+    }
+    share->still--;
+    share->member[search->worker].stack_bytes = 0;
+    pthread_mutex_unlock(&share->mutex);
+    visited_resume(search->visited);
+}
+
+static void free_stacks(struct stack *stacks, int count)
+{
+    for (int i = 0; i < count; i++) {
+        stack_free(&stacks[i]);
+    }
+}
+
+/* A piece that nobody has taken is a stack, too. */
+static bool stack_of_piece(struct stack *stack, const struct share_piece *piece)
+{
+    bool well = stack_add(stack, &(struct action){0}, STACK_PATH);
+    for (uint32_t i = 0; well && i < piece->length + piece->untried; i++) {
+        well = stack_add(stack, &piece->action[i], i < piece->length ? STACK_PATH : STACK_WAITS);
+    }
+    return well;
+}
+
+/* All that is still to be done; false if something of it is lost. */
+static bool collect_stacks(const struct share *share, struct stack *stacks, int *count)
+{
+    bool well = true;
+    for (int i = 0; well && i < share->workers; i++) {
+        const struct member *member = &share->member[i];
+        well = !member->stack_lost;
+        if (well && member->stack_bytes > 0) {
+            well = read_stack(share->stack_file[i], &stacks[(*count)++], member->stack_bytes);
+        }
+    }
+    for (int i = 0; well && i < share->pieces; i++) {
+        well = stack_of_piece(&stacks[(*count)++], &share->piece[i]);
+    }
+    return well;
+}
+
+static struct check_stats stats_of_all(const struct search *search)
+{
+    struct check_stats stats = search->run->stats;
+    for (int i = 0; i < search->share->workers; i++) {
+        search_merge_stats(&stats, &search->share->member[i].stats);
+    }
+    return stats;
+}
+
+static void sum_up(struct search *search);
+
+/* While nobody works. */
+static void keep(struct search *search)
+{
+    struct stack stacks[EXPLORE_WORKERS_MAX + PIECES_MAX] = {{0}};
+    int count = 0;
+    sum_up(search);
+    if (collect_stacks(search->share, stacks, &count)) {
+        struct check_stats stats = stats_of_all(search);
+        checkpoint_save(search, &stats, stacks, count);
+    }
+    free_stacks(stacks, count);
+}
+
+static void hold_all(struct share *share, bool hold)
+{
+    pthread_mutex_lock(&share->mutex);
+    atomic_store(&share->held, hold);
+    pthread_cond_broadcast(&share->wake);
+    pthread_mutex_unlock(&share->mutex);
+}
+
+static bool all_stand_still(struct share *share)
+{
+    pthread_mutex_lock(&share->mutex);
+    bool still = share->still + share->waiting == share->workers;
+    pthread_mutex_unlock(&share->mutex);
+    return still;
+}
+
+/* Keeps the search if it is time to: first all are told to stand still, and when they do it is written. */
+static void keep_now_and_then(struct search *search)
+{
+    struct share *share = search->share;
+    if (!share_is_held(share)) {
+        if (!share_is_over(share) && checkpoint_is_due(search)) {
+            hold_all(share, true);
+        }
+    } else if (share_is_over(share)) {
+        hold_all(share, false);
+    } else if (all_stand_still(share)) {
+        keep(search);
+        hold_all(share, false);
+    }
 }
 
 /* ---- a worker ---- */
@@ -132,23 +291,35 @@ static void tell_end(struct share *share, const struct search *search)
     pthread_mutex_unlock(&share->mutex);
 }
 
+static bool goes_on(const struct search *search)
+{
+    return !search->violated && search->limit == NULL && search->wrong[0] == 0 &&
+           !share_is_over(search->share);
+}
+
 static void work(struct search *search, int worker)
 {
     static struct share_piece piece;
     struct share *share = search->share;
-    bool goes_on = true;
+    const struct stack *stack;
+    bool more = true;
+    search->worker = worker;
     search->counts = &share->member[worker].counts;
     memset(&search->run->stats, 0, sizeof search->run->stats); /* what was seen before is the leader's */
     visited_join(search->visited, worker);
-    if (worker == 0) {
+    if (worker == 0 && share->fresh) {
         search_depth_first(search, NULL);
     }
-    while (goes_on && !search->violated && search->limit == NULL && search->wrong[0] == 0 &&
-           !share_is_over(share)) {
+    while (goes_on(search) && (stack = checkpoint_take(search)) != NULL) {
+        world_restore(search->run->world, search->start);
+        search_depth_first_again(search, stack);
+    }
+    while (more && goes_on(search)) {
+        share->member[worker].stats = search->run->stats;
         visited_rest(search->visited);
-        goes_on = take_piece(share, &piece);
+        more = take_piece(share, &piece);
         visited_resume(search->visited);
-        if (goes_on) {
+        if (more) {
             world_restore(search->run->world, search->start);
             search_depth_first(search, &piece);
         }
@@ -204,7 +375,9 @@ static void sum_up(struct search *search)
     const struct share *share = search->share;
     struct search_counts sum = *search->counts;
     sum.states = visited_count(search->visited);
-    sum.transitions = sum.depth = sum.frontier = sum.waiting_bytes = 0;
+    sum.transitions = share->earlier_transitions;
+    sum.depth = share->earlier_depth;
+    sum.frontier = sum.waiting_bytes = 0;
     for (int i = 0; i < share->workers; i++) {
         const struct search_counts *counts = &share->member[i].counts;
         sum.transitions += counts->transitions;
@@ -236,9 +409,10 @@ static void lead(struct search *search)
 {
     struct share *share = search->share;
     while (reap(share) > 0) {
-        usleep(LOOK_EVERY_US);
+        usleep(share_is_held(share) ? LOOK_AGAIN_US : LOOK_EVERY_US);
         run_beat();
         sum_up(search);
+        keep_now_and_then(search);
         if (search->options->stop != NULL && *search->options->stop != 0 && !share_is_over(share)) {
             pthread_mutex_lock(&share->mutex);
             share->limit = share->limit != NULL ? share->limit : "interrupted";
@@ -247,6 +421,9 @@ static void lead(struct search *search)
         }
     }
     sum_up(search);
+    if (share->limit != NULL && !share->violated && share->wrong[0] == 0 && checkpoint_is_wanted(search)) {
+        keep(search);
+    }
 }
 
 static void conclude(struct search *search)
@@ -268,8 +445,29 @@ static void conclude(struct search *search)
     }
 }
 
-static struct share *open_share(int workers)
+static void close_share(struct share *share)
 {
+    for (int i = 0; i < share->workers; i++) {
+        if (share->stack_file[i] >= 0) {
+            close(share->stack_file[i]);
+        }
+    }
+    munmap(share, sizeof *share);
+}
+
+static bool open_stack_files(struct share *share)
+{
+    bool well = true;
+    for (int i = 0; i < share->workers; i++) {
+        share->stack_file[i] = memfd_create("stack", MFD_CLOEXEC);
+        well = well && share->stack_file[i] >= 0;
+    }
+    return well;
+}
+
+static struct share *open_share(const struct search *search)
+{
+    int workers = search->options->workers;
     pthread_mutexattr_t mutex;
     pthread_condattr_t cond;
     struct share *share =
@@ -278,6 +476,14 @@ static struct share *open_share(int workers)
         return NULL;
     }
     share->workers = workers;
+    memset(share->stack_file, 0xff, sizeof share->stack_file);
+    if (checkpoint_is_wanted(search) && !open_stack_files(share)) {
+        close_share(share);
+        return NULL;
+    }
+    share->earlier_transitions = search->counts->transitions;
+    share->earlier_depth = search->counts->depth;
+    share->fresh = !search->continues;
     pthread_mutexattr_init(&mutex);
     pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
     pthread_mutex_init(&share->mutex, &mutex);
@@ -291,7 +497,7 @@ static struct share *open_share(int workers)
 
 void share_search(struct search *search)
 {
-    struct share *share = open_share(search->options->workers);
+    struct share *share = open_share(search);
     if (share == NULL) {
         search->limit = "memory is short";
         return;
@@ -310,5 +516,5 @@ void share_search(struct search *search)
         conclude(search);
     }
     search->share = NULL;
-    munmap(share, sizeof *share);
+    close_share(share);
 }

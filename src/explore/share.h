@@ -30,6 +30,15 @@ bool share_put(struct share *share, const struct share_piece *piece);
 /* True when the search is to end: somebody has found something, or met a limit. */
 bool share_is_over(const struct share *share);
 
+/* True while all workers are to stand still, because the search is being kept. */
+bool share_is_held(const struct share *share);
+
+/* What this worker still has to do, for a checkpoint: it stands still until that is written. */
+void share_hold(struct search *search, const struct stack *stack);
+
+/* The same of a worker that ends. */
+void share_leave(struct search *search, const struct stack *stack);
+
 /* Searches depth first with options->workers processes, from the present state, with search->visited shared. Fills in
  * search as if one process had done it. A worker that dies takes the caller with it, in the same way. */
 void share_search(struct search *search);

@@ -191,13 +191,30 @@ static void put(_Atomic uint64_t *place, uint64_t places, uint64_t key)
     atomic_store_explicit(&place[at], key, memory_order_relaxed);
 }
 
+static void set_places(struct visited *visited, _Atomic uint64_t *place, uint64_t places)
+{
+    unmap_places(visited);
+    visited->place = place;
+    visited->places = places;
+    visited->full = full_at(places);
+}
+
+static bool may_grow(const struct visited *visited, uint64_t places)
+{
+    return (places + places / 2 * 3) * sizeof(uint64_t) <= visited->bytes_max;
+}
+
+static void end_growth(struct visited *visited)
+{
+    visited->full = visited->places / 16 * 15;
+    visited->final = true;
+}
+
 /* Half as many places again: the table is then half full, and both together fit. */
 static bool enlarge(struct visited *visited)
 {
     uint64_t places = visited->places / 2 * 3;
-    size_t bytes = places * sizeof(uint64_t);
-    _Atomic uint64_t *place =
-        bytes + visited_bytes(visited) <= visited->bytes_max ? map_places(visited, places) : NULL;
+    _Atomic uint64_t *place = may_grow(visited, visited->places) ? map_places(visited, places) : NULL;
     if (place == NULL) {
         return false;
     }
@@ -207,11 +224,27 @@ static bool enlarge(struct visited *visited)
             put(place, places, key);
         }
     }
-    unmap_places(visited);
-    visited->place = place;
-    visited->places = places;
-    visited->full = full_at(places);
+    set_places(visited, place, places);
     return true;
+}
+
+bool visited_reserve(struct visited *visited, uint64_t count)
+{
+    uint64_t places = visited->places;
+    while (full_at(places) <= count && may_grow(visited, places)) {
+        places = places / 2 * 3;
+    }
+    if (places != visited->places) {
+        _Atomic uint64_t *place = map_places(visited, places);
+        if (place == NULL) {
+            return false;
+        }
+        set_places(visited, place, places);
+    }
+    if (visited->full <= count) {
+        end_growth(visited);
+    }
+    return visited->full >= count;
 }
 
 /* One worker does it while all others rest. A table that may not grow is filled to fifteen sixteenths. */
@@ -225,8 +258,7 @@ static void grow(struct visited *visited)
         sched_yield();
     }
     if (visited_count(visited) >= visited->full && !enlarge(visited)) {
-        visited->full = visited->places / 16 * 15;
-        visited->final = true;
+        end_growth(visited);
     }
     atomic_store(&visited->growing, 0);
 }
@@ -283,6 +315,17 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint)
         }
     }
     return answer;
+}
+
+size_t visited_copy(const struct visited *visited, uint64_t *at, uint64_t *out, size_t max)
+{
+    size_t count = 0;
+    for (; *at < visited->places && count < max; ++*at) {
+        uint64_t key = atomic_load_explicit(&visited->place[*at], memory_order_relaxed);
+        out[count] = key;
+        count += key != 0;
+    }
+    return count;
 }
 
 uint64_t visited_count(const struct visited *visited)

@@ -46,6 +46,13 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint);
 /* True if it was added. */
 bool visited_has(const struct visited *visited, uint64_t fingerprint);
 
+/* Makes room in an empty table for so many at once, within its bound; false if that is too narrow. */
+bool visited_reserve(struct visited *visited, uint64_t count);
+
+/* Copies at most `max` fingerprints, from the place *at on, which is 0 in the beginning and moves on; returns how many, 0 when
+ * that was all. Nobody may add anything meanwhile. They come in an order in which adding them is fast. */
+size_t visited_copy(const struct visited *visited, uint64_t *at, uint64_t *out, size_t max);
+
 /* Of all workers. */
 uint64_t visited_count(const struct visited *visited);
 

@@ -93,6 +93,62 @@ static void test_it_is_full_within_its_bound(void **state)
     assert_null(visited_open(1000));
 }
 
+/* Copied out in parts and added to another table, with room made at once. */
+static void copy_all(const struct visited *from, struct visited *to, size_t part)
+{
+    uint64_t fingerprint[1000];
+    uint64_t at = 0;
+    size_t count;
+    assert_true(visited_reserve(to, visited_count(from)));
+    size_t before = visited_bytes(to);
+    while ((count = visited_copy(from, &at, fingerprint, part)) > 0) {
+        assert_true(count <= part);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(visited_add(to, fingerprint[i]), VISITED_NEW);
+        }
+    }
+    assert_true(visited_bytes(to) == before);
+    assert_true(visited_count(to) == visited_count(from));
+}
+
+static void test_it_is_copied(void **state)
+{
+    (void)state;
+    struct visited *from = visited_open(64 * MEGABYTE);
+    add_all(from, 1, 300000, VISITED_NEW);
+    for (size_t part = 1; part <= 1000; part += 333) {
+        struct visited *to = part == 1 ? visited_open(64 * MEGABYTE) : visited_open_shared(64 * MEGABYTE, 2);
+        assert_non_null(to);
+        copy_all(from, to, part);
+        assert_true(visited_bytes(to) == visited_bytes(from));
+        add_all(to, 1, 300000, VISITED_KNOWN);
+        add_all(to, 300001, 100000, VISITED_NEW);
+        visited_close(to);
+    }
+    visited_close(from);
+}
+
+/* A table that may not grow takes as many as it would have had room for by itself, and no more. */
+static void test_room_is_made_within_the_bound(void **state)
+{
+    (void)state;
+    uint64_t room = 0;
+    struct visited *full = visited_open(3 * MEGABYTE);
+    while (visited_add(full, hash_mix(room + 1)) == VISITED_NEW) {
+        room++;
+    }
+    struct visited *to = visited_open(3 * MEGABYTE);
+    assert_true(visited_bytes(to) < visited_bytes(full));
+    copy_all(full, to, 1000);
+    assert_true(visited_bytes(to) == visited_bytes(full));
+    assert_int_equal(visited_add(to, hash_mix(room + 1)), VISITED_FULL);
+    visited_close(to);
+    to = visited_open(3 * MEGABYTE);
+    assert_false(visited_reserve(to, room + 1));
+    visited_close(to);
+    visited_close(full);
+}
+
 static void test_expected_omissions(void **state)
 {
     (void)state;
@@ -168,6 +224,8 @@ int main(void)
         cmocka_unit_test(test_zero_is_a_fingerprint),
         cmocka_unit_test(test_it_goes_round_at_its_end),
         cmocka_unit_test(test_it_is_full_within_its_bound),
+        cmocka_unit_test(test_it_is_copied),
+        cmocka_unit_test(test_room_is_made_within_the_bound),
         cmocka_unit_test(test_expected_omissions),
         cmocka_unit_test(test_several_share_it),
     };

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Where searches are kept: one file for each scenario in the folder that the user names, called after the scenario. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "explore/checkpoint.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SCENARIO_SUFFIX ".scn"
+
+/* The last part of the path, without the suffix; its length in *size. */
+static const char *short_name(const struct cli_job *job, int *size)
+{
+    const char *name = job->scenario.input.name;
+    const char *slash = strrchr(name, '/');
+    name = strcmp(name, "-") == 0 ? "stdin" : slash != NULL ? slash + 1 : name;
+    size_t length = strlen(name), suffix = strlen(SCENARIO_SUFFIX);
+    bool suffixed = length > suffix && strcmp(name + length - suffix, SCENARIO_SUFFIX) == 0;
+    *size = (int)(suffixed ? length - suffix : length);
+    return name;
+}
+
+/* Scenarios of one name in several folders are told apart by their order. */
+static int place_among_equals(const struct cli_job *jobs, int job)
+{
+    int size, other_size, place = 1;
+    const char *name = short_name(&jobs[job], &size);
+    for (int i = 0; i < job; i++) {
+        const char *other = short_name(&jobs[i], &other_size);
+        place += size == other_size && strncmp(name, other, (size_t)size) == 0;
+    }
+    return place;
+}
+
+static bool name_file(const char *folder, const struct cli_job *jobs, int job, char path[CLI_CHECKPOINT_MAX])
+{
+    char number[16] = "";
+    int size, place = place_among_equals(jobs, job);
+    const char *name = short_name(&jobs[job], &size);
+    if (place > 1) {
+        snprintf(number, sizeof number, ".%d", place);
+    }
+    int written = snprintf(path, CLI_CHECKPOINT_MAX, "%s/%.*s%s.checkpoint", folder, size, name, number);
+    return written < CLI_CHECKPOINT_MAX;
+}
+
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static int find_old(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
+{
+    char expected[CHECKPOINT_TEXT_MAX], found[CHECKPOINT_TEXT_MAX];
+    int old = 0;
+    for (int i = 0; i < count; i++) {
+        if (!name_file(options->resume, jobs, i, jobs[i].resume)) {
+            return cli_usage_error(command, "a shorter path after --resume", options->resume);
+        }
+        if (!is_there(jobs[i].resume)) {
+            jobs[i].resume[0] = 0;
+        } else if (checkpoint_check(jobs[i].resume, options->search.identity, &jobs[i].scenario, expected,
+                                    found) != 0) {
+            return cli_usage_error(command, expected, found);
+        } else {
+            old++;
+        }
+    }
+    return old > 0 ? 0
+                   : cli_usage_error(command, "a folder with a checkpoint of these scenarios after --resume",
+                                     options->resume);
+}
+
+/* What another search has left is not overwritten. */
+static int place_new(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
+{
+    static const char ELSEWHERE[] =
+        "a folder without a checkpoint of these scenarios after --checkpoint (--resume goes on with it)";
+    for (int i = 0; i < count; i++) {
+        if (!name_file(options->checkpoint, jobs, i, jobs[i].checkpoint)) {
+            return cli_usage_error(command, "a shorter path after --checkpoint", options->checkpoint);
+        }
+        if (strcmp(jobs[i].checkpoint, jobs[i].resume) != 0 && is_there(jobs[i].checkpoint)) {
+            return cli_usage_error(command, ELSEWHERE, jobs[i].checkpoint);
+        }
+    }
+    if (file_make_folder(options->checkpoint) != 0 || access(options->checkpoint, W_OK) != 0) {
+        return cli_usage_error(command, "a folder that can be written to after --checkpoint",
+                               options->checkpoint);
+    }
+    return 0;
+}
+
+int cli_place_checkpoints(const struct cli_options *options, const char *command, struct cli_job *jobs,
+                          int count)
+{
+    int status = options->resume != NULL ? find_old(options, command, jobs, count) : 0;
+    if (status == 0 && options->checkpoint != NULL) {
+        status = place_new(options, command, jobs, count);
+    }
+    return status;
+}
