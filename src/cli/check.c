@@ -45,6 +45,13 @@ static const char HELP[] =
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
+    "  --checkpoint DIR    keep each search in a file there now and then, and when it ends at a limit or is "
+    "interrupted\n"
+    "  --checkpoint-every SECONDS\n"
+    "                      so often (default: 300)\n"
+    "  --resume DIR        go on with what is kept there, with the same build, options and files; limits and "
+    "workers may\n"
+    "                      differ. It is kept there again\n"
     "  --seed N            the seed of the run constants (default: as the file says)\n"
     "  --filter GLOB       only scenarios whose path or name matches\n"
     "  --jobs N            that many scenarios at once (default: one per core)\n"
@@ -63,6 +70,8 @@ static const char HELP[] =
     "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
     "  lockstep check --shard 2/5 scenarios/explore\n"
     "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"
+    "  lockstep check --workers 2 --checkpoint build/kept --max-time 3600 scenarios/explore/mutex_4.scn\n"
+    "  lockstep check --workers 2 --resume build/kept --max-time 3600 scenarios/explore/mutex_4.scn\n"
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
 

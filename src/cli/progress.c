@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 256
@@ -42,22 +43,39 @@ static const char *in_short(double value, char text[16])
     return text;
 }
 
-static int describe(char *line, size_t size, const struct cli_job *job, double seconds)
+/* How old the checkpoint is, if the search is kept. */
+static void describe_checkpoint(char text[32], const struct cli_job *job)
+{
+    const struct search_counts *search = &job->outcome->search;
+    struct timespec now;
+    uint64_t saved_ms = now_of(&search->saved_ms);
+    text[0] = 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (__atomic_load_n(&search->saving, __ATOMIC_RELAXED)) {
+        snprintf(text, 32, " keeping");
+    } else if (saved_ms > 0) {
+        snprintf(text, 32, " kept %.0fs ago", (double)now.tv_sec - (double)saved_ms / 1000);
+    } else if (job->checkpoint[0] != 0) {
+        snprintf(text, 32, " not kept yet");
+    }
+}
+
+static void describe(char *line, size_t size, const struct cli_job *job, double seconds)
 {
     const struct search_counts *search = &job->outcome->search;
     const char *slash = strrchr(job->scenario.input.name, '/');
     double states = (double)now_of(&search->states);
     double all = states + (double)now_of(&search->earlier_states);
-    char text[6][16];
-    return snprintf(
-        line, size, "%.24s faults %d/%d: %s states %s/s %s transitions depth %s frontier %s %sB %.0fs",
-        slash ? slash + 1 : job->scenario.input.name, __atomic_load_n(&search->faults, __ATOMIC_RELAXED),
-        __atomic_load_n(&search->faults_last, __ATOMIC_RELAXED), in_short(states, text[0]),
-        in_short(seconds > 0 ? all / seconds : 0, text[1]),
-        in_short((double)now_of(&search->transitions), text[2]),
-        in_short((double)now_of(&search->depth), text[3]),
-        in_short((double)now_of(&search->frontier), text[4]),
-        in_short((double)now_of(&search->memory_bytes), text[5]), seconds);
+    char text[6][16], kept[32];
+    describe_checkpoint(kept, job);
+    snprintf(line, size, "%.24s faults %d/%d: %s states %s/s %s transitions depth %s frontier %s %sB %.0fs%s",
+             slash ? slash + 1 : job->scenario.input.name, __atomic_load_n(&search->faults, __ATOMIC_RELAXED),
+             __atomic_load_n(&search->faults_last, __ATOMIC_RELAXED), in_short(states, text[0]),
+             in_short(seconds > 0 ? all / seconds : 0, text[1]),
+             in_short((double)now_of(&search->transitions), text[2]),
+             in_short((double)now_of(&search->depth), text[3]),
+             in_short((double)now_of(&search->frontier), text[4]),
+             in_short((double)now_of(&search->memory_bytes), text[5]), seconds, kept);
 }
 
 /* A line that is longer than the terminal is wide could not be taken back. */

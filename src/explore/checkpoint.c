@@ -468,7 +468,7 @@ bool checkpoint_enter(struct search *search)
     c->resumes = false;
     set_counts(search, c->number);
     search->run->stats = c->stats;
-    bool well = done || take_fingerprints(&c->reader, search);
+    bool well = (done || take_fingerprints(&c->reader, search)) && c->reader.left == 0;
     bool whole = savefile_close(&c->reader);
     if (search->limit == NULL && (!well || !whole)) {
         checkpoint_is_wrong(search, "it is damaged");

@@ -163,6 +163,10 @@ static void search_all(struct search *search)
     int first = search->options->layers ? 0 : faults;
     if (checkpoint_resumes(search)) {
         int layer = checkpoint_layer(search);
+        if (layer < first || layer > faults) {
+            checkpoint_is_wrong(search, "it has no such layer");
+            return;
+        }
         search->counts->complete_faults = layer > first ? layer - 1 : -1;
         first = layer;
     }
@@ -205,6 +209,10 @@ static void search_sets(struct search *search)
         sums->states += counts->states;
         sums->transitions += counts->transitions;
         sums->depth = counts->depth > sums->depth ? counts->depth : sums->depth;
+    }
+    if (checkpoint_resumes(search)) {
+        checkpoint_is_wrong(search, "it has no such set of run constants");
+        return;
     }
     counts->earlier_states -= sums->states - counts->states;
     counts->earlier_transitions -= sums->transitions - counts->transitions;

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Two workers, killed again and again while they write and at any other moment, and gone on with by one, two or three: the counts
+# are those of the file, and all judges have seen as much.
+source "$(dirname "$0")/lib_checkpoint.sh"
+scenario=scenarios/explore/mutex_2.scn
+
+# start_options FOLDER: as $start, how a search that may have been killed before its first checkpoint is begun again.
+start_options()
+{
+    start=(--resume "$1")
+    [[ -e $(kept_in "$1") ]] || start=(--checkpoint "$1")
+}
+
+for options in '' '--no-layers' '--no-layers --no-renaming'; do
+    # shellcheck disable=SC2086 # several words
+    wanted=$(found "$scenario" $options)
+    for round in 1 2 3; do
+        folder="$scratch/writing$round$options"
+        for times in 1 3 2 5 1 4; do
+            start_options "$folder"
+            # shellcheck disable=SC2086
+            kill_when_writing "$folder" $times --workers 2 "${start[@]}" $options
+        done
+        # shellcheck disable=SC2086
+        go_on "$wanted" "$folder" --workers $round $options
+    done
+    folder="$scratch/anywhere$options"
+    for ((kills = 0; kills < 20; kills++)); do
+        start_options "$folder"
+        # shellcheck disable=SC2086
+        "$LOCKSTEP" check --quiet --out "$scratch/reports" --checkpoint-every 0 --workers $((RANDOM % 3 + 1)) "${start[@]}" $options \
+            "$scenario" >"$scratch/killed" 2>&1 &
+        sleep 0.$((RANDOM % 90 + 10))
+        kill -KILL $! 2>/dev/null || true
+        wait $! 2>/dev/null || true
+        nobody_works
+    done
+    # shellcheck disable=SC2086
+    go_on "$wanted" "$folder" --workers 2 $options
+done
+
+# Told to end, by a signal to the command or by time, with several at once.
+wanted=$(found "$scenario")
+for workers in 1 2 3; do
+    folder=$scratch/told$workers
+    for ((turn = 0; turn < 6; turn++)); do
+        start_options "$folder"
+        "$LOCKSTEP" check --quiet --out "$scratch/reports" --workers "$workers" "${start[@]}" "$scenario" >"$scratch/told" 2>&1 &
+        sleep 0.$((RANDOM % 50 + 30))
+        kill -TERM $! 2>/dev/null || true
+        wait $! || true
+    done
+    start_options "$folder"
+    found "$scenario" --workers "$workers" --max-time 1 "${start[@]}" >"$scratch/told"
+    go_on "$wanted" "$folder" --workers "$workers"
+done
+finish
