@@ -39,6 +39,9 @@ static const char HELP[] =
     "                      expiry, g orders that are no promise, i a client that stands still, j "
     "completions at close,\n"
     "                      k sweep, l callbacks inside init\n"
+    "  --bitstate SIZE     for what does not fit: states are three bits each in a table of that size. Finds "
+    "what is violated,\n"
+    "                      and never that nothing is: it ends as a limit, with the expected omissions\n"
     "  --trust             does not do some steps twice and reach some states again to see that all is well\n"
     "  --coverage          tell which events have met which states of the recipe, and which marks were "
     "never reached\n"
@@ -119,6 +122,12 @@ int cli_check_options(struct cli_options *options, int argc, char **argv)
     return status == 0 && !options->help ? look_through(options) : status;
 }
                                 OPTION_WITHOUT | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
+static const unsigned ALLOWED =
+    OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
+    OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
+    OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
+    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_BITSTATE |
+    OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
@@ -141,6 +150,23 @@ static int check_checkpoint(struct cli_options *options)
         options->checkpoint = options->resume;
     }
     return 0;
+}
+
+static int check_bitstate(const struct cli_options *options)
+{
+    if (options->search.bitstate_bytes == 0) {
+        return 0;
+    }
+    if (options->search.order != EXPLORE_DEPTH_FIRST) {
+        return cli_usage_error("check", "--strategy dfs with --bitstate", "another one");
+    }
+    if (options->search.exact || options->search.subsume) {
+        return cli_usage_error("check", "neither --exact nor --subsume with --bitstate",
+                               options->search.exact ? "--exact" : "--subsume");
+    }
+    return options->checkpoint == NULL
+               ? 0
+               : cli_usage_error("check", "neither --checkpoint nor --resume with --bitstate", "");
 }
 
 int cli_check(int argc, char **argv)
@@ -166,7 +192,7 @@ int cli_check(int argc, char **argv)
     if (options.search.subsume && options.search.exact) {
         return cli_usage_error("check", "no --exact with --subsume", "--exact");
     }
-    if (check_checkpoint(&options) != 0) {
+    if (check_checkpoint(&options) != 0 || check_bitstate(&options) != 0) {
         return CLI_USAGE;
     }
     if (options.search.subsume && options.rewrite) {

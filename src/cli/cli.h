@@ -95,6 +95,7 @@ struct cli_options {
 #define OPTION_CHECKPOINT 0x4000000u
 #define OPTION_CHECKPOINT_EVERY 0x8000000u
 #define OPTION_RESUME 0x10000000u
+#define OPTION_BITSTATE 0x20000000u
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

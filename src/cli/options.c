@@ -55,6 +55,7 @@ static const struct {
     {"checkpoint", required_argument, OPTION_CHECKPOINT},
     {"checkpoint-every", required_argument, OPTION_CHECKPOINT_EVERY},
     {"resume", required_argument, OPTION_RESUME},
+    {"bitstate", required_argument, OPTION_BITSTATE},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
@@ -110,15 +111,18 @@ static int read_strategy(struct cli_options *options, const char *command, const
 }
 
 /* 500M, 8G: a number with the unit K, M or G, powers of 1024. */
-static int read_size(const char *command, const char *text, size_t *out)
+static int read_size(const char *command, const char *name, int min_shift, const char *text, size_t *out)
 {
-    static const char EXPECTED[] = "a size from 1M to 1024G (K, M or G behind a number) after --max-memory";
+    char expected[96];
     char *end = NULL;
     errno = 0;
     unsigned long long value = text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
     int shift = !end ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    if (shift == 0 || end[1] != 0 || errno || value > (1ull << 40) >> shift || value << shift < 1u << 20) {
-        return cli_usage_error(command, EXPECTED, text);
+    if (shift == 0 || end[1] != 0 || errno || value > (1ull << 40) >> shift ||
+        value << shift < 1ull << min_shift) {
+        snprintf(expected, sizeof expected, "a size from 1%c to 1024G (K, M or G behind a number) after --%s",
+                 min_shift == 10 ? 'K' : 'M', name);
+        return cli_usage_error(command, expected, text);
     }
     *out = (size_t)(value << shift);
     return 0;
@@ -213,7 +217,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_MAX_STATES:
         return read_number(command, name, text, 1, UINT64_MAX / 2, &options->search.states_max);
     case OPTION_MAX_MEMORY:
-        return read_size(command, text, &options->search.bytes_max);
+        return read_size(command, name, 20, text, &options->search.bytes_max);
     case OPTION_MAX_TIME:
         if (read_number(command, name, text, 1, 10000000, &number) != 0) {
             return CLI_USAGE;
@@ -262,6 +266,8 @@ static int read_argument(struct cli_options *options, const char *command, int i
         }
         options->search.checkpoint_every_s = (double)number;
         break;
+    case OPTION_BITSTATE:
+        return read_size(command, name, 10, text, &options->search.bitstate_bytes);
     case OPTION_RESUME:
         options->resume = text;
         break;

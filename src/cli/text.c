@@ -59,12 +59,25 @@ static void say_faults(FILE *out, int faults)
     }
 }
 
+/* What a search by bits has gone through: all that it was led to. */
+static void say_bits(FILE *out, const struct cli_job *job)
+{
+    const struct search_counts *search = &job->outcome->search;
+    fputs("  reached ", out);
+    say_faults(out, search->faults);
+    fprintf(out, "; expected omissions: %.1e, and what only they lead to\n", search->expected_omissions);
+}
+
 /* What the answer of a search stands for. Nothing here depends on the machine or on the load: scripts read it. */
 static void say_what_stands(FILE *out, const struct cli_job *job, const struct cli_options *options)
 {
     uint32_t without = options->search.without;
     const struct outcome *outcome = job->outcome;
     const struct search_counts *search = &outcome->search;
+    if (search->bitstate) {
+        say_bits(out, job);
+        return;
+    }
     if (search->complete_faults < 0) {
         return;
     }

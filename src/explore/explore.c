@@ -5,6 +5,7 @@
 #include "explore/explore.h"
 
 #include "base/canon.h"
+#include "explore/bitstate.h"
 #include "explore/checkpoint.h"
 #include "explore/distrust.h"
 #include "explore/share.h"
@@ -61,15 +62,22 @@ static struct canon *open_canon(const struct search *search)
     }
     struct canon *canon = search->options->symmetry ? world_symmetric_canon(world) : NULL;
     return canon != NULL ? canon : world_canon(world);
+static struct visited *open_visited(const struct search *search)
+{
+    int workers = search->options->workers;
+    size_t bits = search->options->bitstate_bytes;
+    if (bits > 0) {
+        return bits <= search->bytes_max ? visited_open_bits(bits, workers) : NULL;
+    }
+    return workers > 1 ? visited_open_shared(search->bytes_max, workers) : visited_open(search->bytes_max);
 }
 
 /* What a layer has for itself. False if memory is refused. */
 static bool open_layer(struct search *search)
 {
-    int workers = search->options->workers;
     size_t bytes = search->bytes_max;
     search->start = world_save(search->run->world);
-    search->visited = workers > 1 ? visited_open_shared(bytes, workers) : visited_open(bytes);
+    search->visited = open_visited(search);
     search->exact = search->options->exact ? exact_open(bytes) : NULL;
     search->canon = open_canon(search);
     return search->start != NULL && search->visited != NULL &&
@@ -293,6 +301,29 @@ static void judge(const struct search *search, struct outcome *outcome)
     outcome->verdict = written ? outcome->verdict : VERDICT_ERROR;
 }
 
+static double expected_omissions(const struct search *search)
+{
+    const struct explore_options *options = search->options;
+    uint64_t states = search->counts->states;
+    if (options->bitstate_bytes > 0) {
+        return bitstate_expected_omissions(options->bitstate_bytes, states);
+    }
+    return options->exact ? 0 : visited_expected_omissions(states);
+}
+
+/* A search that may have left out some states has shown nothing of all runs, wherever it ended. */
+static void doubt_bits(struct search *search)
+{
+    if (search->options->bitstate_bytes == 0) {
+        return;
+    }
+    search->counts->bitstate = true;
+    search->counts->complete_faults = -1;
+    if (search->limit == NULL && !search->violated && search->wrong[0] == 0) {
+        search->limit = "some states may have been left out (see --bitstate)";
+    }
+}
+
 /* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
@@ -309,8 +340,7 @@ static void conclude(struct search *search, struct outcome *outcome)
     outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;
     outcome->depth = search->counts->depth;
-    search->counts->expected_omissions =
-        search->options->exact ? 0 : visited_expected_omissions(search->counts->states);
+    search->counts->expected_omissions = expected_omissions(search);
     if (search->wrong[0] != 0) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome, "  the search is wrong: %s\n", search->wrong);
@@ -358,6 +388,7 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes(options->searches);
     clock_gettime(CLOCK_MONOTONIC, &search.since);
     search_whole(&search);
+    doubt_bits(&search);
     conclude(&search, outcome);
     checkpoint_close(&search);
     free(search.path);

@@ -50,6 +50,7 @@ struct explore_options {
     bool compare;           /* with the counts that the file claims, if the search comes to its end */
     bool rewrite;           /* and writes the right ones into the file */
     const char *out;        /* folder for traces */
+    size_t bitstate_bytes;  /* states are a few bits each in a table of this size, see bitstate.h; 0 = not */
     const char *checkpoint; /* file to keep the search in now and then; NULL = not kept */
     const char *resume;     /* file to go on from; NULL = from the start */
     const char *identity;   /* the options that make this search what it is, as the user would write them */

@@ -3,6 +3,8 @@
 
 #include "explore/visited.h"
 
+#include "explore/bitstate.h"
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -29,8 +31,9 @@ struct visited {
     unsigned char
         *space; /* shared: where tables come from, one behind the other; NULL = each has a mapping */
     size_t space_bytes, space_used;
-    atomic_int active;  /* workers that do not rest */
-    atomic_int growing; /* one is about to let it grow */
+    struct bitstate *bits; /* in place of a table, or NULL */
+    atomic_int active;     /* workers that do not rest */
+    atomic_int growing;    /* one is about to let it grow */
     struct tally tally[WORKERS_MAX];
 };
 
@@ -123,11 +126,30 @@ struct visited *visited_open_shared(size_t bytes_max, int workers)
     return open_table(visited, bytes_max);
 }
 
+struct visited *visited_open_bits(size_t bytes, int workers)
+{
+    struct visited *visited =
+        workers >= 1 && workers <= WORKERS_MAX ? map_pages(sizeof *visited, MAP_SHARED) : NULL;
+    if (visited == NULL) {
+        return NULL;
+    }
+    visited->head_bytes = sizeof *visited;
+    visited->workers = workers;
+    visited->bits = bitstate_open(bytes, workers > 1);
+    if (visited->bits == NULL) {
+        visited_close(visited);
+        return NULL;
+    }
+    self = 0;
+    return visited;
+}
+
 void visited_close(struct visited *visited)
 {
     if (visited == NULL) {
         return;
     }
+    bitstate_close(visited->bits);
     if (visited->space != NULL) {
         munmap(visited->space, visited->space_bytes);
     } else if (visited->place != NULL) {
@@ -265,6 +287,10 @@ static void grow(struct visited *visited)
 
 void visited_prefetch(const struct visited *visited, uint64_t fingerprint)
 {
+    if (visited->bits != NULL) {
+        bitstate_prefetch(visited->bits, fingerprint);
+        return;
+    }
     __builtin_prefetch((const void *)&visited->place[home_of(key_of(fingerprint), visited->places)], 1);
 }
 
@@ -286,6 +312,9 @@ static enum visited_answer insert(struct visited *visited, uint64_t key)
 
 bool visited_has(const struct visited *visited, uint64_t fingerprint)
 {
+    if (visited->bits != NULL) {
+        return bitstate_has(visited->bits, fingerprint);
+    }
     uint64_t key = key_of(fingerprint);
     uint64_t at = home_of(key, visited->places);
     uint64_t found;
@@ -295,8 +324,29 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint)
     return found == key;
 }
 
+/* Returns how many this worker has added. */
+static uint64_t count_one(struct visited *visited)
+{
+    _Atomic uint64_t *tally = &visited->tally[self].count;
+    uint64_t mine = atomic_load_explicit(tally, memory_order_relaxed) + 1;
+    atomic_store_explicit(tally, mine, memory_order_relaxed);
+    return mine;
+}
+
+static enum visited_answer add_bits(struct visited *visited, uint64_t fingerprint)
+{
+    if (!bitstate_add(visited->bits, fingerprint)) {
+        return VISITED_KNOWN;
+    }
+    count_one(visited);
+    return VISITED_NEW;
+}
+
 enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint)
 {
+    if (visited->bits != NULL) {
+        return add_bits(visited, fingerprint);
+    }
     uint64_t key = key_of(fingerprint);
     if (atomic_load(&visited->growing)) {
         visited_rest(visited);
@@ -307,9 +357,7 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint)
     }
     enum visited_answer answer = insert(visited, key);
     if (answer == VISITED_NEW) {
-        _Atomic uint64_t *tally = &visited->tally[self].count;
-        uint64_t mine = atomic_load_explicit(tally, memory_order_relaxed) + 1;
-        atomic_store_explicit(tally, mine, memory_order_relaxed);
+        uint64_t mine = count_one(visited);
         if ((mine & (LOOK_EVERY - 1)) == 0 && !visited->final && visited_count(visited) >= visited->full) {
             grow(visited);
         }
@@ -339,7 +387,7 @@ uint64_t visited_count(const struct visited *visited)
 
 size_t visited_bytes(const struct visited *visited)
 {
-    return visited->places * sizeof(uint64_t);
+    return visited->bits != NULL ? bitstate_bytes(visited->bits) : visited->places * sizeof(uint64_t);
 }
 
 double visited_expected_omissions(uint64_t states)

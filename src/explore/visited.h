@@ -28,6 +28,10 @@ struct visited *visited_open(size_t bytes_max);
 /* The same in memory that processes forked from now on share, for `workers` of them (1 to 64). */
 struct visited *visited_open_shared(size_t bytes_max, int workers);
 
+/* In their place, `bytes` bytes of bits, for searches that do not fit: see bitstate.h. It is never full, and is neither copied nor
+ * filled. */
+struct visited *visited_open_bits(size_t bytes, int workers);
+
 void visited_close(struct visited *visited);
 
 /* Of a shared table: this process, or thread, is one of its workers, 0 to workers - 1. It takes part from here on, and has

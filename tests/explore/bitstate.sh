@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# States as bits of a table: with a large one all are found, with a small one as many fewer as is said, within the bounds of what
+# an expectation and the states that only others lead to allow; and it is never a proof.
+source "$(dirname "$0")/../cli/lib.sh"
+scenario=$scratch/kept.scn
+printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 pause<=1\n----\nholds at_most_one_holder\n' \
+    >"$scenario"
+
+# figures OPTION...: "STATES OMISSIONS EXHAUSTED".
+figures()
+{
+    "$LOCKSTEP" check --json --out "$scratch/reports" --no-layers "$@" "$scenario" 2>/dev/null |
+        sed -E 's/.*"states":([0-9]+).*"exhausted":([a-z]+).*"expected_omissions":([0-9.e+-]+).*/\1 \3 \2/' || true
+}
+
+read -r whole _ exhausted <<<"$(figures)"
+same true "$exhausted" 'the whole search'
+read -r states omissions exhausted <<<"$(figures --bitstate 64M)"
+same "$whole false" "$states $exhausted" 'states in a large table'
+awk -v o="$omissions" 'BEGIN { exit !(o > 0 && o < 0.01) }' || { echo "omissions of a large table: $omissions"; failed=1; }
+
+for size in 256K 128K 64K; do
+    for workers in 1 2; do
+        read -r states omissions _ <<<"$(figures --bitstate $size --workers $workers)"
+        awk -v w="$whole" -v s="$states" -v o="$omissions" 'BEGIN { left = w - s; exit !(left > o / 3 && left < o * 6) }' ||
+            { echo "$size, $workers workers: $states of $whole states, $omissions omissions expected"; failed=1; }
+    done
+done
+
+# Two workers may both take a state for new, hardly ever.
+read -r states _ <<<"$(figures --bitstate 64M --workers 2)"
+((states >= whole && states < whole + 100)) || { echo "two workers: $states of $whole states"; failed=1; }
+
+# What it says, and that a violation is one.
+expect 3 '  reached with at most 2 faults; expected omissions: ' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M "$scenario"
+expect 3 '  some states may have been left out (see --bitstate)' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M "$scenario"
+expect 3 '0 passed, 0 failed, 1 skipped' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M "$scenario"
+expect 3 'the number of states reached its limit' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M --max-states 100 "$scenario"
+expect 3 'no memory for states (see --max-memory)' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M --max-memory 2M "$scenario"
+expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --out "$scratch/reports" --recipe broken-no-sort --bitstate 1M "$scenario"
+
+expect 2 'expected a size from 1K to 1024G (K, M or G behind a number) after --bitstate' "$LOCKSTEP" check --bitstate 7 "$scenario"
+expect 2 'expected --strategy dfs with --bitstate' "$LOCKSTEP" check --bitstate 1M --strategy bfs "$scenario"
+expect 2 'expected neither --exact nor --subsume with --bitstate' "$LOCKSTEP" check --bitstate 1M --exact "$scenario"
+expect 2 'expected neither --checkpoint nor --resume with --bitstate' \
+    "$LOCKSTEP" check --bitstate 1M --checkpoint "$scratch/x" "$scenario"
+finish
