@@ -116,12 +116,14 @@ bool bitstate_has(const struct bitstate *bits, uint64_t fingerprint)
 double bitstate_expected_omissions(size_t bytes, uint64_t states)
 {
     double sum = 0, unset = 1, part = (double)states / PARTS;
-    double some = BITS_OF_STATE * part / ((double)bytes * 8); /* share of the unset bits that a part sets */
+    double bits = (double)bytes * 8;
     for (int i = 0; i < PARTS; i++) {
         double set = 1 - unset;
-        double chance = set * set * set;     /* that all bits of a new state are set */
-        sum += part * chance / (1 - chance); /* so many more were looked up until so many were new */
-        unset /= 1 + some + some * some / 2; /* e^some */
+        double chance = set * set * set;                 /* that all bits of a new state are set */
+        double looked_up = part / (1 - chance);          /* until so many were told to be new */
+        double tries = BITS_OF_STATE * looked_up / bits; /* for each bit */
+        sum += looked_up - part;
+        unset /= 1 + tries + tries * tries / 2; /* e^tries */
     }
     return sum;
 }
