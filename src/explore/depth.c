@@ -415,8 +415,9 @@ static bool enter_entry(struct again *again, const struct stack *stack, size_t i
     enum stack_mark mark;
     uint32_t state[ARENA_BLOCKS_MAX];
     uint64_t fingerprint;
-    bool fits = stack_entry(stack, index, &action, &mark) &&
-                (index == 0 || (d->place[0].is == PLACE_ON_PATH && do_again(again, &action)));
+    bool fits =
+        stack_entry(stack, index, &action, &mark) &&
+        (index == 0 || (d->places > 0 && d->place[0].is == PLACE_ON_PATH && do_again(again, &action)));
     if (!fits) {
         checkpoint_is_wrong(d->search, "a state that it knows of cannot be reached");
         return false;
