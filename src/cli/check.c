@@ -73,8 +73,8 @@ static const char HELP[] =
     "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
     "  lockstep check --shard 2/5 scenarios/explore\n"
     "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"
-    "  lockstep check --workers 2 --checkpoint build/kept --max-time 3600 scenarios/explore/mutex_4.scn\n"
-    "  lockstep check --workers 2 --resume build/kept --max-time 3600 scenarios/explore/mutex_4.scn\n"
+    "  lockstep check --workers 2 --checkpoint build/kept --max-time 3600 scenarios/explore/mutex_3.scn\n"
+    "  lockstep check --workers 2 --resume build/kept --max-time 3600 scenarios/explore/mutex_3.scn\n"
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
 

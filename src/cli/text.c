@@ -68,6 +68,18 @@ static void say_bits(FILE *out, const struct cli_job *job)
     fprintf(out, "; expected omissions: %.1e, and what only they lead to\n", search->expected_omissions);
 }
 
+/* Where a search was when a limit ended it. */
+static void say_end(FILE *out, const struct outcome *outcome)
+{
+    if (outcome->verdict == VERDICT_LIMIT) {
+        fputs(outcome->search.complete_faults < 0 ? "  no layer is complete; ended among runs "
+                                                  : "  ended among runs ",
+              out);
+        say_faults(out, outcome->search.faults);
+        fputc('\n', out);
+    }
+}
+
 /* What the answer of a search stands for. Nothing here depends on the machine or on the load: scripts read it. */
 static void say_what_stands(FILE *out, const struct cli_job *job, const struct cli_options *options)
 {
@@ -79,6 +91,7 @@ static void say_what_stands(FILE *out, const struct cli_job *job, const struct c
         return;
     }
     if (search->complete_faults < 0) {
+        say_end(out, outcome);
         return;
     }
     fputs(outcome->exhausted ? "  all runs " : "  no run ", out);
@@ -98,6 +111,7 @@ static void say_what_stands(FILE *out, const struct cli_job *job, const struct c
     } else {
         fprintf(out, "; expected omissions: %.1e\n", search->expected_omissions);
     }
+    say_end(out, outcome);
 }
 
 /* Figures that differ from call to call are for people. */

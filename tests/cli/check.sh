@@ -54,6 +54,8 @@ same '0 passed, 0 failed, 1 skipped' "$(tail -n 1 "$scratch/output")" 'last line
 states=$(sed -n '1s/.*(\([0-9]*\) states.*/\1/p' <<<"$said")
 expect 3 'no run without faults violates anything' "${check[@]}" --max-states $((states - 1)) "$scratch/small.scn"
 expect 0 'all runs with at most 1 fault' "${check[@]}" --max-states $((states + 1)) "$scratch/small.scn"
+expect 3 '  no layer is complete; ended among runs with at most 1 fault
+' "${check[@]}" --no-layers --max-states 100 "$scratch/small.scn"
 expect 3 '"complete_faults":null' "${check[@]}" --json --no-layers --max-states 100 "$scratch/small.scn"
 same false "$(field exhausted)" 'exhausted at a limit'
 for strategy in dfs bfs; do
@@ -125,6 +127,7 @@ cp "$scratch/small.scn" "$scratch/scenarios/explore/mutex_2.scn"
 cp "$scratch/small.scn" "$scratch/scenarios/explore/mutex_3.scn"
 "$LOCKSTEP" check --help | sed -n '/^examples:/,$p' | tail -n +2 >"$scratch/examples"
 same 5 "$(grep -c '^  ' "$scratch/examples")" 'examples'
+same 6 "$(grep -c '^  ' "$scratch/examples")" 'examples'
 while read -r line; do
     status=0
     (cd "$scratch" && PATH=$(dirname "$LOCKSTEP"):$PATH bash -c "$line" >output 2>&1 </dev/null) || status=$?

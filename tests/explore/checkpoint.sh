@@ -78,6 +78,7 @@ for moment in 1 2 4 3; do
     kill_when_writing "$folder" $moment --no-layers --no-renaming --workers $((moment % 2 + 1)) "${start[@]}"
 done
 [[ -e $(kept_in "$folder") ]] || { echo "nothing is kept after all that"; failed=1; }
+((killed_writing > 0)) || { echo "none was killed while it wrote"; failed=1; }
 go_on "$wanted" "$folder" --no-layers --no-renaming
 same '' "$(ls "$folder" | grep -v '^kept.checkpoint$')" 'files beside the checkpoint'
 

@@ -17,6 +17,9 @@ kept_in()
     echo "$1/$(basename "$scenario" .scn).checkpoint"
 }
 
+# How often one was.
+killed_writing=0
+
 # kill_when_writing FOLDER TIMES OPTION...: a search that is kept in the folder all the time is killed at some moment while it
 # writes for the TIMESth time. What it leaves is either nothing or a file that another search can go on with.
 kill_when_writing()
@@ -33,7 +36,9 @@ kill_when_writing()
             while [[ -e $file.new ]]; do :; done
         fi
     done
-    kill -KILL $! 2>/dev/null || true
+    if kill -KILL $! 2>/dev/null && ((seen == times)); then
+        ((killed_writing += 1))
+    fi
     wait $! 2>/dev/null || true
     nobody_works
 }

@@ -27,6 +27,8 @@ for options in '' '--no-layers' '--no-layers --no-renaming'; do
         # shellcheck disable=SC2086
         go_on "$wanted" "$folder" --workers $round $options
     done
+    ((killed_writing > 9)) || { echo "$killed_writing were killed while they wrote"; failed=1; }
+    killed_writing=0
     folder="$scratch/anywhere$options"
     for ((kills = 0; kills < 20; kills++)); do
         start_options "$folder"
