@@ -118,10 +118,15 @@ static void say_what_stands(FILE *out, const struct cli_job *job, const struct c
 static void say_rates(FILE *out, const struct cli_job *job)
 {
     const struct search_counts *search = &job->outcome->search;
-    if (isatty(fileno(out))) {
-        fprintf(out, "  %.1f s, %.0f states/s, %.1f bytes per state\n", job->seconds,
-                cli_states_per_second(job), (double)search->memory_bytes / (double)search->states);
+    if (!isatty(fileno(out))) {
+        return;
     }
+    fprintf(out, "  %.1f s, %.0f states/s, %.1f bytes per state", job->seconds, cli_states_per_second(job),
+            (double)search->memory_bytes / (double)search->states);
+    if (search->saving_ms > 0) {
+        fprintf(out, ", %.1f s to keep it", (double)search->saving_ms / 1000);
+    }
+    fputc('\n', out);
 }
 
 static void say_schedule(FILE *out, const struct outcome *outcome)

@@ -56,6 +56,10 @@ kill -KILL "$leader"
 ended 4 'a search whose leader is killed'
 
 start
+kill -KILL $pid
+ended 137 'a command that is killed' 2>/dev/null
+
+start
 kill -TERM $pid
 ended 3 'a search that is interrupted'
 grep -qE '^limit .*large.scn  \([0-9]+ states, [0-9]+ transitions, depth [0-9]+\)' "$scratch/out" ||
