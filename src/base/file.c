@@ -58,23 +58,10 @@ int file_make_folder(const char *path)
         if (*at == '/') {
             *at = 0;
             if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-int file_make_folder(const char *folder)
-{
-    char path[FOLDER_MAX];
-    int size = snprintf(path, sizeof path, "%s", folder);
-    if (size == 0 || size >= (int)sizeof path) {
-        errno = size == 0 ? ENOENT : ENAMETOOLONG;
-        return -1;
-    }
-    for (char *at = path + 1; *at; at++) {
-        if (*at == '/') {
-            *at = 0;
-            if (mkdir(path, 0777) != 0 && errno != EEXIST) {
                 return -1;
             }
             *at = '/';
         }
     }
     return mkdir(part, 0777) == 0 || errno == EEXIST ? 0 : -1;
-    return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : -1;
 }

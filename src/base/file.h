@@ -13,7 +13,5 @@ int file_replace(const char *path, const char *bytes, size_t size);
 
 /* Makes a folder and those above it that are missing. Returns 0, also if it is there, or -1 with errno set. */
 int file_make_folder(const char *path);
-/* Makes a folder, with those that it lies in, unless it is there. Returns 0, or -1 with errno set. */
-int file_make_folder(const char *folder);
 
 #endif

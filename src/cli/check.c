@@ -66,7 +66,9 @@ static const char HELP[] =
     "  --quiet             say nothing of what passes\n"
     "  --shard I/N         do only the I-th of N parts and write what came of it into the folder for traces, "
     "for\n"
-    "                      lockstep merge\n"
+    "                      lockstep merge\n";
+
+static const char EXAMPLES[] =
     "\n"
     "examples:\n"
     "  lockstep check scenarios/explore\n"
@@ -78,56 +80,12 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a b: acquire release\\nexplore loss<=1\\n----\\n' | lockstep check "
     "-\n";
 
-static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-static const unsigned ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-                                OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY |
-                                OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_NO_LAYERS |
-                                OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST |
-                                OPTION_NO_MEMO | OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK |
-                                OPTION_WITHOUT | OPTION_SYMMETRY | OPTION_COVERAGE | OPTION_SHARD;
-
-/* What does not go together. */
-static int look_through(const struct cli_options *options)
-{
-    const struct explore_options *search = &options->search;
-    if (options->paths == 0) {
-        return cli_usage_error("check", "a scenario file or a folder", "");
-    }
-    if (search->workers > 1 && search->order == EXPLORE_BREADTH_FIRST) {
-        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
-    }
-    if (search->workers > 1 && search->exact) {
-        return cli_usage_error("check", "one worker with --exact", "--workers");
-    }
-    if (search->subsume && search->exact) {
-        return cli_usage_error("check", "no --exact with --subsume", "--exact");
-    }
-    if (search->symmetry && (search->exact || !search->renaming)) {
-        return cli_usage_error("check", "--symmetry without --exact and --no-renaming",
-                               search->exact ? "--exact" : "--no-renaming");
-    }
-    if (search->symmetry && options->rewrite) {
-        return cli_usage_error("check", "no --rewrite with --symmetry", "--rewrite");
-    }
-    if (search->subsume && options->rewrite) {
-        return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");
-    }
-    return 0;
-}
-
-int cli_check_options(struct cli_options *options, int argc, char **argv)
-{
-    int status = cli_options(options, "check", ALLOWED, argc, argv);
-    options->check = true;
-    return status == 0 && !options->help ? look_through(options) : status;
-}
-                                OPTION_WITHOUT | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
-static const unsigned ALLOWED =
+static const uint64_t ALLOWED =
     OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
     OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
-    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_BITSTATE |
-    OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
+    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY | OPTION_COVERAGE |
+    OPTION_SHARD | OPTION_BITSTATE | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
@@ -138,6 +96,9 @@ static int check_checkpoint(struct cli_options *options)
     }
     if (!kept) {
         return 0;
+    }
+    if (options->shards > 0) {
+        return cli_usage_error("check", "no --shard with --checkpoint or --resume", "--shard");
     }
     if (options->search.order != EXPLORE_DEPTH_FIRST) {
         return cli_usage_error("check", "--strategy dfs with --checkpoint or --resume", "another one");
@@ -169,6 +130,45 @@ static int check_bitstate(const struct cli_options *options)
                : cli_usage_error("check", "neither --checkpoint nor --resume with --bitstate", "");
 }
 
+/* What does not go together. */
+static int look_through(struct cli_options *options)
+{
+    const struct explore_options *search = &options->search;
+    if (options->paths == 0) {
+        return cli_usage_error("check", "a scenario file or a folder", "");
+    }
+    if (search->workers > 1 && search->order == EXPLORE_BREADTH_FIRST) {
+        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
+    }
+    if (search->workers > 1 && search->exact) {
+        return cli_usage_error("check", "one worker with --exact", "--workers");
+    }
+    if (search->subsume && search->exact) {
+        return cli_usage_error("check", "no --exact with --subsume", "--exact");
+    }
+    if (search->symmetry && (search->exact || !search->renaming)) {
+        return cli_usage_error("check", "--symmetry without --exact and --no-renaming",
+                               search->exact ? "--exact" : "--no-renaming");
+    }
+    if (search->symmetry && options->rewrite) {
+        return cli_usage_error("check", "no --rewrite with --symmetry", "--rewrite");
+    }
+    if (check_checkpoint(options) != 0 || check_bitstate(options) != 0) {
+        return CLI_USAGE;
+    }
+    if (search->subsume && options->rewrite) {
+        return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");
+    }
+    return 0;
+}
+
+int cli_check_options(struct cli_options *options, int argc, char **argv)
+{
+    int status = cli_options(options, "check", ALLOWED, argc, argv);
+    options->check = true;
+    return status == 0 && !options->help ? look_through(options) : status;
+}
+
 int cli_check(int argc, char **argv)
 {
     struct cli_options options;
@@ -178,26 +178,8 @@ int cli_check(int argc, char **argv)
     }
     if (options.help) {
         fputs(HELP, stdout);
+        fputs(EXAMPLES, stdout);
         return CLI_OK;
     }
-    if (options.paths == 0) {
-        return cli_usage_error("check", "a scenario file or a folder", "");
-    }
-    if (options.search.workers > 1 && options.search.order == EXPLORE_BREADTH_FIRST) {
-        return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");
-    }
-    if (options.search.workers > 1 && options.search.exact) {
-        return cli_usage_error("check", "one worker with --exact", "--workers");
-    }
-    if (options.search.subsume && options.search.exact) {
-        return cli_usage_error("check", "no --exact with --subsume", "--exact");
-    }
-    if (check_checkpoint(&options) != 0 || check_bitstate(&options) != 0) {
-        return CLI_USAGE;
-    }
-    if (options.search.subsume && options.rewrite) {
-        return cli_usage_error("check", "no --rewrite with --subsume", "--rewrite");
-    }
-    options.check = true;
     return cli_judge(&options, "check");
 }

@@ -92,10 +92,10 @@ struct cli_options {
 #define OPTION_NO_SEARCH 0x40000000u
 #define OPTION_COVERAGE 0x80000000u
 #define OPTION_SHARD 0x100000000ull
-#define OPTION_CHECKPOINT 0x4000000u
-#define OPTION_CHECKPOINT_EVERY 0x8000000u
-#define OPTION_RESUME 0x10000000u
-#define OPTION_BITSTATE 0x20000000u
+#define OPTION_CHECKPOINT 0x200000000ull
+#define OPTION_CHECKPOINT_EVERY 0x400000000ull
+#define OPTION_RESUME 0x800000000ull
+#define OPTION_BITSTATE 0x1000000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -167,6 +167,9 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
 
 /* Does this shard's parts of these scenarios and writes what came of them. Returns an exit status. */
 int cli_shard(const struct cli_options *options, const char *command, struct cli_job *jobs, int count);
+
+/* ---- checkpoints (checkpoint.c) ---- */
+
 /* Says where each search is kept and what it goes on from (checkpoint.c). What cannot be gone on with is complained about in
  * one line on standard error. Returns 0 or CLI_USAGE. */
 int cli_place_checkpoints(const struct cli_options *options, const char *command, struct cli_job *jobs,

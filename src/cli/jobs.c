@@ -137,8 +137,6 @@ bool cli_counts_compare(const struct cli_options *options)
            options->search.without == 0;
 }
 
-static void search(const struct cli_options *options, const struct run_setup *setup,
-                   const struct cli_part *part, struct outcome *outcome)
 static const char *path_or_none(const char *path)
 {
     return path[0] != 0 ? path : NULL;
@@ -148,6 +146,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
                    const struct cli_job *job)
 {
     struct outcome *outcome = job->outcome;
+    const struct cli_part *part = &job->part;
     struct explore_options explore = options->search;
     explore.part =
         (struct explore_part){.only = part->kind == CLI_PART_LAYER, .set = part->set, .faults = part->faults};
@@ -177,8 +176,6 @@ static void work(const struct cli_options *options, struct cli_job *job)
     } else if (job->scenario.exploring && options->no_search) {
         *verdict = VERDICT_LIMIT; /* until the random schedules have said more */
     } else if (job->scenario.exploring) {
-        search(options, &setup, part, job->outcome);
-    if (job->scenario.exploring) {
         search(options, &setup, job);
     } else {
         direct_run(&setup, &direct, job->outcome);

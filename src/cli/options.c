@@ -312,34 +312,32 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
     return false;
 }
 
-int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv)
 /* Options that leave a search what it is, so that a checkpoint may be gone on with whatever they say. */
-static const unsigned FREE_OPTIONS =
+static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON |
     OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES | OPTION_MAX_MEMORY |
     OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
 
 /* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said. */
-static void note_identity(struct cli_options *options, const char *const given[OPTION_COUNT])
+static void note_identity(struct cli_options *options)
 {
     char *text = options->identity;
     size_t size = sizeof options->identity;
     snprintf(text, size, "--recipe %s", options->recipe);
     for (int i = 0; i < OPTION_COUNT; i++) {
         size_t used = strlen(text);
-        if (given[i] != NULL && !(OPTIONS[i].bit & FREE_OPTIONS)) {
-            snprintf(text + used, size - used, " --%s%s%s", OPTIONS[i].name, given[i][0] ? " " : "",
-                     given[i]);
+        if (options->given[i] != NULL && !(OPTIONS[i].bit & FREE_OPTIONS)) {
+            snprintf(text + used, size - used, " --%s%s%s", OPTIONS[i].name, options->given[i][0] ? " " : "",
+                     options->given[i]);
         }
     }
     options->search.identity = text;
 }
 
-int cli_options(struct cli_options *options, const char *command, unsigned allowed, int argc, char **argv)
+int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv)
 {
     struct option list[OPTION_COUNT + 1] = {{0}};
-    const char *given[OPTION_COUNT] = {NULL};
     int used = 0, chosen;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
@@ -366,9 +364,6 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
             snprintf(expected, sizeof expected, "an option (see lockstep %s --help)", command);
             return cli_usage_error(command, expected, argv[optind - 1]);
         }
-        if (chosen >= 1000) {
-            given[chosen - 1000] = optarg ? optarg : "";
-        }
         if (chosen == 'h') {
             options->help = true;
             continue;
@@ -379,7 +374,7 @@ int cli_options(struct cli_options *options, const char *command, unsigned allow
             return CLI_USAGE;
         }
     }
-    note_identity(options, given);
+    note_identity(options);
     options->path = argv + optind;
     options->paths = argc - optind;
     return options->help ? 0 : find_recipe(options, command);

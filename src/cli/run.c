@@ -172,12 +172,11 @@ int cli_judge(const struct cli_options *options, const char *command)
     }
     int status = cli_collect(options, command, &jobs, &count);
     if (status == 0) {
-        status = options->shards > 0 ? cli_shard(options, command, jobs, count)
-                                     : run_all(options, command, jobs, count);
         status = cli_place_checkpoints(options, command, jobs, count);
     }
     if (status == 0) {
-        status = run_all(options, command, jobs, count);
+        status = options->shards > 0 ? cli_shard(options, command, jobs, count)
+                                     : run_all(options, command, jobs, count);
     }
     cli_free_jobs(jobs, count);
     return status;

@@ -62,6 +62,8 @@ static struct canon *open_canon(const struct search *search)
     }
     struct canon *canon = search->options->symmetry ? world_symmetric_canon(world) : NULL;
     return canon != NULL ? canon : world_canon(world);
+}
+
 static struct visited *open_visited(const struct search *search)
 {
     int workers = search->options->workers;
@@ -164,10 +166,6 @@ static void search_all(struct search *search)
     search->counts->complete_faults = -1;
     search->counts->faults_last = faults;
     search->counts->exact = search->options->exact;
-    for (int layer = search->options->layers ? 0 : faults; layer <= faults; layer++) {
-        if (part->only && layer != part->faults) {
-            continue;
-        }
     int first = search->options->layers ? 0 : faults;
     if (checkpoint_resumes(search)) {
         int layer = checkpoint_layer(search);
@@ -179,6 +177,9 @@ static void search_all(struct search *search)
         first = layer;
     }
     for (int layer = first; layer <= faults; layer++) {
+        if (part->only && layer != part->faults) {
+            continue;
+        }
         search_layer(search, layer);
         if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
             return;
@@ -193,17 +194,13 @@ static void search_sets(struct search *search)
 {
     struct run_setup *setup = &search->run->setup;
     struct search_counts *counts = search->counts;
-    uint64_t states = 0, transitions = 0, depth = 0;
     const struct explore_part *part = &search->options->part;
+    struct search_sums *sums = &search->sums;
     int sets = explore_sets(setup);
-    for (int set = 0; set < sets; set++) {
+    for (int set = checkpoint_resumes(search) ? checkpoint_set(search) : 0; set < sets; set++) {
         if (part->only && set != part->set) {
             continue;
         }
-    struct search_sums *sums = &search->sums;
-    int sets =
-        setup->seeded == TRACE_SEED_NONE && setup->scenario->constants > 1 ? setup->scenario->constants : 1;
-    for (int set = checkpoint_resumes(search) ? checkpoint_set(search) : 0; set < sets; set++) {
         search->set = set;
         if (sets > 1) {
             setup->seeded = TRACE_SEED_SWEPT;
@@ -236,7 +233,7 @@ static void take_result(struct search *search)
     run_begin(search->run, SCHEDULE_SEARCH, search->run->setup.seed);
     checkpoint_enter(search);
     counts->faults = counts->faults_last = counts->complete_faults =
-        faults_of(&search->run->setup.scenario->options);
+        explore_faults(search->run->setup.scenario);
 }
 
 /* The whole search, or what a checkpoint has left of it. */

@@ -45,11 +45,6 @@ struct explore_options {
     bool rewrite;             /* and writes the right ones into the file */
     struct explore_part part; /* only this of it, if `part.only` */
     const char *out;          /* folder for traces */
-    const volatile int *stop; /* the search ends soon after this becomes non-zero; may be NULL */
-    double seconds_max;     /* 0 = no limit */
-    bool compare;           /* with the counts that the file claims, if the search comes to its end */
-    bool rewrite;           /* and writes the right ones into the file */
-    const char *out;        /* folder for traces */
     size_t bitstate_bytes;  /* states are a few bits each in a table of this size, see bitstate.h; 0 = not */
     const char *checkpoint; /* file to keep the search in now and then; NULL = not kept */
     const char *resume;     /* file to go on from; NULL = from the start */

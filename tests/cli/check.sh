@@ -126,8 +126,7 @@ mkdir -p "$scratch/scenarios/explore"
 cp "$scratch/small.scn" "$scratch/scenarios/explore/mutex_2.scn"
 cp "$scratch/small.scn" "$scratch/scenarios/explore/mutex_3.scn"
 "$LOCKSTEP" check --help | sed -n '/^examples:/,$p' | tail -n +2 >"$scratch/examples"
-same 5 "$(grep -c '^  ' "$scratch/examples")" 'examples'
-same 6 "$(grep -c '^  ' "$scratch/examples")" 'examples'
+same 7 "$(grep -c '^  ' "$scratch/examples")" 'examples'
 while read -r line; do
     status=0
     (cd "$scratch" && PATH=$(dirname "$LOCKSTEP"):$PATH bash -c "$line" >output 2>&1 </dev/null) || status=$?
