@@ -319,6 +319,21 @@ bool world_stimulus(struct world *world, const struct action *action, char text[
  * or does not run. */
 uint32_t world_recipe_states(struct world *world, int process);
 
+/* ---- what goes on for ever ---- */
+
+/* True if this process has asked for a lock and has no answer yet. */
+bool world_waits(const struct world *world, int process);
+
+/* How many faults can still be bought; and none from now on. Whoever has crashed may start again all the same, who stands
+ * still goes on, and from now on a session ends that no handle has any more, at no cost, whatever became of its process. */
+int world_faults_left(const struct world *world);
+void world_end_faults(struct world *world);
+
+/* An enabled action that does not wait for ever in a fair system has a channel: "apply a", "deliver a", "fire a retry-timer".
+ * A channel that is never empty is served some time. False if nobody has to do the action: an acquire of a program, a
+ * restart, a fault from a budget. */
+bool world_channel(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
+
 /* ---- questions ---- */
 
 const struct world_options *world_get_options(const struct world *world);

@@ -437,6 +437,10 @@ static void searched(struct attempt *attempt, const struct String_vector *childr
         attempt_go(attempt, ATTEMPT_CHECKING);
         return;
     }
+    if (textbook_defects_of(attempt->book)->expects_create && !attempt->abandoned) {
+        attempt_go(attempt, ATTEMPT_SYNCING);
+        return;
+    }
     attempt->maybe = false; /* a sync and the list after it have answered: it was never created */
     if (attempt->abandoned)
         clean_up(attempt);
@@ -518,6 +522,7 @@ static bool is_before(const struct textbook_defects *defects, const char *a, con
 
 struct line {
     bool present;        /* our own node is in it */
+    bool others;         /* and others */
     bool used_up;        /* a contender's number is beyond the last usable one */
     const char *first;   /* the head of the line */
     const char *nearest; /* the last before our own; NULL if we are first */
@@ -532,6 +537,8 @@ static void look_at(struct line *line, const struct textbook_defects *defects, c
         return;
     if (strcmp(name, own) == 0)
         line->present = true;
+    else
+        line->others = true;
     if (!line->first || (!defects->trusts_first_child && is_before(defects, name, line->first)))
         line->first = name;
     if (is_before(defects, name, own) && (!line->nearest || is_before(defects, line->nearest, name)) &&
@@ -549,6 +556,8 @@ static void wait_behind(struct attempt *attempt, const struct line *line)
         attempt_fail(attempt, LS_EOVERFLOW);
     else if (defects->polls)
         attempt_go(attempt, ATTEMPT_LISTING);
+    else if (defects->tries_again)
+        attempt_go(attempt, ATTEMPT_DELETING);
     else if (defects->watches_parent || !ahead)
         attempt->state = ATTEMPT_WAITING;
     else {
@@ -570,6 +579,8 @@ static void listed(struct attempt *attempt, const struct String_vector *children
         attempt_fail(attempt, LS_ESEQUENCE);
     else if (!line.present)
         begin_again(attempt);
+    else if (defects->steps_aside && line.others)
+        attempt_go(attempt, ATTEMPT_DELETING);
     else if (strcmp(line.first, own) == 0)
         textbook_grant(attempt);
     else
@@ -653,7 +664,7 @@ static void predecessor_gone(struct attempt *attempt)
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
     if (defects->waits_for_absent)
         attempt->state = ATTEMPT_WAITING;
-    else if (defects->requeues_if_gone || defects->requeues_when_woken)
+    else if (defects->requeues_if_gone || defects->requeues_when_woken || defects->resets)
         attempt_go(attempt, ATTEMPT_DELETING);
     else
         attempt_go(attempt, ATTEMPT_LISTING);
@@ -856,6 +867,34 @@ void attempt_go(struct attempt *attempt, enum attempt_state state)
     int rc = issue(attempt);
     if (rc != ZOK && !(rc == ZINVALIDSTATE && defects->trusts_calls))
         refused(attempt, rc);
+}
+
+void attempt_reconnected(struct attempt *attempt)
+{
+    bool asks = attempt->state == ATTEMPT_LISTING || attempt->state == ATTEMPT_WATCHING ||
+                attempt->state == ATTEMPT_SYNCING;
+    bool idle = attempt->state == ATTEMPT_WAITING || (attempt->stalled && asks);
+    if (textbook_defects_of(attempt->book)->resets && idle && attempt->named && !attempt->abandoned)
+        attempt_go(attempt, ATTEMPT_DELETING);
+    else if (attempt->stalled)
+        attempt_go(attempt, (enum attempt_state)attempt->state);
+}
+
+static void on_late_release(void *ctx)
+{
+    struct attempt *attempt = ctx;
+    struct textbook *book = attempt->book;
+    struct outbox out;
+    textbook_begin(book, &out);
+    attempt_go(attempt, ATTEMPT_DELETING);
+    textbook_leave(book);
+    ls_env_lock(book->env);
+}
+
+void attempt_release_late(struct attempt *attempt)
+{
+    ls_env_timer_start(attempt->book->env, &attempt->retry, "release-timer", RETRY_MS, on_late_release,
+                       attempt);
 }
 
 void attempt_session_lost(struct attempt *attempt)

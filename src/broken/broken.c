@@ -72,6 +72,17 @@
       "lists the children again and again instead of watching", polls)                                       \
     X(retry_loop, "broken-retry-loop", "bounded_work",                                                       \
       "queues again at each wake-up, and so wakes the others", requeues_when_woken)                          \
+    X(expects_create, "broken-expects-create", "can_always_be_served",                                       \
+      "looks for the node of a lost create until it finds it", expects_create)                               \
+    X(mutual_reset, "broken-mutual-reset", "served_under_weak_fairness",                                     \
+      "queues again after a reconnection, and when its predecessor is gone because that one does", resets)   \
+    X(tries_again, "broken-tries-again", "served_under_weak_fairness",                                       \
+      "takes its node back when it is not the first, and tries again", tries_again)                          \
+    X(steps_aside, "broken-steps-aside", "served_under_weak_fairness",                                       \
+      "lets others go first, who let it go first", steps_aside)                                              \
+    X(keeps_for_itself, "broken-keeps-for-itself", "served_under_weak_fairness",                             \
+      "gives its node back only some time after the release, and takes the lock again until then",           \
+      keeps_for_itself)                                                                                      \
     X(revokes_by_force, "broken-revokes-by-force", "at_most_one_believer",                                   \
       "takes a lock away by deleting its holder's node instead of asking for it", revokes_by_force)          \
     X(fails_at_once, "broken-fails-at-once", BROKEN_NOTHING_TO_JUDGE,                                        \
@@ -79,6 +90,7 @@
 
 enum variant {
     VARIANT_NONE,
+    VARIANT_textbook = VARIANT_NONE,
 #define VARIANT(id, name, breaks, summary, defect) VARIANT_##id,
     BROKEN_LIST(VARIANT)
 #undef VARIANT
@@ -91,6 +103,12 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
 #undef DEFECTS
 };
 
+/* Two hand out as fencing tokens what is none, so that numbers of different kinds are compared; and one depends on the order
+ * of an unsorted list. */
+#define SHOWS_NUMBERS(id)                                                                                    \
+    (VARIANT_##id != VARIANT_session_token && VARIANT_##id != VARIANT_sequence_token &&                      \
+     VARIANT_##id != VARIANT_no_sort)
+
 /* A recipe's functions get no context of their own, so each variant has a start() that knows its number. */
 #define RECIPE(id, recipe_name, broken_property, recipe_summary)                                             \
     {                                                                                                        \
@@ -99,7 +117,7 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
         .acquire = textbook_acquire, .cancel = textbook_cancel, .release = textbook_release,                 \
         .query = textbook_query, .idle = textbook_idle, .guard = textbook_guard, .handle = textbook_handle,  \
         .revocable = textbook_revocable, .revoke = textbook_revoke, .states = textbook_states,               \
-        .states_now = textbook_states_now,                                                                   \
+        .states_now = textbook_states_now, .canon = SHOWS_NUMBERS(id) ? textbook_canon : NULL,               \
     }
 
 #define START(id, name, breaks, summary, defect)                                                             \

@@ -148,8 +148,8 @@ static void resume_attempts(struct textbook *book)
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next) {
         if (attempt->overdue && !attempt->abandoned)
             attempt_fail(attempt, LS_ETIMEDOUT);
-        else if (attempt->stalled && (attempt->stale == 0 || !waits_for_stale(book)))
-            attempt_go(attempt, (enum attempt_state)attempt->state);
+        else if (!attempt->stalled || attempt->stale == 0 || !waits_for_stale(book))
+            attempt_reconnected(attempt);
     }
 }
 
@@ -303,8 +303,25 @@ static struct attempt *new_attempt(struct textbook *book, int lock, int owner)
     return attempt;
 }
 
+/* An attempt of this owner that has told its release and not deleted its node (a defect). */
+static struct attempt *find_kept(const struct textbook *book, int lock, int owner)
+{
+    for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
+        if (attempt->lock == lock && attempt->owner == owner && attempt->releasing &&
+            attempt->state == ATTEMPT_HELD)
+            return attempt;
+    return NULL;
+}
+
 static int acquire(struct textbook *book, int lock, int owner, int timeout_ms)
 {
+    struct attempt *kept = find_kept(book, lock, owner);
+    if (kept) {
+        ls_env_timer_stop(book->env, &kept->retry);
+        kept->releasing = false;
+        textbook_grant(kept);
+        return 0;
+    }
     struct attempt *held = find(book, lock, owner, true);
     if (held) {
         held->depth++;
@@ -392,6 +409,10 @@ static int release(struct textbook *book, int lock, int owner)
         attempt_finish(attempt);
         return 0;
     }
+    if (defects->keeps_for_itself) {
+        attempt_release_late(attempt);
+        return 0;
+    }
     attempt_go(attempt, ATTEMPT_DELETING);
     return 0;
 }
@@ -471,4 +492,17 @@ uint32_t textbook_states_now(const void *state)
         states |= 1u << attempt->state;
     }
     return states ? states : 1;
+}
+
+void textbook_canon(const void *state, struct ls_rename *rename)
+{
+    const struct textbook *book = state;
+    rename->session(rename, &book->session);
+    for (const struct attempt *attempt = book->first; attempt; attempt = attempt->next) {
+        rename->zxid(rename, &attempt->czxid);
+        rename->attempt(rename, attempt->id);
+        if (attempt->named)
+            rename->sequence(rename, &attempt->sequence);
+        rename->text(rename, attempt->ahead);
+    }
 }

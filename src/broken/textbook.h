@@ -37,15 +37,20 @@ struct textbook_defects {
     bool requeues_if_gone; /* creates a new node if the predecessor went before it could be watched (Z04) */
     bool requeues_when_woken; /* the same at each wake-up (Z16) */
     bool polls;               /* lists again and again instead of watching */
+    bool resets;              /* queues again after each reconnection, and if the predecessor went (Z16) */
+    bool tries_again;         /* takes its node back if it is not the first, and tries again */
+    bool steps_aside;         /* lets others go first if there are any */
     /* Lost answers and ended acquires. */
     bool forgets_lost_create; /* creates again after a lost answer (Z01) */
     bool minus_seven_is_no;   /* takes -7 for "not executed" (F9) */
     bool skips_sync;          /* concludes absence from a list that may be behind (C09) */
+    bool expects_create;      /* looks for the node of a lost create until it finds it */
     bool cancel_leaves_node;  /* an ended acquire leaves its node (Z21) */
     bool gives_up_cleanup;    /* tries once to remove the node of an ended acquire (Z25) */
     bool waits_out_outage;    /* answers at the deadline only if it is connected */
     /* Releasing. */
     bool gives_up_release; /* tries once to delete its node on release (CURATOR-45) */
+    bool keeps_for_itself; /* deletes its node some time later, and takes the lock again until then */
     bool never_deletes;    /* reports a release complete without deleting the node */
     bool frees_at_first;   /* the first release frees, however deep the lock is held */
     bool frees_for_anyone; /* frees whoever holds it, for whoever asks */
@@ -143,6 +148,7 @@ enum ls_belief textbook_query(const void *state, int lock, int owner);
 bool textbook_idle(const void *state);
 int textbook_guard(const void *state, int lock, int owner, zoo_op_t *op, char *path, size_t size);
 zhandle_t *textbook_handle(const void *state);
+void textbook_canon(const void *state, struct ls_rename *rename);
 
 /* ---- revoke.c: asks others; its own holders never listen ---- */
 
@@ -186,6 +192,12 @@ void attempt_fail(struct attempt *attempt, int rc);
 
 /* The session is dead, and all nodes and watches of the attempt with it. */
 void attempt_session_lost(struct attempt *attempt);
+
+/* The session lives on after an outage: the attempt goes on, or begins again (a defect). */
+void attempt_reconnected(struct attempt *attempt);
+
+/* The node of a release that waits is deleted now (a defect). */
+void attempt_release_late(struct attempt *attempt);
 
 /* A wake-up of a waiting attempt. */
 void attempt_woken(struct attempt *attempt, bool by_session);

@@ -19,5 +19,7 @@ extern const struct property check_release_matches_acquire;
 extern const struct property check_every_loss_is_told;
 extern const struct property check_deadline_is_kept;
 extern const struct property check_bounded_work;
+extern const struct property check_can_always_be_served;
+extern const struct property check_served_under_weak_fairness;
 
 #endif

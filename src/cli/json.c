@@ -58,9 +58,9 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
 
 static bool add_nulls(cJSON *object)
 {
-    static const char *const FIELDS[] = {"states",          "bytes_per_state",   "states_per_second",
-                                         "strategy",        "exhausted",         "without",
-                                         "complete_faults", "expected_omissions"};
+    static const char *const FIELDS[] = {
+        "states",  "bytes_per_state", "states_per_second",  "strategy",    "exhausted",
+        "without", "complete_faults", "expected_omissions", "live_states", "live_bytes_per_state"};
     bool added = true;
     for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
         added = added && cJSON_AddNullToObject(object, FIELDS[i]);
@@ -82,6 +82,18 @@ static bool add_complete_faults(cJSON *object, int faults)
                       : cJSON_AddNumberToObject(object, "complete_faults", faults) != NULL;
 }
 
+/* Of the states after the last fault, if somebody has asked for them. */
+static bool add_live(cJSON *object, const struct search_counts *search)
+{
+    if (search->live_states == 0) {
+        return cJSON_AddNullToObject(object, "live_states") &&
+               cJSON_AddNullToObject(object, "live_bytes_per_state");
+    }
+    return cJSON_AddNumberToObject(object, "live_states", (double)search->live_states) &&
+           cJSON_AddNumberToObject(object, "live_bytes_per_state",
+                                   (double)search->live_bytes / (double)search->live_states);
+}
+
 /* Whole runs count no states: these fields are null outside a search. */
 static bool add_search(cJSON *object, const struct cli_options *options, const struct cli_job *job)
 {
@@ -93,12 +105,12 @@ static bool add_search(cJSON *object, const struct cli_options *options, const s
            cJSON_AddNumberToObject(object, "bytes_per_state",
                                    (double)search->memory_bytes / (double)search->states) &&
            cJSON_AddNumberToObject(object, "states_per_second", cli_states_per_second(job)) &&
-           cJSON_AddStringToObject(object, "strategy",
-                                   options->search.order == EXPLORE_BREADTH_FIRST ? "bfs" : "dfs") &&
+           cJSON_AddStringToObject(object, "strategy", search->breadth_first ? "bfs" : "dfs") &&
            cJSON_AddBoolToObject(object, "exhausted", job->outcome->exhausted) &&
            add_without(object, options->search.without) &&
            add_complete_faults(object, search->complete_faults) &&
-           cJSON_AddNumberToObject(object, "expected_omissions", search->expected_omissions);
+           cJSON_AddNumberToObject(object, "expected_omissions", search->expected_omissions) &&
+           add_live(object, search);
 }
 
 static bool fill(cJSON *object, const struct cli_options *options, const struct cli_job *job)

@@ -106,6 +106,7 @@ static int read_strategy(struct cli_options *options, const char *command, const
     if (strcmp(text, "dfs") != 0 && strcmp(text, "bfs") != 0) {
         return cli_usage_error(command, "dfs or bfs after --strategy", text);
     }
+    options->search.any_order = false;
     options->search.order = text[0] == 'b' ? EXPLORE_BREADTH_FIRST : EXPLORE_DEPTH_FIRST;
     return 0;
 }
@@ -342,6 +343,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     *options = (struct cli_options){.recipe = RECIPE_DEFAULT, .out = "build/reports", .seed = 1};
     options->search.checkpoint_every_s = CHECKPOINT_EVERY_S;
+    options->search.any_order = true;
     options->search.layers = true;
     options->search.renaming = true;
     options->search.workers = 1;

@@ -114,6 +114,15 @@ static void say_what_stands(FILE *out, const struct cli_job *job, const struct c
     say_end(out, outcome);
 }
 
+/* What was looked at to see whether somebody waits for ever. */
+static void say_after(FILE *out, const struct search_counts *search)
+{
+    if (search->live_states > 0) {
+        fprintf(out, "  after the last fault: %llu states, %llu transitions\n",
+                (unsigned long long)search->live_states, (unsigned long long)search->live_transitions);
+    }
+}
+
 /* Figures that differ from call to call are for people. */
 static void say_rates(FILE *out, const struct cli_job *job)
 {
@@ -186,6 +195,7 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
     head(out, job);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
         say_what_stands(out, job, options);
+        say_after(out, &outcome->search);
         say_rates(out, job);
     }
     fputs(outcome->text, out);

@@ -8,6 +8,7 @@
 #include "explore/bitstate.h"
 #include "explore/checkpoint.h"
 #include "explore/distrust.h"
+#include "explore/live.h"
 #include "explore/share.h"
 #include "scenario/counts.h"
 
@@ -105,13 +106,35 @@ static void search_on(struct search *search)
     }
 }
 
+static bool has_endless_programs(const struct world_options *options)
+{
+    for (int p = 0; p < options->processes; p++) {
+        if (options->program[p].endless) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Depth first, a run of endless programs is followed until its numbers are too large to be renamed: then nothing comes back.
+ * Breadth first, each state is reached by its shortest run, and so with the smallest numbers. */
+static bool goes_breadth_first(const struct search *search)
+{
+    const struct explore_options *options = search->options;
+    bool endless = has_endless_programs(&search->run->setup.scenario->options);
+    bool depth_only = options->checkpoint != NULL || options->bitstate_bytes > 0;
+    return options->workers <= 1 &&
+           (options->order == EXPLORE_BREADTH_FIRST || (options->any_order && endless && !depth_only));
+}
+
 static void search_in_order(struct search *search)
 {
+    search->counts->breadth_first = goes_breadth_first(search);
     if (search->options->workers > 1) {
         share_search(search);
     } else if (search->continues) {
         search_on(search);
-    } else if (search->options->order == EXPLORE_BREADTH_FIRST) {
+    } else if (search->counts->breadth_first) {
         search_breadth_first(search);
     } else {
         search_depth_first(search, NULL);
@@ -188,6 +211,11 @@ static void search_all(struct search *search)
     }
 }
 
+static bool is_over(const struct search *search)
+{
+    return search->violated || search->limit != NULL || search->wrong[0] != 0;
+}
+
 /* All sets of run constants that the file sweeps, one after the other: what is counted is the sum, and what stands is what
  * stands for all. */
 static void search_sets(struct search *search)
@@ -207,7 +235,10 @@ static void search_sets(struct search *search)
             setup->seed = (uint64_t)set;
         }
         search_all(search);
-        if (search->violated || search->limit != NULL || search->wrong[0] != 0) {
+        if (!is_over(search) && live_is_wanted(search)) {
+            live_judge(search);
+        }
+        if (is_over(search)) {
             counts->complete_faults = set + 1 < sets ? -1 : counts->complete_faults;
             return;
         }
@@ -348,13 +379,13 @@ static void conclude(struct search *search, struct outcome *outcome)
         outcome_say(outcome, "  a violation was found, and memory is short for the run that shows it\n");
         return;
     }
-    if (search->violated && !show_again(search)) {
+    if (search->violated && !search->circles && !show_again(search)) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome,
                     "  a violation was found that its own run does not show again: the search is wrong\n");
         return;
     }
-    for (int i = 0; search->violated && i < CHECK_PROPERTIES_MAX; i++) {
+    for (int i = 0; search->violated && !search->circles && i < CHECK_PROPERTIES_MAX; i++) {
         run->stats.finding[i].premises = all.finding[i].premises;
     }
     judge(search, outcome);

@@ -47,6 +47,8 @@ struct search {
     struct action *path; /* from the first state to the violation; owned */
     uint64_t path_length;
     bool path_rests; /* the violation shows when the end of the path is judged at rest */
+    bool circles; /* somebody waits for ever: there is no path, and the run is recorded already, see live.h */
+    char unjudged[200]; /* a text for `limit` */
 };
 
 /* False if nothing among these moves by itself: the world may be at rest. */

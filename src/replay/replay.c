@@ -3,6 +3,8 @@
 
 #include "replay/replay.h"
 
+#include "replay/hopeless.h"
+#include "scenario/lasso.h"
 #include "scenario/recipes.h"
 
 #include <errno.h>
@@ -19,6 +21,8 @@ struct replay {
     struct scenario scenario;
     struct run run;
     uint32_t told; /* violations that have been printed */
+    bool circles;  /* the choices are those of a circle now */
+    struct lasso lasso;
     FILE *out;
     struct input_error *error;
 };
@@ -128,9 +132,80 @@ static enum replay_result drifted(struct replay *replay, int index, const char *
     return REPLAY_UNFIT;
 }
 
+/* ---- runs in which somebody waits for ever ---- */
+
+static bool is_mark(const struct replay *replay, int index)
+{
+    const struct trace_choice *choice = &replay->trace->choice[index];
+    return choice->index < 0 &&
+           (strcmp(choice->label, TRACE_CYCLE) == 0 || lasso_read_mark(&replay->run, choice->label) >= 0);
+}
+
+static enum replay_result pass_hopeless(struct replay *replay, int index, int process)
+{
+    int states;
+    enum hopeless_answer answer = hopeless_judge(&replay->run, process, &states);
+    if (answer == HOPELESS_NO) {
+        return drifted(replay, index, "it can still be served");
+    }
+    fprintf(replay->out, "%5s  %s\n%*sit waits in ", "-", replay->trace->choice[index].label, INDENT, "");
+    if (answer == HOPELESS_YES) {
+        fprintf(replay->out, "all of the %d states that can follow\n", states);
+    } else {
+        fprintf(replay->out, "the first %d states that can follow, and there are more\n", states);
+    }
+    replay->lasso.hopeless = process;
+    replay->lasso.stuck_at = replay->run.steps;
+    return REPLAY_HOLDS;
+}
+
+static enum replay_result pass_mark(struct replay *replay, int index)
+{
+    const char *label = replay->trace->choice[index].label;
+    int hopeless = lasso_read_mark(&replay->run, label);
+    if (hopeless >= 0) {
+        return pass_hopeless(replay, index, hopeless);
+    }
+    fprintf(replay->out, "%5s  %s\n", "-", label);
+    replay->circles = lasso_begin(&replay->lasso, &replay->run);
+    return replay->circles
+               ? REPLAY_HOLDS
+               : drifted(replay, index, "numbers that grow cannot be renamed, so that nothing comes back");
+}
+
+/* Before a step of the circle: what was possible. */
+static void note_circle(struct replay *replay, const char *label)
+{
+    struct action action;
+    const char *why;
+    if (replay->circles && world_find(replay->run.world, label, &action, &why) == 0) {
+        lasso_note(&replay->lasso, &replay->run, &action);
+    }
+}
+
+static enum replay_result end_circle(struct replay *replay)
+{
+    char text[WORLD_LABEL_MAX + 80];
+    const struct trace *trace = replay->trace;
+    const char *flaw = lasso_flaw(&replay->lasso, &replay->run, text, sizeof text);
+    if (flaw == NULL) {
+        lasso_conclude(&replay->lasso, &replay->run);
+        fprintf(replay->out, "%5s  and so on: the state is that of the mark 'cycle' again\n", "-");
+        tell_events(replay);
+        return REPLAY_HOLDS;
+    }
+    input_complain(replay->error, trace->input.name, trace->first_choice_line + trace->choices, 1, flaw,
+                   strlen(flaw), "a circle in which somebody waits for ever");
+    return REPLAY_UNFIT;
+}
+
 static enum replay_result choose(struct replay *replay, int index)
 {
     const char *label = replay->trace->choice[index].label, *why = "";
+    if (is_mark(replay, index)) {
+        return pass_mark(replay, index);
+    }
+    note_circle(replay, label);
     if (strcmp(label, TRACE_REST) == 0) {
         fprintf(replay->out, "%5s  %s\n", "-", label); /* no action, so not counted as a step */
         if (!run_rest(&replay->run)) {
@@ -156,12 +231,17 @@ static enum replay_result run_choices(struct replay *replay)
             return REPLAY_UNFIT;
         }
     }
+    if (replay->circles && end_circle(replay) == REPLAY_UNFIT) {
+        return REPLAY_UNFIT;
+    }
     return tell_end(replay);
 }
 
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error)
 {
-    struct replay replay = {.trace = trace, .out = out, .error = error};
+    static struct replay replay; /* too large for a stack that recipes share */
+    replay = (struct replay){.trace = trace, .out = out, .error = error};
+    lasso_init(&replay.lasso);
     struct run_setup setup;
     enum replay_result result = REPLAY_UNFIT;
     if (replay_setup(trace, &replay.scenario, &setup, error) != 0) {
@@ -178,6 +258,7 @@ enum replay_result replay_trace(const struct trace *trace, FILE *out, struct inp
         }
         narrator_close(replay.run.narrator);
     }
+    lasso_close(&replay.lasso);
     run_close(&replay.run);
     scenario_close(&replay.scenario);
     return result;

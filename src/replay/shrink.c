@@ -436,12 +436,28 @@ static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, st
     return s->ended ? SHRINK_LIMIT : SHRINK_DONE;
 }
 
+/* A run in which somebody waits for ever has no end to keep; the search has made it short already. */
+static bool goes_round(const struct trace *trace, struct input_error *error)
+{
+    for (int i = 0; i < trace->choices; i++) {
+        if (trace->choice[i].index < 0 && strcmp(trace->choice[i].label, TRACE_CYCLE) == 0) {
+            input_complain_words(error, trace->input.name, trace->first_choice_line + i, 1, "a circle",
+                                 "a run that ends (one that goes round is short already)");
+            return true;
+        }
+    }
+    return false;
+}
+
 enum shrink_result shrink_trace(const struct trace *trace, const struct shrink_options *options,
                                 struct shrunk *shrunk, struct input_error *error)
 {
     struct shrink s = {.options = options};
     enum shrink_result result = SHRINK_UNFIT;
     memset(shrunk, 0, sizeof *shrunk);
+    if (goes_round(trace, error)) {
+        return SHRINK_UNFIT;
+    }
     if (attempt_open(&s.attempt, trace, error) != 0) {
         return SHRINK_UNFIT;
     }

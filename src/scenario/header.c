@@ -416,6 +416,9 @@ int parser_check_clock(struct parser *parser)
     if (scenario->options.fine && scenario->options.timed) {
         return parser_wrong(parser, &parser->fine_word, "a world without a clock (untimed) for this");
     }
+    if (parser->search_word.text && (!scenario->exploring || scenario->options.timed)) {
+        return parser_wrong(parser, &parser->search_word, "a property that is judged without a search");
+    }
     if (!parser->clock_word.text || !scenario->exploring || scenario->options.timed) {
         return 0;
     }

@@ -130,6 +130,9 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
             continue;
         }
         bool search = outcome->schedule == SCHEDULE_SEARCH;
+        if (all[i]->needs_search && !search) {
+            continue;
+        }
         bool partial = scenario->exploring && !(search && outcome->exhausted);
         if (partial && (wanted == CHECK_VIOLATED || found == CHECK_NOT_JUDGED)) {
             continue; /* what is left may violate it, or meet its premise: that is the limit's to say */

@@ -33,15 +33,19 @@ struct search_counts {
     uint64_t earlier_transitions; /* likewise */
     double
         expected_omissions; /* states that are to be expected to have been taken for others; set at the end */
+    bool breadth_first;     /* the order in which they were found */
     bool bitstate;      /* they were a few bits each: what was found is no proof that there is nothing else */
     bool exact;         /* states were compared whole */
     uint64_t omissions; /* of an exact search: states that would have been taken for others */
-    int faults;         /* the budget of the present layer */
-    int faults_last;    /* and of the last one */
-    uint64_t saved_ms;  /* when it was kept last, on the monotonic clock; 0 = not yet */
-    uint64_t saving_ms; /* how long keeping it took, in sum */
-    bool saving;        /* it is being kept */
-    int complete_faults; /* no run with at most so many faults violates anything; -1 = not known */
+    uint64_t live_states;      /* after the last fault, for those who ask what goes on for ever */
+    uint64_t live_transitions; /* likewise */
+    uint64_t live_bytes;       /* likewise */
+    int faults;                /* the budget of the present layer */
+    int faults_last;           /* and of the last one */
+    uint64_t saved_ms;         /* when it was kept last, on the monotonic clock; 0 = not yet */
+    uint64_t saving_ms;        /* how long keeping it took, in sum */
+    bool saving;               /* it is being kept */
+    int complete_faults;       /* no run with at most so many faults violates anything; -1 = not known */
 };
 
 struct outcome {

@@ -23,6 +23,7 @@ struct parser {
     struct input_word budget[WORLD_FAULTS + 1]; /* as they were said; no text = not */
     struct input_word fine_word;                /* of the world line, if it is there */
     struct input_word clock_word;               /* the first property that was named and needs a clock */
+    struct input_word search_word;              /* likewise, a search */
 };
 
 /* ---- values (values.c) ---- */
@@ -53,7 +54,8 @@ int parser_path(struct parser *parser, const struct input_word *word);
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
 
-/* Complains of a property that is never judged, because it needs a clock that an exploring scenario has not (header.c). */
+/* Complains of a property that is never judged: it needs a clock that an exploring scenario has not, or a search that a
+ * directed one has not (header.c). */
 int parser_check_clock(struct parser *parser);
 
 /* Names of properties up to the end of the line, added to the mask. */

@@ -424,6 +424,13 @@ bool run_rest(struct run *run)
     return world_rest(run->world);
 }
 
+void run_mark(struct run *run, const char *mark)
+{
+    if (run->recording) {
+        keep_choice(run, mark, -1);
+    }
+}
+
 /* ---- commands ---- */
 
 static const char *verb_name(const struct action *action)

@@ -123,6 +123,9 @@ void run_heal(struct run *run);
 /* Judges what is judged at rest, if the world is at rest; returns whether it is. */
 bool run_rest(struct run *run);
 
+/* Records a choice that is no action. */
+void run_mark(struct run *run, const char *mark);
+
 /* What an ACTION command stands for in this run: sessions and paths have numbers only there. Returns 0 or an
  * error. */
 int run_resolve(struct run *run, const struct scenario_command *command, struct action *action);

@@ -160,6 +160,9 @@ int parser_properties(struct parser *parser, uint32_t *mask)
         if (!parser->clock_word.text && check_all(&count)[position]->needs_clock) {
             parser->clock_word = word;
         }
+        if (!parser->search_word.text && check_all(&count)[position]->needs_search) {
+            parser->search_word = word;
+        }
         *mask |= 1u << position;
     }
     return 0;

@@ -197,9 +197,25 @@ static void add_faults_of_started(struct list *list, int p)
     }
 }
 
+/* Of sessions that no handle has any more, those whose process has crashed are listed among the ensemble's steps. */
+static void add_ends(struct list *list, int p)
+{
+    int32_t sessions[16];
+    int count = fakezk_sessions(p, false, sessions, 16);
+    for (int i = 0; i < count; i++) {
+        struct fakezk_step step = {.kind = FAKEZK_EXPIRE, .client = (uint8_t)p, .session = sessions[i]};
+        if (!session_is_owned(p, sessions[i]) && !fakezk_can_step(&step)) {
+            add(list, ACTION_EXPIRE, p)->c = sessions[i];
+        }
+    }
+}
+
 static void add_process_faults(struct list *list, int p)
 {
     add_returns(list, p);
+    if (the_state()->over) {
+        add_ends(list, p);
+    }
     if (list->faults == 0) {
         return;
     }

@@ -298,7 +298,8 @@ static void do_fault(const struct action *action)
     }
     bool due = action->kind == ACTION_EXPIRE && fakezk_can_step(&step);
     process_wake_all();
-    action_pay(action, due);
+    action_pay(action,
+               due || (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->c)));
     if (!due) {
         announce_fault(action);
     }

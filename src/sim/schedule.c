@@ -257,7 +257,7 @@ static int take_if(struct world *world, struct action action, world_step_fn step
     return 1;
 }
 
-static bool is_owned(int p, int32_t session)
+bool session_is_owned(int p, int32_t session)
 {
     int open_handles = fakezk_handles(p);
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
@@ -277,7 +277,7 @@ bool world_is_healing(const struct action *action)
     case ACTION_RESTART:
         return true;
     case ACTION_EXPIRE:
-        return !is_owned(action->process, action->c);
+        return !session_is_owned(action->process, action->c);
     default:
         return false;
     }
@@ -300,7 +300,7 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
         int32_t sessions[16];
         int live = fakezk_sessions(p, false, sessions, 16);
         for (int i = 0; i < live; i++) {
-            if (!is_owned(p, sessions[i])) {
+            if (!session_is_owned(p, sessions[i])) {
                 struct action expire = {.kind = ACTION_EXPIRE, .process = who, .c = sessions[i]};
                 count += take_if(world, expire, step, ctx);
             }

@@ -23,8 +23,10 @@ struct ls_env {
 /* The block of the world as a whole. */
 struct world_state {
     struct arena_block head;
-    uint8_t budget[WORLD_FAULTS];    /* left */
-    uint8_t budget_total;            /* left; 255 = no limit */
+    uint8_t budget[WORLD_FAULTS]; /* left */
+    uint8_t budget_total;         /* left; 255 = no limit */
+    uint8_t over; /* nothing fails any more: what no handle has ends, see world_end_faults() */
+    uint8_t reserved[7];
     int32_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
     uint32_t
         tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
@@ -216,6 +218,8 @@ int without_filter(struct action *actions, int count);
 void action_of_step(const struct fakezk_step *step, struct action *out);
 /* The step that an action before FIRE, or EXPIRE, stands for. */
 struct fakezk_step step_of_action(const struct action *action);
+/* True if an open handle of this process has the session: somebody may come back for it. */
+bool session_is_owned(int p, int32_t session);
 /* Takes a fault out of its budget; one that was due anyway costs nothing. */
 void action_pay(const struct action *action, bool due);
 

@@ -21,6 +21,11 @@
 /* A choice that is not an action: the driver asked whether the world is at rest. */
 #define TRACE_REST "rest"
 
+/* Two more, in runs in which somebody waits for ever: the choices behind this one lead back to where it stands; and, with the
+ * name of a process behind it, from here on nothing that can happen serves that process. */
+#define TRACE_CYCLE "cycle"
+#define TRACE_HOPELESS "hopeless "
+
 struct trace_choice {
     const char *label; /* points into the trace's text */
     int index;         /* among the enabled actions at that time; -1 = not one of them */

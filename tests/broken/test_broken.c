@@ -14,7 +14,7 @@ struct situation {
     bool timed;
     /* Labels of actions, separated by ';'. "settle", "pass N" (milliseconds) and "rest" are the schedule's.
      * What begins with '?' is done if it can be: recipes differ in their requests. All end with "settle;
-     * rest". */
+     * rest". NULL: what it does wrong goes on for ever, and a search shows it (tests/cli/live.sh). */
     const char *script;
 };
 
@@ -80,6 +80,11 @@ static const struct situation situations[] = {
      "a acquire; settle; b acquire timeout=3s; settle; partition b; pass 3300; heal b"},
     {"broken-busy-wait", 2, 1, false, "a acquire; settle; b acquire"},
     {"broken-retry-loop", 4, 1, false, THREE_IN_LINE "d acquire; settle; a release"},
+    {"broken-expects-create", 2, 1, false, NULL},
+    {"broken-mutual-reset", 2, 1, false, NULL},
+    {"broken-tries-again", 2, 1, false, NULL},
+    {"broken-steps-aside", 2, 1, false, NULL},
+    {"broken-keeps-for-itself", 2, 1, false, NULL},
     {"broken-revokes-by-force", 2, 1, true, "a acquire; settle; b acquire; settle; b revoke"},
     {"broken-fails-at-once", 2, 1, false, "a acquire; settle; b acquire"},
 };
@@ -166,7 +171,7 @@ static void every_broken_recipe_is_caught(void **state)
         const struct ls_recipe *recipe = recipe_named(situations[i].recipe);
         bool caught = false;
         assert_non_null(recipe);
-        if (strcmp(recipe->breaks, BROKEN_NOTHING_TO_JUDGE) == 0)
+        if (strcmp(recipe->breaks, BROKEN_NOTHING_TO_JUDGE) == 0 || !situations[i].script)
             continue;
         for (uint64_t seed = 1; seed <= SEEDS && !caught; seed++)
             caught = is_caught(&situations[i], recipe, seed);
@@ -180,7 +185,7 @@ static void without_the_defect_it_passes(void **state)
     (void)state;
     for (int i = 0; i < SITUATIONS; i++) {
         const char *breaks = recipe_named(situations[i].recipe)->breaks;
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; situations[i].script && seed <= SEEDS; seed++) {
             struct stage stage;
             open_situation(&stage, &situations[i], &textbook_recipe, seed);
             play(&stage, situations[i].script);
@@ -211,8 +216,11 @@ static void each_recipe_has_one_situation_and_each_property_a_recipe(void **stat
     const struct property *const *all = check_all(&count);
     (void)state;
     assert_int_equal(broken_recipes_count, SITUATIONS);
-    for (int i = 0; i < SITUATIONS; i++)
+    for (int i = 0; i < SITUATIONS; i++) {
+        const struct property *property = check_find(broken_recipes[i]->breaks);
         assert_string_equal(situations[i].recipe, broken_recipes[i]->name);
+        assert_true((situations[i].script == NULL) == (property && property->needs_search));
+    }
     for (int i = 0; i < count; i++) {
         int found = 0;
         for (int r = 0; r < broken_recipes_count; r++)

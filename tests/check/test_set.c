@@ -9,14 +9,15 @@ static void all_properties_are_described(void **state)
     int count;
     const struct property *const *all = check_all(&count);
     (void)state;
-    assert_int_equal(count, 12);
+    assert_int_equal(count, 14);
     for (int i = 0; i < count; i++) {
         assert_int_equal(check_position(all[i]->name), i);
         assert_ptr_equal(check_find(all[i]->name), all[i]);
         assert_true(strlen(all[i]->sentence) > 20);
         assert_true(strlen(all[i]->premise) > 5);
         assert_true(strlen(all[i]->blind_to) > 10);
-        assert_true(all[i]->modes & PROPERTY_TIMED);
+        assert_true(all[i]->needs_search ? all[i]->modes == 0 && all[i]->wants == 0
+                                         : (all[i]->modes & PROPERTY_TIMED) != 0);
     }
     assert_null(check_find("at_most_two_holders"));
     assert_int_equal(check_position(""), -1);
@@ -34,7 +35,7 @@ static void only_the_chosen_are_judged(void **state)
     assert_false(check_set_observe(&set, block, &stats, &event));
     event.kind = EVENT_ASKED;
     assert_true(check_set_observe(&set, block, &stats, &event));
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 14; i++)
         assert_int_equal(check_verdict(&set, &stats, i), CHECK_NOT_JUDGED);
     free(block);
 }

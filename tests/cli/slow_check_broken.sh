@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# A search of the standard configurations finds each broken recipe, in 10 seconds each at most. What a search without a
+# A search of the standard configurations finds each broken recipe, in 10 seconds each at most; those who let somebody wait for
+# ever too. What a search without a
 # clock cannot show is named here, with the reason.
 source "$(dirname "$0")/lib.sh"
 

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "explore/after.h"
+
+#include "base/arena.h"
+#include "base/assert.h"
+#include "explore/expansion.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_EVERY 4096u /* nodes */
+#define TIMERS_NOTED 6
+#define NOTED_UNFAIR 255u /* in place of a label, plus one */
+
+/* What is asked of the content of a block, by its number: once. */
+struct noted {
+    bool known, waits;           /* of a process */
+    uint8_t left;                /* of the budgets */
+    uint8_t timer[TIMERS_NOTED]; /* of a process, the label of each timer, plus one */
+    uint32_t ended;              /* of the budgets: the content without any */
+};
+
+struct collect {
+    struct after *after;
+    struct search *search;
+    struct world *world;
+    struct expansion *expansion;
+    size_t blocks;
+    int budgets;
+    int process_block[WORLD_PROCESSES_MAX];
+    /* Nodes by fingerprint: numbers plus one, 0 = nothing. */
+    uint32_t *place;
+    size_t places; /* a power of two */
+    /* The states of the nodes from number `first` on. */
+    uint32_t *waits;
+    size_t first, waits_max;
+    size_t next; /* the first that waits */
+    struct noted *noted;
+    size_t noted_max;
+    uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][8]; /* of those that need no look: plus one */
+};
+
+/* ---- nodes ---- */
+
+void after_close(struct after *after)
+{
+    graph_close(&after->graph);
+    free(after->fingerprint);
+    free(after->parent);
+    free(after->is_after);
+    memset(after, 0, sizeof *after);
+}
+
+static bool end_for_memory(struct collect *c)
+{
+    if (c->search->limit == NULL) {
+        c->search->limit = "memory is short";
+    }
+    return false;
+}
+
+static bool grow_lists(struct after *after)
+{
+    size_t more = after->nodes_max * 2 + 1024;
+    uint64_t *fingerprint = realloc(after->fingerprint, more * sizeof *fingerprint);
+    after->fingerprint = fingerprint != NULL ? fingerprint : after->fingerprint;
+    uint32_t *parent = realloc(after->parent, more * sizeof *parent);
+    after->parent = parent != NULL ? parent : after->parent;
+    uint8_t *is_after = realloc(after->is_after, more * sizeof *is_after);
+    after->is_after = is_after != NULL ? is_after : after->is_after;
+    bool grown = fingerprint != NULL && parent != NULL && is_after != NULL;
+    after->nodes_max = grown ? more : after->nodes_max;
+    return grown;
+}
+
+static bool make_room_to_wait(struct collect *c)
+{
+    size_t nodes = c->after->graph.nodes;
+    if (nodes - c->first < c->waits_max) {
+        return true;
+    }
+    if (c->next - c->first > c->waits_max / 2) {
+        memmove(c->waits, c->waits + (c->next - c->first) * c->blocks,
+                (nodes - c->next) * c->blocks * sizeof *c->waits);
+        c->first = c->next;
+        return true;
+    }
+    size_t more = c->waits_max * 2 + 1024;
+    uint32_t *waits = realloc(c->waits, more * c->blocks * sizeof *waits);
+    if (waits == NULL) {
+        return false;
+    }
+    c->waits = waits;
+    c->waits_max = more;
+    return true;
+}
+
+static uint32_t *place_of(const struct collect *c, uint64_t fingerprint)
+{
+    size_t at = (fingerprint ^ fingerprint >> 32) & (c->places - 1);
+    while (c->place[at] != 0 && c->after->fingerprint[c->place[at] - 1] != fingerprint) {
+        at = (at + 1) & (c->places - 1);
+    }
+    return &c->place[at];
+}
+
+static bool grow_places(struct collect *c)
+{
+    size_t more = c->places > 0 ? c->places * 2 : 1u << 16;
+    uint32_t *place = calloc(more, sizeof *place);
+    if (place == NULL) {
+        return false;
+    }
+    free(c->place);
+    c->place = place;
+    c->places = more;
+    for (uint32_t n = 0; n < c->after->graph.nodes; n++) {
+        *place_of(c, c->after->fingerprint[n]) = n + 1;
+    }
+    return true;
+}
+
+static bool is_full(struct collect *c, uint32_t nodes)
+{
+    uint64_t most = c->search->options->states_max;
+    if (most > 0 && nodes >= most) {
+        c->search->limit = "the number of states reached its limit (see --max-states)";
+    }
+    return c->search->limit != NULL;
+}
+
+/* The node with that fingerprint, which is added if it is new; GRAPH_NONE if memory is short. */
+static uint32_t node_of(struct collect *c, uint64_t fingerprint, const uint32_t *state, uint32_t parent,
+                        bool is_after)
+{
+    struct after *after = c->after;
+    uint32_t n = after->graph.nodes;
+    if ((size_t)n * 2 >= c->places && !grow_places(c)) {
+        return GRAPH_NONE;
+    }
+    uint32_t *place = place_of(c, fingerprint);
+    if (*place != 0) {
+        return *place - 1;
+    }
+    if (is_full(c, n) || (n == after->nodes_max && !grow_lists(after)) || !make_room_to_wait(c) ||
+        !graph_add_node(&after->graph)) {
+        return GRAPH_NONE;
+    }
+    *place = n + 1;
+    after->fingerprint[n] = fingerprint;
+    after->parent[n] = parent;
+    after->is_after[n] = is_after;
+    after->after_nodes += is_after;
+    memcpy(c->waits + (n - c->first) * c->blocks, state, c->blocks * sizeof *state);
+    c->search->counts->states = n + 1u;
+    return n;
+}
+
+/* ---- what is known of contents ---- */
+
+static struct noted *note_of(struct collect *c, uint32_t number)
+{
+    if (number >= c->noted_max) {
+        size_t more = (size_t)number * 2 + 1024;
+        struct noted *noted = realloc(c->noted, more * sizeof *noted);
+        if (noted == NULL) {
+            return NULL;
+        }
+        memset(noted + c->noted_max, 0, (more - c->noted_max) * sizeof *noted);
+        c->noted = noted;
+        c->noted_max = more;
+    }
+    return &c->noted[number];
+}
+
+static bool mark_waiters(struct collect *c, const uint32_t *state, uint32_t *mark)
+{
+    int processes = world_get_options(c->world)->processes;
+    *mark = 0;
+    for (int p = 0; p < processes; p++) {
+        struct noted *noted = note_of(c, state[c->process_block[p]]);
+        if (noted == NULL) {
+            return false;
+        }
+        if (!noted->known) {
+            expansion_load(c->expansion, state);
+            noted->known = true;
+            noted->waits = world_waits(c->world, p);
+        }
+        *mark |= (uint32_t)noted->waits << p;
+    }
+    return true;
+}
+
+/* The same state with nothing left of the budgets. */
+static bool end_faults(struct collect *c, const uint32_t *state, uint32_t *ended, uint64_t *fingerprint)
+{
+    expansion_load(c->expansion, state);
+    world_end_faults(c->world);
+    return expansion_present(c->expansion, ended, fingerprint);
+}
+
+/* What is noted of a state's budgets. */
+static struct noted *note_budgets(struct collect *c, const uint32_t *state)
+{
+    uint32_t number = state[c->budgets];
+    struct noted *noted = note_of(c, number);
+    if (noted != NULL && !noted->known) {
+        uint32_t ended[ARENA_BLOCKS_MAX];
+        uint64_t fingerprint;
+        expansion_load(c->expansion, state);
+        int left = world_faults_left(c->world);
+        if (!end_faults(c, state, ended, &fingerprint)) {
+            return NULL;
+        }
+        noted->known = true;
+        noted->left = (uint8_t)left;
+        noted->ended = ended[c->budgets];
+    }
+    return noted;
+}
+
+/* ---- labels ---- */
+
+/* The number of a channel, which is added if it is new. */
+static unsigned channel_of(struct collect *c, const char *text)
+{
+    struct after *after = c->after;
+    int i = 0;
+    while (i < after->channels && strcmp(after->channel[i], text) != 0) {
+        i++;
+    }
+    if (i == AFTER_CHANNELS_MAX) {
+        c->search->limit = "more kinds of steps than can be told apart";
+        return GRAPH_UNFAIR;
+    }
+    if (i == after->channels) {
+        snprintf(after->channel[after->channels++], WORLD_LABEL_MAX, "%s", text);
+    }
+    return (unsigned)i;
+}
+
+static unsigned look_at_label(struct collect *c, const uint32_t *state, const struct action *action)
+{
+    char text[WORLD_LABEL_MAX];
+    expansion_load(c->expansion, state);
+    return world_channel(c->world, action, text) ? channel_of(c, text) : GRAPH_UNFAIR;
+}
+
+/* Most labels follow from the action; that of a timer from its process. */
+static unsigned label_of(struct collect *c, const uint32_t *state, const struct action *action)
+{
+    static uint8_t none;
+    uint8_t *known = &none;
+    none = 0;
+    if (action->kind == ACTION_FIRE && action->a < TIMERS_NOTED) {
+        struct noted *noted = note_of(c, state[c->process_block[action->process]]);
+        known = noted != NULL ? &noted->timer[action->a] : &none;
+    } else if (action->kind != ACTION_FIRE) {
+        int p = action->process <= WORLD_PROCESSES_MAX ? action->process : WORLD_PROCESSES_MAX;
+        bool of_server = action->kind == ACTION_CATCH_UP || action->kind == ACTION_THAW;
+        known = &c->label[action->kind][p][(of_server ? action->b : action->a) & 7];
+    }
+    if (*known == 0) {
+        unsigned label = look_at_label(c, state, action);
+        *known = label == GRAPH_UNFAIR ? NOTED_UNFAIR : (uint8_t)(label + 1);
+    }
+    return *known == NOTED_UNFAIR ? GRAPH_UNFAIR : *known - 1u;
+}
+
+/* ---- steps ---- */
+
+/* A fault: what comes after it can be the last word, or there is more. */
+static bool add_fault(struct collect *c, uint32_t from, int successor, const struct noted *noted)
+{
+    const uint32_t *state = expansion_state(c->expansion, successor);
+    uint64_t fingerprint = expansion_fingerprint(c->expansion, successor);
+    uint32_t ended[ARENA_BLOCKS_MAX];
+    bool is_last = noted->left == 0, same = noted->ended == state[c->budgets];
+    uint32_t before = c->after->graph.nodes;
+    if (!is_last) {
+        uint32_t n = node_of(c, fingerprint, state, from, false);
+        if (n != before) {
+            return n != GRAPH_NONE || end_for_memory(c);
+        }
+    }
+    if (is_last && same) {
+        return node_of(c, fingerprint, state, from, true) != GRAPH_NONE || end_for_memory(c);
+    }
+    return end_faults(c, state, ended, &fingerprint) &&
+           (node_of(c, fingerprint, ended, from, true) != GRAPH_NONE || end_for_memory(c));
+}
+
+static bool add_before(struct collect *c, uint32_t n, const uint32_t *state, int count)
+{
+    const struct noted *here = note_budgets(c, state);
+    if (here == NULL) {
+        return end_for_memory(c);
+    }
+    int left = here->left;
+    for (int i = 0; i < count; i++) {
+        const uint32_t *to = expansion_state(c->expansion, i);
+        const struct noted *noted = note_budgets(c, to);
+        if (noted == NULL) {
+            return end_for_memory(c);
+        }
+        if (noted->left != left
+                ? !add_fault(c, n, i, noted)
+                : node_of(c, expansion_fingerprint(c->expansion, i), to, n, false) == GRAPH_NONE) {
+            return end_for_memory(c);
+        }
+    }
+    return true;
+}
+
+static bool add_after(struct collect *c, uint32_t n, const uint32_t *state, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct action action = *expansion_action(c->expansion, i);
+        uint32_t to =
+            node_of(c, expansion_fingerprint(c->expansion, i), expansion_state(c->expansion, i), n, true);
+        unsigned label = label_of(c, state, &action);
+        if (to == GRAPH_NONE || !graph_add_edge(&c->after->graph, to, label)) {
+            return end_for_memory(c);
+        }
+    }
+    return mark_waiters(c, state, &c->after->graph.mark[n]) || end_for_memory(c);
+}
+
+static bool expand(struct collect *c, uint32_t n)
+{
+    uint32_t state[ARENA_BLOCKS_MAX]; /* the list moves while it grows */
+    LS_ASSERT(c->waits != NULL);
+    memcpy(state, c->waits + (n - c->first) * c->blocks, c->blocks * sizeof *state);
+    int count = expansion_of(c->expansion, state, 0);
+    bool goes_on = count >= 0 && (c->after->is_after[n] ? add_after : add_before)(c, n, state, count) &&
+                   c->search->limit == NULL;
+    graph_close_node(&c->after->graph);
+    return goes_on;
+}
+
+/* ---- the whole ---- */
+
+static bool sweep(struct collect *c)
+{
+    bool swept = expansion_sweep(c->expansion);
+    for (size_t i = c->next; swept && i < c->after->graph.nodes; i++) {
+        swept = expansion_keep(c->expansion, c->waits + (i - c->first) * c->blocks);
+    }
+    expansion_swept(c->expansion);
+    if (c->noted != NULL) {
+        memset(c->noted, 0, c->noted_max * sizeof *c->noted); /* contents have other numbers now */
+    }
+    return swept || end_for_memory(c);
+}
+
+static void note_bytes(struct collect *c)
+{
+    const struct after *after = c->after;
+    c->search->counts->waiting_bytes =
+        graph_bytes(&after->graph) + expansion_bytes(c->expansion) +
+        after->nodes_max * (sizeof *after->fingerprint + sizeof *after->parent + sizeof *after->is_after) +
+        c->places * sizeof *c->place + c->waits_max * c->blocks * sizeof *c->waits +
+        c->noted_max * sizeof *c->noted;
+}
+
+/* The first state, and the same if nothing ever fails. */
+static bool begin(struct collect *c)
+{
+    uint32_t state[ARENA_BLOCKS_MAX], ended[ARENA_BLOCKS_MAX];
+    uint64_t fingerprint;
+    int scope[ARENA_BLOCKS_MAX];
+    c->expansion = expansion_open(c->search);
+    if (c->expansion == NULL) {
+        return end_for_memory(c);
+    }
+    c->blocks = (size_t)expansion_blocks(c->expansion);
+    c->budgets = world_budget_block(c->world);
+    for (int p = 0; p < world_get_options(c->world)->processes; p++) {
+        world_scope(c->world, p, scope);
+        c->process_block[p] = scope[1];
+    }
+    if (!expansion_present(c->expansion, state, &fingerprint)) {
+        return false;
+    }
+    if (world_faults_left(c->world) > 0 && node_of(c, fingerprint, state, GRAPH_NONE, false) == GRAPH_NONE) {
+        return end_for_memory(c);
+    }
+    return end_faults(c, state, ended, &fingerprint) &&
+           (node_of(c, fingerprint, ended, GRAPH_NONE, true) != GRAPH_NONE || end_for_memory(c));
+}
+
+bool after_open(struct after *after, struct search *search)
+{
+    memset(after, 0, sizeof *after);
+    struct collect *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        search->limit = "memory is short";
+        return false;
+    }
+    *c = (struct collect){.after = after, .search = search, .world = search->run->world};
+    bool goes_on = begin(c);
+    while (goes_on && c->next < after->graph.nodes) {
+        if (c->next % LOOK_EVERY == 0) {
+            note_bytes(c);
+            search->look = 0;
+            goes_on = !search_limited(search) && (!expansion_is_full(c->expansion) || sweep(c));
+        }
+        goes_on = goes_on && expand(c, (uint32_t)c->next++);
+    }
+    note_bytes(c);
+    expansion_close(c->expansion);
+    free(c->place);
+    free(c->waits);
+    free(c->noted);
+    free(c);
+    return goes_on;
+}

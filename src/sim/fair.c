@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What questions about "for ever" need: who waits, a world in which nothing fails any more, and what a system that is fair
+ * does some time if it can do it all the time.
+ *
+ * Fair is what the system does by itself: whatever can happen without a budget, but the return of a process that has crashed
+ * (it may stay away; its session ends without it) and a write that is read behind a broken link (it may be lost). Of client
+ * programs everything is fair but the asking: who holds a lock gives it back as his program says, but nobody has to want
+ * one. */
+#include "base/assert.h"
+#include "sim/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool world_waits(const struct world *world, int p)
+{
+    LS_ASSERT(p < world->options.processes);
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct slot *)rec)->pending) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int world_faults_left(const struct world *world)
+{
+    (void)world;
+    const struct world_state *state = the_state();
+    int left = 0;
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        left += state->budget[fault];
+    }
+    return left < state->budget_total ? left : state->budget_total;
+}
+
+void world_end_faults(struct world *world)
+{
+    struct world_state *state = state_mark();
+    memset(state->budget, 0, sizeof state->budget);
+    state->over = 1;
+    if (world->options.budget_total != 255) {
+        state->budget_total = 0;
+    }
+}
+
+static bool is_due(const struct action *action)
+{
+    struct fakezk_step step = step_of_action(action);
+    return fakezk_can_step(&step) || !session_is_owned(action->process, action->c);
+}
+
+static bool is_fair(const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_LINGER:
+    case ACTION_ACQUIRE:
+    case ACTION_START:
+        return false;
+    case ACTION_RESUME:
+    case ACTION_HEAL:
+    case ACTION_THAW:
+        return true;
+    case ACTION_EXPIRE:
+        return is_due(action);
+    default:
+        return action->kind <= ACTION_START && action->kind != ACTION_CANCEL;
+    }
+}
+
+static const char *channel_name(int kind)
+{
+    static const char *const names[] = {
+        [ACTION_APPLY] = "apply",         [ACTION_COMMIT] = "commit-late", [ACTION_CATCH_UP] = "catch-up",
+        [ACTION_DELIVER] = "deliver",     [ACTION_CONNECT] = "connect",    [ACTION_BURY] = "bury",
+        [ACTION_HANG_UP] = "hang-up",     [ACTION_GIVE_UP] = "give-up",    [ACTION_RECEIVE] = "receive",
+        [ACTION_HANDSHAKE] = "handshake", [ACTION_REARM] = "rearm",        [ACTION_FIRE] = "fire",
+        [ACTION_ADVANCE] = "advance",     [ACTION_EXPIRE] = "expire",      [ACTION_HEAL] = "heal",
+        [ACTION_RESUME] = "resume",       [ACTION_THAW] = "thaw"};
+    bool programmed = kind >= ACTION_ACQUIRE && kind <= ACTION_START;
+    return programmed ? "program" : names[kind];
+}
+
+/* Of whom; and of two handles of a process, of which. */
+static void add_role(const struct action *action, char *text)
+{
+    size_t used = strlen(text);
+    char *end = text + used;
+    size_t size = WORLD_LABEL_MAX - used;
+    if (action->kind == ACTION_CATCH_UP || action->kind == ACTION_THAW) {
+        snprintf(end, size, " s%d", action->b + 1);
+    } else if (action->process < the_world.options.processes) {
+        const char *name = the_world.options.name[action->process];
+        bool second = action->kind < ACTION_FIRE && action->kind != ACTION_BURY && action->a > 0;
+        snprintf(end, size, " %s%s", name, second ? "/2" : "");
+    }
+}
+
+bool world_channel(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX])
+{
+    if (!is_fair(action)) {
+        return false;
+    }
+    if (action->kind == ACTION_FIRE) {
+        world_label(world, action, text);
+        return true;
+    }
+    snprintf(text, WORLD_LABEL_MAX, "%s", channel_name(action->kind));
+    add_role(action, text);
+    return true;
+}

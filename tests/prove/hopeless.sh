@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# A replay believes that somebody is never served any more.
+GROUP=cli
+FILE=src/replay/hopeless.c
+EDIT='s/return HOPELESS_NO;/return HOPELESS_YES;/'
+EXPECT='^cli\.live$'

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What can happen after the last fault is left out of the graph where a fault was the last one: nobody looks behind it.
+GROUP=cli
+FILE=src/explore/after.c
+EDIT='s/bool is_last = noted->left == 0, same =/bool is_last = noted->left > 9, same =/'
+EXPECT='^cli\.live$'

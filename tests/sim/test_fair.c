@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What questions about "for ever" rest on: who waits, a world in which nothing fails any more, and which channel an action
+ * belongs to. */
+#include "scenario/recipes.h"
+
+#include <lockstep/sim.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STEPS_MAX 1000
+
+static struct world *world;
+
+static void begin(const struct world_options *options)
+{
+    world = world_open(options, NULL, NULL);
+    assert_non_null(world);
+    world_begin(world);
+    assert_true(world_settle(world, STEPS_MAX, NULL, NULL) >= 0);
+}
+
+static struct world_options two_clients(void)
+{
+    static struct world_options options;
+    world_options_default(&options);
+    options.recipe = recipe_find("mutex");
+    options.processes = 2;
+    options.used_directory = true;
+    for (int p = 0; p < 2; p++) {
+        options.name[p][0] = (char)('a' + p);
+        options.autostart[p] = true;
+        options.program[p].ops[0] = (struct action){.kind = ACTION_ACQUIRE, .c = -1};
+        options.program[p].ops[1] = (struct action){.kind = ACTION_RELEASE};
+        options.program[p].count = 2;
+    }
+    return options;
+}
+
+static void apply(const char *label)
+{
+    struct action action;
+    const char *why;
+    if (world_find(world, label, &action, &why) != 0 || world_apply(world, &action) != 0) {
+        fail_msg("%s: %s", label, why);
+    }
+}
+
+/* The channels of all that can happen, between bars, in the order of the actions. */
+static const char *channels(void)
+{
+    static struct action action[WORLD_ACTIONS_MAX];
+    static char all[4096];
+    char text[WORLD_LABEL_MAX];
+    int count = world_actions(world, action);
+    strcpy(all, "|");
+    for (int i = 0; i < count; i++) {
+        strcat(all, world_channel(world, &action[i], text) ? text : "-");
+        strcat(all, "|");
+    }
+    return all;
+}
+
+static void test_who_waits_from_the_acquire_to_the_answer(void **state)
+{
+    struct world_options options = two_clients();
+    (void)state;
+    begin(&options);
+    assert_false(world_waits(world, 0) || world_waits(world, 1));
+    apply("a acquire");
+    assert_true(world_waits(world, 0) && !world_waits(world, 1));
+    world_settle(world, STEPS_MAX, NULL, NULL);
+    apply("b acquire");
+    world_settle(world, STEPS_MAX, NULL, NULL);
+    assert_true(!world_waits(world, 0) && world_waits(world, 1));
+    apply("b cancel");
+    assert_false(world_waits(world, 1));
+    world_close(world);
+}
+
+static void test_a_channel_is_whose_turn_it_is_and_not_what_is_said(void **state)
+{
+    struct world_options options = two_clients();
+    (void)state;
+    begin(&options);
+    assert_string_equal(channels(), "|-|-|"); /* nobody has to ask for a lock */
+    apply("a acquire");
+    assert_string_equal(channels(), "|apply a|-|");
+    apply("apply s1 a create");
+    assert_string_equal(channels(), "|deliver a|apply a|-|");
+    world_settle(world, STEPS_MAX, NULL, NULL);
+    assert_string_equal(channels(), "|program a|-|"); /* who holds one gives it back */
+    apply("crash a");
+    assert_string_equal(channels(), "|expire a|-|-|"); /* who has crashed may stay away */
+    apply("expire a");
+    assert_string_equal(channels(), "|bury a|-|-|");
+    apply("cut b keep=0 apply=0");
+    assert_string_equal(channels(), "|deliver b|connect b|bury a|-|-|");
+    world_close(world);
+}
+
+static void test_nothing_fails_any_more(void **state)
+{
+    struct world_options options = two_clients();
+    (void)state;
+    options.budget[WORLD_FAULT_LOSS] = 2;
+    options.budget[WORLD_FAULT_EXPIRE] = 1;
+    options.budget_total = 2;
+    begin(&options);
+    assert_int_equal(world_faults_left(world), 2);
+    assert_string_equal(channels(), "|-|-|-|-|-|-|"); /* to ask, and two faults on each */
+    apply("expire a");
+    assert_int_equal(world_faults_left(world), 1);
+    world_end_faults(world);
+    assert_int_equal(world_faults_left(world), 0);
+    assert_null(strstr(channels(), "cut"));
+    world_settle(world, STEPS_MAX, NULL, NULL);
+    assert_string_equal(channels(), "|-|-|");
+    world_close(world);
+}
+
+/* A session that was closed without a link stays until it ends by itself: in a world without faults some time, at no cost. */
+static void test_a_session_without_a_handle_ends(void **state)
+{
+    struct world_options options = two_clients();
+    (void)state;
+    options.budget[WORLD_FAULT_EXPIRE] = 1;
+    begin(&options);
+    apply("cut a keep=0 apply=0");
+    apply("a stop");
+    assert_null(strstr(channels(), "expire"));
+    struct world_image *image = world_save(world);
+    world_end_faults(world);
+    assert_non_null(strstr(channels(), "|expire a|"));
+    world_restore(world, image);
+    world_image_free(image);
+    apply("expire a");
+    assert_int_equal(world_faults_left(world), 1);
+    assert_non_null(strstr(channels(), "|bury a|"));
+    world_close(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_waits_from_the_acquire_to_the_answer),
+        cmocka_unit_test(test_a_channel_is_whose_turn_it_is_and_not_what_is_said),
+        cmocka_unit_test(test_nothing_fails_any_more),
+        cmocka_unit_test(test_a_session_without_a_handle_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
