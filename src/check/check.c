@@ -7,11 +7,13 @@
 #include <string.h>
 
 static const struct property *const all[] = {
-    &check_at_most_one_holder,   &check_at_most_one_believer, &check_no_stale_effect,
-    &check_no_lost_wakeup,       &check_no_orphan_node,       &check_at_most_one_wakeup_per_release,
-    &check_no_watch_left_behind, &check_granted_in_order,     &check_release_matches_acquire,
-    &check_every_loss_is_told,   &check_deadline_is_kept,     &check_bounded_work,
-    &check_can_always_be_served, &check_served_under_weak_fairness,
+    &check_at_most_one_holder,      &check_at_most_one_believer,
+    &check_no_stale_effect,         &check_no_lost_wakeup,
+    &check_no_orphan_node,          &check_at_most_one_wakeup_per_release,
+    &check_no_watch_left_behind,    &check_granted_in_order,
+    &check_release_matches_acquire, &check_every_loss_is_told,
+    &check_deadline_is_kept,        &check_bounded_work,
+    &check_can_always_be_served,    &check_served_under_weak_fairness,
 };
 enum { ALL_COUNT = sizeof all / sizeof all[0] };
 _Static_assert(ALL_COUNT <= CHECK_PROPERTIES_MAX, "findings have room for all properties");

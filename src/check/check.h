@@ -47,15 +47,15 @@ struct check_note {
 };
 
 struct property {
-    const char *name;          /* "at_most_one_holder" */
-    const char *sentence;      /* what is promised */
-    const char *premise;       /* what its count counts */
-    const char *blind_to;      /* what it cannot see */
-    unsigned modes;            /* PROPERTY_…: where it is judged without being named */
-    bool needs_clock;          /* it is never judged without one, also if it is named */
-    bool needs_search;         /* it sees no events: a search judges it, of an exploring scenario that names it */
-    uint64_t wants;            /* bit 1 << kind for each event kind that it looks at */
-    unsigned needs;            /* CHECK_NEEDS_…: what the shared ledger must know, see check/state.h */
+    const char *name;     /* "at_most_one_holder" */
+    const char *sentence; /* what is promised */
+    const char *premise;  /* what its count counts */
+    const char *blind_to; /* what it cannot see */
+    unsigned modes;       /* PROPERTY_…: where it is judged without being named */
+    bool needs_clock;     /* it is never judged without one, also if it is named */
+    bool needs_search;    /* it sees no events: a search judges it, of an exploring scenario that names it */
+    uint64_t wants;       /* bit 1 << kind for each event kind that it looks at */
+    unsigned needs;       /* CHECK_NEEDS_…: what the shared ledger must know, see check/state.h */
     int records_per_process;   /* records of its own, at most, for one process */
     int records_per_contender; /* for one process, lock and owner */
     void (*observe)(struct check_table *table, const struct check_context *context, const struct event *event,
