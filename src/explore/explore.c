@@ -216,6 +216,13 @@ static bool is_over(const struct search *search)
     return search->violated || search->limit != NULL || search->wrong[0] != 0;
 }
 
+/* Who waits for ever is asked once, of all faults together. */
+static bool is_last_layer(const struct search *search)
+{
+    const struct explore_part *part = &search->options->part;
+    return !part->only || part->faults == explore_faults(search->run->setup.scenario);
+}
+
 /* All sets of run constants that the file sweeps, one after the other: what is counted is the sum, and what stands is what
  * stands for all. */
 static void search_sets(struct search *search)
@@ -235,7 +242,7 @@ static void search_sets(struct search *search)
             setup->seed = (uint64_t)set;
         }
         search_all(search);
-        if (!is_over(search) && live_is_wanted(search)) {
+        if (!is_over(search) && live_is_wanted(search) && is_last_layer(search)) {
             live_judge(search);
         }
         if (is_over(search)) {

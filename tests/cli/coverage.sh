@@ -41,7 +41,7 @@ same "$(grep -E '^ +100 +[0-9]' "$scratch/first")" "$(grep -E '^ +100 +[0-9]' "$
 "${check[@]}" --coverage --workers 3 $file >"$scratch/three"
 "${check[@]}" --coverage --no-memo $file >"$scratch/every"
 cmp "$scratch/plain" <(head -n 2 "$scratch/covered") || failed=1
-cmp "$scratch/covered" "$scratch/three" || failed=1
+cmp <(sed 's/, depth [0-9]*)/)/' "$scratch/covered") <(sed 's/, depth [0-9]*)/)/' "$scratch/three") || failed=1 # workers meet states by other ways
 cmp "$scratch/covered" "$scratch/every" || failed=1
 
 # JSON: one object, with everything in it.
