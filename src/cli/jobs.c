@@ -346,9 +346,11 @@ static void stop_workers(struct slot *slots, int count, struct cli_job *jobs)
             kill(slots[i].pid, jobs[slots[i].job].scenario.exploring ? SIGTERM : SIGKILL);
         }
     }
-    while (busy_slots(slots, count) > 0 && !again &&
-           (seconds_since(&since) < GRACE_S || any_is_saving(slots, count, jobs))) {
+    while (busy_slots(slots, count) > 0 && !again && seconds_since(&since) < GRACE_S) {
         int status;
+        if (any_is_saving(slots, count, jobs)) {
+            clock_gettime(CLOCK_MONOTONIC, &since);
+        }
         for (int i = 0; i < count; i++) {
             if (slots[i].pid > 0 && waitpid(slots[i].pid, &status, WNOHANG) > 0) {
                 note_stopped(&slots[i], jobs, status);
