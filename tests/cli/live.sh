@@ -22,11 +22,11 @@ for recipe in mutex textbook; do
     expect 0 '1 passed' "${check[@]}" --recipe $recipe "$once"
     expect 0 '1 passed' "${check[@]}" --recipe $recipe "$scratch/forever.scn"
 done
-expect 0 '  after the last fault: 13138 states, 30330 transitions' "${check[@]}" "$once"
-expect 0 '  after the last fault: 13138 states, 30330 transitions' "${check[@]}" --no-memo "$once"
+expect 0 '  after the last fault: 6853 states, 15972 transitions' "${check[@]}" "$once"
+expect 0 '  after the last fault: 6853 states, 15972 transitions' "${check[@]}" --no-memo "$once"
 
 sed 's/loss<=1/loss<=1 constants=2/' "$once" >"$scratch/constants.scn"
-expect 0 '  after the last fault: 26276 states, 60660 transitions' "${check[@]}" "$scratch/constants.scn"
+expect 0 '  after the last fault: 13706 states, 31944 transitions' "${check[@]}" "$scratch/constants.scn"
 
 # A session that was closed without a link ends some time, and with it the node of whoever has left.
 scenario stop 'a b: acquire release stop start' 'loss<=1' "holds $both"
@@ -99,11 +99,11 @@ expect 1 'served_under_weak_fairness: expected violated, found holds' "${check[@
 # What is not judged does not hold: without renaming, with a recipe that shows no numbers, beyond a limit.
 expect 3 'who waits for ever is not judged: numbers that grow cannot be renamed' "${check[@]}" --no-renaming "$once"
 expect 3 'is not judged: numbers that grow cannot be renamed' "${check[@]}" --recipe broken-session-token "$once"
-expect 3 'is not judged: the number of states reached its limit' "${check[@]}" --max-states 13700 "$once"
+expect 3 'is not judged: the number of states reached its limit' "${check[@]}" --max-states 7150 "$once"
 expect 3 '"served_under_weak_fairness":"not-judged"' "${check[@]}" --json --no-renaming "$once"
 expect 1 'served_under_weak_fairness: expected holds, found not-judged' "${check[@]}" --recipe broken-fails-at-once "$once"
 expect 0 '"served_under_weak_fairness":"holds"' "${check[@]}" --json "$once"
-expect 0 '"live_states":13138,' "${check[@]}" --json "$once"
+expect 0 '"live_states":6853,' "${check[@]}" --json "$once"
 
 # A run that ends shows neither; random runs leave them alone.
 printf 'mutex /locks/x\nprocess a\nproperties can_always_be_served\na acquire\nsettle\n----\n' >"$scratch/directed.scn"

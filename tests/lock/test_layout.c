@@ -8,6 +8,7 @@
 #include <lockstep/error.h>
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>
+#include <lockstep/replay.h>
 #include <lockstep/session.h>
 #include <lockstep/sometimes.h>
 #include <lockstep/telemetry.h>
@@ -138,6 +139,25 @@ static const struct pin layout[] = {
     FIELD(ls_rename, sequence, 16),
     FIELD(ls_rename, attempt, 24),
     FIELD(ls_rename, text, 32),
+    SIZE(ls_replay, 64),
+    FIELD(ls_replay, recipe, 0),
+    FIELD(ls_replay, property, 8),
+    FIELD(ls_replay, scenario, 16),
+    FIELD(ls_replay, choices, 24),
+    FIELD(ls_replay, schedule, 32),
+    FIELD(ls_replay, seed, 40),
+    FIELD(ls_replay, seeded, 48),
+    FIELD(ls_replay, without, 56),
+    SIZE(ls_replay_result, 2104),
+    FIELD(ls_replay_result, verdict, 0),
+    FIELD(ls_replay_result, property, 8),
+    FIELD(ls_replay_result, promise, 16),
+    FIELD(ls_replay_result, step, 24),
+    FIELD(ls_replay_result, steps, 32),
+    FIELD(ls_replay_result, choices, 40),
+    FIELD(ls_replay_result, fits, 44),
+    FIELD(ls_replay_result, left_out, 48),
+    FIELD(ls_replay_result, text, 52),
     SIZE(ls_mark, 32),
     FIELD(ls_mark, name, 0),
     FIELD(ls_mark, file, 8),
