@@ -100,8 +100,12 @@ static int check_checkpoint(struct cli_options *options)
     if (options->shards > 0) {
         return cli_usage_error("check", "no --shard with --checkpoint or --resume", "--shard");
     }
+    if (options->coverage || options->rewrite) {
+        return cli_usage_error("check", "neither --coverage nor --rewrite with --checkpoint or --resume",
+                               options->coverage ? "--coverage" : "--rewrite");
+    }
     if (options->search.order != EXPLORE_DEPTH_FIRST) {
-        return cli_usage_error("check", "--strategy dfs with --checkpoint or --resume", "another one");
+        return cli_usage_error("check", "--strategy dfs with --checkpoint or --resume", "bfs");
     }
     if (options->search.exact || options->search.subsume) {
         return cli_usage_error("check", "neither --exact nor --subsume with --checkpoint or --resume",
@@ -119,7 +123,10 @@ static int check_bitstate(const struct cli_options *options)
         return 0;
     }
     if (options->search.order != EXPLORE_DEPTH_FIRST) {
-        return cli_usage_error("check", "--strategy dfs with --bitstate", "another one");
+        return cli_usage_error("check", "--strategy dfs with --bitstate", "bfs");
+    }
+    if (options->shards > 0) {
+        return cli_usage_error("check", "no --shard with --bitstate", "--shard");
     }
     if (options->search.exact || options->search.subsume) {
         return cli_usage_error("check", "neither --exact nor --subsume with --bitstate",
@@ -127,7 +134,8 @@ static int check_bitstate(const struct cli_options *options)
     }
     return options->checkpoint == NULL
                ? 0
-               : cli_usage_error("check", "neither --checkpoint nor --resume with --bitstate", "");
+               : cli_usage_error("check", "neither --checkpoint nor --resume with --bitstate",
+                                 options->resume != NULL ? "--resume" : "--checkpoint");
 }
 
 /* What does not go together. */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SCENARIO_SUFFIX ".scn"
@@ -18,7 +19,7 @@ static const char *short_name(const struct cli_job *job, int *size)
 {
     const char *name = job->scenario.input.name;
     const char *slash = strrchr(name, '/');
-    name = strcmp(name, "-") == 0 ? "stdin" : slash != NULL ? slash + 1 : name;
+    name = strcmp(name, "(standard input)") == 0 ? "stdin" : slash != NULL ? slash + 1 : name;
     size_t length = strlen(name), suffix = strlen(SCENARIO_SUFFIX);
     bool suffixed = length > suffix && strcmp(name + length - suffix, SCENARIO_SUFFIX) == 0;
     *size = (int)(suffixed ? length - suffix : length);
@@ -88,6 +89,10 @@ static int place_new(const struct cli_options *options, const char *command, str
         if (strcmp(jobs[i].checkpoint, jobs[i].resume) != 0 && is_there(jobs[i].checkpoint)) {
             return cli_usage_error(command, ELSEWHERE, jobs[i].checkpoint);
         }
+    }
+    struct stat stat;
+    if (lstat(options->checkpoint, &stat) == 0 && S_ISREG(stat.st_mode)) {
+        return cli_usage_error(command, "a folder after --checkpoint, not a file", options->checkpoint);
     }
     if (file_make_folder(options->checkpoint) != 0 || access(options->checkpoint, W_OK) != 0) {
         return cli_usage_error(command, "a folder that can be written to after --checkpoint",

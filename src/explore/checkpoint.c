@@ -22,7 +22,7 @@
 
 /* Numbers of a checkpoint, as they stand in the file. */
 enum number {
-    NUMBER_DONE, /* nothing is left to do: neither stacks nor fingerprints follow */
+    NUMBER_STAGE, /* enum stage */
     NUMBER_SET,
     NUMBER_LAYER,
     NUMBER_SUM_STATES, /* of the sets before this one */
@@ -33,7 +33,18 @@ enum number {
     NUMBER_DEPTH,
     NUMBER_EARLIER_STATES,
     NUMBER_EARLIER_TRANSITIONS,
+    NUMBER_LIVE_STATES,
+    NUMBER_LIVE_TRANSITIONS,
+    NUMBER_LIVE_BYTES,
     NUMBERS
+};
+
+/* What is left to do. Stacks and fingerprints follow only in the first stage. */
+enum stage {
+    STAGE_STATES,
+    STAGE_LIVE, /* the layers of this set are complete, who waits for ever is not known */
+    STAGE_DONE,
+    STAGES
 };
 
 /* What says which search it is. */
@@ -78,11 +89,11 @@ static void put_head(struct savefile_writer *file, const struct search *search)
     savefile_put_bytes(file, input->text, input->size);
 }
 
-static void put_numbers(struct savefile_writer *file, const struct search *search, bool done)
+static void put_numbers(struct savefile_writer *file, const struct search *search, enum stage stage)
 {
     const struct search_counts *counts = search->counts;
     const uint64_t number[NUMBERS] = {
-        [NUMBER_DONE] = done,
+        [NUMBER_STAGE] = stage,
         [NUMBER_SET] = (uint64_t)search->set,
         [NUMBER_LAYER] = (uint64_t)counts->faults,
         [NUMBER_SUM_STATES] = search->sums.states,
@@ -93,6 +104,9 @@ static void put_numbers(struct savefile_writer *file, const struct search *searc
         [NUMBER_DEPTH] = counts->depth,
         [NUMBER_EARLIER_STATES] = counts->earlier_states,
         [NUMBER_EARLIER_TRANSITIONS] = counts->earlier_transitions,
+        [NUMBER_LIVE_STATES] = counts->live_states,
+        [NUMBER_LIVE_TRANSITIONS] = counts->live_transitions,
+        [NUMBER_LIVE_BYTES] = counts->live_bytes,
     };
     for (int i = 0; i < NUMBERS; i++) {
         savefile_put_number(file, number[i]);
@@ -161,7 +175,7 @@ void checkpoint_save(struct search *search, const struct check_stats *stats, con
     search->counts->saving = true;
     savefile_create(&file, c->path);
     put_head(&file, search);
-    put_numbers(&file, search, false);
+    put_numbers(&file, search, STAGE_STATES);
     put_stats(&file, stats);
     put_stacks(&file, c, stacks, count);
     put_fingerprints(&file, search->visited);
@@ -170,17 +184,30 @@ void checkpoint_save(struct search *search, const struct check_stats *stats, con
     search->counts->saving = false;
 }
 
-void checkpoint_save_end(struct search *search)
+/* Without states. */
+static void save_stage(struct search *search, enum stage stage)
 {
     struct savefile_writer file;
+    double began = now_s();
     if (!checkpoint_is_wanted(search)) {
         return;
     }
     savefile_create(&file, search->checkpoint->path);
     put_head(&file, search);
-    put_numbers(&file, search, true);
+    put_numbers(&file, search, stage);
     put_stats(&file, &search->run->stats);
     search->checkpoint->error = savefile_finish(&file) == 0 ? 0 : errno;
+    note_time(search, began);
+}
+
+void checkpoint_save_layers(struct search *search)
+{
+    save_stage(search, STAGE_LIVE);
+}
+
+void checkpoint_save_end(struct search *search)
+{
+    save_stage(search, STAGE_DONE);
 }
 
 bool checkpoint_is_wanted(const struct search *search)
@@ -262,7 +289,8 @@ static bool take_numbers(struct savefile_reader *file, uint64_t number[NUMBERS])
             return false;
         }
     }
-    return number[NUMBER_DONE] <= 1 && number[NUMBER_SET] < INT32_MAX && number[NUMBER_LAYER] < INT32_MAX;
+    return number[NUMBER_STAGE] < STAGES && number[NUMBER_SET] < INT32_MAX &&
+           number[NUMBER_LAYER] < INT32_MAX;
 }
 
 static bool take_stacks(struct savefile_reader *file, struct checkpoint *c)
@@ -382,7 +410,7 @@ static bool read_up_to_fingerprints(struct search *search)
         take_identity(&c->reader, &is) &&
         compare(c->from, &is, search->options->identity, search->run->setup.scenario, expected, found) == 0 &&
         take_numbers(&c->reader, c->number) && take_stats(&c->reader, &c->stats) &&
-        (c->number[NUMBER_DONE] != 0 || take_stacks(&c->reader, c));
+        (c->number[NUMBER_STAGE] != STAGE_STATES || take_stacks(&c->reader, c));
     free_identity(&is);
     if (!read) {
         checkpoint_is_wrong(search, "it is damaged");
@@ -433,9 +461,14 @@ bool checkpoint_resumes(const struct search *search)
     return search->checkpoint != NULL && search->checkpoint->resumes;
 }
 
+bool checkpoint_layers_done(const struct search *search)
+{
+    return checkpoint_resumes(search) && search->checkpoint->number[NUMBER_STAGE] == STAGE_LIVE;
+}
+
 bool checkpoint_is_done(const struct search *search)
 {
-    return checkpoint_resumes(search) && search->checkpoint->number[NUMBER_DONE] != 0;
+    return checkpoint_resumes(search) && search->checkpoint->number[NUMBER_STAGE] == STAGE_DONE;
 }
 
 int checkpoint_set(const struct search *search)
@@ -459,16 +492,19 @@ static void set_counts(struct search *search, const uint64_t number[NUMBERS])
     counts->depth = number[NUMBER_DEPTH];
     counts->earlier_states = number[NUMBER_EARLIER_STATES];
     counts->earlier_transitions = number[NUMBER_EARLIER_TRANSITIONS];
+    counts->live_states = number[NUMBER_LIVE_STATES];
+    counts->live_transitions = number[NUMBER_LIVE_TRANSITIONS];
+    counts->live_bytes = number[NUMBER_LIVE_BYTES];
 }
 
 bool checkpoint_enter(struct search *search)
 {
     struct checkpoint *c = search->checkpoint;
-    bool done = c->number[NUMBER_DONE] != 0;
+    bool stateless = c->number[NUMBER_STAGE] != STAGE_STATES;
     c->resumes = false;
     set_counts(search, c->number);
     search->run->stats = c->stats;
-    bool well = (done || take_fingerprints(&c->reader, search)) && c->reader.left == 0;
+    bool well = (stateless || take_fingerprints(&c->reader, search)) && c->reader.left == 0;
     bool whole = savefile_close(&c->reader);
     if (search->limit == NULL && (!well || !whole)) {
         checkpoint_is_wrong(search, "it is damaged");

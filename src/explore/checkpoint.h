@@ -30,8 +30,10 @@ void checkpoint_close(struct search *search);
 /* True until checkpoint_enter() if the search goes on from a file. */
 bool checkpoint_resumes(const struct search *search);
 
-/* Where it goes on: all is done, or the set of run constants and the budget of the layer. */
+/* Where it goes on: all is done, or the layers of a set of run constants are and who waits for ever is not known, or the set
+ * and the budget of the layer. */
 bool checkpoint_is_done(const struct search *search);
+bool checkpoint_layers_done(const struct search *search);
 int checkpoint_set(const struct search *search);
 int checkpoint_layer(const struct search *search);
 
@@ -56,7 +58,8 @@ bool checkpoint_is_due(const struct search *search);
 void checkpoint_save(struct search *search, const struct check_stats *stats, const struct stack *stacks,
                      int count);
 
-/* Keeps that all is done. */
+/* Keeps that the layers of this set are complete; that all is done. */
+void checkpoint_save_layers(struct search *search);
 void checkpoint_save_end(struct search *search);
 
 /* errno of the last time that it was kept; 0 = well. */

@@ -223,6 +223,39 @@ static bool is_last_layer(const struct search *search)
     return !part->only || part->faults == explore_faults(search->run->setup.scenario);
 }
 
+/* What a search has found that was kept when its layers, or all, had come to their end. */
+static void take_layers(struct search *search)
+{
+    struct search_counts *counts = search->counts;
+    run_begin(search->run, SCHEDULE_SEARCH, search->run->setup.seed);
+    checkpoint_enter(search);
+    counts->faults = counts->faults_last = counts->complete_faults =
+        explore_faults(search->run->setup.scenario);
+}
+
+/* If somebody waits for ever, or nobody knows, less stands than all layers. */
+static void judge_live(struct search *search)
+{
+    checkpoint_save_layers(search);
+    live_judge(search);
+    if (is_over(search)) {
+        bool first = !search->options->layers || search->counts->complete_faults == 0;
+        search->counts->complete_faults = first ? -1 : search->counts->complete_faults - 1;
+    }
+}
+
+static void search_set(struct search *search)
+{
+    if (checkpoint_layers_done(search)) {
+        take_layers(search);
+    } else {
+        search_all(search);
+    }
+    if (!is_over(search) && live_is_wanted(search) && is_last_layer(search)) {
+        judge_live(search);
+    }
+}
+
 /* All sets of run constants that the file sweeps, one after the other: what is counted is the sum, and what stands is what
  * stands for all. */
 static void search_sets(struct search *search)
@@ -241,10 +274,7 @@ static void search_sets(struct search *search)
             setup->seeded = TRACE_SEED_SWEPT;
             setup->seed = (uint64_t)set;
         }
-        search_all(search);
-        if (!is_over(search) && live_is_wanted(search) && is_last_layer(search)) {
-            live_judge(search);
-        }
+        search_set(search);
         if (is_over(search)) {
             counts->complete_faults = set + 1 < sets ? -1 : counts->complete_faults;
             return;
@@ -264,16 +294,6 @@ static void search_sets(struct search *search)
     counts->depth = sums->depth;
 }
 
-/* What a search has found that was kept when it had come to its end. */
-static void take_result(struct search *search)
-{
-    struct search_counts *counts = search->counts;
-    run_begin(search->run, SCHEDULE_SEARCH, search->run->setup.seed);
-    checkpoint_enter(search);
-    counts->faults = counts->faults_last = counts->complete_faults =
-        explore_faults(search->run->setup.scenario);
-}
-
 /* The whole search, or what a checkpoint has left of it. */
 static void search_whole(struct search *search)
 {
@@ -281,7 +301,7 @@ static void search_whole(struct search *search)
         return;
     }
     if (checkpoint_is_done(search)) {
-        take_result(search);
+        take_layers(search);
         return;
     }
     search_sets(search);

@@ -64,8 +64,10 @@ static bool build(struct live *live, const struct explore_options *options)
     struct search *search = &live->search;
     search->canon = options->renaming ? world_canon(live->run.world) : NULL;
     if (search->canon == NULL) {
-        give_up(live,
-                "numbers that grow cannot be renamed in this world or recipe, so that nothing comes back");
+        give_up(live, options->renaming
+                          ? "numbers that grow cannot be renamed in this world or recipe, so that "
+                            "nothing comes back"
+                          : "without renaming nothing comes back (see --no-renaming)");
         return false;
     }
     search->visited = visited_open(1u << 20);

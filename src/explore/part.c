@@ -71,6 +71,13 @@ static int complete_faults(const struct parts *p)
 
 /* ---- adding up ---- */
 
+static void add_live(struct search_counts *counts, const struct search_counts *part)
+{
+    counts->live_states += part->live_states;
+    counts->live_transitions += part->live_transitions;
+    counts->live_bytes += part->live_bytes;
+}
+
 /* One process shows the numbers of the layer that it stopped in, or of the last layers of all sets. */
 static void add_counts(const struct parts *p, struct outcome *outcome)
 {
@@ -86,6 +93,7 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
             states += shown ? part->search.states : 0;
             transitions += shown ? part->search.transitions : 0;
             depth = shown && part->search.depth > depth ? part->search.depth : depth;
+            add_live(counts, &part->search);
         }
     }
     counts->states = states;

@@ -97,13 +97,23 @@ expect 0 '1 passed' "${check[@]}" --recipe broken-tries-again "$scratch/declared
 expect 1 'served_under_weak_fairness: expected violated, found holds' "${check[@]}" "$scratch/declared.scn"
 
 # What is not judged does not hold: without renaming, with a recipe that shows no numbers, beyond a limit.
-expect 3 'who waits for ever is not judged: numbers that grow cannot be renamed' "${check[@]}" --no-renaming "$once"
+expect 3 'who waits for ever is not judged: without renaming nothing comes back' "${check[@]}" --no-renaming "$once"
 expect 3 'is not judged: numbers that grow cannot be renamed' "${check[@]}" --recipe broken-session-token "$once"
 expect 3 'is not judged: the number of states reached its limit' "${check[@]}" --max-states 7150 "$once"
 expect 3 '"served_under_weak_fairness":"not-judged"' "${check[@]}" --json --no-renaming "$once"
 expect 1 'served_under_weak_fairness: expected holds, found not-judged' "${check[@]}" --recipe broken-fails-at-once "$once"
 expect 0 '"served_under_weak_fairness":"holds"' "${check[@]}" --json "$once"
 expect 0 '"live_states":6853,' "${check[@]}" --json "$once"
+
+# Kept where only this question is left, and gone on with; the result is said again with all its numbers.
+expect 3 'kept in' "${check[@]}" --checkpoint "$scratch/kept" --max-states 7150 "$once"
+for turn in first second; do
+    expect 0 '  after the last fault: 6853 states, 15972 transitions' "${check[@]}" --resume "$scratch/kept" "$once"
+done
+expect 1 'no run without faults violates anything' "${check[@]}" --recipe broken-mutual-reset --no-shrink "$once"
+trace=$(grep -l '^- cycle' "$scratch"/reports/*.trace | head -n 1)
+expect 2 'expected a run that ends (who waits for ever is shown by lockstep replay), found a circle' \
+    "$LOCKSTEP" export -o "$scratch/exported.c" "$trace"
 
 # A run that ends shows neither; random runs leave them alone.
 printf 'mutex /locks/x\nprocess a\nproperties can_always_be_served\na acquire\nsettle\n----\n' >"$scratch/directed.scn"

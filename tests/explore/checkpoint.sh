@@ -121,12 +121,22 @@ expect_line "lockstep check: expected a folder with a checkpoint of these scenar
     "${resume[@]}" "$scratch/nowhere" "$scenario"
 expect_line "lockstep check: expected the scenario of the checkpoint $file, word for word, found '$scratch/twin/kept.scn'" \
     "${resume[@]}" "$folder" "$scratch/twin/kept.scn"
-expect_line "lockstep check: expected --strategy dfs with --checkpoint or --resume, found 'another one'" \
+expect_line "lockstep check: expected --strategy dfs with --checkpoint or --resume, found 'bfs'" \
     "$LOCKSTEP" check --strategy bfs --checkpoint "$folder" "$scenario"
 for option in --exact --subsume; do
     expect_line "lockstep check: expected neither --exact nor --subsume with --checkpoint or --resume, found '$option'" \
         "$LOCKSTEP" check $option --resume "$folder" "$scenario"
 done
+for option in --coverage --rewrite; do
+    expect_line "lockstep check: expected neither --coverage nor --rewrite with --checkpoint or --resume, found '$option'" \
+        "$LOCKSTEP" check $option --resume "$folder" "$scenario"
+done
+expect_line "lockstep check: expected no --shard with --checkpoint or --resume, found '--shard'" \
+    "$LOCKSTEP" check --shard 1/2 --resume "$folder" "$scenario"
+expect_line "lockstep check: expected no --shard with --bitstate, found '--shard'" \
+    "$LOCKSTEP" check --shard 1/2 --bitstate 1M "$scenario"
+expect_line "lockstep check: expected a folder after --checkpoint, not a file, found '$scenario'" \
+    "$LOCKSTEP" check --checkpoint "$scenario" "$scenario"
 expect_line "lockstep check: expected --checkpoint or --resume with --checkpoint-every, found ''" \
     "$LOCKSTEP" check --checkpoint-every 3 "$scenario"
 expect 2 'expected a number from 0 to 10000000 after --checkpoint-every' "$LOCKSTEP" check --checkpoint-every x "$scenario"

@@ -4,11 +4,11 @@
 # Sourced by the tests of searches that are kept in files: what they have found, and ways of stopping them.
 source "$(dirname "$0")/../cli/lib.sh"
 
-# found SCENARIO OPTION...: what a search says of a scenario, but for what depends on the machine.
+# found SCENARIO OPTION...: what a search says of a scenario, but for what depends on the machine and on how workers share.
 found()
 {
     "$LOCKSTEP" check --quiet --json --out "$scratch/reports" "${@:2}" "$1" 2>"$scratch/complaint" </dev/null |
-        sed -E 's/"(seconds|states_per_second|bytes_per_state)":[^,]*,//g' || true
+        sed -E 's/"(seconds|states_per_second|bytes_per_state|depth)":[^,]*,//g' || true
 }
 
 # The kept file of the only scenario in a folder.
