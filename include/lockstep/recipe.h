@@ -138,7 +138,7 @@ struct ls_recipe {
     void (*canon)(const void *state, struct ls_rename *rename);
 
     /* It makes no difference between processes: it compares attempt ids only for equality, takes nothing from the order of
-     * a list of names, and keeps pointers only at addresses that are multiples of 8. With `canon`, a search can then take
+     * a list of names or of session events at several watchers, and keeps pointers only at addresses that are multiples of 8. With `canon`, a search can then take
      * states for one that differ only in which process is which. */
     bool symmetric;
     /* Both or none, for reports of what was covered; NULL = all is one state. `states` names the abstract states of an

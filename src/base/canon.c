@@ -493,7 +493,7 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 static void put_changes(const struct canon *canon, const struct canon_part *const *changed, int count,
                         const struct canon_part **parts)
 {
-    memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof *parts);
+    memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof(void *));
     for (int i = 0; i < count; i++) {
         parts[changed[i]->block] = changed[i];
     }

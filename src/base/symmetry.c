@@ -40,6 +40,11 @@ bool symmetry_open(struct canon *canon, const struct symmetry_layout *layout)
     return true;
 }
 
+static int process_count(const struct canon *canon)
+{
+    return canon->owners < SYMMETRY_PROCESSES_MAX ? (int)canon->owners : SYMMETRY_PROCESSES_MAX;
+}
+
 void symmetry_close(struct symmetry *symmetry)
 {
     if (symmetry != NULL) {
@@ -217,7 +222,7 @@ static uint64_t hash_part(const struct canon *canon, const struct canon_part *pa
 static uint64_t pack_places(const struct canon *canon, const place_list place)
 {
     uint64_t packed = 0;
-    for (unsigned p = 0; p < canon->owners; p++) {
+    for (int p = 0; p < process_count(canon); p++) {
         packed = packed << 8 | place[p];
     }
     return packed;
@@ -242,7 +247,7 @@ static uint64_t recall_part(const struct canon *canon, const struct canon_part *
     }
     uint64_t places = part->roles != 0 ? pack_places(canon, place) : 0;
     uint64_t key =
-        hash_mix(part_key(canon, part) + hash_mix(places * 64 + (uint64_t)(me + 1) * 2 + whole + 1));
+        hash_mix(part_key(canon, part) + hash_mix(hash_mix(places) + (uint64_t)(me + 1) * 2 + whole + 1));
     struct ranking *known = &symmetry->hashes[(key ^ key >> 32) & (HASHES - 1)];
     if (known->key != key) {
         *known = (struct ranking){key, hash_part(canon, part, place, whole, me)};
@@ -277,11 +282,6 @@ static uint64_t color_of(const struct canon *canon, const struct canon_part *con
     return hash_mix(sum);
 }
 
-static int process_count(const struct canon *canon)
-{
-    return canon->owners < SYMMETRY_PROCESSES_MAX ? (int)canon->owners : SYMMETRY_PROCESSES_MAX;
-}
-
 static bool is_before(const struct ranked *a, const struct ranked *b)
 {
     return a->class != b->class ? a->class < b->class : a->color < b->color;
@@ -307,7 +307,7 @@ static int refine(const struct canon *canon, const struct canon_part *const *par
     struct ranked ranked[SYMMETRY_PROCESSES_MAX];
     int count = process_count(canon), before;
     do {
-        place_list others;
+        place_list others = {0};
         before = classes;
         for (int p = 0; p < count; p++) {
             others[p] = (uint8_t)(PLACE_ANOTHER + class[p]);
@@ -342,7 +342,7 @@ static uint64_t sum_in_places(const struct canon *canon, const struct canon_part
             own[layout->owner[block]] += hash;
         }
     }
-    for (unsigned p = 0; p < canon->owners; p++) {
+    for (int p = 0; p < process_count(canon); p++) {
         sum += hash_mix(own[p] ^ hash_mix(place[p]));
     }
     return sum;
@@ -379,8 +379,8 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
 static uint64_t sum_in_classes(const struct canon *canon, const struct canon_part *const *parts,
                                const uint8_t *class)
 {
-    place_list place;
-    for (unsigned p = 0; p < canon->owners; p++) {
+    place_list place = {0};
+    for (int p = 0; p < process_count(canon); p++) {
         place[p] = (uint8_t)(PLACE_FIRST + class[p]);
     }
     return sum_in_places(canon, parts, place);
@@ -432,7 +432,7 @@ uint64_t symmetry_sum(struct canon *canon, const struct canon_part *const *parts
     if (!look_at(canon, parts, &fixed)) {
         return plain;
     }
-    for (unsigned p = 0; fixed && p < canon->owners; p++) {
+    for (int p = 0; fixed && p < process_count(canon); p++) {
         class[p] = (uint8_t)p;
     }
     return fixed ? sum_in_classes(canon, parts, class) : least_sum(canon, parts, class, 1);
@@ -441,7 +441,7 @@ uint64_t symmetry_sum(struct canon *canon, const struct canon_part *const *parts
 uint64_t symmetry_under(struct canon *canon, const uint8_t *to)
 {
     const struct canon_part *parts[ARENA_BLOCKS_MAX];
-    place_list place;
+    place_list place = {0};
     bool fixed;
     uint64_t plain = arena_fingerprint(canon->arena);
     for (int block = 0; block < canon->arena->blocks; block++) {
@@ -451,7 +451,7 @@ uint64_t symmetry_under(struct canon *canon, const uint8_t *to)
     if (!look_at(canon, parts, &fixed)) {
         return plain;
     }
-    for (unsigned p = 0; p < canon->owners; p++) {
+    for (int p = 0; p < process_count(canon); p++) {
         place[p] = (uint8_t)(PLACE_FIRST + (fixed ? p : to[p]));
     }
     return sum_in_places(canon, parts, place);

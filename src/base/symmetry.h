@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-#define SYMMETRY_PROCESSES_MAX 8
+#define SYMMETRY_PROCESSES_MAX 6 /* all alike, they have 720 orders */
 
 /* Who owns which block. All arrays are copied. */
 struct symmetry_layout {

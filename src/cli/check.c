@@ -158,6 +158,9 @@ static int look_through(struct cli_options *options)
         return cli_usage_error("check", "--symmetry without --exact and --no-renaming",
                                search->exact ? "--exact" : "--no-renaming");
     }
+    if (search->symmetry && search->subsume) {
+        return cli_usage_error("check", "no --subsume with --symmetry", "--subsume");
+    }
     if (search->symmetry && options->rewrite) {
         return cli_usage_error("check", "no --rewrite with --symmetry", "--rewrite");
     }

@@ -147,6 +147,58 @@ static int read_shard(struct cli_options *options, const char *command, const ch
     return 0;
 }
 
+/* Options without a value. */
+static void switch_on(struct cli_options *options, uint64_t bit)
+{
+    switch (bit) {
+    case OPTION_JSON:
+        options->json = true;
+        break;
+    case OPTION_QUIET:
+        options->quiet = true;
+        break;
+    case OPTION_REWRITE:
+        options->rewrite = true;
+        break;
+    case OPTION_TABLE:
+        options->table = true;
+        break;
+    case OPTION_NO_SHRINK:
+        options->no_shrink = true;
+        break;
+    case OPTION_COVERAGE:
+        options->coverage = true;
+        break;
+    case OPTION_NO_SEARCH:
+        options->no_search = true;
+        break;
+    case OPTION_NO_LAYERS:
+        options->search.layers = false;
+        break;
+    case OPTION_SYMMETRY:
+        options->search.symmetry = true;
+        break;
+    case OPTION_SUBSUME:
+        options->search.subsume = true;
+        break;
+    case OPTION_NO_MEMO:
+        options->search.every_step = true;
+        break;
+    case OPTION_TRUST:
+        options->search.distrust = false;
+        break;
+    case OPTION_EXACT:
+        options->search.exact = true;
+        break;
+    case OPTION_NO_RENAMING:
+        options->search.renaming = false;
+        break;
+    default:
+        options->help = true;
+        break;
+    }
+}
+
 static int read_argument(struct cli_options *options, const char *command, int index, const char *text)
 {
     const char *name = OPTIONS[index].name;
@@ -181,21 +233,6 @@ static int read_argument(struct cli_options *options, const char *command, int i
         }
         options->jobs = (int)number;
         break;
-    case OPTION_JSON:
-        options->json = true;
-        break;
-    case OPTION_QUIET:
-        options->quiet = true;
-        break;
-    case OPTION_REWRITE:
-        options->rewrite = true;
-        break;
-    case OPTION_TABLE:
-        options->table = true;
-        break;
-    case OPTION_NO_SHRINK:
-        options->no_shrink = true;
-        break;
     case OPTION_PROPERTY:
         options->property = text;
         break;
@@ -209,12 +246,6 @@ static int read_argument(struct cli_options *options, const char *command, int i
         }
         options->plan.depth = (int)number;
         break;
-    case OPTION_COVERAGE:
-        options->coverage = true;
-        break;
-    case OPTION_NO_SEARCH:
-        options->no_search = true;
-        break;
     case OPTION_MAX_STATES:
         return read_number(command, name, text, 1, UINT64_MAX / 2, &options->search.states_max);
     case OPTION_MAX_MEMORY:
@@ -224,24 +255,6 @@ static int read_argument(struct cli_options *options, const char *command, int i
             return CLI_USAGE;
         }
         options->search.seconds_max = (double)number;
-        break;
-    case OPTION_NO_LAYERS:
-        options->search.layers = false;
-        break;
-    case OPTION_SYMMETRY:
-        options->search.symmetry = true;
-        break;
-    case OPTION_SUBSUME:
-        options->search.subsume = true;
-        break;
-    case OPTION_NO_MEMO:
-        options->search.every_step = true;
-        break;
-    case OPTION_TRUST:
-        options->search.distrust = false;
-        break;
-    case OPTION_EXACT:
-        options->search.exact = true;
         break;
     case OPTION_WORKERS:
         if (read_number(command, name, text, 1, EXPLORE_WORKERS_MAX, &number) != 0) {
@@ -272,11 +285,8 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_RESUME:
         options->resume = text;
         break;
-    case OPTION_NO_RENAMING:
-        options->search.renaming = false;
-        break;
     default:
-        options->help = true;
+        switch_on(options, OPTIONS[index].bit);
         break;
     }
     return 0;

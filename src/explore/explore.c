@@ -55,13 +55,14 @@ static void begin_layer(struct search *search, int faults)
 }
 
 /* How states are compared; NULL: as they are. */
-static struct canon *open_canon(const struct search *search)
+static struct canon *open_canon(struct search *search)
 {
     struct world *world = search->run->world;
     if (!search->options->renaming) {
         return NULL;
     }
     struct canon *canon = search->options->symmetry ? world_symmetric_canon(world) : NULL;
+    search->symmetric = canon != NULL;
     return canon != NULL ? canon : world_canon(world);
 }
 
@@ -386,11 +387,10 @@ static void conclude(struct search *search, struct outcome *outcome)
     struct check_stats all = run->stats;
     outcome->schedule = SCHEDULE_SEARCH;
     outcome->seed = run->setup.seeded == TRACE_SEED_SWEPT ? run->setup.seed : 0;
-    if (search->options->symmetry && !world_is_symmetric(run->world)) {
+    if (search->options->symmetry && !search->symmetric) {
         outcome_say(
             outcome,
-            "  no symmetry: processes differ, there are several servers, or the recipe tells processes "
-            "apart\n");
+            "  no symmetry: processes, their order or their numbers matter in this world or recipe\n");
     }
     outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;

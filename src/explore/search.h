@@ -25,10 +25,11 @@ struct search {
     const struct explore_options *options;
     struct search_counts *counts; /* shared with whoever shows the progress */
     struct visited *visited;
-    struct exact *exact; /* whole states in its place, or NULL */
-    struct canon *canon; /* NULL: states are compared as they are */
-    struct share *share; /* among several workers: what they share; otherwise NULL */
-    int worker;          /* and which of them this is */
+    struct exact *exact;           /* whole states in its place, or NULL */
+    struct canon *canon;           /* NULL: states are compared as they are */
+    bool symmetric;                /* up to the names of processes */
+    struct share *share;           /* among several workers: what they share; otherwise NULL */
+    int worker;                    /* and which of them this is */
     struct checkpoint *checkpoint; /* where it is kept, and what it goes on from; NULL = neither */
     bool continues;                /* the present layer is one that a checkpoint was taken in */
     int set;                       /* of run constants, from 0 */

@@ -159,7 +159,7 @@ static uint32_t watches_before(const struct pack *pack, const struct rec *rec)
 {
     const char *path = ((const struct zk_watch *)rec)->path;
     uint32_t count = 0;
-    for (const struct rec *other = pack_first(pack, rec->list); other != rec;
+    for (const struct rec *other = pack_first(pack, rec->list); other != NULL && other != rec;
          other = pack_next(pack, other)) {
         count += strcmp(((const struct zk_watch *)other)->path, path) == 0;
     }
@@ -181,7 +181,7 @@ static void show_handle(struct canon *canon, int client, int slot)
     struct pack pack = client_pack(client);
     bool seen = needs_seen(&pack, slot);
     bool seen_received = seen;
-    uint32_t place = 0;
+    uint32_t place = (uint32_t)slot << 16; /* apart from the other handle's */
     canon_role(canon, &zh->client, sizeof zh->client, client);
     canon_number(canon, CANON_SESSION, &zh->session);
     canon_wide(canon, CANON_SESSION, &zh->id.client_id);

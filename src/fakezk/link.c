@@ -520,33 +520,68 @@ static void queue_node_event(int client, int slot, int type, const char *path, i
     server_send(client, slot, message);
 }
 
+static bool is_older(const struct zk_watch *watch, int32_t czxid, const char *path)
+{
+    return watch->czxid != czxid ? watch->czxid < czxid : strcmp(watch->path, path) < 0;
+}
+
+/* The oldest of a table that stands behind this place, one for each path: by the age of the node that it was set on, since the
+ * order is unspecified and must not follow from who has named the nodes. NULL if there is none. */
+static const struct zk_watch *next_watch(const struct pack *pack, int list, int table, int32_t czxid,
+                                         const char *path)
+{
+    const struct zk_watch *next = NULL;
+    for (const struct rec *rec = pack_first(pack, list); rec != NULL; rec = pack_next(pack, rec)) {
+        const struct zk_watch *watch = (const struct zk_watch *)rec;
+        bool behind =
+            !is_older(watch, czxid, path) && (watch->czxid != czxid || strcmp(watch->path, path) != 0);
+        if (watch->rec.tag == table && behind && (next == NULL || is_older(watch, next->czxid, next->path))) {
+            next = watch;
+        }
+    }
+    return next;
+}
+
+/* Several watches of one path and table are one for the server. */
+static bool is_first_of_path(const struct pack *pack, const struct zk_watch *watch)
+{
+    for (const struct rec *rec = pack_first(pack, watch->rec.list); rec != NULL; rec = pack_next(pack, rec)) {
+        const struct zk_watch *other = (const struct zk_watch *)rec;
+        if (other->rec.tag == watch->rec.tag && other->czxid < watch->czxid &&
+            strcmp(other->path, watch->path) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void set_watch(int client, int slot, int server, int table, const char *path, int32_t set_on)
+{
+    int32_t czxid = 0;
+    if (will_fire(client, slot, table, path)) {
+        return;
+    }
+    int type = answer_watch(server, table, path, handle_at(client, slot)->last_zxid, &czxid);
+    if (type == 0) {
+        server_watch_add(server, client, slot, table, path);
+    } else {
+        queue_node_event(client, slot, type, path, czxid != 0 ? czxid : set_on);
+    }
+}
+
 static void set_watches(int client, int slot, int server)
 {
     struct pack pack = client_pack(client);
-    int32_t last_zxid = handle_at(client, slot)->last_zxid;
     for (int table = WATCH_DATA; table <= WATCH_CHILD; table++) {
-        char before[FAKEZK_PATH_MAX] = "";
-        for (int index = 0;; index++) {
-            struct rec *rec = pack_first(&pack, LIST_WATCH + slot);
-            for (int i = 0; i < index && rec != NULL; i++) {
-                rec = pack_next(&pack, rec);
-            }
-            if (rec == NULL) {
-                break;
-            }
-            const struct zk_watch *watch = (struct zk_watch *)rec;
-            if (watch->rec.tag != table || strcmp(watch->path, before) == 0) {
-                continue;
-            }
-            memcpy(before, watch->path, watch->path_size + 1u);
-            int32_t czxid = 0;
-            int type = will_fire(client, slot, table, before)
-                           ? -1
-                           : answer_watch(server, table, before, last_zxid, &czxid);
-            if (type == 0) {
-                server_watch_add(server, client, slot, table, before);
-            } else if (type > 0) {
-                queue_node_event(client, slot, type, before, czxid != 0 ? czxid : watch->czxid);
+        char path[FAKEZK_PATH_MAX] = "";
+        int32_t czxid = -1;
+        const struct zk_watch *watch;
+        while ((watch = next_watch(&pack, LIST_WATCH + slot, table, czxid, path)) != NULL) {
+            bool first = is_first_of_path(&pack, watch);
+            czxid = watch->czxid;
+            memcpy(path, watch->path, watch->path_size + 1u);
+            if (first) {
+                set_watch(client, slot, server, table, path, czxid);
             }
         }
     }

@@ -149,7 +149,9 @@ static bool equal_programs(const struct world_options *options)
 bool world_is_symmetric(const struct world *world)
 {
     const struct world_options *options = &world->options;
-    return options->recipe->symmetric && options->servers == 1 && options->processes > 1 &&
+    /* Without the order between sessions it is the first name that moves. */
+    bool ordered = (options->without & WORLD_CHOICE_POINT('a')) != 0;
+    return options->recipe->symmetric && !ordered && options->servers == 1 && options->processes > 1 &&
            options->processes <= SYMMETRY_PROCESSES_MAX && equal_programs(options);
 }
 

@@ -22,7 +22,7 @@ read -r states omissions exhausted <<<"$(figures --bitstate 64M)"
 same "$whole false" "$states $exhausted" 'states in a large table'
 awk -v o="$omissions" 'BEGIN { exit !(o > 0 && o < 0.01) }' || { echo "omissions of a large table: $omissions"; failed=1; }
 
-for size in 256K 128K 64K; do
+for size in 128K 64K; do
     for workers in 1 2; do
         read -r states omissions _ <<<"$(figures --bitstate $size --workers $workers)"
         awk -v w="$whole" -v s="$states" -v o="$omissions" 'BEGIN { left = w - s; exit !(left > o / 3 && left < o * 6) }' ||

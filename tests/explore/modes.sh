@@ -74,8 +74,16 @@ for mode in '' '--workers 2' '--exact' '--strategy bfs'; do
         "$scratch/plain.scn"
 done
 expect 2 'expected --strategy dfs with several --workers' "$LOCKSTEP" check --workers 2 --strategy bfs "$scratch/plain.scn"
-expect 0 'no symmetry: processes differ' "$LOCKSTEP" check --symmetry "$scratch/followers.scn"
+expect 0 'no symmetry: processes, their order' "$LOCKSTEP" check --symmetry "$scratch/followers.scn"
 expect 2 'expected --symmetry without --exact and --no-renaming' "$LOCKSTEP" check --symmetry --exact "$scratch/plain.scn"
+expect 0 'no symmetry: processes, their order' "$LOCKSTEP" check --symmetry --without a --out "$scratch/reports" "$scratch/plain.scn"
+expect 2 'expected no --subsume with --symmetry' "$LOCKSTEP" check --symmetry --subsume "$scratch/plain.scn"
+# What is violated is found, by all ways of searching.
+printf 'world used defects=silent-session\nmutex /locks/x\nprocess a b: acquire release\nexplore expire<=1\n----\n' >"$scratch/silent.scn"
+for mode in '' '--strategy bfs' '--workers 2'; do
+    # shellcheck disable=SC2086
+    expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --symmetry --out "$scratch/reports" $mode "$scratch/silent.scn"
+done
 expect 2 'expected no --rewrite with --symmetry' "$LOCKSTEP" check --symmetry --rewrite "$scratch/plain.scn"
 expect 2 'expected no --exact with --subsume' "$LOCKSTEP" check --subsume --exact "$scratch/plain.scn"
 expect 2 'expected no --rewrite with --subsume' "$LOCKSTEP" check --subsume --rewrite "$scratch/plain.scn"
