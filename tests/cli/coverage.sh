@@ -36,11 +36,11 @@ cmp "$scratch/first" "$scratch/output" || failed=1
 same "$(grep -E '^ +100 +[0-9]' "$scratch/first")" "$(grep -E '^ +100 +[0-9]' "$scratch/both")" 'what 100 runs cover after a search'
 
 # A search is the same with it, with several workers too.
-"${check[@]}" $file | head -n 2 >"$scratch/plain"
+"${check[@]}" $file >"$scratch/plain"
 "${check[@]}" --coverage $file >"$scratch/covered"
 "${check[@]}" --coverage --workers 3 $file >"$scratch/three"
 "${check[@]}" --coverage --no-memo $file >"$scratch/every"
-cmp "$scratch/plain" <(head -n 2 "$scratch/covered") || failed=1
+cmp <(head -n 2 "$scratch/plain") <(head -n 2 "$scratch/covered") || failed=1
 cmp <(sed 's/, depth [0-9]*)/)/' "$scratch/covered") <(sed 's/, depth [0-9]*)/)/' "$scratch/three") || failed=1 # workers meet states by other ways
 cmp "$scratch/covered" "$scratch/every" || failed=1
 
