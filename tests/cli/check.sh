@@ -20,7 +20,7 @@ scenario large 'loss<=9 expire<=9 crash<=9'
 # field NAME: the text of a field of the JSON object in $scratch/output.
 field()
 {
-    grep -o "\"$1\":[^,}]*" "$scratch/output" | head -n 1 | cut -d: -f2-
+    grep -o "\"$1\":[^,}]*" "$scratch/output" | sed -n 1p | cut -d: -f2-
 }
 
 # What is said is the same in each call, in both orders, and without layers; depths apart.

@@ -111,7 +111,7 @@ for turn in first second; do
     expect 0 '  after the last fault: 6853 states, 15972 transitions' "${check[@]}" --resume "$scratch/kept" "$once"
 done
 expect 1 'no run without faults violates anything' "${check[@]}" --recipe broken-mutual-reset --no-shrink "$once"
-trace=$(grep -l '^- cycle' "$scratch"/reports/*.trace | head -n 1)
+trace=$(grep -l '^- cycle' "$scratch"/reports/*.trace | sed -n 1p)
 expect 2 'expected a run that ends (who waits for ever is shown by lockstep replay), found a circle' \
     "$LOCKSTEP" export -o "$scratch/exported.c" "$trace"
 
