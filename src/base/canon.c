@@ -425,13 +425,10 @@ uint64_t canon_line_hash(const struct canon *canon, int line)
  * as it is remembered. */
 static uint64_t ranks_of(struct canon *canon, const struct canon_part *part, const uint64_t *line_hash)
 {
-    uint64_t key = part->hash;
     if (part->count == 0) {
         return 0;
     }
-    for (unsigned lines = part->lines; lines != 0; lines &= lines - 1) {
-        key += line_hash[__builtin_ctz(lines)];
-    }
+    uint64_t key = canon_part_key(part, line_hash);
     struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
     if (ranking->key != key) {
         *ranking = (struct ranking){key, rank_part(canon, part)};

@@ -125,6 +125,16 @@ static inline struct canon_record *records_of(const struct canon_part *part)
     return (struct canon_record *)(void *)((unsigned char *)values_of(part) + values_bytes(part));
 }
 
+/* What ranks in a part follow from: it, and the numbers that its lines have. */
+static inline uint64_t canon_part_key(const struct canon_part *part, const uint64_t *line_hash)
+{
+    uint64_t key = part->hash;
+    for (unsigned lines = part->lines; lines != 0; lines &= lines - 1) {
+        key += line_hash[__builtin_ctz(lines)];
+    }
+    return key;
+}
+
 /* A hash of the numbers that a line has in the present state. */
 uint64_t canon_line_hash(const struct canon *canon, int line);
 

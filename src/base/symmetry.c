@@ -19,8 +19,7 @@ enum { PLACE_NOBODY, PLACE_ME, PLACE_ANOTHER, PLACE_FIRST };
 struct symmetry {
     struct symmetry_layout layout;
     struct ranking *hashes;
-    unsigned char bytes[PLACE_BYTES]; /* of one record, aligned */
-    bool by_counting;                 /* numbers of the present state are too large for bits */
+    bool by_counting; /* numbers of the present state are too large for bits */
     uint64_t line_hash[QUICK_LINES];
 };
 
@@ -228,15 +227,6 @@ static uint64_t pack_places(const struct canon *canon, const place_list place)
     return packed;
 }
 
-static uint64_t part_key(const struct canon *canon, const struct canon_part *part)
-{
-    uint64_t key = part->hash;
-    for (unsigned lines = part->lines; lines != 0; lines &= lines - 1) {
-        key += canon->symmetry->line_hash[__builtin_ctz(lines)];
-    }
-    return key;
-}
-
 /* The same, remembered: it follows from the part, from the numbers that its lines have, and from what stands for whom. */
 static uint64_t recall_part(const struct canon *canon, const struct canon_part *part, const place_list place,
                             bool whole, int me)
@@ -246,8 +236,8 @@ static uint64_t recall_part(const struct canon *canon, const struct canon_part *
         return hash_part(canon, part, place, whole, me);
     }
     uint64_t places = part->roles != 0 ? pack_places(canon, place) : 0;
-    uint64_t key =
-        hash_mix(part_key(canon, part) + hash_mix(hash_mix(places) + (uint64_t)(me + 1) * 2 + whole + 1));
+    uint64_t key = hash_mix(canon_part_key(part, symmetry->line_hash) +
+                            hash_mix(hash_mix(places) + (uint64_t)(me + 1) * 2 + whole + 1));
     struct ranking *known = &symmetry->hashes[(key ^ key >> 32) & (HASHES - 1)];
     if (known->key != key) {
         *known = (struct ranking){key, hash_part(canon, part, place, whole, me)};

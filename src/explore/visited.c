@@ -106,15 +106,24 @@ struct visited *visited_open(size_t bytes_max)
     return open_table(visited, bytes_max);
 }
 
-struct visited *visited_open_shared(size_t bytes_max, int workers)
+/* What several share, without a table. */
+static struct visited *open_head(int workers)
 {
     struct visited *visited =
         workers >= 1 && workers <= WORKERS_MAX ? map_pages(sizeof *visited, MAP_SHARED) : NULL;
+    if (visited != NULL) {
+        visited->head_bytes = sizeof *visited;
+        visited->workers = workers;
+    }
+    return visited;
+}
+
+struct visited *visited_open_shared(size_t bytes_max, int workers)
+{
+    struct visited *visited = open_head(workers);
     if (visited == NULL) {
         return NULL;
     }
-    visited->head_bytes = sizeof *visited;
-    visited->workers = workers;
     /* All tables together, each half as large again as the one before, take three times the last; only what is written to
      * is memory. */
     visited->space_bytes = bytes_max * 3 + (size_t)4096 * 64;
@@ -128,13 +137,10 @@ struct visited *visited_open_shared(size_t bytes_max, int workers)
 
 struct visited *visited_open_bits(size_t bytes, int workers)
 {
-    struct visited *visited =
-        workers >= 1 && workers <= WORKERS_MAX ? map_pages(sizeof *visited, MAP_SHARED) : NULL;
+    struct visited *visited = open_head(workers);
     if (visited == NULL) {
         return NULL;
     }
-    visited->head_bytes = sizeof *visited;
-    visited->workers = workers;
     visited->bits = bitstate_open(bytes, workers > 1);
     if (visited->bits == NULL) {
         visited_close(visited);
