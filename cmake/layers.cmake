@@ -53,16 +53,18 @@ function(lockstep_objects out)
     set(${out} ${objects} PARENT_SCOPE)
 endfunction()
 
-# lockstep_program(NAME LAYERS layer...)
+# lockstep_program(NAME LAYERS layer... [EXPORT pattern...])
 # A program made of layers alone; it needs cli_main, which has main().
 function(lockstep_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LAYERS")
+    cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LAYERS;EXPORT")
     if(NOT TARGET lockstep_layer_cli_main)
         return()
     endif()
     lockstep_objects(objects ${program_LAYERS})
     add_executable(${name} ${objects})
-    target_link_options(${name} PRIVATE ${WHOLE_PROGRAM_OPTIONS})
+    # Recipes in shared objects find zookeeper.h and the environment here.
+    list(TRANSFORM program_EXPORT PREPEND -Wl,--export-dynamic-symbol= OUTPUT_VARIABLE exports)
+    target_link_options(${name} PRIVATE ${WHOLE_PROGRAM_OPTIONS} ${exports})
     target_link_libraries(${name} PRIVATE ${HARNESS_LIBRARIES})
 endfunction()
 

@@ -151,6 +151,30 @@ struct ls_recipe {
     const char *marks;
 };
 
+/* ---- recipes in shared objects: --recipe FILE.so ---- */
+
+/* Raised when something above changes its meaning; what is added at the end of struct ls_recipe leaves it as it is. */
+#define LS_RECIPE_INTERFACE 1
+
+/* What a shared object exports under the name ls_recipe_module. */
+struct ls_recipe_module {
+    uint32_t interface;   /* LS_RECIPE_INTERFACE of the header that it was compiled with */
+    uint32_t recipe_size; /* sizeof(struct ls_recipe) there; what a newer one has besides is zero */
+    const struct ls_recipe *recipe;
+};
+
+#ifdef __cplusplus
+#define LS_RECIPE_EXPORT_ extern "C" __attribute__((visibility("default")))
+#else
+#define LS_RECIPE_EXPORT_ __attribute__((visibility("default")))
+#endif
+
+/* At the end of a source file, once in a shared object: this recipe is what the file is about. */
+#define LS_RECIPE_MODULE(the_recipe)                                                                         \
+    LS_RECIPE_EXPORT_ extern const struct ls_recipe_module ls_recipe_module;                                 \
+    LS_RECIPE_EXPORT_ const struct ls_recipe_module ls_recipe_module = {                                     \
+        LS_RECIPE_INTERFACE, sizeof(struct ls_recipe), &(the_recipe)}
+
 #ifdef __cplusplus
 }
 #endif

@@ -303,11 +303,17 @@ static int index_of(uint64_t bit)
 
 static int find_recipe(struct cli_options *options, const char *command)
 {
-    options->found_recipe = recipe_find(options->recipe);
-    return options->found_recipe
-               ? 0
-               : cli_usage_error(command, "a recipe (see lockstep list recipes) after --recipe",
-                                 options->recipe);
+    char why[RECIPE_WHY_MAX];
+    options->found_recipe = recipe_load(options->recipe, why);
+    if (options->found_recipe) {
+        return 0;
+    }
+    fprintf(stderr,
+            "lockstep %s: expected a recipe (see lockstep list recipes) or a shared object with one after "
+            "--recipe, "
+            "found '%s': %s\n",
+            command, options->recipe, why);
+    return CLI_USAGE;
 }
 
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size)

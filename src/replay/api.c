@@ -16,7 +16,8 @@
 
 const struct ls_recipe *ls_recipe_find(const char *name)
 {
-    return recipe_find(name);
+    char why[RECIPE_WHY_MAX];
+    return recipe_load(name, why);
 }
 
 /* ---- telling ---- */

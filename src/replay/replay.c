@@ -33,10 +33,12 @@ int replay_setup(const struct trace *trace, struct scenario *scenario, struct ru
                  struct input_error *error)
 {
     int schedule = schedule_find(trace->schedule);
-    *setup = (struct run_setup){.scenario = scenario, .recipe = recipe_find(trace->recipe)};
+    char why[RECIPE_WHY_MAX], expected[RECIPE_WHY_MAX + 64];
+    *setup = (struct run_setup){.scenario = scenario, .recipe = recipe_load(trace->recipe, why)};
     if (!setup->recipe) {
+        snprintf(expected, sizeof expected, "a recipe (see lockstep list recipes): %s", why);
         return input_complain(error, trace->input.name, RECIPE_LINE, 8, trace->recipe, strlen(trace->recipe),
-                              "a recipe (see lockstep list recipes)");
+                              "%s", expected);
     }
     if (schedule < 0) {
         return input_complain(error, trace->input.name, SCHEDULE_LINE, 10, trace->schedule,

@@ -5,7 +5,9 @@
 
 #include "broken/broken.h"
 #include "lock/recipe_mutex.h"
+#include "plugin/plugin.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct ls_recipe *recipe_at(int index)
@@ -26,4 +28,13 @@ const struct ls_recipe *recipe_find(const char *name)
         }
     }
     return NULL;
+}
+
+const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX])
+{
+    if (plugin_is_path(name)) {
+        return plugin_recipe(name, why);
+    }
+    snprintf(why, RECIPE_WHY_MAX, "no recipe has this name");
+    return recipe_find(name);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The recipes that are built in. */
+/* Recipes: those that are built in, and shared objects. */
 #ifndef SCENARIO_RECIPES_H
 #define SCENARIO_RECIPES_H
 
@@ -9,10 +9,15 @@
 
 #define RECIPE_DEFAULT "mutex"
 
-/* The recipe of that name, or NULL. */
+#define RECIPE_WHY_MAX 400
+
+/* The built-in recipe of that name, or NULL. */
 const struct ls_recipe *recipe_find(const char *name);
 
-/* All of them, the correct ones first: the index-th, or NULL behind the last. */
+/* The same; a path is that of a shared object, which is loaded (plugin.h). NULL: `why` is a clause that says why. */
+const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX]);
+
+/* All that are built in, the correct ones first: the index-th, or NULL behind the last. */
 const struct ls_recipe *recipe_at(int index);
 
 #endif

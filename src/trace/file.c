@@ -113,13 +113,13 @@ static int line_has_ended(struct reader *r)
 }
 
 /* Copies the rest of a line that must be one word. */
-static int read_word(struct reader *r, const char *key, const char *expected, char out[TRACE_WORD_MAX])
+static int read_word(struct reader *r, const char *key, const char *expected, char *out, size_t size)
 {
     if (read_key(r, key) != 0) {
         return -1;
     }
     struct input_word word = input_next_word(&r->cursor);
-    if (!word.text || word.size >= TRACE_WORD_MAX) {
+    if (!word.text || word.size >= size) {
         return wrong(r, &word, expected);
     }
     memcpy(out, word.text, word.size);
@@ -170,9 +170,9 @@ static bool take_without(struct trace *trace, const struct input_word *word)
 static int read_head(struct reader *r)
 {
     struct trace *trace = r->trace;
-    if (read_format(r) != 0 || read_word(r, "tool", "a version", trace->tool) != 0 ||
-        read_word(r, "recipe", "a recipe", trace->recipe) != 0 ||
-        read_word(r, "schedule", "a schedule", trace->schedule) != 0) {
+    if (read_format(r) != 0 || read_word(r, "tool", "a version", trace->tool, sizeof trace->tool) != 0 ||
+        read_word(r, "recipe", "a recipe", trace->recipe, sizeof trace->recipe) != 0 ||
+        read_word(r, "schedule", "a schedule", trace->schedule, sizeof trace->schedule) != 0) {
         return -1;
     }
     if (read_key(r, "seed") != 0 || read_number(r, "a number", UINT64_MAX, &trace->seed) != 0) {

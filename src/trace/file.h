@@ -16,7 +16,8 @@
 
 #define TRACE_FORMAT 1
 #define TRACE_BYTES_MAX (16u << 20)
-#define TRACE_WORD_MAX 64 /* of a recipe's name, a schedule, a verdict */
+#define TRACE_WORD_MAX 64    /* of a schedule, a verdict */
+#define TRACE_RECIPE_MAX 256 /* of a recipe's name or path */
 
 /* A choice that is not an action: the driver asked whether the world is at rest. */
 #define TRACE_REST "rest"
@@ -41,7 +42,7 @@ enum trace_seed {
 struct trace {
     struct input input;            /* the file itself; everything else may point into it */
     char tool[TRACE_WORD_MAX];     /* version of the program that wrote it */
-    char recipe[TRACE_WORD_MAX];   /* recipe under test */
+    char recipe[TRACE_RECIPE_MAX]; /* recipe under test */
     char schedule[TRACE_WORD_MAX]; /* who chose: "directed", "uniform", "pct", "search" */
     uint64_t seed;                 /* of the schedule; for directed runs the seed of the run constants */
     int seeded;                    /* enum trace_seed */

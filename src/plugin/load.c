@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Opens shared objects with recipes. What is opened is never closed: code and constants of it may be referred to by
+ * anything that has been recorded. */
+#include "plugin/plugin.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECIPES_MAX 8
+
+/* One that has been opened. */
+struct opened {
+    struct ls_recipe recipe;
+    char path[PLUGIN_PATH_MAX + 1];
+};
+
+static struct opened opened[RECIPES_MAX];
+static int opened_count;
+
+static const struct ls_recipe *refuse(char *why, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static const struct ls_recipe *refuse(char *why, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, PLUGIN_WHY_MAX, format, args);
+    va_end(args);
+    return NULL;
+}
+
+bool plugin_is_path(const char *name)
+{
+    size_t size = strlen(name);
+    return strchr(name, '/') != NULL || (size > 3 && strcmp(name + size - 3, ".so") == 0);
+}
+
+static const struct ls_recipe *remember(const char *path, const struct ls_recipe_module *module)
+{
+    struct opened *next = &opened[opened_count++];
+    size_t size = module->recipe_size < sizeof next->recipe ? module->recipe_size : sizeof next->recipe;
+    memcpy(&next->recipe, module->recipe, size);
+    strcpy(next->path, path);
+    next->recipe.name = next->path;
+    return &next->recipe;
+}
+
+/* What no driver can do without. */
+static const char *missing_part(const struct ls_recipe *recipe)
+{
+    return recipe->start == NULL     ? "start"
+           : recipe->stop == NULL    ? "stop"
+           : recipe->acquire == NULL ? "acquire"
+           : recipe->cancel == NULL  ? "cancel"
+           : recipe->release == NULL ? "release"
+           : recipe->query == NULL   ? "query"
+           : recipe->summary == NULL ? "summary"
+                                     : NULL;
+}
+
+static const struct ls_recipe *take(const char *path, void *handle, char *why)
+{
+    const struct ls_recipe_module *module = dlsym(handle, "ls_recipe_module");
+    if (module == NULL) {
+        return refuse(why, "it does not export a recipe (LS_RECIPE_MODULE of <lockstep/recipe.h>)");
+    }
+    if (module->interface != LS_RECIPE_INTERFACE || module->recipe == NULL) {
+        return refuse(why, "it was compiled for interface %u, this program has %d", module->interface,
+                      LS_RECIPE_INTERFACE);
+    }
+    const struct ls_recipe *recipe = remember(path, module);
+    const char *missing = missing_part(recipe);
+    if (missing != NULL) {
+        opened_count--;
+        return refuse(why, "its recipe has no %s", missing);
+    }
+    return recipe;
+}
+
+const struct ls_recipe *plugin_recipe(const char *path, char why[PLUGIN_WHY_MAX])
+{
+    char file[PLUGIN_PATH_MAX + 3];
+    for (int i = 0; i < opened_count; i++) {
+        if (strcmp(opened[i].path, path) == 0) {
+            return &opened[i].recipe;
+        }
+    }
+    if (strlen(path) > PLUGIN_PATH_MAX || strpbrk(path, " \t\n") != NULL) {
+        return refuse(why, "a path of at most %d characters without spaces is needed", PLUGIN_PATH_MAX);
+    }
+    if (opened_count == RECIPES_MAX) {
+        return refuse(why, "%d shared objects are open already", RECIPES_MAX);
+    }
+    snprintf(file, sizeof file, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);
+    void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    return handle != NULL ? take(path, handle, why) : refuse(why, "%s", dlerror());
+}
