@@ -39,6 +39,7 @@ struct claim {
         sent; /* when the node was asked for: the session lives half its timeout longer at least */
     int64_t czxid;
     int32_t number; /* behind the name of our node */
+    bool named;     /* there is a node of ours, or was */
     uint8_t phase;  /* enum phase */
     uint8_t lock, owner;
     uint8_t depth;  /* while HELD */
@@ -259,7 +260,6 @@ static void on_parent(int rc, const char *value, const void *ctx)
         return;
     }
     if (rc != ZOK && rc != ZNODEEXISTS) {
-        claim->number = -1;
         fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
         return;
     }
@@ -293,7 +293,6 @@ static void on_created(int rc, const char *value, const struct Stat *stat, const
         return;
     }
     if (rc != ZOK) {
-        claim->number = -1;
         if (claim->ended) {
             forget(claim);
         } else {
@@ -301,16 +300,24 @@ static void on_created(int rc, const char *value, const struct Stat *stat, const
         }
         return;
     }
-    claim->number = number_of(strrchr(value, '/') + 1);
+    claim->number = (int32_t)strtol(strrchr(value, '/') + 1 + strlen(PREFIX), NULL, 10);
     claim->czxid = stat->czxid;
-    go(claim, claim->ended ? DELETING : LISTING);
+    claim->named = true;
+    if (claim->ended) {
+        go(claim, DELETING);
+    } else if (claim->number < 0) {
+        fail(claim, LS_ESEQUENCE); /* servers before 3.6 count on with numbers that nobody can order */
+    } else {
+        go(claim, LISTING);
+    }
 }
 
 static int create(struct claim *claim)
 {
     char path[PATH_MAX_BYTES];
     snprintf(path, sizeof path, "%s/" PREFIX, directory(claim));
-    claim->number = -1;
+    claim->number = 0;
+    claim->named = false;
     ls_env_stamp(claim->recipe->env, &claim->sent);
     return zoo_acreate2(claim->recipe->zh, path, claim->recipe->config->contents,
                         claim->recipe->config->contents != NULL ? claim->recipe->config->contents_size : -1,
@@ -463,7 +470,7 @@ static void go(struct claim *claim, enum phase phase)
     if (phase == WAITING || !claim->recipe->connected) {
         return;
     }
-    if (phase == DELETING && claim->number < 0) {
+    if (phase == DELETING && !claim->named) {
         forget(claim); /* there is none */
         return;
     }
@@ -542,7 +549,7 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
     if (claim == r->claim + CLAIMS_MAX) {
         return LS_ENOMEM;
     }
-    *claim = (struct claim){.recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner, .number = -1};
+    *claim = (struct claim){.recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner};
     claim->trying = timeout_ms == 0;
     if (claim->trying && !r->connected) {
         clear(claim, r);
@@ -610,7 +617,9 @@ static void canon(const void *state, struct ls_rename *rename)
         const struct claim *claim = &r->claim[i];
         if (claim->phase != FREE) {
             rename->zxid(rename, &claim->czxid);
-            rename->sequence(rename, &claim->number);
+            if (claim->named) {
+                rename->sequence(rename, &claim->number);
+            }
             rename->text(rename, claim->ahead);
         }
     }
@@ -627,6 +636,7 @@ static const struct ls_recipe next_in_line = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 

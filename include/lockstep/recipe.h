@@ -147,6 +147,9 @@ struct ls_recipe {
     const char *const *states;
     uint32_t (*states_now)(const void *state);
 
+    /* An owner who holds a lock may acquire it again, and holds it until it was released as often. */
+    bool reentrant;
+
     /* Its marks (<lockstep/sometimes.h>) are those of source files whose path contains this; NULL = it has none. */
     const char *marks;
 };

@@ -26,6 +26,7 @@ extern "C" {
 #define WORLD_PROGRAM_MAX 16   /* operations in a client program */
 #define WORLD_ACTIONS_MAX 1024 /* enabled actions at one moment */
 #define WORLD_LABEL_MAX 160
+#define WORLD_NODES_MAX 4 /* of the operator, before a run begins */
 
 struct world;
 struct event;
@@ -50,7 +51,8 @@ enum action_kind {
     ACTION_ADVANCE,   /* timed only: the clock moves to the next moment of interest: "advance" */
     /* What a client program does. */
     ACTION_ACQUIRE,   /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
-    ACTION_RELEASE,   /* lock, owner:              "a release" */
+    ACTION_RELEASE,   /* lock, owner:              "a release"; a step of a program that is never passed over:
+                       "a release anyway" */
     ACTION_CANCEL,    /* lock, owner:              "a cancel" */
     ACTION_WRITE,     /* lock: write to a resource that compares tokens:      "a write"; in a multi with the
                        guard of the recipe, if it has one: "a write guarded" */
@@ -86,7 +88,7 @@ struct action {
     uint8_t
         b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
     int32_t
-        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; REVOKE: place; CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
+        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; RELEASE: 1 = anyway; REVOKE: place; CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
     int32_t d; /* CUT: 1 = the last request read commits late */
 };
 
@@ -149,6 +151,7 @@ struct world_options {
     int locks;
     const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot */
     const char *chroot;                     /* NULL or "/app" */
+    const char *node[WORLD_NODES_MAX];      /* persistent ones that stand already; whole paths; NULL = none */
     const char *contents;                   /* contents of contender nodes, NULL = none */
     bool keep_fresh;                        /* holders renew their belief, if the recipe knows how */
     bool used_directory;                    /* the lock directories exist and have been used before */

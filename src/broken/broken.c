@@ -117,7 +117,7 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
         .acquire = textbook_acquire, .cancel = textbook_cancel, .release = textbook_release,                 \
         .query = textbook_query, .idle = textbook_idle, .guard = textbook_guard, .handle = textbook_handle,  \
         .revocable = textbook_revocable, .revoke = textbook_revoke, .states = textbook_states,               \
-        .states_now = textbook_states_now, .canon = SHOWS_NUMBERS(id) ? textbook_canon : NULL,               \
+        .states_now = textbook_states_now, .reentrant = true, .canon = SHOWS_NUMBERS(id) ? textbook_canon : NULL,               \
     }
 
 #define START(id, name, breaks, summary, defect)                                                             \

@@ -124,6 +124,20 @@ static void observe_failed(struct check_table *table, const struct event *event)
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
+/* Perhaps a session that the process had before it crashed: what the present one left over may still come. */
+static void observe_closing(struct check_table *table, const struct event *event)
+{
+    struct check_record *place = table_first(table, RECORD_PLACE);
+    while (place) {
+        if (place->process == event->process && (place->flags & PLACE_UNCLEAN) == 0) {
+            table_drop(table, place);
+            place = table_first(table, RECORD_PLACE);
+        } else {
+            place = table_next(table, place);
+        }
+    }
+}
+
 static void observe_request(struct check_table *table, const struct event *event)
 {
     if (event->lock == EVENT_LOCK_NONE)
@@ -160,7 +174,10 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_REST:
         judge_rest(table, context, note);
         break;
-    default: /* the session ends, the process dies, or nothing is left over */
+    case EVENT_SESSION_CLOSING:
+        observe_closing(table, event);
+        break;
+    default: /* the process dies, or knows that its session has ended */
         if (event->process != EVENT_PROCESS_NONE)
             table_drop_process(table, RECORD_PLACE, event->process);
         break;

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 static const char HELP[] =
-    "usage: lockstep check [OPTION...] PATH...\n"
+    "usage: lockstep check [OPTION...] PATH... | --suite\n"
     "\n"
     "Searches all runs of exploring scenarios (files, or all *.scn in folders that are exploring; - is "
     "standard input):\n"
@@ -15,7 +15,13 @@ static const char HELP[] =
     "one, and so on: when a limit is reached, what was found for fewer faults stands.\n"
     "The last line is N passed, N failed[, N skipped]; skipped are those that reached a limit first.\n"
     "\n"
-    "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes)\n"
+    "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes), or a shared "
+    "object "
+    "with one: FILE.so\n"
+    "  --suite             the standard suite in place of PATH: situations for any mutex recipe, each "
+    "searched "
+    "up to 400000\n"
+    "                      states and, where there are more, tried with random schedules\n"
     "  --strategy dfs|bfs  depth first: fast (default); breadth first: the shortest violation\n"
     "  --workers N         that many processes search together, depth first (default: 1)\n"
     "  --no-layers         with all faults of the budget at once\n"
@@ -72,6 +78,7 @@ static const char EXAMPLES[] =
     "\n"
     "examples:\n"
     "  lockstep check scenarios/explore\n"
+    "  lockstep check --recipe build/release/recipes/naive_herd.so --suite\n"
     "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
     "  lockstep check --shard 2/5 scenarios/explore\n"
     "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"
@@ -85,7 +92,8 @@ static const uint64_t ALLOWED =
     OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY | OPTION_COVERAGE |
-    OPTION_SHARD | OPTION_BITSTATE | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
+    OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY |
+    OPTION_RESUME;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
@@ -142,7 +150,7 @@ static int check_bitstate(const struct cli_options *options)
 static int look_through(struct cli_options *options)
 {
     const struct explore_options *search = &options->search;
-    if (options->paths == 0) {
+    if (options->paths == 0 && !options->suite) {
         return cli_usage_error("check", "a scenario file or a folder", "");
     }
     if (search->workers > 1 && search->order == EXPLORE_BREADTH_FIRST) {
@@ -192,5 +200,6 @@ int cli_check(int argc, char **argv)
         fputs(EXAMPLES, stdout);
         return CLI_OK;
     }
+    cli_suite_limits(&options);
     return cli_judge(&options, "check");
 }

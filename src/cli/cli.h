@@ -53,6 +53,7 @@ struct cli_options {
     struct strategy_plan plan;     /* of random schedules */
     bool no_search;                /* exploring scenarios get random schedules alone */
     bool coverage;                 /* what was covered is told */
+    bool suite;                    /* the standard suite in place of paths */
     int shard, shards;             /* this one, from 1 on, of so many; 0 = the whole */
     const char
         *given[CLI_OPTIONS_MAX]; /* what was said of each option, "" if it has no value, NULL = nothing */
@@ -96,6 +97,7 @@ struct cli_options {
 #define OPTION_CHECKPOINT_EVERY 0x400000000ull
 #define OPTION_RESUME 0x800000000ull
 #define OPTION_BITSTATE 0x1000000000ull
+#define OPTION_SUITE 0x2000000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -162,6 +164,22 @@ int cli_judge(const struct cli_options *options, const char *command);
 
 /* Reports all that is finished, says the closing line, and returns the exit status (run.c). */
 int cli_tell(const struct cli_options *options, const char *command, const struct cli_job *jobs, int count);
+
+/* ---- the standard suite (suite.c) ---- */
+
+/* Limits of its searches, unless others are given. */
+void cli_suite_limits(struct cli_options *options);
+
+/* Where its scenarios lie: beside the program, where it was built or installed, or below the present folder. NULL: nowhere. */
+const char *cli_suite_folder(void);
+
+/* Whether a situation of it is none for this recipe; says so in words, otherwise NULL. */
+const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);
+
+/* In a suite: the search has met its limit of states; and random schedules have gone on behind that without a violation. */
+#define CLI_SUITE_SCHEDULES 300
+bool cli_suite_full(const struct cli_options *options, const struct cli_job *job);
+bool cli_suite_tried(const struct cli_options *options, const struct cli_job *job);
 
 /* ---- shards (shard.c) ---- */
 

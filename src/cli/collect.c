@@ -57,6 +57,16 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
     return false;
 }
 
+/* A suite is for many recipes: what is not promised is not asked for. */
+static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario)
+{
+    const char *why = options->suite ? cli_suite_leaves_out(scenario, options->found_recipe) : NULL;
+    if (why && !options->quiet) {
+        fprintf(options->json ? stderr : stdout, "left out %s: %s\n", scenario->input.name, why);
+    }
+    return !why;
+}
+
 static void add_file(struct collection *c, const char *path, bool named)
 {
     struct input_error error;
@@ -74,7 +84,7 @@ static void add_file(struct collection *c, const char *path, bool named)
     struct scenario *scenario = &list[c->jobs].scenario;
     if (scenario_read(scenario, path, &error) != 0) {
         complain(c, error.text);
-    } else if (is_of_use(c, scenario, named)) {
+    } else if (is_of_use(c, scenario, named) && is_for_recipe(c->options, scenario)) {
         c->jobs++;
     } else {
         scenario_close(scenario);
@@ -186,6 +196,16 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
     static char default_path[] = "scenarios";
     char *defaults[] = {default_path};
     struct collection c = {.options = options};
+    if (options->suite && options->paths > 0) {
+        return cli_usage_error(command, "no path with --suite", options->path[0]);
+    }
+    if (options->suite) {
+        defaults[0] = (char *)(uintptr_t)cli_suite_folder();
+        if (!defaults[0]) {
+            return cli_usage_error(
+                command, "scenarios/suite beside the program or in this folder for --suite", "none");
+        }
+    }
     char **path = options->paths > 0 ? options->path : defaults;
     int paths = options->paths > 0 ? options->paths : 1;
     if (reads_input_twice(path, paths)) {

@@ -180,8 +180,10 @@ static void work(const struct cli_options *options, struct cli_job *job)
     } else {
         direct_run(&setup, &direct, job->outcome);
     }
-    if (part->kind == CLI_PART_WHOLE && options->seeds > 0 && !stop_asked &&
-        (*verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS || *verdict == VERDICT_LIMIT)) {
+    if (cli_suite_full(options, job) && !stop_asked) {
+        run_random(options, &setup, CLI_SUITE_SCHEDULES, job->outcome);
+    } else if (part->kind == CLI_PART_WHOLE && options->seeds > 0 && !stop_asked &&
+               (*verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS || *verdict == VERDICT_LIMIT)) {
         run_random(options, &setup, options->seeds, job->outcome);
     }
     coverage_into(NULL, NULL); /* what follows has been done before */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char HELP[] = "usage: lockstep list recipes | properties | faults | verbs\n"
-                           "       lockstep list scenarios [--table] [--filter GLOB] [PATH...]\n"
+                           "       lockstep list scenarios [--table] [--filter GLOB] [PATH... | --suite]\n"
                            "\n"
                            "Lists what is built in, or scenarios with the sentence that they open with. "
                            "--table runs them and counts which fault\n"
@@ -16,7 +16,8 @@ static const char HELP[] = "usage: lockstep list recipes | properties | faults |
                            "\n"
                            "examples:\n"
                            "  lockstep list recipes\n"
-                           "  lockstep list scenarios --table\n";
+                           "  lockstep list scenarios --table\n"
+                           "  lockstep list scenarios --suite\n";
 
 static void list_recipes(void)
 {
@@ -110,7 +111,7 @@ int cli_list(int argc, char **argv)
                  {"verbs", list_verbs}};
     static const char EXPECTED[] = "recipes, properties, faults, verbs or scenarios";
     struct cli_options options;
-    int status = cli_options(&options, "list", OPTION_TABLE | OPTION_FILTER, argc, argv);
+    int status = cli_options(&options, "list", OPTION_TABLE | OPTION_FILTER | OPTION_SUITE, argc, argv);
     if (status != 0) {
         return status;
     }
@@ -126,7 +127,7 @@ int cli_list(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof LISTS / sizeof LISTS[0]; i++) {
         if (strcmp(what, LISTS[i].name) == 0) {
-            if (options.paths > 0 || options.table || options.filter) {
+            if (options.paths > 0 || options.table || options.filter || options.suite) {
                 return cli_usage_error("list", "nothing more",
                                        options.paths > 0 ? options.path[0] : "an option");
             }

@@ -56,6 +56,7 @@ static const struct {
     {"checkpoint-every", required_argument, OPTION_CHECKPOINT_EVERY},
     {"resume", required_argument, OPTION_RESUME},
     {"bitstate", required_argument, OPTION_BITSTATE},
+    {"suite", no_argument, OPTION_SUITE},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
@@ -171,6 +172,9 @@ static void switch_on(struct cli_options *options, uint64_t bit)
         break;
     case OPTION_NO_SEARCH:
         options->no_search = true;
+        break;
+    case OPTION_SUITE:
+        options->suite = true;
         break;
     case OPTION_NO_LAYERS:
         options->search.layers = false;

@@ -16,7 +16,9 @@ static const char HELP[] =
     "their properties.\n"
     "The last line is N passed, N failed[, N skipped]; skipped are those that came to no verdict.\n"
     "\n"
-    "  --recipe NAME   the recipe under test (default: mutex; see lockstep list recipes)\n"
+    "  --recipe NAME   the recipe under test (default: mutex; see lockstep list recipes), or a shared object "
+    "with "
+    "one: FILE.so\n"
     "  --seeds N       also N random schedules of each scenario\n"
     "  --seed N        the first of those seeds (default 1); also the seed of directed runs\n"
     "  --strategy S    how those schedules choose: uniform; pct, by random priorities that change at random "
@@ -68,7 +70,7 @@ struct summary {
 static void report(void *ctx, const struct cli_job *job)
 {
     struct summary *summary = ctx;
-    summary->verdicts[job->outcome->verdict]++;
+    summary->verdicts[cli_suite_tried(summary->options, job) ? VERDICT_HOLDS : job->outcome->verdict]++;
     if (!summary->options->json) {
         cli_print_job(stdout, summary->options, job);
     } else if (cli_print_json(stdout, summary->options, job) != 0) {

@@ -24,7 +24,7 @@ static bool in_colour(FILE *out)
     return isatty(fileno(out)) && !getenv("NO_COLOR");
 }
 
-static void head(FILE *out, const struct cli_job *job)
+static void head(FILE *out, const struct cli_options *options, const struct cli_job *job)
 {
     static const struct {
         const char *word;
@@ -36,7 +36,8 @@ static void head(FILE *out, const struct cli_job *job)
                  [VERDICT_ERROR] = {"ERROR", RED}};
     enum verdict verdict = job->outcome->verdict;
     bool colour = in_colour(out);
-    fprintf(out, "%s%s%s %s", colour ? HEADS[verdict].colour : "", HEADS[verdict].word, colour ? PLAIN : "",
+    fprintf(out, "%s%s%s %s", colour ? HEADS[verdict].colour : "",
+            cli_suite_tried(options, job) ? "tried" : HEADS[verdict].word, colour ? PLAIN : "",
             job->scenario.input.name);
     if (job->outcome->search.states > 0) {
         fprintf(out, "  (%llu states, %llu transitions, depth %llu)",
@@ -189,10 +190,10 @@ static void say_failure(FILE *out, const struct cli_job *job)
 void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job)
 {
     const struct outcome *outcome = job->outcome;
-    if (options->quiet && outcome->verdict == VERDICT_HOLDS) {
+    if (options->quiet && (outcome->verdict == VERDICT_HOLDS || cli_suite_tried(options, job))) {
         return;
     }
-    head(out, job);
+    head(out, options, job);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
         say_what_stands(out, job, options);
         say_after(out, &outcome->search);

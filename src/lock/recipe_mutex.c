@@ -322,6 +322,7 @@ const struct ls_recipe ls_recipe_mutex = {
     .handle = handle,
     .revocable = revocable,
     .revoke = revoke,
+    .reentrant = true,
     .canon = canon,
     .symmetric = true,
     .states = state_names,

@@ -20,16 +20,17 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     return 0;
 }
 
-/* owner=N, timeout=2s, place=N, guarded. Returns 1 if it was one of them. */
+/* owner=N, timeout=2s, place=N, guarded, anyway. Returns 1 if it was one of them. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
     struct input_word key, value;
     parser_split(word, '=', &key, &value);
     if (!value.text) {
-        bool guarded = (verb->flags & VERB_GUARDED) && input_word_is(word, "guarded");
-        action->c = guarded ? 1 : action->c;
-        return guarded;
+        bool flag = ((verb->flags & VERB_GUARDED) && input_word_is(word, "guarded")) ||
+                    ((verb->flags & VERB_ANYWAY) && input_word_is(word, "anyway"));
+        action->c = flag ? 1 : action->c;
+        return flag;
     }
     if (input_word_is(&key, "owner") && (verb->flags & VERB_OWNER)) {
         int64_t owner;
@@ -58,6 +59,7 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
     return parser_wrong(parser, word,
                         verb->flags & VERB_TIMEOUT   ? "owner=N or timeout=DURATION"
                         : verb->flags & VERB_PLACE   ? "place=N"
+                        : verb->flags & VERB_ANYWAY  ? "owner=N or anyway"
                         : verb->flags & VERB_OWNER   ? "owner=N"
                         : verb->flags & VERB_GUARDED ? "guarded"
                                                      : "no option");

@@ -275,6 +275,24 @@ static int read_chroot(struct parser *parser)
     return parser->scenario->options.chroot ? 0 : -1;
 }
 
+static int read_node(struct parser *parser)
+{
+    struct world_options *options = &parser->scenario->options;
+    struct input_word path = input_next_word(&parser->cursor);
+    int nodes = 0;
+    while (nodes < WORLD_NODES_MAX && options->node[nodes]) {
+        nodes++;
+    }
+    if (nodes == WORLD_NODES_MAX) {
+        return parser_wrong(parser, &path, "at most " PARSER_DIGITS(WORLD_NODES_MAX) " nodes");
+    }
+    if (parser_path(parser, &path) != 0 || parser_end_of_line(parser) != 0) {
+        return -1;
+    }
+    options->node[nodes] = parser_keep(parser, &path);
+    return options->node[nodes] ? 0 : -1;
+}
+
 static int read_contents(struct parser *parser)
 {
     static const char EXPECTED[] = "a text of at most 64 bytes in double quotes";
@@ -437,6 +455,7 @@ int parser_header(struct parser *parser, const struct input_word *word)
         {"chroot", read_chroot},   {"contents", read_contents},
         {"process", read_process}, {"explore", parser_explore},
         {"show", read_show},       {"properties", read_named_properties},
+        {"node", read_node},
     };
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
         if (input_word_is(word, LINES[i].name)) {

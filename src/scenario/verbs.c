@@ -21,8 +21,8 @@ static const struct verb VERBS[] = {
            "asks for the lock; without timeout it waits for ever"),
     CLIENT("try", VERB_OWNER, ACTION_ACQUIRE, "a try [LOCK] [owner=N]",
            "asks for the lock only if it is free now"),
-    CLIENT("release", VERB_OWNER, ACTION_RELEASE, "a release [LOCK] [owner=N]",
-           "gives one level of the lock back"),
+    CLIENT("release", VERB_OWNER | VERB_ANYWAY, ACTION_RELEASE, "a release [LOCK] [owner=N] [anyway]",
+           "gives one level of the lock back; in a program with anyway also if it does not hold it"),
     CLIENT("cancel", VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]", "gives a pending acquire up"),
     CLIENT("write", VERB_GUARDED, ACTION_WRITE, "a write [LOCK] [guarded]",
            "writes to a resource that compares fencing tokens; guarded: to the ensemble, in a multi that "
@@ -82,6 +82,7 @@ static const struct header_word HEADERS[] = {
     {"world", "world [OPTION...]", "servers, times, run constants"},
     {"mutex", "mutex PATH [as NAME]", "a lock; its name is the last part of the path"},
     {"chroot", "chroot /app", "all paths lie below it"},
+    {"node", "node PATH", "a persistent node that stands before the run begins"},
     {"contents", "contents \"TEXT\"", "contents of the contender nodes"},
     {"process", "process NAME... [asleep][: OPERATION...]",
      "processes, and their program in an exploring scenario"},

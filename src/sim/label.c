@@ -138,6 +138,9 @@ static void label_client(const struct action *action, char *label)
     if (action->kind == ACTION_WRITE && action->c != 0) {
         snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " guarded");
     }
+    if (action->kind == ACTION_RELEASE && action->c != 0) {
+        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " anyway");
+    }
     if (action->kind == ACTION_REVOKE && action->c > 1) {
         snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " place=%d", action->c);
     }
@@ -296,7 +299,8 @@ static int parse_client(const struct words *words, int p, struct action *action,
         } else if ((kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) ||
                    (kind == ACTION_REVOKE && option(words->word[i], "place", &value) && value > 0)) {
             action->c = value;
-        } else if (kind == ACTION_WRITE && strcmp(words->word[i], "guarded") == 0) {
+        } else if ((kind == ACTION_WRITE && strcmp(words->word[i], "guarded") == 0) ||
+                   (kind == ACTION_RELEASE && strcmp(words->word[i], "anyway") == 0)) {
             action->c = 1;
         } else {
             return fail(why, LS_EINVAL, "expected a lock, owner=N or timeout=T, found \"%.60s\"",

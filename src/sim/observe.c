@@ -119,8 +119,12 @@ static int request_kind(int op)
     return known[op] - 1;
 }
 
+/* What the library still delivers while its handle is closed for good, nobody is there to hear. */
 static void session_event(const struct fakezk_event *from)
 {
+    if (the_world.stopping) {
+        return;
+    }
     int kind = EVENT_AUTH_FAILED;
     if (from->code == ZOO_CONNECTED_STATE) {
         kind = EVENT_LINK_UP;

@@ -135,9 +135,11 @@ static void end_beliefs(int p)
 
 void process_stop(int p)
 {
+    the_world.stopping = true;
     enter(p);
     recipe()->stop(process_state(p));
     leave();
+    the_world.stopping = false;
     end_beliefs(p);
     wipe(p);
     struct event event = observe_process(EVENT_STOPPED, p);
@@ -554,7 +556,8 @@ void process_skip_ops(int p)
             process_mark(p)->pc++;
             continue;
         }
-        if (op->kind != ACTION_RELEASE && op->kind != ACTION_WRITE) {
+        bool passed_over = op->kind == ACTION_WRITE || (op->kind == ACTION_RELEASE && op->c == 0);
+        if (!passed_over) {
             return;
         }
         const struct slot *slot = process_slot(p, op->b, op->a);

@@ -145,6 +145,10 @@ static void prepare_directories(const struct world_options *options)
         fakezk_operator_create(options->chroot, 0, false);
         settle_log();
     }
+    for (int i = 0; i < WORLD_NODES_MAX && options->node[i] != NULL; i++) {
+        fakezk_operator_create(options->node[i], 0, false);
+        settle_log();
+    }
 }
 
 static void lay_out(const struct world_options *wanted)
@@ -156,7 +160,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.texts = 0;
     the_world.trouble[0] = 0;
     the_world.locked = the_world.in_callback = 0;
-    the_world.releasing = the_world.freed_waits = the_world.programmed = false;
+    the_world.releasing = the_world.freed_waits = the_world.stopping = the_world.programmed = false;
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;
     }

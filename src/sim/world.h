@@ -95,6 +95,7 @@ struct world {
     bool programmed; /* some process has a program */
     bool releasing;  /* FREED waits until RELEASED has been announced */
     bool freed_waits;
+    bool stopping; /* within a recipe's stop */
     struct event freed;
     const char *text[TEXTS_MAX];
     int texts;

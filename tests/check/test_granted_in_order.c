@@ -186,6 +186,30 @@ static void alone_it_is_not_judged(void **state)
     judge_close(&judge);
 }
 
+/* A has crashed before: its former session ends when a create of an ended acquire is still under way. */
+static void end_of_a_former_session_tells_nothing_of_the_left_over_node(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    failed(&judge, A);
+    asked(&judge, A);
+    show(&judge,
+         (struct event){.kind = EVENT_SESSION_CLOSING, .lock = EVENT_LOCK_NONE, .process = A, .session = 7});
+    created(&judge, A, 10); /* of the acquire that has ended */
+    asked(&judge, B);
+    created(&judge, B, 11);
+    requested(&judge, A, EVENT_REQUEST_DELETE);
+    created(&judge, A, 12);
+    deleted(&judge, A, 10, 13);
+    granted(&judge, B, 11);
+    rest(&judge);
+    assert_int_equal(judge.finding->violated, false);
+    judge_close(&judge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +222,7 @@ int main(void)
         cmocka_unit_test(place_taken_by_the_operator_holds),
         cmocka_unit_test(left_over_node_is_not_the_new_place),
         cmocka_unit_test(places_are_told_apart_again_after_rest),
+        cmocka_unit_test(end_of_a_former_session_tells_nothing_of_the_left_over_node),
         cmocka_unit_test(alone_it_is_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,7 @@ expect_line "lockstep run: expected a number from 1 to 1000000000000 after --see
 expect_line "lockstep run: expected a number from 1 to 1000000000000 after --seeds, found '1e3'" \
     "$LOCKSTEP" run --seeds 1e3
 expect_line "lockstep run: expected a number from 1 to 256 after --jobs, found '-1'" "$LOCKSTEP" run --jobs -1
-expect_line "lockstep run: expected a recipe (see lockstep list recipes) after --recipe, found 'nothing'" \
+expect_line "lockstep run: expected a recipe (see lockstep list recipes) or a shared object with one after --recipe, found 'nothing'" \
     "$LOCKSTEP" run --recipe nothing
 expect_line "lockstep run: expected a pattern for at least one scenario after --filter, found 'zzz*'" \
     "$LOCKSTEP" run --filter 'zzz*' "$f"
