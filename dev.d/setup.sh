@@ -6,7 +6,7 @@
 packages_of()
 {
     case $1 in
-    run) echo gcc libc6-dev cmake ninja-build libzookeeper-mt-dev libcjson-dev liblz4-dev libxml2-dev ;;
+    run) echo gcc libc6-dev cmake ninja-build libzookeeper-mt-dev libcjson-dev libelf-dev liblz4-dev libxml2-dev ;;
     # The server itself is in libzookeeper-java; the package zookeeper adds a desktop Java and scripts not used here. The
     # others from g++ on are for what users of the library do: C++, pkg-config, Debian packages.
     test) echo libcmocka-dev libzookeeper-java libslf4j-java default-jre-headless g++ pkgconf dpkg-dev file ;;

@@ -662,6 +662,8 @@ static int issue_list(struct attempt *attempt)
 static void predecessor_gone(struct attempt *attempt)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
+    if (defects->locks_twice)
+        ls_env_lock(attempt->book->env);
     if (defects->waits_for_absent)
         attempt->state = ATTEMPT_WAITING;
     else if (defects->requeues_if_gone || defects->requeues_when_woken || defects->resets)

@@ -85,6 +85,8 @@
       keeps_for_itself)                                                                                      \
     X(revokes_by_force, "broken-revokes-by-force", "at_most_one_believer",                                   \
       "takes a lock away by deleting its holder's node instead of asking for it", revokes_by_force)          \
+    X(locks_twice, "broken-locks-twice", "contract_is_kept",                                                 \
+      "takes the mutex that it holds when its predecessor is gone before it can be watched", locks_twice)    \
     X(fails_at_once, "broken-fails-at-once", BROKEN_NOTHING_TO_JUDGE,                                        \
       "fails every acquire without asking anybody", fails_at_once)
 
@@ -117,7 +119,8 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
         .acquire = textbook_acquire, .cancel = textbook_cancel, .release = textbook_release,                 \
         .query = textbook_query, .idle = textbook_idle, .guard = textbook_guard, .handle = textbook_handle,  \
         .revocable = textbook_revocable, .revoke = textbook_revoke, .states = textbook_states,               \
-        .states_now = textbook_states_now, .reentrant = true, .canon = SHOWS_NUMBERS(id) ? textbook_canon : NULL,               \
+        .states_now = textbook_states_now, .reentrant = true,                                                \
+        .canon = SHOWS_NUMBERS(id) ? textbook_canon : NULL,                                                  \
     }
 
 #define START(id, name, breaks, summary, defect)                                                             \

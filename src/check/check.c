@@ -14,6 +14,7 @@ static const struct property *const all[] = {
     &check_release_matches_acquire, &check_every_loss_is_told,
     &check_deadline_is_kept,        &check_bounded_work,
     &check_can_always_be_served,    &check_served_under_weak_fairness,
+    &check_contract_is_kept,
 };
 enum { ALL_COUNT = sizeof all / sizeof all[0] };
 _Static_assert(ALL_COUNT <= CHECK_PROPERTIES_MAX, "findings have room for all properties");

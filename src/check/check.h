@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <trace/event.h>
 
-#define CHECK_PROPERTIES_MAX 16
+#define CHECK_PROPERTIES_MAX 24
 #define CHECK_WHY_MAX 240
 
 /* In which modes a property means something when no file names it (D6, D8). */

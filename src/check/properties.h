@@ -21,5 +21,6 @@ extern const struct property check_deadline_is_kept;
 extern const struct property check_bounded_work;
 extern const struct property check_can_always_be_served;
 extern const struct property check_served_under_weak_fairness;
+extern const struct property check_contract_is_kept;
 
 #endif

@@ -78,7 +78,7 @@ static const char EXAMPLES[] =
     "\n"
     "examples:\n"
     "  lockstep check scenarios/explore\n"
-    "  lockstep check --recipe build/release/recipes/naive_herd.so --suite\n"
+    "  lockstep check --recipe build/release/recipes/naive_herd.so --suite --filter 'three*'\n"
     "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
     "  lockstep check --shard 2/5 scenarios/explore\n"
     "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include "plugin/plugin.h"
 #include "scenario/recipes.h"
 
 #include <errno.h>
@@ -374,6 +375,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
             list[used++] = (struct option){OPTIONS[i].name, OPTIONS[i].argument, NULL, 1000 + i};
         }
     }
+    recipe_set_loader(plugin_recipe);
     opterr = 0;
     optind = 0; /* starts over, also with glibc's permutation */
     const char *letters = allowed & OPTION_OUT ? ":ho:" : ":h";

@@ -339,6 +339,13 @@ static void line_fault(struct narrator *narrator, const struct event *event)
     append(narrator, " %s", verb_of_action(event->code));
 }
 
+static void line_misbehaved(struct narrator *narrator, const struct event *event)
+{
+    static const char *const WHAT[] = {"crash", "loop", "global", "free", "lock", "keep", "return", "block"};
+    begin_event(narrator, event, "misbehaved");
+    append(narrator, " %s%s%s", WHAT[event->code], event->path ? " " : "", event->path ? event->path : "");
+}
+
 static const struct {
     unsigned group;
     void (*line)(struct narrator *narrator, const struct event *event);
@@ -382,6 +389,7 @@ static const struct {
     [EVENT_PAUSED] = {SHOW_FAULTS, line_plain},
     [EVENT_RESUMED] = {SHOW_FAULTS, line_plain},
     [EVENT_FAULT] = {SHOW_FAULTS, line_fault},
+    [EVENT_MISBEHAVED] = {SHOW_DEFAULT, line_misbehaved},
     [EVENT_REST] = {SHOW_REST, line_plain},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");

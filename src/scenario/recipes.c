@@ -5,7 +5,6 @@
 
 #include "broken/broken.h"
 #include "lock/recipe_mutex.h"
-#include "plugin/plugin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,11 +29,26 @@ const struct ls_recipe *recipe_find(const char *name)
     return NULL;
 }
 
+static recipe_loader loader;
+
+void recipe_set_loader(recipe_loader wanted)
+{
+    loader = wanted;
+}
+
+/* A recipe that is built in has neither a slash nor an end. */
+static bool is_path(const char *name)
+{
+    size_t size = strlen(name);
+    return strchr(name, '/') != NULL || (size > 3 && strcmp(name + size - 3, ".so") == 0);
+}
+
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX])
 {
-    if (plugin_is_path(name)) {
-        return plugin_recipe(name, why);
+    if (is_path(name) && loader != NULL) {
+        return loader(name, why);
     }
-    snprintf(why, RECIPE_WHY_MAX, "no recipe has this name");
+    snprintf(why, RECIPE_WHY_MAX, is_path(name) ? "shared objects are loaded by the program lockstep alone"
+                                                : "no recipe has this name");
     return recipe_find(name);
 }

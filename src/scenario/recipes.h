@@ -14,7 +14,11 @@
 /* The built-in recipe of that name, or NULL. */
 const struct ls_recipe *recipe_find(const char *name);
 
-/* The same; a path is that of a shared object, which is loaded (plugin.h). NULL: `why` is a clause that says why. */
+/* Who loads shared objects; NULL = nobody. `why` has RECIPE_WHY_MAX bytes. */
+typedef const struct ls_recipe *(*recipe_loader)(const char *path, char *why);
+void recipe_set_loader(recipe_loader loader);
+
+/* The same; a path is that of a shared object, which is loaded. NULL: `why` is a clause that says why. */
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX]);
 
 /* All that are built in, the correct ones first: the index-th, or NULL behind the last. */

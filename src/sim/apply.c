@@ -324,8 +324,11 @@ static void do_action(const struct action *action)
     }
 }
 
-void world_do(struct world *world, const struct action *action)
+/* The action, and what its process says afterwards. */
+static void do_whole(void *ctx)
 {
+    const struct action *action = ctx;
+    struct world *world = &the_world;
     do_action(action);
     world->steps++;
     bool one = !world->options.timed; /* only the clock changes the answers of others */
@@ -337,6 +340,13 @@ void world_do(struct world *world, const struct action *action)
         }
         process_ask_belief(p);
     }
+}
+
+void world_do(struct world *world, const struct action *action)
+{
+    struct action copy = *action;
+    (void)world;
+    guard_call(do_whole, &copy);
 }
 
 int world_apply(struct world *world, const struct action *action)

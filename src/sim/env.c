@@ -15,7 +15,7 @@ void ls_env_lock(struct ls_env *env)
 {
     (void)env;
     if (the_world.locked != 0) {
-        world_note_trouble("a process takes the mutex of its environment twice");
+        world_note_offence(EVENT_OFFENCE_LOCK, NULL);
     }
     the_world.locked = 1;
 }
@@ -24,7 +24,7 @@ void ls_env_unlock(struct ls_env *env)
 {
     (void)env;
     if (the_world.locked == 0) {
-        world_note_trouble("a process drops the mutex of its environment without holding it");
+        world_note_offence(EVENT_OFFENCE_LOCK, NULL);
     }
     the_world.locked = 0;
 }
@@ -46,7 +46,7 @@ void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)env;
     (void)waiter;
-    world_note_trouble("unsupported call: ls_env_wait (a blocking call inside a world)");
+    world_note_offence(EVENT_OFFENCE_BLOCK, NULL);
 }
 
 void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)

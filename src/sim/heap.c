@@ -105,7 +105,7 @@ void heap_free(int p, void *memory)
     unsigned char *high = (unsigned char *)heap + heap->head.used;
     bool inside = (unsigned char *)memory > low && (unsigned char *)memory < high;
     if (!inside || !chunk->used) {
-        world_note_trouble("a process frees memory that it does not own");
+        world_note_offence(EVENT_OFFENCE_FREE, NULL);
         return;
     }
     arena_mark(&the_world.arena, the_world.heap_block[p]);

@@ -24,7 +24,7 @@ static void enter(int p)
 static void leave(void)
 {
     if (the_world.locked != 0 || the_world.in_callback != 0) {
-        world_note_trouble("a process was left with its mutex held or inside a callback");
+        world_note_offence(the_world.locked != 0 ? EVENT_OFFENCE_KEEP : EVENT_OFFENCE_RETURN, NULL);
         the_world.locked = 0;
         the_world.in_callback = 0;
     }
@@ -344,7 +344,7 @@ void process_fire(int p, int index)
     the_world.locked = 1;
     fn(fired.ctx);
     if (the_world.locked != 1) {
-        world_note_trouble("a timer's function returned without the mutex");
+        world_note_offence(EVENT_OFFENCE_RETURN, NULL);
     }
     the_world.locked = 0;
     leave();
@@ -433,7 +433,7 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
     int p = env->process;
     struct event event;
     if (the_world.locked != 0) {
-        world_note_trouble("a recipe reports with the mutex of its environment held");
+        world_note_offence(EVENT_OFFENCE_KEEP, NULL);
     }
     switch (report->kind) {
     case LS_REPORT_GRANTED:
@@ -473,7 +473,9 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
 
 static void ask_slot(int p, struct slot *slot)
 {
+    the_world.asked = p;
     enum ls_belief belief = recipe()->query(process_state(p), slot->rec.tag, (int)slot->rec.word);
+    the_world.asked = -1;
     if (belief == (enum ls_belief)slot->belief) {
         return;
     }

@@ -160,6 +160,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.texts = 0;
     the_world.trouble[0] = 0;
     the_world.locked = the_world.in_callback = 0;
+    the_world.asked = -1;
     the_world.releasing = the_world.freed_waits = the_world.stopping = the_world.programmed = false;
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;
@@ -204,12 +205,17 @@ void world_set_observer(struct world *world, world_observer observer, void *ctx)
     world->observer_ctx = ctx;
 }
 
+static void start(void *ctx)
+{
+    process_start(*(const int *)ctx);
+}
+
 void world_begin(struct world *world)
 {
     prepare_directories(&world->options);
     for (int p = 0; p < world->options.processes; p++) {
         if (world->options.autostart[p]) {
-            process_start(p);
+            guard_call(start, &p);
         }
     }
 }

@@ -91,6 +91,7 @@ struct world {
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
     int locked; /* the environment's mutex of the running process */
+    int asked;  /* the process whose recipe is asked a question, which changes nothing; -1 = none */
     int in_callback;
     bool programmed; /* some process has a program */
     bool releasing;  /* FREED waits until RELEASED has been announced */
@@ -146,6 +147,14 @@ static inline bool process_running(int p)
 }
 
 void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The recipe of the process that runs does what no recipe may. */
+void world_note_offence(enum event_offence offence, const char *where);
+
+/* ---- guard.c: steps of recipes that are not to be trusted ---- */
+
+/* fn(ctx), guarded if there is a guard: a process that did not come back is noted, and as if it had crashed. */
+void guard_call(void (*fn)(void *ctx), void *ctx);
 
 /* ---- process.c: entering recipes ---- */
 

@@ -43,6 +43,7 @@ static const char *const NAMES[] = {
     [EVENT_PAUSED] = "paused",
     [EVENT_RESUMED] = "resumed",
     [EVENT_FAULT] = "fault",
+    [EVENT_MISBEHAVED] = "misbehaved",
     [EVENT_REST] = "rest",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");

@@ -70,9 +70,24 @@ enum event_kind {
     EVENT_RESUMED,   /* process */
     EVENT_FAULT,     /* process or none; code = enum action_kind: any fault, before its consequences */
 
+    /* The recipe itself. */
+    EVENT_MISBEHAVED, /* process; code = enum event_offence; path = where, NULL if nobody knows */
+
     /* The run. */
     EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no janitor work, no fault pending */
     EVENT_KINDS
+};
+
+/* What no recipe may do, whatever it promises (include/lockstep/recipe.h, env.h). */
+enum event_offence {
+    EVENT_OFFENCE_CRASH,  /* a signal ended it */
+    EVENT_OFFENCE_LOOP,   /* it did not come back */
+    EVENT_OFFENCE_GLOBAL, /* it changed memory that is no part of its state: a variable of the program */
+    EVENT_OFFENCE_FREE,   /* it freed what it does not own */
+    EVENT_OFFENCE_LOCK,   /* it took the mutex twice, or dropped what it did not hold */
+    EVENT_OFFENCE_KEEP,   /* it came back, or reported, with the mutex held */
+    EVENT_OFFENCE_RETURN, /* a timer's function came back without the mutex, or a callback was left half */
+    EVENT_OFFENCE_BLOCK,  /* it went to sleep, where nobody can wake it */
 };
 
 enum event_request {

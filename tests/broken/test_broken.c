@@ -86,6 +86,7 @@ static const struct situation situations[] = {
     {"broken-steps-aside", 2, 1, false, NULL},
     {"broken-keeps-for-itself", 2, 1, false, NULL},
     {"broken-revokes-by-force", 2, 1, true, "a acquire; settle; b acquire; settle; b revoke"},
+    {"broken-locks-twice", 3, 1, false, BETWEEN_LIST_AND_WATCH},
     {"broken-fails-at-once", 2, 1, false, "a acquire; settle; b acquire"},
 };
 /* Of some the run's constants are part. */

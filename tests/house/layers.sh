@@ -17,12 +17,12 @@ declare -A MAY=(
     [fakezk]="base fakezk.h zookeeper"
     [check]="base trace"
     [sim]="base trace lock broken fakezk api fakezk.h sim.h zookeeper"
-    [plugin]="base sim api sim.h"
-    [scenario]="base trace lock broken check sim plugin api sim.h fakezk.h explore replay"
+    [plugin]="base trace sim api sim.h"
+    [scenario]="base trace lock broken check sim api sim.h fakezk.h explore replay"
     [replay]="base trace lock broken check sim api sim.h fakezk.h scenario replay.h"
     [explore]="base trace lock broken check sim api sim.h fakezk.h scenario replay"
     [report]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore"
-    [cli]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore report"
+    [cli]="base trace lock broken check sim plugin api sim.h fakezk.h scenario replay explore report"
     [real]="base trace lock broken check api zookeeper"
 )
 # The recipe layers ask the world for these and never the system (D1).

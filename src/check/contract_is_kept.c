@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The recipe keeps to what <lockstep/recipe.h> and <lockstep/env.h> ask of any recipe: it comes back from each call, in
+ * one piece, changes nothing but its state and its memory, and handles the mutex of its environment as it should.
+ *
+ * It does not see: reads of what is no state, such as variables of the program that somebody else changes; what a recipe
+ * does outside of a world. Crashes, endless loops and variables are looked for in recipes from shared objects only; one that is built in
+ * ends its worker. */
+#include <check/properties.h>
+
+static const char *const OFFENCES[] = {
+    [EVENT_OFFENCE_CRASH] = "crashes",
+    [EVENT_OFFENCE_LOOP] = "does not come back",
+    [EVENT_OFFENCE_GLOBAL] = "keeps state outside of its state",
+    [EVENT_OFFENCE_FREE] = "frees memory that it does not own",
+    [EVENT_OFFENCE_LOCK] = "takes the mutex of its environment twice, or drops it without holding it",
+    [EVENT_OFFENCE_KEEP] = "comes back or reports with the mutex of its environment held",
+    [EVENT_OFFENCE_RETURN] = "leaves a timer's function without the mutex, or a callback half",
+    [EVENT_OFFENCE_BLOCK] = "waits inside a world, where nobody can wake it",
+};
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    (void)table;
+    if (event->kind == EVENT_GRANTED) {
+        note->premises = 1;
+        return;
+    }
+    check_violate(note, "the recipe of %s %s%s%s", WHO, OFFENCES[event->code], event->path ? ": " : "",
+                  event->path ? event->path : "");
+}
+
+const struct property check_contract_is_kept = {
+    .name = "contract_is_kept",
+    .sentence = "a recipe comes back from each call in one piece, and changes nothing but its own state",
+    .premise = "grants",
+    .blind_to = "reads of what is no state; crashes, loops and variables of built-in recipes",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_MISBEHAVED),
+    .needs = 0,
+    .observe = observe,
+};

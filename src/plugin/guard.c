@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Steps of a recipe that may crash, never come back, or keep state where a world does not look.
+ *
+ * A fault inside a call is caught by a signal handler, which goes back to where the call began. A call that does
+ * not come back is found by a timer that counts processor time: at two ticks in a row within the same call. It is ended only
+ * while the recipe's own code runs, never inside the simulated client or the C library, so that what these keep is whole.
+ * Variables are compared after each call with what they were, and put back. */
+#include "sim/guard.h"
+#include "plugin/plugin.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <ucontext.h>
+
+#define TICK_US 50000
+#define SOON_US 200
+#define PARTS_MAX 4
+#define STACK_BYTES 65536
+#define WHERE_MAX 128
+
+/* Memory that nobody may change. */
+struct part {
+    unsigned char *now;
+    unsigned char *before;
+    size_t size;
+    uintptr_t offset;
+};
+
+static const struct object *watched;
+static uintptr_t base;
+static uintptr_t code_offset; /* from base */
+static size_t code_size;
+static struct part part[PARTS_MAX];
+static int parts;
+
+static sigjmp_buf way_back;
+static volatile sig_atomic_t within; /* a guarded call */
+static volatile sig_atomic_t signal_number;
+static volatile uintptr_t fault_at;
+static unsigned long call_at_tick;
+static volatile sig_atomic_t ticks;
+static bool armed; /* the timer, in this process */
+static char where_text[WHERE_MAX];
+
+/* ---- signals ---- */
+
+static uintptr_t program_counter(const void *context)
+{
+    const ucontext_t *at = context;
+#if defined(__x86_64__)
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)at->uc_mcontext.pc;
+#else
+    (void)at;
+    return base;
+#endif
+}
+
+static void go_back(int number, uintptr_t at)
+{
+    signal_number = number;
+    fault_at = at;
+    within = 0;
+    siglongjmp(way_back, 1);
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)info;
+    if (within && world_in_recipe()) {
+        go_back(number, program_counter(context));
+    }
+    signal(number, SIG_DFL); /* ours: it happens again on return, and ends the worker */
+    if (number == SIGABRT) {
+        raise(number);
+    }
+}
+
+static void tick_in(long us)
+{
+    const struct itimerval timer = {.it_interval = {.tv_usec = TICK_US}, .it_value = {.tv_usec = us}};
+    setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+static void on_tick(int number, siginfo_t *info, void *context)
+{
+    (void)info;
+    unsigned long call = world_calls();
+    bool same = within && world_in_recipe() && call == call_at_tick;
+    call_at_tick = call;
+    ticks = same ? ticks + 1 : 0;
+    if (ticks < 2) {
+        return;
+    }
+    uintptr_t at = program_counter(context);
+    if (at < base + code_offset || at - base - code_offset >= code_size) {
+        tick_in(SOON_US);
+        return;
+    }
+    tick_in(TICK_US);
+    go_back(number, at);
+}
+
+static void listen(void)
+{
+    static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    stack_t stack = {.ss_sp = malloc(STACK_BYTES), .ss_size = STACK_BYTES};
+    if (stack.ss_sp != NULL) {
+        sigaltstack(&stack, NULL); /* a recipe may use up the other one */
+    }
+    for (size_t i = 0; i < sizeof FAULTS / sizeof FAULTS[0]; i++) {
+        sigaction(FAULTS[i], &action, NULL);
+    }
+    action.sa_sigaction = on_tick;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
+    sigaction(SIGPROF, &action, NULL);
+}
+
+static void in_child(void)
+{
+    armed = false; /* timers are not inherited */
+}
+
+/* ---- where ---- */
+
+static const char *name_of(int number)
+{
+    return number == SIGSEGV   ? "SIGSEGV"
+           : number == SIGBUS  ? "SIGBUS"
+           : number == SIGFPE  ? "SIGFPE"
+           : number == SIGILL  ? "SIGILL"
+           : number == SIGABRT ? "SIGABRT"
+                               : NULL;
+}
+
+/* "SIGSEGV in on_created()", as far as it is known: the same each time. */
+static const char *describe(void)
+{
+    const char *function = fault_at >= base ? object_symbol(watched, fault_at - base) : NULL;
+    const char *name = name_of(signal_number);
+    bool known = function != NULL && (name != NULL || signal_number == 0);
+    snprintf(where_text, sizeof where_text, "%s%s%s%s", name != NULL ? name : "", known ? " in " : "",
+             known ? function : "", known ? "()" : "");
+    return where_text[0] != 0 ? where_text : NULL;
+}
+
+/* ---- the guard ---- */
+
+static bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence, const char **where)
+{
+    if (!armed) {
+        armed = true;
+        tick_in(TICK_US);
+    }
+    if (sigsetjmp(way_back, 0) != 0) {
+        *offence = signal_number == SIGPROF ? EVENT_OFFENCE_LOOP : EVENT_OFFENCE_CRASH;
+        *where = describe();
+        return false;
+    }
+    within = 1;
+    fn(ctx);
+    within = 0;
+    return true;
+}
+
+static bool changed(const char **where)
+{
+    bool found = false;
+    for (int i = 0; i < parts; i++) {
+        const struct part *p = &part[i];
+        size_t at = 0;
+        if (memcmp(p->now, p->before, p->size) == 0) {
+            continue;
+        }
+        while (p->now[at] == p->before[at]) {
+            at++;
+        }
+        const char *name = object_symbol(watched, p->offset + at);
+        snprintf(where_text, sizeof where_text, "%s", name != NULL ? name : "");
+        *where = name != NULL ? where_text : NULL;
+        memcpy(p->now, p->before, p->size);
+        found = true;
+    }
+    return found;
+}
+
+static void keep_parts(void)
+{
+    uintptr_t offset;
+    size_t size;
+    for (int i = 0; parts < PARTS_MAX && object_writable(watched, i, &offset, &size); i++) {
+        struct part *p = &part[parts];
+        *p = (struct part){.now = (unsigned char *)(base + offset), .before = malloc(size + 1), .size = size};
+        p->offset = offset;
+        if (size > 0 && p->before != NULL) {
+            memcpy(p->before, p->now, size);
+            parts++;
+        }
+    }
+}
+
+void guard_watch(const struct object *object, uintptr_t loaded_at)
+{
+    static const struct world_guard GUARD = {.call = call, .changed = changed};
+    watched = object;
+    base = loaded_at;
+    parts = 0;
+    code_size = object_code(object, &code_offset, &code_size) ? code_size : 0;
+    keep_parts();
+    listen();
+    pthread_atfork(NULL, NULL, in_child);
+    world_set_guard(&GUARD);
+}

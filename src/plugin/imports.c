@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What a recipe may call besides zookeeper.h and its environment: functions of the C library that look at their arguments
+ * alone. The list says what is allowed, because nobody can know all that is not. */
+#include "plugin/plugin.h"
+#include "sim/guard.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char ALLOWED[] =
+    " memcpy memmove memset memcmp memchr memrchr memmem mempcpy bcmp"
+    " strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcpy strncpy "
+    "stpcpy stpncpy"
+    " strcat strncat strspn strcspn strpbrk strtok_r strsep"
+    " strtol strtoll strtoul strtoull strtod strtoimax strtoumax atoi atol atoll"
+    " __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull"
+    " snprintf vsnprintf sprintf vsprintf sscanf vsscanf __isoc99_sscanf __isoc23_sscanf"
+    " qsort bsearch abs labs llabs toupper tolower __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc"
+    " __errno_location abort __assert_fail __stack_chk_fail fprintf vfprintf fputs fputc stderr"
+    " malloc calloc realloc free strdup strndup ";
+
+/* What people reach for, and what there is instead. */
+static const struct {
+    const char *names;
+    const char *instead;
+} REFUSED[] = {
+    {" time clock clock_gettime gettimeofday ftime times timespec_get ",
+     "which reads the clock; a recipe has stamps and timers (ls_env_stamp, ls_env_timer_start)"},
+    {" rand random srand srandom rand_r drand48 lrand48 getrandom getentropy arc4random ",
+     "which is random; a recipe has ls_env_random and ls_env_unique_id"},
+    {" sleep usleep nanosleep clock_nanosleep poll select epoll_wait pause ",
+     "which waits; a recipe has timers (ls_env_timer_start)"},
+    {" pthread_create thrd_create fork vfork clone system posix_spawn ",
+     "which starts a thread or a process; a recipe runs in callbacks"},
+    {" pthread_mutex_lock pthread_mutex_unlock pthread_cond_wait sem_wait mtx_lock ",
+     "which is for threads; a recipe has ls_env_lock"},
+    {" open openat fopen read write socket connect send recv mmap ",
+     "which is a way out of the world; a recipe talks by zookeeper.h alone"},
+    {" strtok strerror localtime gmtime asctime ctime setlocale ", "which keeps state of its own"},
+    {" printf puts putchar vprintf stdout ",
+     "which writes into the report; what is to be seen goes to stderr"},
+};
+
+static bool is_in(const char *list, const char *name)
+{
+    size_t size = strlen(name);
+    for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name)) {
+        if (at[-1] == ' ' && at[size] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* A compiler's checked form of something: __memcpy_chk. */
+static bool is_checked_form(const char *name)
+{
+    char plain[64];
+    size_t size = strlen(name);
+    if (size < 7 || size > sizeof plain || !begins(name, "__") || strcmp(name + size - 4, "_chk") != 0) {
+        return false;
+    }
+    snprintf(plain, sizeof plain, "%.*s", (int)(size - 6), name + 2);
+    return is_in(ALLOWED, plain);
+}
+
+/* What compilers add for their own purposes. */
+static bool is_of_a_tool(const char *name)
+{
+    static const char *const PREFIXES[] = {"__asan_", "__ubsan_", "__tsan_", "__sanitizer_",
+                                           "__gcov_", "__llvm_",  "__afl_",  "_Unwind_"};
+    for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
+        if (begins(name, PREFIXES[i])) {
+            return true;
+        }
+    }
+    return strcmp(name, "__cxa_finalize") == 0 || strcmp(name, "__tls_get_addr") == 0;
+}
+
+static bool is_ours(const char *name)
+{
+    static const char *const PREFIXES[] = {"zoo_", "ZOO_", "zookeeper_", "ZOOKEEPER_", "ls_"};
+    bool ours = strcmp(name, "zerror") == 0 || strcmp(name, "is_unrecoverable") == 0 ||
+                strstr(name, "String_vector") != NULL;
+    for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
+        ours |= begins(name, PREFIXES[i]);
+    }
+    return ours;
+}
+
+static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
+{
+    for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++) {
+        if (is_in(REFUSED[i].names, name)) {
+            snprintf(why, PLUGIN_WHY_MAX, "it calls %s, %s", name, REFUSED[i].instead);
+            return false;
+        }
+    }
+    snprintf(why, PLUGIN_WHY_MAX,
+             "it calls %s, and a recipe may call zookeeper.h, <lockstep/env.h> and what looks at its "
+             "arguments alone",
+             name);
+    return false;
+}
+
+bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX])
+{
+    const char *name;
+    for (int i = 0; (name = object_import(object, i)) != NULL; i++) {
+        if (is_ours(name)) {
+            if (dlsym(RTLD_DEFAULT, name) == NULL) {
+                snprintf(why, PLUGIN_WHY_MAX, "it calls %s, which the simulated client does not have", name);
+                return false;
+            }
+        } else if (!is_in(ALLOWED, name) && !is_checked_form(name) && !is_of_a_tool(name)) {
+            return refuse(name, why);
+        }
+    }
+    return true;
+}
+
+/* ---- memory: what a compiler expects of malloc is aligned to 16, the heap of a process to 8 ---- */
+
+struct tag {
+    uint32_t size;
+    uint32_t ahead; /* bytes from what the heap gave to the memory behind this tag */
+};
+
+static void *take(size_t size)
+{
+    if (size > UINT32_MAX / 2) {
+        return NULL;
+    }
+    unsigned char *from = world_alloc(size + 16);
+    if (from == NULL) {
+        return NULL;
+    }
+    unsigned char *to = from + 8 + ((uintptr_t)from % 16 == 0 ? 8 : 0);
+    struct tag tag = {(uint32_t)size, (uint32_t)(to - from)};
+    memcpy(to - sizeof tag, &tag, sizeof tag);
+    return to;
+}
+
+static struct tag tag_of(const void *memory)
+{
+    struct tag tag;
+    memcpy(&tag, (const unsigned char *)memory - sizeof tag, sizeof tag);
+    return tag;
+}
+
+static void give_back(void *memory)
+{
+    if (memory != NULL) {
+        struct tag tag = tag_of(memory);
+        world_free((unsigned char *)memory - (tag.ahead <= 16 ? tag.ahead : 0));
+    }
+}
+
+static void *take_zeroed(size_t count, size_t size)
+{
+    return size == 0 || count <= SIZE_MAX / size ? take(count * size) : NULL; /* the heap gives zeros */
+}
+
+static void *take_again(void *memory, size_t size)
+{
+    void *fresh = take(size);
+    if (fresh != NULL && memory != NULL) {
+        size_t old = tag_of(memory).size;
+        memcpy(fresh, memory, old < size ? old : size);
+        give_back(memory);
+    }
+    return fresh;
+}
+
+static char *copy_some(const char *text, size_t most)
+{
+    size_t size = strnlen(text, most);
+    char *copy = take(size + 1);
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+static char *copy_all(const char *text)
+{
+    return copy_some(text, SIZE_MAX);
+}
+
+/* ---- putting ours in the places of the others ---- */
+
+static uintptr_t ours_for(const char *name)
+{
+    return strcmp(name, "malloc") == 0    ? (uintptr_t)take
+           : strcmp(name, "calloc") == 0  ? (uintptr_t)take_zeroed
+           : strcmp(name, "realloc") == 0 ? (uintptr_t)take_again
+           : strcmp(name, "free") == 0    ? (uintptr_t)give_back
+           : strcmp(name, "strdup") == 0  ? (uintptr_t)copy_all
+           : strcmp(name, "strndup") == 0 ? (uintptr_t)copy_some
+                                          : 0;
+}
+
+static void put(uintptr_t where, uintptr_t what)
+{
+    uintptr_t page = where & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    size_t size = where + sizeof what - page;
+    if (mprotect((void *)page, size, PROT_READ | PROT_WRITE) == 0) {
+        memcpy((void *)where, &what, sizeof what);
+    }
+}
+
+void imports_redirect(const struct object *object, uintptr_t base)
+{
+    uintptr_t offset;
+    const char *name;
+    for (int i = 0; object_slot(object, i, &offset, &name); i++) {
+        uintptr_t ours = ours_for(name);
+        if (ours != 0) {
+            put(base + offset, ours);
+        }
+    }
+}

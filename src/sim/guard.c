@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "sim/guard.h"
+
+#include "sim/world.h"
+
+static const struct world_guard *guard;
+static volatile unsigned long calls;
+
+void world_set_guard(const struct world_guard *wanted)
+{
+    guard = wanted;
+}
+
+bool world_in_recipe(void)
+{
+    return fakezk_entered() >= 0 || the_world.asked >= 0;
+}
+
+unsigned long world_calls(void)
+{
+    return calls;
+}
+
+void *world_alloc(size_t size)
+{
+    return fakezk_entered() >= 0 ? heap_alloc(fakezk_entered(), size) : NULL;
+}
+
+void world_free(void *memory)
+{
+    if (fakezk_entered() >= 0) {
+        heap_free(fakezk_entered(), memory);
+    }
+}
+
+void world_note_offence(enum event_offence offence, const char *where)
+{
+    int p = fakezk_entered() >= 0 ? fakezk_entered() : the_world.asked;
+    if (p < 0) {
+        p = 0; /* it was left just now: that it was one of them is all that counts */
+    }
+    struct event event = observe_process(EVENT_MISBEHAVED, p);
+    event.code = (int32_t)offence;
+    event.path = where;
+    observe(&event);
+}
+
+/* What a recipe has left half is thrown away: the process is one that has crashed. */
+static void give_up(enum event_offence offence, const char *where)
+{
+    int p = fakezk_entered() >= 0 ? fakezk_entered() : the_world.asked;
+    world_note_offence(offence, where);
+    the_world.locked = the_world.in_callback = 0;
+    the_world.asked = -1;
+    the_world.releasing = the_world.freed_waits = the_world.stopping = false;
+    fakezk_leave();
+    if (p >= 0) {
+        process_crash(p);
+    }
+}
+
+void guard_call(void (*fn)(void *ctx), void *ctx)
+{
+    enum event_offence offence = EVENT_OFFENCE_CRASH;
+    const char *where = NULL;
+    if (guard == NULL) {
+        fn(ctx);
+        return;
+    }
+    calls++;
+    if (!guard->call(fn, ctx, &offence, &where)) {
+        give_up(offence, where);
+    } else if (guard->changed(&where)) {
+        world_note_offence(EVENT_OFFENCE_GLOBAL, where);
+    }
+}

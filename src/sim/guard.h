@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Recipes that are not to be trusted (D3b): whoever has loaded one says how its steps are watched. */
+#ifndef SIM_GUARD_H
+#define SIM_GUARD_H
+
+#include "trace/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct world_guard {
+    /* Calls fn(ctx). False if it did not come back: `offence` and `where` say why and in which function; `where` may
+     * be NULL, and lives until the next call. */
+    bool (*call)(void (*fn)(void *ctx), void *ctx, enum event_offence *offence, const char **where);
+
+    /* Between two calls: true if memory has changed that no recipe may change. It is then as it was before. */
+    bool (*changed)(const char **where);
+};
+
+/* From now on, in this process and those that it forks; NULL = recipes are trusted. It lives for ever. */
+void world_set_guard(const struct world_guard *guard);
+
+/* Whether a recipe is being called right now. Async-signal-safe. */
+bool world_in_recipe(void);
+
+/* How many times recipes have been called so far. Async-signal-safe. */
+unsigned long world_calls(void);
+
+/* Memory of the process that runs, as from ls_env_alloc(); NULL if none runs, or there is no more. */
+void *world_alloc(size_t size);
+void world_free(void *memory);
+
+#endif

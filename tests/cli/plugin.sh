@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Recipes in shared objects: what works, what is refused before it runs, what is caught while it runs, and what a trace of it
+# needs to be replayed.
+source "$(dirname "$0")/lib.sh"
+recipe=$scratch/some_name.so
+scenario=$scratch/rounds.scn
+check=("$LOCKSTEP" check --out "$scratch/reports" --recipe "$recipe")
+printf '# Rounds.\nworld used\nmutex /locks/x\nprocess a: acquire release acquire release\nprocess b: acquire release
+properties contract_is_kept\n----\n' >"$scenario"
+
+build()
+{
+    cc -std=c11 -D_GNU_SOURCE -g -O1 -w -fPIC -shared "$@" -Iinclude -o "$recipe" tests/cli/rude_recipe.c
+}
+
+# refused TEXT: one line, and exit status 2.
+refused()
+{
+    expect_line "lockstep check: expected a recipe (see lockstep list recipes) or a shared object with one after --recipe, \
+found '$recipe': $1" "${check[@]}" "$scenario"
+}
+
+# caught RUDE SENTENCE: it is a violation like any other, also in random runs and in a replay.
+caught()
+{
+    local trace
+    build -DRUDE="$1"
+    rm -rf "$scratch/reports"
+    expect 1 "contract_is_kept: the recipe of a $2" "${check[@]}" "$scenario"
+    trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
+    expect 1 "the recipe of a $2" "$LOCKSTEP" replay "$trace"
+    expect 1 "the recipe of " "$LOCKSTEP" run --no-search --seeds 20 --no-shrink --recipe "$recipe" --out "$scratch/reports" \
+        "$scenario"
+}
+
+# What keeps to the rules is a recipe like others, with memory from malloc.
+build
+expect 0 '1 passed, 0 failed' "${check[@]}" "$scenario"
+expect 0 "\"recipe\":\"$recipe\"" "${check[@]}" --json "$scenario"
+expect 1 'FAIL at_most_one_holder' "${check[@]}" scenarios/suite/three_clients.scn
+expect 0 '1 passed' bash -c "cd '$scratch' && '$LOCKSTEP' check --recipe some_name.so rounds.scn"
+
+# A trace names the file; without it one line says so.
+expect 1 'replay: ' "${check[@]}" --no-shrink scenarios/suite/three_clients.scn
+trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
+expect 1 'at_most_one_holder is violated' "$LOCKSTEP" replay "$trace"
+expect 0 'at_most_one_holder' "$LOCKSTEP" shrink -o "$scratch/short.trace" "$trace"
+mv "$recipe" "$recipe.kept"
+expect 2 "$trace:3:8: expected a recipe (see lockstep list recipes): No such file or directory" "$LOCKSTEP" replay "$trace"
+
+# What is no recipe, or calls what it must not, is refused before any of it runs.
+refused 'No such file or directory'
+echo text >"$recipe"
+refused 'it is no shared object (cc -shared -fPIC)'
+head -c 3000 "$recipe.kept" >"$recipe"
+expect 2 "found '$recipe': loading it ends with signal " "${check[@]}" "$scenario"
+build -DNO_MODULE
+refused 'it does not export a recipe (LS_RECIPE_MODULE of <lockstep/recipe.h>)'
+mkdir -p "$scratch/other/lockstep"
+sed 's/LS_RECIPE_INTERFACE 1$/LS_RECIPE_INTERFACE 77/' include/lockstep/recipe.h >"$scratch/other/lockstep/recipe.h"
+build -I"$scratch/other"
+refused 'it was compiled for interface 77, this program has 1'
+build -DCALL_CLOCK
+refused 'it calls time, which reads the clock; a recipe has stamps and timers (ls_env_stamp, ls_env_timer_start)'
+build -DCALL_THREAD
+refused 'it calls pthread_create, which starts a thread or a process; a recipe runs in callbacks'
+build -DCALL_MISSING
+refused 'it calls zoo_there_is_no_such_function, which the simulated client does not have'
+long=$scratch/$(printf 'x%.0s' {1..250})/r.so
+expect 2 'a path of at most 240 characters without spaces is needed' "$LOCKSTEP" check --recipe "$long" "$scenario"
+
+caught CRASH 'crashes: SIGSEGV in '
+caught ABORT 'crashes: SIGABRT'
+caught GLOBAL 'keeps state outside of its state: a_public_variable'
+caught STATIC 'keeps state outside of its state: a_hidden_variable'
+caught FREE 'frees memory that it does not own'
+caught LOCK 'takes the mutex of its environment twice, or drops it without holding it'
+caught KEEP 'comes back or reports with the mutex of its environment held'
+caught SLEEP 'waits inside a world, where nobody can wake it'
+caught RECURSE 'crashes: SIGSEGV in '
+# ThreadSanitizer holds signals back until a thread calls something.
+[[ $LOCKSTEP_SANITIZE == *thread* ]] || caught LOOP 'does not come back'
+finish
