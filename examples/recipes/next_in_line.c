@@ -181,10 +181,15 @@ static void lose_session(struct recipe *r)
 
 static void on_connected(struct recipe *r)
 {
+    int64_t session = zoo_client_id(r->zh)->client_id;
+    if (r->session != 0 && r->session != session) {
+        lose_session(r); /* and nobody has said so */
+        return;
+    }
     r->connected = true;
     r->timeout_ms = zoo_recv_timeout(r->zh);
     if (r->session == 0) {
-        r->session = zoo_client_id(r->zh)->client_id;
+        r->session = session;
         tell_session(r, LS_REPORT_CONNECTED);
     } else if (r->was_suspended) {
         tell_session(r, LS_REPORT_RECONNECTED);
