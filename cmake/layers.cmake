@@ -156,3 +156,19 @@ function(lockstep_single_program prefix source folder)
                                                RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     set(single_target ${target} PARENT_SCOPE)
 endfunction()
+
+# lockstep_recipe(TARGET source NAME name FOLDER folder [DEFINE definition...])
+# A recipe of one C file as a shared object, FOLDER/NAME.so. Counters of a coverage build would be variables of the recipe, which it must
+# not have.
+function(lockstep_recipe target source)
+    cmake_parse_arguments(PARSE_ARGV 2 recipe "" "NAME;FOLDER" "DEFINE")
+    add_library(${target} MODULE ${source})
+    target_link_libraries(${target} PRIVATE lockstep::headers)
+    target_compile_definitions(${target} PRIVATE ${recipe_DEFINE})
+    target_compile_options(${target} PRIVATE ${RECIPE_OPTIONS})
+    if(LOCKSTEP_COVERAGE)
+        target_compile_options(${target} PRIVATE -fno-profile-arcs -fno-test-coverage)
+    endif()
+    set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${recipe_NAME}
+                                               LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${recipe_FOLDER})
+endfunction()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The bug zoo: which situation of the standard suite, and which property, catches which recipe with a published bug.
+
+ZOO_PAGE=docs/kill-matrix.md
+
+help_zoo()
+{
+    cat <<'TEXT'
+usage: ./dev zoo [--rewrite] [CANARY...]
+
+Runs the standard suite with each recipe of tests/canary, as it is and mended (-DFIXED), and prints what catches what: by
+property, by situation, and by canary. With --rewrite it also writes docs/kill-matrix.md. CANARY is the beginning of a
+name; then nothing is written.
+
+examples:
+  ./dev zoo
+  ./dev zoo z02 c09
+  ./dev zoo --rewrite
+TEXT
+}
+
+# zoo_run LOCKSTEP RECIPE OUT: a line for each failed situation, its name and the violated properties; then `passed N`.
+zoo_run()
+{
+    local status=0
+    "$1" check --suite --no-shrink --json --recipe "$2" --out "$3" >"$3.json" 2>"$3.err" || status=$?
+    if ((status > 1)) || ! grep -q ' passed, ' "$3.err"; then
+        echo "error $(tail -n 1 "$3.err")"
+        return
+    fi
+    awk '{
+        name = $0; sub(/.*"scenario":"/, "", name); sub(/\.scn".*/, "", name); sub(/.*\//, "", name)
+        all = $0; sub(/.*"properties":\{/, "", all); sub(/\}.*/, "", all)
+        count = split(all, pair, ","); text = ""
+        for (i = 1; i <= count; i++)
+            if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); text = text " " pair[i] }
+        verdict = $0; sub(/.*"verdict":"/, "", verdict); sub(/".*/, "", verdict)
+        if (verdict == "violated") print name text
+        else if (verdict == "differs" || verdict == "error") print name, verdict
+    }' "$3.json"
+    sed -n 's/^\([0-9]*\) passed.*/passed \1/p' "$3.err"
+}
+
+# zoo_collect LOCKSTEP RECIPES SCRATCH [NAME...]: runs all, and puts `canary situation property...` lines into SCRATCH/caught, and
+# what is wrong with mended ones into SCRATCH/wrong.
+zoo_collect()
+{
+    local lockstep=$1 folder=$2 scratch=$3 recipe name line
+    shift 3
+    : >"$scratch/caught"
+    : >"$scratch/wrong"
+    for recipe in "$folder"/*.so; do
+        name=$(basename "$recipe" .so)
+        zoo_wanted "${name%-fixed}" "$@" || continue
+        while read -r line; do
+            if [[ $line == error* ]]; then
+                echo "$name: $line" >>"$scratch/wrong"
+            elif [[ $line == passed* ]]; then
+                echo "$name $line" >>"$scratch/passed"
+            elif [[ $name == *-fixed ]]; then
+                echo "$name fails $line" >>"$scratch/wrong"
+            else
+                echo "$name $line" >>"$scratch/caught"
+            fi
+        done < <(zoo_run "$lockstep" "$recipe" "$scratch/$name")
+        rm -rf "${scratch:?}/$name"
+        grep -q "^$name " "$scratch/caught" || [[ $name == *-fixed ]] || echo "$name is not caught" >>"$scratch/wrong"
+    done
+}
+
+zoo_wanted()
+{
+    local name=$1 start
+    shift
+    (($# > 0)) || return 0
+    for start in "$@"; do
+        [[ $name != "$start"* ]] || return 0
+    done
+    return 1
+}
+
+# zoo_page SCRATCH: the page, from what was collected.
+zoo_page()
+{
+    cat <<'TEXT'
+# What catches what
+
+Each recipe in [tests/canary](../tests/canary) is a bug that a published lock recipe has had; its file tells the story. The
+standard suite (`lockstep check --suite`) is run with each of them, and with each mended (`-DFIXED`), which passes all of it.
+This page is written by `./dev zoo --rewrite`, and `./dev test --full` compares it with what it finds.
+
+## By property
+
+Canaries that the property catches in some situation, and those that it alone catches.
+
+| property | catches | alone |
+|---|---|---|
+TEXT
+    awk '{ for (i = 3; i <= NF; i++) { if (!(($1, $i) in seen)) { seen[$1, $i] = 1; list[$i] = list[$i] " " $1; kinds[$1]++; last[$1] = $i } } }
+        END { for (p in list) { n = split(list[p], c, " "); text = ""; alone = ""
+            for (i = 1; i <= n; i++) { short = c[i]; sub(/_.*/, "", short); text = text (i > 1 ? ", " : "") short
+                if (kinds[c[i]] == 1) alone = alone (alone == "" ? "" : ", ") short }
+            printf "| %s | %s | %s |\n", p, text, alone } }' "$1/caught" | sort
+    printf '\n## By situation\n\nSituations of scenarios/suite in which some canary is caught.\n\n| situation | catches |\n|---|---|\n'
+    awk '{ short = $1; sub(/_.*/, "", short); list[$2] = list[$2] (list[$2] == "" ? "" : ", ") short }
+        END { for (s in list) printf "| %s | %s |\n", s, list[s] }' "$1/caught" | sort
+    printf '\n## By canary\n\n| canary | situations | properties |\n|---|---|---|\n'
+    awk '{ count[$1]++; for (i = 3; i <= NF; i++) if (!(($1, $i) in seen)) { seen[$1, $i] = 1; list[$1] = list[$1] (list[$1] == "" ? "" : ", ") $i } }
+        END { for (c in count) printf "| %s | %d | %s |\n", c, count[c], list[c] }' "$1/caught" | sort
+}
+
+cmd_zoo()
+{
+    local rewrite=0 scratch
+    if [[ ${1:-} == --rewrite ]]; then
+        rewrite=1
+        shift
+    fi
+    setup_groups run test
+    step "build release" build_preset release ON lockstep canaries || exit 1
+    scratch=$(mktemp -d)
+    zoo_collect build/release/lockstep build/release/canary "$scratch" "$@"
+    zoo_page "$scratch" | sed -n '/^## By property/,$p'
+    if ((rewrite && $# == 0)) && [[ ! -s $scratch/wrong ]]; then
+        zoo_page "$scratch" >"$ZOO_PAGE"
+    fi
+    cat "$scratch/wrong"
+    [[ ! -s $scratch/wrong ]] || exit 1
+    rm -rf "$scratch"
+}

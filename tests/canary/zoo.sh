@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Each canary is caught with the property that its story names, within ten seconds, under a name that says nothing: in one of the
+# situations that docs/kill-matrix.md has for it. slow_matrix.sh runs all of it.
+source "$(dirname "$0")/../cli/lib.sh"
+page=docs/kill-matrix.md
+count=0
+
+# The situations that the page has for a canary, by its short name.
+situations_of()
+{
+    sed -n '/^## By situation/,/^## By canary/p' "$page" | awk -F' *[|] *' -v wanted="$1" '{
+        n = split($3, name, ", ")
+        for (i = 1; i <= n; i++) if (name[i] == wanted) print $2 }'
+}
+
+# caught RECIPE PROPERTY SHORT: in the first of the situations that shows the property.
+caught()
+{
+    local situation
+    for situation in $(situations_of "$3"); do
+        timeout 60 "$LOCKSTEP" check --suite --filter "$situation.scn" --no-shrink --json --out "$scratch/reports" --recipe "$1" \
+            >"$scratch/json" 2>"$scratch/err" || true
+        grep -q "\"$2\":\"violated\"" "$scratch/json" && return
+    done
+    return 1
+}
+
+includes=$(grep -hE '^#include' tests/canary/*.c | grep -vE '<(lockstep/recipe|zookeeper/zookeeper|std[a-z]*|string|inttypes|limits|errno|ctype)\.h>' || true)
+same '' "$includes" 'what a canary includes besides the two headers and the C library'
+for source in tests/canary/*.c; do
+    name=$(basename "$source" .c)
+    property=$(sed -n 's/.*\.breaks = "\(.*\)".*/\1/p' "$source")
+    recipe=$scratch/$RANDOM$RANDOM.so
+    cp "$LOCKSTEP_BUILD_DIR/canary/$name.so" "$recipe"
+    start=$SECONDS
+    caught "$recipe" "$property" "${name%%_*}" || { echo "$name is not caught with $property"; failed=1; }
+    took=$((SECONDS - start))
+    # Builds that watch themselves are slower.
+    ((took <= 10)) || [[ -n $LOCKSTEP_SANITIZE ]] || { echo "$name was caught after $took s"; failed=1; }
+    count=$((count + 1))
+    rm -f "$recipe"
+done
+echo "$count canaries"
+((count >= 12)) || failed=1
+finish
