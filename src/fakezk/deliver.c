@@ -260,6 +260,11 @@ static void run_message(struct _zhandle *zh, struct zk_message *m, char **string
     }
 }
 
+void deliver_abandon(void)
+{
+    depth = 0;
+}
+
 void deliver_next(int client, int slot)
 {
     struct pack pack = client_pack(client);

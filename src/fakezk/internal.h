@@ -501,6 +501,9 @@ int watch_collect_session(int client, int slot, struct watch_target *out);
 /* ---- deliver.c ---- */
 
 void deliver_next(int client, int slot);
+
+/* Callbacks that have begun never come back: the process is gone in the middle of one. */
+void deliver_abandon(void);
 void deliver_queue(int client, int slot, const struct zk_message *message);
 void deliver_session_event(int client, int slot, int state);
 

@@ -765,6 +765,7 @@ bool fakezk_is_paused(int client)
 
 void fakezk_crash(int client)
 {
+    deliver_abandon();
     session_settle_pings(client);
     struct zk_client *c = client_mark(client);
     struct pack sessions = log_pack();

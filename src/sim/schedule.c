@@ -311,6 +311,7 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 
 /* ---- rest ---- */
 
+/* What a recipe says of itself does not count: if it is not idle and nothing is under way, nothing ever will be. */
 static bool process_at_rest(int p)
 {
     const struct process *process = process_at(p);
@@ -325,9 +326,7 @@ static bool process_at_rest(int p)
             return false;
         }
     }
-    const struct ls_recipe *recipe = the_world.options.recipe;
-    return fakezk_handles(p) != 0 && !timers_of_work(p) &&
-           (recipe->idle == NULL || recipe->idle(process_state(p)));
+    return !timers_of_work(p);
 }
 
 bool world_at_rest(struct world *world)
