@@ -63,6 +63,10 @@ int ls_replay_run(const struct ls_replay *replay, struct ls_replay_result *resul
 /* A built-in recipe by its name (`lockstep list recipes`), NULL if there is none of that name. */
 const struct ls_recipe *ls_recipe_find(const char *name);
 
+/* Loads the property of a shared object (<lockstep/property.h>), for the life of the program: each run from then on is judged by
+ * it too. The same path again does nothing. Returns 0; or LS_EINVAL and says why in `why`, of `size` bytes, one clause. */
+int ls_property_load(const char *path, char *why, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,7 +29,7 @@ extern "C" {
 #define WORLD_NODES_MAX 4 /* of the operator, before a run begins */
 
 struct world;
-struct event;
+struct event; /* lockstep/event.h */
 
 /* ---- actions ---- */
 

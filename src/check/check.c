@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include <check/loaded.h>
 #include <check/properties.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct property *const all[] = {
+/* Those that are loaded come behind these. */
+static const struct property *all[CHECK_PROPERTIES_MAX] = {
     &check_at_most_one_holder,      &check_at_most_one_believer,
     &check_no_stale_effect,         &check_no_lost_wakeup,
     &check_no_orphan_node,          &check_at_most_one_wakeup_per_release,
@@ -16,14 +18,22 @@ static const struct property *const all[] = {
     &check_can_always_be_served,    &check_served_under_weak_fairness,
     &check_contract_is_kept,
 };
-enum { ALL_COUNT = sizeof all / sizeof all[0] };
-_Static_assert(ALL_COUNT <= CHECK_PROPERTIES_MAX, "findings have room for all properties");
+static uint32_t loaded_mask;
+
+static int count_all(void)
+{
+    int count = 0;
+    while (count < CHECK_PROPERTIES_MAX && all[count])
+        count++;
+    return count;
+}
 
 /* Which values of a record a renaming has to change, and whether it is about no process. */
 static const struct {
     uint8_t a, b;
     bool nobody;
 } values[RECORD_KINDS] = {
+    [RECORD_LOADED] = {.nobody = true},
     [RECORD_CREATED] = {.nobody = true},
     [RECORD_WATCHED] = {.nobody = true},
     [RECORD_PROCESS] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
@@ -42,13 +52,29 @@ static const struct {
 
 const struct property *const *check_all(int *count)
 {
-    *count = ALL_COUNT;
+    *count = count_all();
     return all;
+}
+
+int check_add(const struct property *property)
+{
+    int position = count_all();
+    if (position == CHECK_PROPERTIES_MAX)
+        return -1;
+    all[position] = property;
+    loaded_mask |= (property->loaded ? 1u : 0u) << position;
+    return position;
+}
+
+uint32_t check_loaded_mask(void)
+{
+    return loaded_mask;
 }
 
 int check_position(const char *name)
 {
-    for (int i = 0; i < ALL_COUNT; i++)
+    int count = count_all();
+    for (int i = 0; i < count; i++)
         if (strcmp(all[i]->name, name) == 0)
             return i;
     return -1;
@@ -63,7 +89,8 @@ const struct property *check_find(const char *name)
 uint32_t check_default_mask(bool timed)
 {
     uint32_t mask = 0;
-    for (int i = 0; i < ALL_COUNT; i++)
+    int count = count_all();
+    for (int i = 0; i < count; i++)
         if (all[i]->modes & (timed ? PROPERTY_TIMED : PROPERTY_UNTIMED))
             mask |= 1u << i;
     return mask;
@@ -81,22 +108,25 @@ static uint32_t capacity_of(const struct check_set *set)
         per_contender += 1;
     if (set->needs & CHECK_NEEDS_NODES)
         per_contender += 3;
-    for (int i = 0; i < ALL_COUNT; i++) {
+    int count = count_all(), more = 16;
+    for (int i = 0; i < count; i++) {
         if (set->mask & 1u << i) {
+            more += loaded_records(all[i]);
             per_process += all[i]->records_per_process;
             per_contender += all[i]->records_per_contender;
         }
     }
-    int records = 16 + context->processes * (per_process + context->locks * owners * per_contender);
+    int records = more + context->processes * (per_process + context->locks * owners * per_contender);
     return (uint32_t)records;
 }
 
 void check_set_init(struct check_set *set, uint32_t mask, const struct check_context *context)
 {
+    int count = count_all();
     memset(set, 0, sizeof *set);
     set->context = *context;
-    set->mask = mask & ((1u << ALL_COUNT) - 1u);
-    for (int i = 0; i < ALL_COUNT; i++) {
+    set->mask = mask & ((1u << count) - 1u);
+    for (int i = 0; i < count; i++) {
         if ((set->mask & 1u << i) == 0)
             continue;
         set->needs |= all[i]->needs;
@@ -133,6 +163,21 @@ void check_set_visit(void *block, check_visit_fn visit, void *ctx)
     struct check_table *table = block;
     for (uint32_t i = 0; i < table->used; i++)
         check_record_visit(&table->record[i], visit, ctx);
+    check_set_visit_loaded(block, visit, ctx);
+}
+
+void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx)
+{
+    for (uint32_t left = loaded_mask; left; left &= left - 1)
+        loaded_visit(block, all[__builtin_ctz(left)], visit, ctx);
+}
+
+bool check_set_shows_numbers(const struct check_set *set)
+{
+    for (uint32_t left = set->mask & loaded_mask; left; left &= left - 1)
+        if (!all[__builtin_ctz(left)]->loaded->canon)
+            return false;
+    return true;
 }
 
 void check_set_records(void *block, check_record_fn visit, void *ctx)
@@ -169,7 +214,10 @@ static void judge(const struct check_set *set, struct check_table *table, struct
         note.premises = 0;
         note.violated = false;
         note.why[0] = '\0';
-        all[position]->observe(table, &set->context, event, &note);
+        if (all[position]->loaded)
+            loaded_observe(all[position], table, &set->context, event, &note);
+        else
+            all[position]->observe(table, &set->context, event, &note);
         if (note.premises || note.violated)
             keep_finding(stats, position, event, &note);
     }

@@ -60,9 +60,11 @@ struct property {
     int records_per_contender; /* for one process, lock and owner */
     void (*observe)(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note);
+    const struct ls_property
+        *loaded; /* of somebody else, in place of `observe`, see check/loaded.h; NULL = built in */
 };
 
-/* All properties, in the order in which they are listed. */
+/* All properties, in the order in which they are listed: those that are built in, then those that were loaded. */
 const struct property *const *check_all(int *count);
 
 /* The property of that name, or NULL. */
@@ -73,6 +75,12 @@ int check_position(const char *name);
 
 /* All properties that mean something by default in that mode (bits as in check_position()). */
 uint32_t check_default_mask(bool timed);
+
+/* Adds a property to all, for the life of the program; its position, or -1 if there are too many. Not while a set exists. */
+int check_add(const struct property *property);
+
+/* Those that are not built in. */
+uint32_t check_loaded_mask(void);
 
 /* ---- a set of chosen properties ---- */
 
@@ -143,6 +151,12 @@ void check_set_visit(void *block, check_visit_fn visit, void *ctx);
 typedef void (*check_record_fn)(void *ctx, void *record, size_t size, const uint8_t *process);
 void check_set_records(void *block, check_record_fn visit, void *ctx);
 void check_record_visit(void *record, check_visit_fn visit, void *ctx);
+
+/* Whether the numbers that grow are all shown: then states may be taken for one that differ by a renaming of them. */
+bool check_set_shows_numbers(const struct check_set *set);
+
+/* Shows the numbers of loaded properties, which lie across records. check_set_visit() does so too. */
+void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx);
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
 

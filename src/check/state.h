@@ -15,7 +15,6 @@
 #define CHECK_NEEDS_CLAIMS 0x02u
 #define CHECK_NEEDS_NODES 0x04u
 
-#define EVENT_BIT(kind) (1ull << (kind))
 _Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
 
 enum record_kind {
@@ -43,6 +42,7 @@ enum record_kind {
     RECORD_WORK, /* bounded_work: process; flags = requests since it was last given a reason; a = since when
                   */
     RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait */
+    RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
 };
 

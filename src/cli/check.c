@@ -18,6 +18,7 @@ static const char HELP[] =
     "  --recipe NAME       the recipe under test (default: mutex; see lockstep list recipes), or a shared "
     "object "
     "with one: FILE.so\n"
+    "  --property FILE.so  judge all by the property of this shared object too; up to 4 times\n"
     "  --suite             the standard suite in place of PATH: situations for any mutex recipe, each "
     "searched "
     "up to 400000\n"
@@ -88,8 +89,8 @@ static const char EXAMPLES[] =
     "-\n";
 
 static const uint64_t ALLOWED =
-    OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS | OPTION_JSON |
-    OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
+    OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS |
+    OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY | OPTION_COVERAGE |
     OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY |

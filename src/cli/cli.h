@@ -22,7 +22,7 @@ enum cli_exit {
 
 #define CLI_OPTIONS_MAX 64
 #define CLI_SHARDS_MAX 1000
-#define CLI_IDENTITY_MAX 512
+#define CLI_IDENTITY_MAX 2048
 #define CLI_CHECKPOINT_MAX 1000
 
 struct cli_options {
@@ -41,7 +41,7 @@ struct cli_options {
     bool table;
     bool no_shrink;
     bool out_given;
-    const char *property;   /* name; NULL = not said */
+    const char *property;   /* of shrink: its name; NULL = not said */
     const char *checkpoint; /* folder; NULL = searches are not kept */
     const char *resume;     /* folder; NULL = they begin anew */
     bool checkpoint_every_given;

@@ -2,17 +2,21 @@
  * Copyright the lockstep authors */
 
 #include "cli/cli.h"
+#include "scenario/properties.h"
 #include "scenario/recipes.h"
 #include "scenario/verbs.h"
 
 #include <string.h>
 
-static const char HELP[] = "usage: lockstep list recipes | properties | faults | verbs\n"
+static const char HELP[] = "usage: lockstep list recipes | faults | verbs\n"
+                           "       lockstep list properties [--property FILE.so]\n"
                            "       lockstep list scenarios [--table] [--filter GLOB] [PATH... | --suite]\n"
                            "\n"
                            "Lists what is built in, or scenarios with the sentence that they open with. "
                            "--table runs them and counts which fault\n"
-                           "met a process in which phase of its acquire and release.\n"
+                           "met a process in which phase of its acquire and release. --property adds the "
+                           "property of a\n"
+                           "shared object.\n"
                            "\n"
                            "examples:\n"
                            "  lockstep list recipes\n"
@@ -39,7 +43,7 @@ static void list_properties(void)
                             : all[i]->modes == PROPERTY_TIMED   ? "timed"
                             : all[i]->modes == PROPERTY_UNTIMED ? "untimed"
                                                                 : "only where named";
-        printf("%s (%s)\n  %s\n", all[i]->name, where, all[i]->sentence);
+        printf("%s (%s%s)\n  %s\n", all[i]->name, where, all[i]->loaded ? ", loaded" : "", all[i]->sentence);
         printf("  counts:   %s\n  blind to: %s\n", all[i]->premise, all[i]->blind_to);
     }
 }
@@ -111,7 +115,8 @@ int cli_list(int argc, char **argv)
                  {"verbs", list_verbs}};
     static const char EXPECTED[] = "recipes, properties, faults, verbs or scenarios";
     struct cli_options options;
-    int status = cli_options(&options, "list", OPTION_TABLE | OPTION_FILTER | OPTION_SUITE, argc, argv);
+    int status = cli_options(&options, "list", OPTION_TABLE | OPTION_FILTER | OPTION_SUITE | OPTION_PROPERTY,
+                             argc, argv);
     if (status != 0) {
         return status;
     }
@@ -122,6 +127,9 @@ int cli_list(int argc, char **argv)
     const char *what = options.paths > 0 ? options.path[0] : "";
     options.path++;
     options.paths--;
+    if (property_loaded(0) != NULL && strcmp(what, "properties") != 0) {
+        return cli_usage_error("list", "properties with --property", what);
+    }
     if (strcmp(what, "scenarios") == 0) {
         return list_scenarios(&options);
     }

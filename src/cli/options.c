@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include "plugin/plugin.h"
+#include "scenario/properties.h"
 #include "scenario/recipes.h"
 
 #include <errno.h>
@@ -149,6 +150,26 @@ static int read_shard(struct cli_options *options, const char *command, const ch
     return 0;
 }
 
+/* A shared object; of shrink also the name of the violation that is to be kept. */
+static int read_property(struct cli_options *options, const char *command, const char *text)
+{
+    char why[PROPERTY_WHY_MAX];
+    bool names = strcmp(command, "shrink") == 0;
+    if (!property_is_path(text)) {
+        options->property = text;
+        return names ? 0
+                     : cli_usage_error(command, "a shared object (FILE.so) with a property after --property",
+                                       text);
+    }
+    if (options->help || property_load(text, why) != NULL) {
+        return 0;
+    }
+    fprintf(stderr,
+            "lockstep %s: expected a shared object with a property after --property, found '%s': %s\n",
+            command, text, why);
+    return CLI_USAGE;
+}
+
 /* Options without a value. */
 static void switch_on(struct cli_options *options, uint64_t bit)
 {
@@ -239,8 +260,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
         options->jobs = (int)number;
         break;
     case OPTION_PROPERTY:
-        options->property = text;
-        break;
+        return read_property(options, command, text);
     case OPTION_MAX_STEPS:
         return read_number(command, name, text, 1, UINT64_MAX / 2, &options->max_steps);
     case OPTION_STRATEGY:
@@ -323,8 +343,16 @@ static int find_recipe(struct cli_options *options, const char *command)
 
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size)
 {
+    const struct loaded_property *loaded;
+    for (int i = 0; (loaded = property_loaded(i)) != NULL; i++) {
+        if (index-- == 0) {
+            snprintf(text, size, "--property=%s", loaded->path);
+            return true;
+        }
+    }
     for (int i = 0; i < OPTION_COUNT; i++) {
-        bool counts = options->given[i] && OPTIONS[i].bit != 0 && !(OPTIONS[i].bit & OPTIONS_ASIDE);
+        bool counts = options->given[i] && OPTIONS[i].bit != 0 && !(OPTIONS[i].bit & OPTIONS_ASIDE) &&
+                      OPTIONS[i].bit != OPTION_PROPERTY;
         if (counts && index-- == 0) {
             bool value = OPTIONS[i].argument == required_argument;
             snprintf(text, size, "--%s%s%s", OPTIONS[i].name, value ? "=" : "", options->given[i]);
@@ -336,17 +364,24 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
 
 /* Options that leave a search what it is, so that a checkpoint may be gone on with whatever they say. */
 static const uint64_t FREE_OPTIONS =
-    OPTION_RECIPE | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON |
-    OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES | OPTION_MAX_MEMORY |
-    OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
+    OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
+    OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
+    OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
 
-/* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said. */
+/* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said, and what
+ * is in the files of properties. */
 static void note_identity(struct cli_options *options)
 {
     char *text = options->identity;
     size_t size = sizeof options->identity;
+    const struct loaded_property *loaded;
     snprintf(text, size, "--recipe %s", options->recipe);
+    for (int i = 0; (loaded = property_loaded(i)) != NULL; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, " --property %s (%s %016llx)", loaded->path,
+                 loaded->property->name, (unsigned long long)loaded->content);
+    }
     for (int i = 0; i < OPTION_COUNT; i++) {
         size_t used = strlen(text);
         if (options->given[i] != NULL && !(OPTIONS[i].bit & FREE_OPTIONS)) {

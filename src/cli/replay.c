@@ -6,12 +6,16 @@
 
 #include <string.h>
 
-static const char HELP[] = "usage: lockstep replay TRACE\n"
+static const char HELP[] = "usage: lockstep replay [OPTION...] TRACE\n"
                            "\n"
                            "Does the run of a trace again and tells it choice by choice, with what followed "
                            "from each indented below it. Exit\n"
                            "status 1 if the run violates a property, 0 if not, 2 if the trace cannot be read "
                            "or no longer fits the program.\n"
+                           "\n"
+                           "  --property FILE.so  judge it by the property of this shared object too; one "
+                           "that the trace was\n"
+                           "                      judged by is found where the trace says, or here\n"
                            "\n"
                            "examples:\n"
                            "  lockstep run --recipe broken-no-protection --out build/one "
@@ -24,7 +28,7 @@ int cli_replay(int argc, char **argv)
     struct cli_options options;
     struct input_error error;
     struct trace trace;
-    int status = cli_options(&options, "replay", 0, argc, argv);
+    int status = cli_options(&options, "replay", OPTION_PROPERTY, argc, argv);
     if (status != 0) {
         return status;
     }

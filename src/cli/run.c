@@ -19,6 +19,8 @@ static const char HELP[] =
     "  --recipe NAME   the recipe under test (default: mutex; see lockstep list recipes), or a shared object "
     "with "
     "one: FILE.so\n"
+    "  --property FILE.so\n"
+    "                  judge all by the property of this shared object too; up to 4 times\n"
     "  --seeds N       also N random schedules of each scenario\n"
     "  --seed N        the first of those seeds (default 1); also the seed of directed runs\n"
     "  --strategy S    how those schedules choose: uniform; pct, by random priorities that change at random "
@@ -54,10 +56,10 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
     "lockstep run -\n";
 
-static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED |
-                                OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE |
-                                OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH | OPTION_NO_SEARCH |
-                                OPTION_COVERAGE | OPTION_SHARD;
+static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
+                                OPTION_SEED | OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET |
+                                OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH |
+                                OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "scenario/properties.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,6 +31,8 @@ static const char HELP[] =
     "  --out FILE        write to this file; needed if TRACE is - (standard input)\n"
     "  --property NAME   keep this violation (default: what the trace was found for; of several, the\n"
     "                    first that shows)\n"
+    "  --property FILE.so  take the property of this shared object, in place of where the trace says that it "
+    "is\n"
     "  --max-steps N     replay at most so many steps while looking (default: any number)\n"
     "  --quiet           print the replay line alone\n"
     "\n"
@@ -164,14 +167,24 @@ static int shrink(const struct cli_options *options, const struct trace *trace, 
     return status;
 }
 
+/* The trace may have brought the property with it. */
+static int check_property(const struct cli_options *options, const struct trace *trace)
+{
+    struct input_error error;
+    if (property_load_for(trace, &error) != 0) {
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_USAGE;
+    }
+    return !options->property || check_find(options->property)
+               ? 0
+               : cli_usage_error("shrink", "a property (see lockstep list properties) after --property",
+                                 options->property);
+}
+
 static int check_arguments(const struct cli_options *options, char *path, size_t size)
 {
     if (options->paths != 1) {
         return cli_usage_error("shrink", "one trace", options->paths > 1 ? options->path[1] : "");
-    }
-    if (options->property && !check_find(options->property)) {
-        return cli_usage_error("shrink", "a property (see lockstep list properties) after --property",
-                               options->property);
     }
     if (options->out_given) {
         return snprintf(path, size, "%s", options->out) < (int)size
@@ -205,7 +218,8 @@ int cli_shrink(int argc, char **argv)
         fprintf(stderr, "%s\n", error.text);
         return CLI_USAGE;
     }
-    status = shrink(&options, &trace, path);
+    status = check_property(&options, &trace);
+    status = status != 0 ? status : shrink(&options, &trace, path);
     trace_close(&trace);
     return status;
 }

@@ -61,7 +61,9 @@ static struct canon *open_canon(struct search *search)
     if (!search->options->renaming) {
         return NULL;
     }
-    struct canon *canon = search->options->symmetry ? world_symmetric_canon(world) : NULL;
+    /* Nobody has said that a loaded judge makes no difference between processes. */
+    bool alike = search->options->symmetry && (search->run->set.mask & check_loaded_mask()) == 0;
+    struct canon *canon = alike ? world_symmetric_canon(world) : NULL;
     search->symmetric = canon != NULL;
     return canon != NULL ? canon : world_canon(world);
 }
@@ -388,9 +390,8 @@ static void conclude(struct search *search, struct outcome *outcome)
     outcome->schedule = SCHEDULE_SEARCH;
     outcome->seed = run->setup.seeded == TRACE_SEED_SWEPT ? run->setup.seed : 0;
     if (search->options->symmetry && !search->symmetric) {
-        outcome_say(
-            outcome,
-            "  no symmetry: processes, their order or their numbers matter in this world or recipe\n");
+        outcome_say(outcome, "  no symmetry: processes, their order or their numbers matter in this world, "
+                             "recipe or property\n");
     }
     outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;

@@ -439,6 +439,7 @@ void live_judge(struct search *search)
     live.outer = search;
     live.scenario = *setup.scenario;
     live.scenario.properties = asked();
+    live.scenario.built_in_only = true;
     live.scenario.holds = live.scenario.violates = 0;
     setup.scenario = &live.scenario;
     if (run_init(&live.run, &setup) != 0) {

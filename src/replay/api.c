@@ -3,6 +3,7 @@
 
 /* The public face of a run that is done again: <lockstep/replay.h>. */
 #include "replay/follow.h"
+#include "scenario/properties.h"
 #include "scenario/recipes.h"
 
 #include <errno.h>
@@ -18,6 +19,14 @@ const struct ls_recipe *ls_recipe_find(const char *name)
 {
     char why[RECIPE_WHY_MAX];
     return recipe_load(name, why);
+}
+
+int ls_property_load(const char *path, char *why, size_t size)
+{
+    char reason[PROPERTY_WHY_MAX] = "";
+    const char *name = property_load(path, reason);
+    snprintf(why, size, "%s", reason);
+    return name != NULL ? 0 : LS_EINVAL;
 }
 
 /* ---- telling ---- */

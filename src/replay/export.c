@@ -4,6 +4,7 @@
 #include "replay/export.h"
 
 #include "replay/replay.h"
+#include "scenario/properties.h"
 
 #include <lockstep/replay.h>
 #include <stdlib.h>
@@ -299,6 +300,19 @@ static void put_replay(const struct export *e)
           e->out);
 }
 
+/* Properties that are not built in are somebody's shared objects. */
+static void put_loading(const struct export *e)
+{
+    for (int i = 0; i < e->trace->properties; i++) {
+        const struct trace_property *property = &e->trace->property[i];
+        fprintf(e->out, "    char why_%s[400];\n    if (ls_property_load(", property->name);
+        put_literal(e->out, property->path);
+        fprintf(e->out, ", why_%s, sizeof why_%s) != 0) {\n        print_error(\"%%s\\n\", why_%s);\n",
+                property->name, property->name, property->name);
+        fputs("        return 1;\n    }\n", e->out);
+    }
+}
+
 static void put_tests(const struct export *e)
 {
     for (int i = 0; i < e->properties; i++) {
@@ -306,7 +320,9 @@ static void put_tests(const struct export *e)
         fprintf(e->out, "static void %s(void **state)\n{\n    (void)state;\n    keeps(\"%s\");\n}\n\n", name,
                 name);
     }
-    fputs("int main(void)\n{\n    const struct CMUnitTest tests[] = {\n", e->out);
+    fputs("int main(void)\n{\n", e->out);
+    put_loading(e);
+    fputs("    const struct CMUnitTest tests[] = {\n", e->out);
     for (int i = 0; i < e->properties; i++) {
         fprintf(e->out, "        cmocka_unit_test(%s),\n", e->property[i]->name);
     }
@@ -343,8 +359,8 @@ char *export_test(const struct trace *trace, const char *name, size_t *size, str
     static struct export e;
     char *text = NULL;
     e = (struct export){.trace = trace, .name = name};
-    if (!goes_on(trace, error) && list_properties(&e, error) == 0 && split_scenario(&e, error) == 0 &&
-        list_labels(&e, error) == 0 && prove_all(&e, error) == 0) {
+    if (!goes_on(trace, error) && property_load_for(trace, error) == 0 && list_properties(&e, error) == 0 &&
+        split_scenario(&e, error) == 0 && list_labels(&e, error) == 0 && prove_all(&e, error) == 0) {
         e.out = open_memstream(&text, size);
         if (e.out) {
             put_all(&e);

@@ -5,6 +5,7 @@
 
 #include "replay/hopeless.h"
 #include "scenario/lasso.h"
+#include "scenario/properties.h"
 #include "scenario/recipes.h"
 
 #include <errno.h>
@@ -29,6 +30,19 @@ struct replay {
 
 /* ---- what the trace stands for ---- */
 
+/* Who waits for ever was asked without other people's judges, whose states need not come back. */
+static bool goes_on_for_ever(const struct trace *trace)
+{
+    for (int i = 0; i < trace->choices; i++) {
+        const char *label = trace->choice[i].label;
+        if (trace->choice[i].index < 0 && (strcmp(label, TRACE_CYCLE) == 0 ||
+                                           strncmp(label, TRACE_HOPELESS, strlen(TRACE_HOPELESS)) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int replay_setup(const struct trace *trace, struct scenario *scenario, struct run_setup *setup,
                  struct input_error *error)
 {
@@ -51,8 +65,13 @@ int replay_setup(const struct trace *trace, struct scenario *scenario, struct ru
         return input_complain(error, trace->input.name, SEED_LINE, 1, trace->without, strlen(trace->without),
                               "letters of choice points (see lockstep check --help)");
     }
-    return scenario_read_part(scenario, trace->input.name, trace->text, trace->text_size,
-                              trace->text_line - 1, 2, error);
+    if (property_load_for(trace, error) != 0 ||
+        scenario_read_part(scenario, trace->input.name, trace->text, trace->text_size, trace->text_line - 1,
+                           2, error) != 0) {
+        return -1;
+    }
+    scenario->built_in_only = goes_on_for_ever(trace);
+    return 0;
 }
 
 /* ---- telling ---- */
@@ -65,6 +84,9 @@ static void tell_head(const struct replay *replay)
     fprintf(replay->out, "schedule %s, seed %llu\n", trace->schedule, (unsigned long long)trace->seed);
     if (trace->without[0] != 0) {
         fprintf(replay->out, "without  %s\n", trace->without);
+    }
+    for (int i = 0; i < trace->properties; i++) {
+        fprintf(replay->out, "property %s of %s\n", trace->property[i].name, trace->property[i].path);
     }
     fprintf(replay->out, "found    %s\n\n", trace->found);
 }

@@ -4,6 +4,7 @@
 #include "scenario/outcome.h"
 
 #include "base/file.h"
+#include "scenario/properties.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -48,6 +49,16 @@ static uint32_t name_of(const char *bytes, size_t size)
     return hash;
 }
 
+static void note_properties(struct trace *trace)
+{
+    const struct loaded_property *loaded;
+    for (; (loaded = property_loaded(trace->properties)) != NULL; trace->properties++) {
+        struct trace_property *property = &trace->property[trace->properties];
+        snprintf(property->name, sizeof property->name, "%s", loaded->property->name);
+        snprintf(property->path, sizeof property->path, "%s", loaded->path);
+    }
+}
+
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -62,6 +73,7 @@ void outcome_trace_of(const struct run *run, const char *found, struct trace *tr
         .choices = run->told ? run->failing_choices : run->choices,
     };
     world_without_text(run->setup.without, trace->without);
+    note_properties(trace);
     snprintf(trace->tool, sizeof trace->tool, "%s", LOCKSTEP_VERSION);
     snprintf(trace->recipe, sizeof trace->recipe, "%s", run->setup.recipe->name);
     snprintf(trace->schedule, sizeof trace->schedule, "%s", schedule_name(run->setup.schedule));
@@ -103,7 +115,7 @@ static void find_names(const struct run *run, char *text, size_t size)
 
 void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why)
 {
-    char found[1024];
+    char found[CHECK_PROPERTIES_MAX * TRACE_WORD_MAX];
     find_names(run, found, sizeof found);
     if (write_trace(outcome, run, folder, found[0] ? found : why) != 0) {
         outcome_say(outcome, "  no trace could be written below %s: %s\n", folder, strerror(errno));

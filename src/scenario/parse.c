@@ -262,11 +262,10 @@ uint32_t scenario_mask(const struct scenario *scenario, bool random)
 {
     bool timed = scenario->options.timed && !random;
     uint32_t named = scenario->properties;
-    uint32_t all = check_default_mask(timed);
-    if (random && !scenario->exploring) {
-        return named ? named & all : all;
-    }
-    return (named ? named : all) | scenario->holds | scenario->violates;
+    uint32_t all = check_default_mask(timed), loaded = check_loaded_mask();
+    uint32_t mask = named ? named | (loaded & all) : all;
+    mask = random && !scenario->exploring ? mask & all : mask | scenario->holds | scenario->violates;
+    return scenario->built_in_only ? mask & ~loaded : mask;
 }
 
 /* The opening comment up to its first full stop at the end of a line or before a blank. */

@@ -5,6 +5,7 @@
 #include "base/canon.h"
 
 #include "base/hash.h"
+#include "check/loaded.h"
 #include "scenario/coverage.h"
 #include "scenario/verbs.h"
 
@@ -53,6 +54,7 @@ static void show_record(void *ctx, void *record, size_t size, const uint8_t *pro
 static void show_judges(void *judges, struct canon *canon)
 {
     check_set_records(judges, show_record, canon);
+    check_set_visit_loaded(judges, show_value, canon);
 }
 
 bool schedule_is_random(enum schedule schedule)
@@ -213,7 +215,7 @@ int run_init(struct run *run, const struct run_setup *setup)
     run_options(setup, &options);
     init_judges(run, options.timed);
     options.judge_bytes = check_set_state_size(&run->set);
-    options.judge_canon = show_judges;
+    options.judge_canon = check_set_shows_numbers(&run->set) ? show_judges : NULL;
     run->world = the_only_world(&options);
     if (!run->world) {
         run_close(run);
@@ -240,7 +242,7 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
         options.budget_total = (uint8_t)run->faults_max;
     }
     options.judge_bytes = check_set_state_size(&run->set);
-    options.judge_canon = show_judges;
+    options.judge_canon = check_set_shows_numbers(&run->set) ? show_judges : NULL;
     drop_choices(run);
     run->steps = 0;
     run->failing_choices = 0;
@@ -500,7 +502,7 @@ const char *run_trouble(const struct run *run)
         trouble = "limit: the world does not come to rest";
     }
     if (!trouble && run->stats.limit) {
-        trouble = "limit: the judges' block is full";
+        trouble = loaded_trouble() ? loaded_trouble() : "limit: the judges' block is full";
     }
     return trouble;
 }

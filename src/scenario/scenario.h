@@ -71,6 +71,7 @@ struct scenario {
     uint32_t properties;             /* mask of those named, as in check_position(); 0 = the default set */
     uint32_t holds;                  /* mask: the file says that these hold */
     uint32_t violates;               /* mask: the file says that these are violated */
+    bool built_in_only;              /* loaded properties have no part in it */
     uint64_t count[SCENARIO_COUNTS]; /* the file says that a search counts so many, with all faults */
     bool count_given[SCENARIO_COUNTS];
     struct scenario_command *command;
@@ -96,7 +97,7 @@ int scenario_read_part(struct scenario *scenario, const char *name, const char *
 void scenario_close(struct scenario *scenario);
 
 /* The properties that this scenario is judged by in that mode: those that it names in `properties`, `holds`
- * and `violates`, or all that mean something in the mode. Random runs are untimed whatever the file says: of
+ * and `violates`, or all that mean something in the mode; besides, those that were loaded and mean something in it. Random runs are untimed whatever the file says: of
  * the named ones they keep those that mean something there. */
 uint32_t scenario_mask(const struct scenario *scenario, bool random);
 

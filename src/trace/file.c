@@ -42,6 +42,9 @@ int trace_write(FILE *file, const struct trace *trace)
     fprintf(file, "seed %llu%s%s%s\n", (unsigned long long)trace->seed, SEEDS[trace->seeded],
             trace->without[0] != 0 ? " without=" : "", trace->without);
     fprintf(file, "found %s\n", trace->found);
+    for (int i = 0; i < trace->properties; i++) {
+        fprintf(file, "property %s %s\n", trace->property[i].name, trace->property[i].path);
+    }
     fprintf(file, "scenario %d %s\n", count_lines(trace->text, trace->text_size), trace->name);
     write_text(file, trace->text, trace->text_size);
     fprintf(file, "choices %d\n", trace->choices);
@@ -112,19 +115,21 @@ static int line_has_ended(struct reader *r)
     return word.text ? wrong(r, &word, "the end of the line") : 0;
 }
 
-/* Copies the rest of a line that must be one word. */
-static int read_word(struct reader *r, const char *key, const char *expected, char *out, size_t size)
+static int copy_word(struct reader *r, const char *expected, char *out, size_t size)
 {
-    if (read_key(r, key) != 0) {
-        return -1;
-    }
     struct input_word word = input_next_word(&r->cursor);
     if (!word.text || word.size >= size) {
         return wrong(r, &word, expected);
     }
     memcpy(out, word.text, word.size);
     out[word.size] = 0;
-    return line_has_ended(r);
+    return 0;
+}
+
+/* Copies the rest of a line that must be one word. */
+static int read_word(struct reader *r, const char *key, const char *expected, char *out, size_t size)
+{
+    return read_key(r, key) == 0 && copy_word(r, expected, out, size) == 0 ? line_has_ended(r) : -1;
 }
 
 /* Terminates the rest of the line in place, which is legal: the text is ours and the end of a line is not
@@ -192,6 +197,32 @@ static int read_head(struct reader *r)
     trace->found = keep_rest(r);
     struct input_word none = {.line = r->cursor.number, .column = (int)r->cursor.size + 1};
     return trace->found ? 0 : wrong(r, &none, "what was found");
+}
+
+/* Lines that older programs did not write and most traces lack. */
+static int read_properties(struct reader *r)
+{
+    struct trace *trace = r->trace;
+    for (;;) {
+        struct input_cursor before = r->cursor;
+        struct input_word word = {0};
+        if (input_next_line(&r->cursor)) {
+            word = input_next_word(&r->cursor);
+        }
+        if (!word.text || !input_word_is(&word, "property")) {
+            r->cursor = before;
+            return 0;
+        }
+        if (trace->properties == TRACE_PROPERTIES_MAX) {
+            return wrong(r, &word, "at most 4 properties");
+        }
+        struct trace_property *property = &trace->property[trace->properties++];
+        if (copy_word(r, "the name of a property", property->name, sizeof property->name) != 0 ||
+            copy_word(r, "the path of a shared object", property->path, sizeof property->path) != 0 ||
+            line_has_ended(r) != 0) {
+            return -1;
+        }
+    }
 }
 
 /* The scenario is copied to the front of its own lines, without the bars: it only gets shorter. */
@@ -315,6 +346,9 @@ static int parse(struct trace *trace, struct input_error *error)
     struct reader reader = {.trace = trace, .error = error};
     input_cursor_init(&reader.cursor, &trace->input);
     int result = read_head(&reader);
+    if (result == 0) {
+        result = read_properties(&reader);
+    }
     if (result == 0) {
         result = read_scenario(&reader);
     }

@@ -17,7 +17,8 @@
 #define TRACE_FORMAT 1
 #define TRACE_BYTES_MAX (16u << 20)
 #define TRACE_WORD_MAX 64    /* of a schedule, a verdict */
-#define TRACE_RECIPE_MAX 256 /* of a recipe's name or path */
+#define TRACE_RECIPE_MAX 256 /* of a recipe's name or path, and of the path of a property */
+#define TRACE_PROPERTIES_MAX 4
 
 /* A choice that is not an action: the driver asked whether the world is at rest. */
 #define TRACE_REST "rest"
@@ -39,6 +40,12 @@ enum trace_seed {
     TRACE_SEED_SWEPT, /* of a search that sweeps run constants: which of its sets */
 };
 
+/* One that was judged besides those that are built in, from a shared object. */
+struct trace_property {
+    char name[TRACE_WORD_MAX];
+    char path[TRACE_RECIPE_MAX];
+};
+
 struct trace {
     struct input input;            /* the file itself; everything else may point into it */
     char tool[TRACE_WORD_MAX];     /* version of the program that wrote it */
@@ -49,8 +56,10 @@ struct trace {
     char without
         [TRACE_WORD_MAX]; /* search: letters of the choice points that the world lacked; empty = none */
     const char *found;    /* why it was written: property names or "difference", one line */
-    const char *name;     /* the scenario's name */
-    const char *text;     /* the scenario's text, terminated */
+    struct trace_property property[TRACE_PROPERTIES_MAX];
+    int properties;
+    const char *name; /* the scenario's name */
+    const char *text; /* the scenario's text, terminated */
     size_t text_size;
     int text_line;               /* number of the file's line that is the scenario's first */
     struct trace_choice *choice; /* owned */

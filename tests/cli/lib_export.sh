@@ -47,11 +47,14 @@ fails_and_passes()
     done
 }
 
+# Shared objects of a user's own properties, as options.
+loaded=()
+
 # What a property promises stands below its violation.
 sentence_is_told()
 {
     local promised
-    promised=$("$LOCKSTEP" list properties | sed -n "/^$1 /{n;s/^  //p}")
+    promised=$("$LOCKSTEP" list properties "${loaded[@]}" | sed -n "/^$1 /{n;s/^  //p}")
     if [[ -z $promised ]] || ! grep -A 1 "$1 is violated at step " "$scratch/output" | grep -qxF "  promised: $promised"; then
         echo "$1: expected 'promised: $promised', found:" && cat "$scratch/output"
         failed=1

@@ -61,7 +61,7 @@ if ! grep -qx ls_replay_run "$scratch/fake"; then
 fi
 
 # Functions that the headers of the library declare: all headers but those of the harness.
-(cd "$LOCKSTEP_SOURCE_DIR/include/lockstep" && ls ./*.h | grep -vE '/(fakezk|recipe|replay|sim)\.h$' | xargs cat) |
+(cd "$LOCKSTEP_SOURCE_DIR/include/lockstep" && ls ./*.h | grep -vE '/(fakezk|property|recipe|replay|sim)\.h$' | xargs cat) |
     grep -E '^[a-z].*[ *]ls_[a-z0-9_]+\(' | grep -v '^typedef' | grep -oE 'ls_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$scratch/declared"
 compare 'what the headers declare' "$scratch/declared"
 exit $failed

@@ -11,14 +11,14 @@ export LC_ALL=C
 # describe locks and their environment; "zookeeper" for <zookeeper/...>.
 declare -A MAY=(
     [base]=""
-    [trace]="base"
+    [trace]="base event.h"
     [lock]="base api zookeeper"
     [broken]="base api zookeeper lock"
     [fakezk]="base fakezk.h zookeeper"
-    [check]="base trace"
+    [check]="base trace property.h"
     [sim]="base trace lock broken fakezk api fakezk.h sim.h zookeeper"
     [plugin]="base trace sim api sim.h"
-    [scenario]="base trace lock broken check sim api sim.h fakezk.h explore replay"
+    [scenario]="base trace lock broken check sim api sim.h fakezk.h property.h explore replay"
     [replay]="base trace lock broken check sim api sim.h fakezk.h scenario replay.h"
     [explore]="base trace lock broken check sim api sim.h fakezk.h scenario replay"
     [report]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore"
@@ -64,7 +64,7 @@ allowed()
         return
     fi
     case $name in
-    lockstep/fakezk.h | lockstep/replay.h | lockstep/sim.h)
+    lockstep/event.h | lockstep/fakezk.h | lockstep/property.h | lockstep/replay.h | lockstep/sim.h)
         [[ $layer == include ]] || one_of "${name#lockstep/}" "${MAY[$layer]-}"
         ;;
     lockstep/*) [[ $layer == include ]] || one_of api "${MAY[$layer]-}" ;;
@@ -124,16 +124,18 @@ self_test()
     plant src/sim/b.c '#include "../cli/options.h"'
     plant src/scenario/a.c '#include "cli/options.h"'
     plant src/sim/c.c '#include <lockstep/replay.h>'
+    plant src/sim/d.c '#include <lockstep/property.h>'
     plant src/real/a.c '#include "sim/world.h"'
     plant include/lockstep/a.h '#include "base/arena.h"'
     # And what is right must pass.
     plant src/sim/right.h ''
     plant src/sim/right.c '#include "right.h"'
+    plant src/trace/right.c '#include <lockstep/event.h>'
     plant src/sim/right.c '#include "fakezk/tree.h"'
     plant src/sim/right.c '#include <pthread.h>'
     plant src/lock/right.c '#include <zookeeper/zookeeper.h>'
     expected="include/lockstep/a.h src/base/a.c src/check/a.c src/check/b.c src/fakezk/a.c src/fakezk/b.c src/lock/a.c"
-    expected+=" src/lock/b.c src/lock/c.c src/real/a.c src/scenario/a.c src/sim/a.c src/sim/b.c src/sim/c.c"
+    expected+=" src/lock/b.c src/lock/c.c src/real/a.c src/scenario/a.c src/sim/a.c src/sim/b.c src/sim/c.c src/sim/d.c"
     found=$(check_tree "$scratch" | cut -d: -f1 | sort | tr '\n' ' ' || true)
     if [[ $found != "$expected " ]]; then
         echo "the checker itself is wrong"

@@ -64,6 +64,48 @@ static void comes_back(void **state)
     free(bytes);
 }
 
+/* Shared objects with properties stand behind what was found; a trace without any has no such line. */
+static void shared_objects_come_back(void **state)
+{
+    static const struct {
+        const char *lines, *complaint;
+    } SPOILED[] = {
+        {"property\n", "t:7:9: expected the name of a property, found the end of the line"},
+        {"property a\n", "t:7:11: expected the path of a shared object, found the end of the line"},
+        {"property a b c\n", "t:7:14: expected the end of the line, found 'c'"},
+        {"property a b\nproperty c d\nproperty e f\nproperty g h\nproperty i j\n",
+         "t:11:1: expected at most 4 properties, found 'property'"},
+        {"property a b\nprop\n", "t:8:1: expected 'scenario', found 'prop'"},
+    };
+    (void)state;
+    static const char TEXT[] =
+        "lockstep-trace 1\ntool 1\nrecipe r\nschedule search\nseed 0\nfound x\n%sscenario 0 "
+        "s.scn\nchoices 0\nend 0\n";
+    char text[400], *bytes = NULL;
+    size_t size;
+    struct trace trace;
+    struct input_error error;
+    snprintf(text, sizeof text, TEXT, "property one ./one.so\nproperty two_2 /a/b.so\n");
+    assert_int_equal(trace_read_bytes(&trace, "t", text, strlen(text), &error), 0);
+    assert_int_equal(trace.properties, 2);
+    assert_string_equal(trace.property[0].name, "one");
+    assert_string_equal(trace.property[0].path, "./one.so");
+    assert_string_equal(trace.property[1].name, "two_2");
+    assert_string_equal(trace.property[1].path, "/a/b.so");
+    assert_string_equal(trace.name, "s.scn");
+    FILE *file = open_memstream(&bytes, &size);
+    assert_int_equal(trace_write(file, &trace), 0);
+    fclose(file);
+    assert_string_equal(bytes, text);
+    trace_close(&trace);
+    free(bytes);
+    for (size_t i = 0; i < sizeof SPOILED / sizeof SPOILED[0]; i++) {
+        snprintf(text, sizeof text, TEXT, SPOILED[i].lines);
+        assert_int_equal(trace_read_bytes(&trace, "t", text, strlen(text), &error), -1);
+        assert_string_equal(error.text, SPOILED[i].complaint);
+    }
+}
+
 /* Wherever the file ends early, the reader says so. */
 static void every_truncation_is_noticed(void **state)
 {
@@ -195,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back),
+        cmocka_unit_test(shared_objects_come_back),
         cmocka_unit_test(every_truncation_is_noticed),
         cmocka_unit_test(each_spoiled_line_is_named),
         cmocka_unit_test(a_given_seed_is_kept),

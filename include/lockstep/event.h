@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Semantic events: what happens in a run, and the only thing that judges see (<lockstep/property.h>). A world, or the runner
+ * on a real server, emits them in the order in which they happened; within one step in the order of their causes. */
+#ifndef LOCKSTEP_EVENT_H
+#define LOCKSTEP_EVENT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EVENT_PROCESS_NONE 255u /* done by the operator or by nobody in particular */
+#define EVENT_LOCK_NONE 255u    /* not about one lock */
+
+enum event_kind {
+    /* The client's side: what a caller of the recipe asks and is told. */
+    EVENT_ASKED,    /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try) */
+    EVENT_GRANTED,  /* process, lock, owner; zxid = fencing token, session = handle's session, code = depth */
+    EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock */
+    EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up (FAILED follows) */
+    EVENT_RELEASED, /* process, lock, owner; code = depth left, 0 = given back: the caller stops using it now */
+    EVENT_REFUSED, /* process, lock, owner; code = rc: a release was refused */
+    EVENT_FREED,   /* process, lock, owner; code = rc: the release is complete */
+    EVENT_WARNED,  /* process, lock; code = warning */
+    EVENT_IDLE,    /* process: nothing left to do in the background */
+
+    /* The session as the recipe tells it to its listeners. */
+    EVENT_CONNECTED,   /* process, session */
+    EVENT_SUSPENDED,   /* process, session */
+    EVENT_RECONNECTED, /* process, session */
+    EVENT_LOST,        /* process, session */
+    EVENT_READ_ONLY,   /* process, session */
+
+    /* The session as the client library tells it to the recipe (delivered session events). */
+    EVENT_LINK_UP,     /* process, session: CONNECTED was delivered */
+    EVENT_LINK_DOWN,   /* process, session: CONNECTING was delivered */
+    EVENT_EXPIRED,     /* process, session: EXPIRED was delivered */
+    EVENT_AUTH_FAILED, /* process, session */
+
+    /* Belief: the answer of the recipe's query, on a change (D5). */
+    EVENT_BELIEVES, /* process, lock, owner: the answer became "held" */
+    EVENT_DOUBTS,   /* process, lock, owner; code = enum ls_belief (recipe.h): it became something else */
+
+    /* The coordinator: the committed log and its sessions. */
+    EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
+                           code = 1 if it is a contender: an ephemeral child of the lock's directory */
+    EVENT_NODE_DELETED, /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion */
+    EVENT_SESSION_OPENED,  /* process, session: committed */
+    EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand */
+    EVENT_SESSION_CLOSED,  /* process, session: its nodes are gone from the committed log */
+
+    /* Requests and watches. */
+    EVENT_REQUEST,   /* process, lock; code = enum event_request: a request was issued */
+    EVENT_WATCH_SET, /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
+    EVENT_WATCH_GONE, /* the same: it fired, was removed, or its handle is gone */
+    EVENT_WOKEN,      /* process, lock; zxid = czxid of the node, cause = zxid of its deletion (0 = told at
+                         reconnect), code = ZooKeeper's event type: a node event was delivered to a watcher */
+    EVENT_EFFECT, /* process, lock, owner; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
+                         cause = czxid of the contender node (the token) when a guarded multi wrote, else 0 */
+    EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write */
+
+    /* Revocation. */
+    EVENT_REVOKE_ASKED, /* process, lock, owner; zxid = fencing token of the hold: it is asked to give it back */
+    EVENT_REVOKE_SENT, /* process, lock; code = rc: the asker is told what became of its request */
+
+    /* What happens to processes and links. */
+    EVENT_CRASHED,   /* process */
+    EVENT_RESTARTED, /* process */
+    EVENT_STOPPED,   /* process: it closed its session in an orderly way and forgot everything */
+    EVENT_PAUSED,    /* process */
+    EVENT_RESUMED,   /* process */
+    EVENT_FAULT,     /* process or none; code = enum action_kind (sim.h): any fault, before its
+                       consequences */
+
+    /* The recipe itself. */
+    EVENT_MISBEHAVED, /* process; code = enum event_offence; path = where, NULL if nobody knows */
+
+    /* The run. */
+    EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no janitor work, no fault pending */
+    EVENT_KINDS
+};
+
+/* What no recipe may do, whatever it promises (recipe.h, env.h). */
+enum event_offence {
+    EVENT_OFFENCE_CRASH,  /* a signal ended it */
+    EVENT_OFFENCE_LOOP,   /* it did not come back */
+    EVENT_OFFENCE_GLOBAL, /* it changed memory that is no part of its state: a variable of the program */
+    EVENT_OFFENCE_FREE,   /* it freed what it does not own */
+    EVENT_OFFENCE_LOCK,   /* it took the mutex twice, or dropped what it did not hold */
+    EVENT_OFFENCE_KEEP,   /* it came back, or reported, with the mutex held */
+    EVENT_OFFENCE_RETURN, /* a timer's function came back without the mutex, or a callback was left half */
+    EVENT_OFFENCE_BLOCK,  /* it went to sleep, where nobody can wake it */
+};
+
+enum event_request {
+    EVENT_REQUEST_CREATE,
+    EVENT_REQUEST_DELETE,
+    EVENT_REQUEST_EXISTS,
+    EVENT_REQUEST_GET,
+    EVENT_REQUEST_SET,
+    EVENT_REQUEST_CHILDREN,
+    EVENT_REQUEST_SYNC,
+    EVENT_REQUEST_MULTI,
+    EVENT_REQUEST_UNWATCH,
+    EVENT_REQUEST_OTHER,
+};
+
+enum event_watch {
+    EVENT_WATCH_OWN,         /* on a contender node of the same process */
+    EVENT_WATCH_PREDECESSOR, /* on a contender node of another */
+    EVENT_WATCH_PARENT,      /* on the child list of the lock's directory */
+    EVENT_WATCH_OTHER,       /* on anything else below or at the lock's directory, also on absent nodes */
+};
+
+struct event {
+    uint8_t kind;     /* enum event_kind */
+    uint8_t process;  /* index, or EVENT_PROCESS_NONE */
+    uint8_t lock;     /* index, or EVENT_LOCK_NONE */
+    uint8_t owner;    /* thread of the process */
+    int32_t code;     /* see kind */
+    int64_t zxid;     /* see kind */
+    int64_t cause;    /* see kind */
+    int64_t session;  /* see kind; 0 = none */
+    int64_t now_ms;   /* virtual (or real, since the start) milliseconds; 0 in untimed runs */
+    const char *path; /* see kind; for printing, NULL if none; lives for the call only */
+};
+
+/* A set of event kinds is a mask. */
+#define EVENT_BIT(kind) (1ull << (kind))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
