@@ -669,6 +669,7 @@ static const struct ls_recipe z03 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
 #ifdef FIXED
     .canon = canon, /* else the order of sessions counts */
 #endif

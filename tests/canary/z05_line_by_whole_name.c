@@ -663,6 +663,7 @@ static const struct ls_recipe z05 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
 #ifdef FIXED
     .canon = canon, /* else the order of sessions counts */
 #endif

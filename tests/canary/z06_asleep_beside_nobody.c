@@ -672,6 +672,7 @@ static const struct ls_recipe z06 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 

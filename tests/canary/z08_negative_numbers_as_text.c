@@ -664,6 +664,7 @@ static const struct ls_recipe z08 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 

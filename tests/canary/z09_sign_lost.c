@@ -666,6 +666,7 @@ static const struct ls_recipe z09 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 

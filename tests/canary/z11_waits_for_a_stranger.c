@@ -661,6 +661,7 @@ static const struct ls_recipe z11 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 

@@ -668,6 +668,7 @@ static const struct ls_recipe z29 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 

@@ -668,6 +668,7 @@ static const struct ls_recipe z35 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 

@@ -664,6 +664,7 @@ static const struct ls_recipe z38 = {
     .release = release,
     .query = query,
     .idle = idle,
+    .reentrant = true,
     .canon = canon,
 };
 
