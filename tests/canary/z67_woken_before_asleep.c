@@ -519,11 +519,11 @@ static void go(struct claim *claim, enum phase phase)
         memset(claim->name, 0, sizeof claim->name);
     }
     ls_env_timer_stop(claim->recipe->env, &claim->asleep);
-    if (phase == FALLING_ASLEEP) {
-        ls_env_timer_start(claim->recipe->env, &claim->asleep, "asleep-timer", 1, on_asleep, claim);
-        return;
+    if (phase == FALLING_ASLEEP &&
+        ls_env_timer_start(claim->recipe->env, &claim->asleep, "asleep-timer", 1, on_asleep, claim) != 0) {
+        claim->phase = WAITING; /* at once */
     }
-    if (phase == WAITING || !claim->recipe->connected) {
+    if (phase == FALLING_ASLEEP || phase == WAITING || !claim->recipe->connected) {
         return;
     }
     if (phase == DELETING && claim->name[0] == 0) {
