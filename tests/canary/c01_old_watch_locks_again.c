@@ -4,7 +4,7 @@
 /* C01: a watch outlives the wait that it was armed for, and asks for the lock again.
  *
  * Source: found by reading zoo_lock.c, ZooKeeper's own C recipe, and the Java WriteLock, whose watchers run the whole lock
- * procedure whatever they are told. To be confirmed here; no report is known.
+ * procedure whatever they are told. No report is known.
  *
  * B waits for A's node, and its caller gives up. B deletes its node, but its watch stays. A releases, the watch fires, and
  * its function does what it does for whoever waits: it asks for the lock. B finds no node of its own, makes a new one, and

@@ -4,7 +4,7 @@
 /* C02: the watcher runs the lock procedure for session events too, also for a caller who has given up.
  *
  * Source: found by reading zoo_lock.c, ZooKeeper's own C recipe: its watcher looks neither at the kind of an event nor at
- * whether anybody still waits. To be confirmed here; no report is known.
+ * whether anybody still waits. No report is known.
  *
  * Every watch that stands hears of each disconnect and each connect. B waits for A's node, and its caller gives up; B
  * deletes its node, but the watch stays (C01). Now a connection breaks, A's or B's or none of a lock's business: B's watch is

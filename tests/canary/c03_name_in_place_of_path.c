@@ -3,7 +3,7 @@
 
 /* C03: the search after a lost create keeps a name where everybody else keeps a path.
  *
- * Source: found by reading the Java WriteLock (findPrefixInChildren). To be confirmed here; no report is known.
+ * Source: found by reading the Java WriteLock (findPrefixInChildren). No report is known.
  *
  * A create is applied and its answer is lost. Whoever has asked lists the children and finds its node by the prefix, which names
  * its session, and keeps the name as the list has it. The create itself would have answered with the whole path. Its place is

@@ -4,7 +4,7 @@
 /* C07: the node before ours is gone when we come to watch it, and we give our place up and queue again.
  *
  * Source: found by reading zoo_lock.c, ZooKeeper's own C recipe, where "no node" as the answer to the watch counts as a failure: it
- * unlocks and begins anew. To be confirmed here; no report is known. It also tells its caller
+ * unlocks and begins anew. No report is known. It also tells its caller
  * that the lock is released, which it never held; that is left out here.
  *
  * A holds, B waits, C comes behind. B lists the children and sees A before it; A deletes its node. B asks for a watch on it, is told
