@@ -181,9 +181,11 @@ static void on_reopen(void *ctx)
     ls_env_lock(r->env);
 }
 
-/* The session is gone, and all our nodes and watches with it, now or soon: everybody who waits begins again. */
-static void forget_session(struct recipe *r)
+/* The session is gone, and all our nodes and watches with it, now or soon. A handle is closed by a timer, because this is
+ * one of its own callbacks. */
+static void lose_session(struct recipe *r)
 {
+    r->connected = false;
     if (r->session != 0) {
         tell_session(r, LS_REPORT_LOST);
     }
@@ -199,13 +201,6 @@ static void forget_session(struct recipe *r)
             memset(claim->id, 0, sizeof claim->id);
         }
     }
-}
-
-/* A handle is closed by a timer, because this is one of its own callbacks. */
-static void lose_session(struct recipe *r)
-{
-    r->connected = false;
-    forget_session(r);
     ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 1, on_reopen, r);
 }
 
@@ -213,7 +208,8 @@ static void on_connected(struct recipe *r)
 {
     int64_t session = zoo_client_id(r->zh)->client_id;
     if (r->session != 0 && r->session != session) {
-        forget_session(r); /* the server has handed out another one */
+        lose_session(r); /* and nobody has said so */
+        return;
     }
     r->connected = true;
     r->timeout_ms = zoo_recv_timeout(r->zh);
