@@ -10,6 +10,7 @@
 #include <lockstep/mutex.h>
 #include <lockstep/session.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,8 @@ static int contend(const char *name, int seconds)
     return 0;
 }
 
-static volatile sig_atomic_t listed, asked;
+/* Written on the threads of callbacks, read in the main one. */
+static atomic_int listed, asked;
 static char first[LS_MUTEX_PATH_SIZE_MAX + 64]; /* the path of the first in the queue */
 
 static void on_participants(struct ls_mutex *of, void *user, int rc, const struct ls_participant *list,

@@ -141,14 +141,15 @@ struct ls_recipe {
      * a list of names or of session events at several watchers, and keeps pointers only at addresses that are multiples of 8. With `canon`, a search can then take
      * states for one that differ only in which process is which. */
     bool symmetric;
+
+    /* An owner who holds a lock may acquire it again, and holds it until it was released as often. */
+    bool reentrant;
+
     /* Both or none, for reports of what was covered; NULL = all is one state. `states` names the abstract states of an
      * attempt to get a lock, ended by NULL and at most LS_RECIPE_STATES_MAX; the first is that nobody asks and nothing is left
      * over. states_now() is pure: a bit for each state that some attempt of this process is in, bit 0 if there is none. */
     const char *const *states;
     uint32_t (*states_now)(const void *state);
-
-    /* An owner who holds a lock may acquire it again, and holds it until it was released as often. */
-    bool reentrant;
 
     /* Its marks (<lockstep/sometimes.h>) are those of source files whose path contains this; NULL = it has none. */
     const char *marks;

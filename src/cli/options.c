@@ -336,8 +336,8 @@ static int find_recipe(struct cli_options *options, const char *command)
     fprintf(stderr,
             "lockstep %s: expected a recipe (see lockstep list recipes) or a shared object with one after "
             "--recipe, "
-            "found '%s': %s\n",
-            command, options->recipe, why);
+            "found '%s'%s%s\n",
+            command, options->recipe, why[0] != 0 ? ": " : "", why);
     return CLI_USAGE;
 }
 

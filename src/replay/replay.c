@@ -50,7 +50,8 @@ int replay_setup(const struct trace *trace, struct scenario *scenario, struct ru
     char why[RECIPE_WHY_MAX], expected[RECIPE_WHY_MAX + 64];
     *setup = (struct run_setup){.scenario = scenario, .recipe = recipe_load(trace->recipe, why)};
     if (!setup->recipe) {
-        snprintf(expected, sizeof expected, "a recipe (see lockstep list recipes): %s", why);
+        snprintf(expected, sizeof expected, "a recipe (see lockstep list recipes)%s%s",
+                 why[0] != 0 ? ": " : "", why);
         return input_complain(error, trace->input.name, RECIPE_LINE, 8, trace->recipe, strlen(trace->recipe),
                               "%s", expected);
     }

@@ -48,7 +48,7 @@ const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX])
     if (is_path(name) && loader != NULL) {
         return loader(name, why);
     }
-    snprintf(why, RECIPE_WHY_MAX, is_path(name) ? "shared objects are loaded by the program lockstep alone"
-                                                : "no recipe has this name");
+    snprintf(why, RECIPE_WHY_MAX, "%s",
+             is_path(name) ? "shared objects are loaded by the program lockstep alone" : "");
     return recipe_find(name);
 }

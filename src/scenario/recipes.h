@@ -18,7 +18,8 @@ const struct ls_recipe *recipe_find(const char *name);
 typedef const struct ls_recipe *(*recipe_loader)(const char *path, char *why);
 void recipe_set_loader(recipe_loader loader);
 
-/* The same; a path is that of a shared object, which is loaded. NULL: `why` is a clause that says why. */
+/* The same; a path is that of a shared object, which is loaded. NULL: `why` is a clause that says why, empty if there is no
+ * such name. */
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX]);
 
 /* All that are built in, the correct ones first: the index-th, or NULL behind the last. */

@@ -221,9 +221,14 @@ static const struct pin layout[] = {
     FIELD(ls_recipe, revoke, 112),
     FIELD(ls_recipe, canon, 120),
     FIELD(ls_recipe, symmetric, 128),
+    FIELD(ls_recipe, reentrant, 129),
     FIELD(ls_recipe, states, 136),
     FIELD(ls_recipe, states_now, 144),
     FIELD(ls_recipe, marks, 152),
+    SIZE(ls_recipe_module, 16),
+    FIELD(ls_recipe_module, interface, 0),
+    FIELD(ls_recipe_module, recipe_size, 4),
+    FIELD(ls_recipe_module, recipe, 8),
 };
 
 static const struct pin numbers[] = {

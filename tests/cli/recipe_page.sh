@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# docs/your-own-recipe.md, followed to the letter: its blocks make the example, with the bug that the page is about, its commands
+# show what it says, and its change mends the bug.
+source "$(dirname "$0")/lib.sh"
+page=$PWD/docs/your-own-recipe.md
+example=$PWD/examples/recipes/next_in_line.c
+ln -s "$PWD/include" "$PWD/scenarios" "$scratch/"
+mkdir -p "$scratch/build"
+ln -s "$LOCKSTEP_BUILD_DIR" "$scratch/build/release"
+
+# block KIND NUMBER: the text of that block of the page, from 1 on.
+block()
+{
+    awk -v kind="\`\`\`$1" -v wanted="$2" '
+        /^```/ { inside = !inside; if (inside) { count += $0 == kind; shown = $0 == kind && count == wanted }; next }
+        inside && shown' "$page"
+}
+
+count=$(grep -c '^```c$' "$page")
+for ((i = 1; i <= count; i++)); do
+    block c "$i"
+    ((i == count)) || echo
+done >"$scratch/mine.c"
+cd "$scratch"
+
+expect 0 '1 passed, 0 failed' bash -c "$(block sh 1)"
+same "$(block '' 1)" "$(<output)" 'what the page says of three clients'
+expect 1 'FAIL no_lost_wakeup' bash -c "$(block sh 2)"
+story=$(block '' 2)
+[[ $(<output) == *"$story"* ]] || { echo 'the story is not that of the page'; failed=1; }
+block diff 1 >mend.diff
+git apply --unsafe-paths mend.diff
+cmp mine.c "$example" || failed=1
+expect 0 "$(block '' 3)" bash -c "$(block sh 3)"
+[[ -n $LOCKSTEP_SANITIZE ]] || expect 0 "$(block '' 4)" bash -c "$(block sh 4)"
+finish
