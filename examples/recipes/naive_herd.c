@@ -167,6 +167,7 @@ static void lose_session(struct recipe *r)
             forget(claim);
         } else if (claim->phase != FREE) {
             claim->phase = CREATING;
+            claim->named = false; /* another directory may use the number again */
         }
     }
     ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 1, on_reopen, r);
@@ -365,6 +366,7 @@ static void on_list(int rc, const struct String_vector *names, const void *ctx)
     if (claim->ended) {
         go(claim, stands ? UNWATCHING : DELETING);
     } else if (rc == ZNONODE || (rc == ZOK && !find_place(claim, names, &first))) {
+        claim->named = false;
         go(claim, CREATING); /* somebody has removed our node: back to the end of the line */
     } else if (rc != ZOK) {
         fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);

@@ -53,7 +53,7 @@ with_stand_ins()
     PATH="$scratch/bin:$PATH" "$@"
 }
 
-for package in gcc libc6-dev cmake ninja-build libcjson-dev liblz4-dev libxml2-dev; do
+for package in gcc libc6-dev cmake ninja-build libcjson-dev libelf-dev liblz4-dev libxml2-dev; do
     echo "installed $package"
 done >"$scratch/installed"
 echo 'config-files libzookeeper-mt-dev' >>"$scratch/installed"
