@@ -40,7 +40,7 @@ static bool is_wanted(const struct cli_options *options, const char *path)
 static bool is_of_use(struct collection *c, const struct scenario *scenario, bool named)
 {
     struct input_error error;
-    if (!c->options->check || (scenario->exploring && !scenario->options.timed)) {
+    if (!c->options->check || c->options->suite || (scenario->exploring && !scenario->options.timed)) {
         return true;
     }
     if (scenario->exploring) { /* it wants to be searched: that it is not must not go unsaid */

@@ -408,14 +408,19 @@ static int read_show(struct parser *parser)
         {"watches", SHOW_WATCHES}, {"rest", SHOW_REST},         {"all", SHOW_ALL},
     };
     struct input_word word = input_next_word(&parser->cursor);
+    if (input_word_is(&word, "nothing")) {
+        parser->scenario->show = 0;
+        return parser_end_of_line(parser);
+    }
     do {
         unsigned bits = 0;
         for (size_t i = 0; i < sizeof GROUPS / sizeof GROUPS[0]; i++) {
             bits |= input_word_is(&word, GROUPS[i].name) ? GROUPS[i].bits : 0;
         }
         if (bits == 0) {
-            return parser_wrong(parser, &word,
-                                "asks, belief, faults, nodes, requests, sessions, watches, rest or all");
+            return parser_wrong(
+                parser, &word,
+                "asks, belief, faults, nodes, requests, sessions, watches, rest, all or nothing");
         }
         parser->scenario->show |= bits;
         word = input_next_word(&parser->cursor);

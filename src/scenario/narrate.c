@@ -403,6 +403,9 @@ void narrator_event(struct narrator *narrator, const struct event *event)
         remember_node(narrator, event);
     }
     /* Nothing but the event itself tells of an inner release; nothing but the watch tells of waiting. */
+    if (narrator->show == 0) {
+        return;
+    }
     bool inner = event->kind == EVENT_RELEASED && event->code > 0;
     bool waiting = event->kind == EVENT_WATCH_SET && event->code == EVENT_WATCH_PREDECESSOR;
     if ((narrator->show & KINDS[event->kind].group) || inner) {
