@@ -113,10 +113,9 @@ static void listen(void)
 {
     static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    stack_t stack = {.ss_sp = malloc(STACK_BYTES), .ss_size = STACK_BYTES};
-    if (stack.ss_sp != NULL) {
-        sigaltstack(&stack, NULL); /* a recipe may use up the other one */
-    }
+    static unsigned char bytes[STACK_BYTES];
+    const stack_t stack = {.ss_sp = bytes, .ss_size = sizeof bytes};
+    sigaltstack(&stack, NULL); /* a recipe may use up the other one */
     for (size_t i = 0; i < sizeof FAULTS / sizeof FAULTS[0]; i++) {
         sigaction(FAULTS[i], &action, NULL);
     }
@@ -172,22 +171,39 @@ static bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence, 
     return true;
 }
 
+/* Between the variables of an object that AddressSanitizer watches lies what nobody may touch. */
+#define NOT_WATCHED __attribute__((no_sanitize("address")))
+
+NOT_WATCHED static void copy_bytes(unsigned char *to, const unsigned char *from, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        ((volatile unsigned char *)to)[i] = from[i];
+    }
+}
+
+/* The offset of the first byte that has changed, or the size. */
+NOT_WATCHED static size_t first_difference(const struct part *p)
+{
+    size_t at = 0;
+    while (at < p->size && p->now[at] == p->before[at]) {
+        at++;
+    }
+    return at;
+}
+
 static bool changed(const char **where)
 {
     bool found = false;
     for (int i = 0; i < parts; i++) {
         const struct part *p = &part[i];
-        size_t at = 0;
-        if (memcmp(p->now, p->before, p->size) == 0) {
+        size_t at = first_difference(p);
+        if (at == p->size) {
             continue;
-        }
-        while (p->now[at] == p->before[at]) {
-            at++;
         }
         const char *name = object_symbol(watched, p->offset + at);
         snprintf(where_text, sizeof where_text, "%s", name != NULL ? name : "");
         *where = name != NULL ? where_text : NULL;
-        memcpy(p->now, p->before, p->size);
+        copy_bytes(p->now, p->before, p->size);
         found = true;
     }
     return found;
@@ -202,7 +218,7 @@ static void keep_parts(void)
         *p = (struct part){.now = (unsigned char *)(base + offset), .before = malloc(size + 1), .size = size};
         p->offset = offset;
         if (size > 0 && p->before != NULL) {
-            memcpy(p->before, p->now, size);
+            copy_bytes(p->before, p->now, size);
             parts++;
         }
     }

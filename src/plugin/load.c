@@ -80,9 +80,9 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
     return recipe;
 }
 
-/* Loads it in a process of its own: the loader believes what a file says, and constructors run. Returns the signal that ended
- * it, 0 for none. */
-static int trial(const char *file)
+/* Loads it in a process of its own: the loader believes what a file says, and constructors run. False if that
+ * process ends in another way than it should. */
+static bool survives(const char *file)
 {
     int status = 0;
     fflush(NULL);
@@ -92,8 +92,8 @@ static int trial(const char *file)
         dlopen(file, RTLD_NOW | RTLD_LOCAL);
         _exit(0);
     }
-    bool known = child > 0 && waitpid(child, &status, 0) == child;
-    return known && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return child < 0 || waitpid(child, &status, 0) != child ||
+           (WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static const struct ls_recipe *load(const char *path, const char *file, char *why)
@@ -106,10 +106,9 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
         object_close(object);
         return NULL;
     }
-    int number = trial(file);
-    if (number != 0) {
+    if (!survives(file)) {
         object_close(object);
-        return refuse(why, "loading it ends with signal %d: it is damaged, or its constructors fail", number);
+        return refuse(why, "whoever loads it dies: it is damaged, or its constructors fail");
     }
     struct link_map *map = NULL;
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);

@@ -506,7 +506,9 @@ static void go(struct claim *claim, enum phase phase)
     claim->busy = true;
     int rc = phase == LISTING ? zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_list, claim)
                               : send[phase](claim);
-    if (rc != ZOK) {
+    if (rc == ZNOWATCHER) {
+        on_unwatched(rc, claim); /* it has fired meanwhile: nothing was sent */
+    } else if (rc != ZOK) {
         claim->busy = false; /* the link is down, as we shall hear */
     }
 }

@@ -30,7 +30,10 @@ caught()
 
 includes=$(grep -hE '^#include' tests/canary/*.c | grep -vE '<(lockstep/recipe|zookeeper/zookeeper|std[a-z]*|string|inttypes|limits|errno|ctype)\.h>' || true)
 same '' "$includes" 'what a canary includes besides the two headers and the C library'
-for source in tests/canary/*.c; do
+# Builds that watch themselves take a named part: they are up to twenty times slower, and find the same.
+part='*'
+[[ -z $LOCKSTEP_SANITIZE ]] || part='z0[1-5]*'
+for source in tests/canary/$part.c; do
     name=$(basename "$source" .c)
     property=$(sed -n 's/.*\.breaks = "\(.*\)".*/\1/p' "$source")
     recipe=$scratch/$RANDOM$RANDOM.so
@@ -44,5 +47,5 @@ for source in tests/canary/*.c; do
     rm -f "$recipe"
 done
 echo "$count canaries"
-((count >= 12)) || failed=1
+((count >= 28)) || [[ -n $LOCKSTEP_SANITIZE ]] || failed=1
 finish

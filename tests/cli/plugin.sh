@@ -56,7 +56,7 @@ refused 'No such file or directory'
 echo text >"$recipe"
 refused 'it is no shared object (cc -shared -fPIC)'
 head -c 3000 "$recipe.kept" >"$recipe"
-expect 2 "found '$recipe': loading it ends with signal " "${check[@]}" "$scenario"
+expect 2 "found '$recipe': whoever loads it dies: " "${check[@]}" "$scenario"
 build -DNO_MODULE
 refused 'it does not export a recipe (LS_RECIPE_MODULE of <lockstep/recipe.h>)'
 mkdir -p "$scratch/other/lockstep"
