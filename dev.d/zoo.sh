@@ -103,6 +103,13 @@ TEXT
             for (i = 1; i <= n; i++) { short = c[i]; sub(/_.*/, "", short); text = text (i > 1 ? ", " : "") short
                 if (kinds[c[i]] == 1) alone = alone (alone == "" ? "" : ", ") short }
             printf "| %s | %s | %s |\n", p, text, alone } }' "$1/caught" | sort
+    cat <<'TEXT'
+
+Properties that are not here, or catch nothing alone, each have a recipe of src/broken that they catch (`lockstep list recipes`):
+`no_stale_effect` judges tokens and writes, which these recipes do right; `contract_is_kept` is about crashes and the like. What waits in vain
+is seen twice, at rest (`no_lost_wakeup`) and in circles (`can_always_be_served`, `served_under_weak_fairness`, `bounded_work`): the
+latter two see what never comes to rest. A node that is left over (`no_orphan_node`) sooner or later stands before somebody.
+TEXT
     printf '\n## By situation\n\nSituations of scenarios/suite in which some canary is caught.\n\n| situation | catches |\n|---|---|\n'
     awk '{ short = $1; sub(/_.*/, "", short); list[$2] = list[$2] (list[$2] == "" ? "" : ", ") short }
         END { for (s in list) printf "| %s | %s |\n", s, list[s] }' "$1/caught" | sort

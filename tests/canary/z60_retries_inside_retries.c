@@ -10,7 +10,7 @@
  * is exhausted the outer one calls it again. The deadline is looked at when both have come to their end or the servers
  * are back: the caller is answered far too late.
  *
- * One client and a long outage will do, and a clock: a search of all orders has none, so that only a directed scenario shows it. It is
+ * One client and a long outage will do, and a clock, which a search of all orders has not: a situation with one shows it. It is
  * caught by deadline_is_kept. Mended, the deadline has a timer of its own, whatever is retried.
  *
  * The rest is a mutex that keeps its promises: the lowest number holds, everybody else watches the next lower one, and whoever

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Variables of a recipe from a shared object are not looked at.
+GROUP=cli
+FILE=src/plugin/guard.c
+EDIT='s/if \(at == p->size\)/if (true)/'
+EXPECT='^cli\.plugin$'
