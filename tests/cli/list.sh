@@ -34,7 +34,7 @@ done
 for word in $("$LOCKSTEP" run - <<<'world nothing' 2>&1 | sed 's/.*expected //; s/, found.*//; s/,//g; s/=//g; s/ or / /'); do
     grep -q "\`$word[\`=]" "$page" || { echo "$page does not name the option '$word'"; failed=1; }
 done
-for word in $("$LOCKSTEP" run - <<<'show nothing' 2>&1 | sed 's/.*expected //; s/, found.*//; s/,//g; s/ or / /'); do
+for word in $("$LOCKSTEP" run - <<<'show what-is-no-group' 2>&1 | sed 's/.*expected //; s/, found.*//; s/,//g; s/ or / /'); do
     grep -q "^| \`$word\` |" "$page" || { echo "$page does not name the group '$word'"; failed=1; }
 done
 for option in $("$LOCKSTEP" run --help | grep -o '^  --[a-z]*'); do
