@@ -40,7 +40,8 @@ static void reads_every_header(void **state)
     take("world servers=3 latency=5ms..20ms session-timeout=2s tick=100ms seed=99 rc=-7 used preset=-5 "
          "containers=no "
          "defects=wrap,missed-watch untimed callbacks-in-init\n"
-         "mutex /locks/x\nmutex /a/b/y as z\nchroot /app\ncontents \"hello # world\"\nprocess a b\nprocess c "
+         "mutex /locks/x\nmutex /a/b/y as z\nchroot /app\ncontents \"hello # world\"\nnode "
+         "/app/a/b/y/content\nnode /z\nprocess a b\nprocess c "
          "asleep\n"
          "show nodes belief\nproperties no_orphan_node bounded_work\nsettle\n----\n");
     const struct world_options *o = &scenario.options;
@@ -65,6 +66,9 @@ static void reads_every_header(void **state)
     assert_string_equal(scenario.lock_name[1], "z");
     assert_string_equal(o->chroot, "/app");
     assert_string_equal(o->contents, "hello # world");
+    assert_string_equal(o->node[0], "/app/a/b/y/content");
+    assert_string_equal(o->node[1], "/z");
+    assert_null(o->node[2]);
     assert_int_equal(o->processes, 3);
     assert_string_equal(o->name[2], "c");
     assert_true(o->autostart[1]);
@@ -313,7 +317,10 @@ static void refuses_wrong_headers(void **state)
     refuse("explore constants=2 constants=2\n", "s:1:21: expected constants once, found 'constants=2'");
     refuse("explore loss<=10\n", "s:1:15: expected a number from 0 to 9, found '10'");
     refuse("show everything\n", "s:1:6: expected asks, belief, faults, nodes, requests, sessions, watches, "
-                                "rest or all, found 'everything'");
+                                "rest, all or nothing, found 'everything'");
+    refuse("show nothing asks\n", "s:1:14: expected the end of the line, found 'asks'");
+    refuse("node locks\n", "s:1:6: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");
+    refuse("node /a\nnode /b\nnode /c\nnode /d\nnode /e\n", "s:5:6: expected at most 4 nodes, found '/e'");
     refuse("properties no_bugs\n",
            "s:1:12: expected the name of a property (see lockstep list properties), found 'no_bugs'");
 }
@@ -331,6 +338,7 @@ static void refuses_wrong_commands(void **state)
            "s:3:11: expected the name of a lock, an option or the end of the line, found 'y'");
     refuse(HEAD "a acquire timeout=2\n----\n",
            "s:3:19: expected a duration up to a day with its unit (ms, s or m), found '2'");
+    refuse(HEAD "a release now=1\n----\n", "s:3:11: expected owner=N or anyway, found 'now=1'");
     refuse(HEAD "a try timeout=2s\n----\n", "s:3:7: expected owner=N, found 'timeout=2s'");
     refuse(HEAD "a release owner=8\n----\n", "s:3:17: expected an owner from 0 to 7, found '8'");
     refuse(HEAD "cut\n----\n", "s:3:4: expected the name of a process, found the end of the line");
