@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include "base/shared.h"
 #include "plugin/plugin.h"
 #include "scenario/properties.h"
 #include "scenario/recipes.h"
@@ -155,7 +156,7 @@ static int read_property(struct cli_options *options, const char *command, const
 {
     char why[PROPERTY_WHY_MAX];
     bool names = strcmp(command, "shrink") == 0;
-    if (!property_is_path(text)) {
+    if (!shared_is_path(text)) {
         options->property = text;
         return names ? 0
                      : cli_usage_error(command, "a shared object (FILE.so) with a property after --property",

@@ -5,6 +5,8 @@
  * anything that has been recorded. */
 #include "plugin/plugin.h"
 
+#include "base/shared.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdarg.h>
@@ -20,7 +22,7 @@
 /* One that has been opened. */
 struct opened {
     struct ls_recipe recipe;
-    char path[PLUGIN_PATH_MAX + 1];
+    char path[SHARED_PATH_MAX + 1];
 };
 
 static struct opened opened[RECIPES_MAX];
@@ -117,6 +119,10 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
         return refuse(why, "%s", dlerror());
     }
     const struct ls_recipe *recipe = take(path, handle, why);
+    if (recipe == NULL) {
+        object_close(object);
+        return NULL;
+    }
     imports_redirect(object, map->l_addr);
     guard_watch(object, map->l_addr);
     return recipe;
@@ -124,18 +130,17 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
 
 const struct ls_recipe *plugin_recipe(const char *path, char why[PLUGIN_WHY_MAX])
 {
-    char file[PLUGIN_PATH_MAX + 3];
+    char file[SHARED_PATH_MAX + 3];
     for (int i = 0; i < opened_count; i++) {
         if (strcmp(opened[i].path, path) == 0) {
             return &opened[i].recipe;
         }
     }
-    if (strlen(path) > PLUGIN_PATH_MAX || strpbrk(path, " \t\n") != NULL) {
-        return refuse(why, "a path of at most %d characters without spaces is needed", PLUGIN_PATH_MAX);
+    if (!shared_file(path, file, why, PLUGIN_WHY_MAX)) {
+        return NULL;
     }
     if (opened_count == RECIPES_MAX) {
         return refuse(why, "%d shared objects are open already", RECIPES_MAX);
     }
-    snprintf(file, sizeof file, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);
     return load(path, file, why);
 }

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLUGIN_PATH_MAX 240
 #define PLUGIN_WHY_MAX 400
 
 /* ---- load.c ---- */

@@ -3,6 +3,7 @@
 
 #include "scenario/properties.h"
 
+#include "base/shared.h"
 #include "check/loaded.h"
 #include "scenario/property_file.h"
 
@@ -13,20 +14,14 @@
 #define FIRST_LINE 7 /* of a trace, that may name a shared object */
 _Static_assert(LS_PROPERTY_PROCESSES_MAX == WORLD_PROCESSES_MAX && LS_PROPERTY_LOCKS_MAX == WORLD_LOCKS_MAX,
                "a property has room for each process and lock of a world");
-_Static_assert((int)TRACE_PROPERTIES_MAX == LS_PROPERTY_MODULES_MAX && TRACE_RECIPE_MAX > PROPERTY_PATH_MAX,
+_Static_assert((int)TRACE_PROPERTIES_MAX == LS_PROPERTY_MODULES_MAX && TRACE_RECIPE_MAX > SHARED_PATH_MAX,
                "a trace has room for each shared object");
 _Static_assert(TRACE_WORD_MAX > LS_PROPERTY_NAME_MAX, "and for each name");
 _Static_assert(PROPERTY_WHY_MAX > LOADED_WHY_MAX, "reasons fit");
 
 static struct loaded_property loaded[LS_PROPERTY_MODULES_MAX];
-static char paths[LS_PROPERTY_MODULES_MAX][PROPERTY_PATH_MAX + 1];
+static char paths[LS_PROPERTY_MODULES_MAX][SHARED_PATH_MAX + 1];
 static int count;
-
-bool property_is_path(const char *word)
-{
-    size_t size = strlen(word);
-    return strchr(word, '/') != NULL || (size > 3 && strcmp(word + size - 3, ".so") == 0);
-}
 
 const struct loaded_property *property_loaded(int index)
 {

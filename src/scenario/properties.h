@@ -20,9 +20,6 @@ struct loaded_property {
     uint64_t content; /* a hash over the file */
 };
 
-/* Whether a word stands for a shared object: a name of a property has neither a slash nor an end. */
-bool property_is_path(const char *word);
-
 /* Loads the property of a shared object, for the life of the program: from then on it is judged besides, in every run that is
  * prepared later, and scenarios may name it. The same file again is no other. Its name; NULL: `why` is a clause that says
  * why not. Before any fork. */

@@ -5,6 +5,7 @@
 #include "scenario/property_file.h"
 
 #include "base/hash.h"
+#include "base/shared.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -17,7 +18,7 @@
 struct opened {
     struct ls_property property;
     struct property_file file;
-    char path[PROPERTY_PATH_MAX + 1];
+    char path[SHARED_PATH_MAX + 1];
 };
 
 static struct opened opened[LS_PROPERTY_MODULES_MAX];
@@ -97,16 +98,14 @@ static const struct ls_property *take(const char *path, void *handle, char *why,
 
 static const struct ls_property *load(const char *path, char *why, size_t room)
 {
-    char file[PROPERTY_PATH_MAX + 3];
-    if (strlen(path) > PROPERTY_PATH_MAX || strpbrk(path, " \t\n") != NULL) {
-        snprintf(why, room, "a path of at most %d characters without spaces is needed", PROPERTY_PATH_MAX);
+    char file[SHARED_PATH_MAX + 3];
+    if (!shared_file(path, file, why, room)) {
         return NULL;
     }
     if (opened_count == LS_PROPERTY_MODULES_MAX) {
         snprintf(why, room, "%d shared objects with properties are the most", LS_PROPERTY_MODULES_MAX);
         return NULL;
     }
-    snprintf(file, sizeof file, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);
     void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
         snprintf(why, room, "%s", dlerror());

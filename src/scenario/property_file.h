@@ -7,7 +7,6 @@
 
 #include <lockstep/property.h>
 
-#define PROPERTY_PATH_MAX 240
 #define PROPERTY_VARIABLES_MAX 4
 
 /* What there is to know of a shared object besides its property. */

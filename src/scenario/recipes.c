@@ -3,6 +3,7 @@
 
 #include "scenario/recipes.h"
 
+#include "base/shared.h"
 #include "broken/broken.h"
 #include "lock/recipe_mutex.h"
 
@@ -36,19 +37,13 @@ void recipe_set_loader(recipe_loader wanted)
     loader = wanted;
 }
 
-/* A recipe that is built in has neither a slash nor an end. */
-static bool is_path(const char *name)
-{
-    size_t size = strlen(name);
-    return strchr(name, '/') != NULL || (size > 3 && strcmp(name + size - 3, ".so") == 0);
-}
-
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX])
 {
-    if (is_path(name) && loader != NULL) {
+    bool path = shared_is_path(name);
+    if (path && loader != NULL) {
         return loader(name, why);
     }
     snprintf(why, RECIPE_WHY_MAX, "%s",
-             is_path(name) ? "shared objects are loaded by the program lockstep alone" : "");
+             path ? "shared objects are loaded by the program lockstep alone" : "");
     return recipe_find(name);
 }
