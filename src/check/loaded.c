@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include <base/variables.h>
 #include <check/loaded.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CHUNK 16 /* bytes of a state in one record */
@@ -14,17 +14,8 @@
 _Static_assert(LS_PROPERTY_STATE_MAX / CHUNK <= 256, "a byte counts the records of a state");
 _Static_assert(LS_PROPERTY_STATE_MAX % CHUNK == 0, "the last record of the largest state is whole");
 
-#define WATCHED_MAX 4
-
-/* Variables of a shared object, and what they are. */
-struct watched {
-    volatile uint64_t *at;
-    uint64_t *copy; /* kept for the life of the program */
-    size_t words;
-};
-
 static struct property loaded[LS_PROPERTY_MODULES_MAX];
-static struct watched watched[LS_PROPERTY_MODULES_MAX][WATCHED_MAX];
+static struct variables watched[LS_PROPERTY_MODULES_MAX];
 static int loaded_count;
 static char trouble[LS_PROPERTY_NAME_MAX + 80];
 
@@ -204,39 +195,10 @@ static void scatter(struct check_table *table, const struct property *property, 
 
 /* ---- what it may not touch ---- */
 
-/* What lies between somebody else's variables is read too, which a sanitizer must not mind: word by word, by nobody's memcmp. */
-#define UNGUARDED __attribute__((no_sanitize("address", "thread")))
-
-UNGUARDED void loaded_watch(int position, void *at, size_t size)
+void loaded_watch(int position, void *at, size_t size)
 {
     int count;
-    uintptr_t begin = (uintptr_t)at / 8 * 8, end = ((uintptr_t)at + size + 7) / 8 * 8;
-    struct watched *next = watched[slot_of(check_all(&count)[position])], *last = next + WATCHED_MAX;
-    while (next < last && next->copy)
-        next++;
-    uint64_t *copy = next < last ? malloc(end - begin) : NULL;
-    if (!copy)
-        return;
-    *next = (struct watched){(volatile uint64_t *)begin, copy,
-                             (end - begin) / 8}; /* NOLINT(performance-no-int-to-ptr) */
-    for (size_t i = 0; i < next->words; i++)
-        copy[i] = next->at[i];
-}
-
-/* What was changed is as it was again: the next run is not to suffer. Nothing else is written to, as it may be read-only. */
-UNGUARDED static bool is_untouched(const struct property *property)
-{
-    bool same = true;
-    const struct watched *next = watched[slot_of(property)], *last = next + WATCHED_MAX;
-    for (; next < last && next->copy; next++) {
-        for (size_t i = 0; i < next->words; i++) {
-            if (next->at[i] != next->copy[i]) {
-                next->at[i] = next->copy[i];
-                same = false;
-            }
-        }
-    }
-    return same;
+    variables_keep(&watched[slot_of(check_all(&count)[position])], at, size);
 }
 
 static void give_up(const struct property *property, struct check_table *table, struct check_note *note,
@@ -327,7 +289,7 @@ void loaded_observe(const struct property *property, struct check_table *table,
     memcpy(after.byte, before.byte, room_of(property));
     set_guard(property, &after);
     ask(property, context, event, &after, note);
-    if (!is_untouched(property)) {
+    if (!variables_are_kept(&watched[slot_of(property)], NULL)) {
         give_up(property, table, note, "keeps something outside of its state");
     } else if (!is_guarded(property, &after)) {
         char what[64];

@@ -10,35 +10,26 @@
 #include "sim/guard.h"
 #include "plugin/plugin.h"
 
+#include "base/variables.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <ucontext.h>
 
 #define TICK_US 50000
 #define SOON_US 200
-#define PARTS_MAX 4
 #define STACK_BYTES 65536
 #define WHERE_MAX 128
-
-/* Memory that nobody may change. */
-struct part {
-    unsigned char *now;
-    unsigned char *before;
-    size_t size;
-    uintptr_t offset;
-};
 
 static const struct object *watched;
 static uintptr_t base;
 static uintptr_t code_offset; /* from base */
 static size_t code_size;
-static struct part part[PARTS_MAX];
-static int parts;
+static struct variables variables;
 
 static sigjmp_buf way_back;
 static volatile sig_atomic_t within; /* a guarded call */
@@ -171,56 +162,24 @@ static bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence, 
     return true;
 }
 
-/* Between the variables of an object that AddressSanitizer watches lies what nobody may touch. */
-#define NOT_WATCHED __attribute__((no_sanitize("address")))
-
-NOT_WATCHED static void copy_bytes(unsigned char *to, const unsigned char *from, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        ((volatile unsigned char *)to)[i] = from[i];
-    }
-}
-
-/* The offset of the first byte that has changed, or the size. */
-NOT_WATCHED static size_t first_difference(const struct part *p)
-{
-    size_t at = 0;
-    while (at < p->size && p->now[at] == p->before[at]) {
-        at++;
-    }
-    return at;
-}
-
 static bool changed(const char **where)
 {
-    bool found = false;
-    for (int i = 0; i < parts; i++) {
-        const struct part *p = &part[i];
-        size_t at = first_difference(p);
-        if (at == p->size) {
-            continue;
-        }
-        const char *name = object_symbol(watched, p->offset + at);
-        snprintf(where_text, sizeof where_text, "%s", name != NULL ? name : "");
-        *where = name != NULL ? where_text : NULL;
-        copy_bytes(p->now, p->before, p->size);
-        found = true;
+    uintptr_t first;
+    if (variables_are_kept(&variables, &first)) {
+        return false;
     }
-    return found;
+    const char *name = object_symbol(watched, first - base);
+    snprintf(where_text, sizeof where_text, "%s", name != NULL ? name : "");
+    *where = name != NULL ? where_text : NULL;
+    return true;
 }
 
-static void keep_parts(void)
+static void keep_variables(void)
 {
     uintptr_t offset;
     size_t size;
-    for (int i = 0; parts < PARTS_MAX && object_writable(watched, i, &offset, &size); i++) {
-        struct part *p = &part[parts];
-        *p = (struct part){.now = (unsigned char *)(base + offset), .before = malloc(size + 1), .size = size};
-        p->offset = offset;
-        if (size > 0 && p->before != NULL) {
-            copy_bytes(p->before, p->now, size);
-            parts++;
-        }
+    for (int i = 0; object_writable(watched, i, &offset, &size); i++) {
+        variables_keep(&variables, (void *)(base + offset), size); /* NOLINT(performance-no-int-to-ptr) */
     }
 }
 
@@ -229,9 +188,9 @@ void guard_watch(const struct object *object, uintptr_t loaded_at)
     static const struct world_guard GUARD = {.call = call, .changed = changed};
     watched = object;
     base = loaded_at;
-    parts = 0;
+    variables = (struct variables){0};
     code_size = object_code(object, &code_offset, &code_size) ? code_size : 0;
-    keep_parts();
+    keep_variables();
     listen();
     pthread_atfork(NULL, NULL, in_child);
     world_set_guard(&GUARD);
