@@ -79,7 +79,7 @@ enum event_kind {
     EVENT_MISBEHAVED, /* process; code = enum event_offence; path = where, NULL if nobody knows */
 
     /* The run. */
-    EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no janitor work, no fault pending */
+    EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no fault pending */
     EVENT_KINDS
 };
 

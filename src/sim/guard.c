@@ -13,9 +13,15 @@ void world_set_guard(const struct world_guard *wanted)
     guard = wanted;
 }
 
+/* The process whose recipe is being called, -1 if there is none. */
+static int called(void)
+{
+    return fakezk_entered() >= 0 ? fakezk_entered() : the_world.asked;
+}
+
 bool world_in_recipe(void)
 {
-    return fakezk_entered() >= 0 || the_world.asked >= 0;
+    return called() >= 0;
 }
 
 unsigned long world_calls(void)
@@ -37,11 +43,9 @@ void world_free(void *memory)
 
 void world_note_offence(enum event_offence offence, const char *where)
 {
-    int p = fakezk_entered() >= 0 ? fakezk_entered() : the_world.asked;
-    if (p < 0) {
-        p = 0; /* it was left just now: that it was one of them is all that counts */
-    }
-    struct event event = observe_process(EVENT_MISBEHAVED, p);
+    int p = called();
+    /* If it was left just now, that it was one of them is all that counts. */
+    struct event event = observe_process(EVENT_MISBEHAVED, p >= 0 ? p : 0);
     event.code = (int32_t)offence;
     event.path = where;
     observe(&event);
@@ -50,7 +54,7 @@ void world_note_offence(enum event_offence offence, const char *where)
 /* What a recipe has left half is thrown away: the process is one that has crashed. */
 static void give_up(enum event_offence offence, const char *where)
 {
-    int p = fakezk_entered() >= 0 ? fakezk_entered() : the_world.asked;
+    int p = called();
     world_note_offence(offence, where);
     the_world.locked = the_world.in_callback = 0;
     the_world.asked = -1;
