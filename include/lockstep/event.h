@@ -57,7 +57,8 @@ enum event_kind {
     EVENT_WATCH_SET, /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
     EVENT_WATCH_GONE, /* the same: it fired, was removed, or its handle is gone */
     EVENT_WOKEN,      /* process, lock; zxid = czxid of the node, cause = zxid of its deletion (0 = told at
-                         reconnect), code = ZooKeeper's event type: a node event was delivered to a watcher */
+                         reconnect), code = ZooKeeper's event type, owner = 1 if it was a node of the same process:
+                         a node event was delivered to a watcher */
     EVENT_EFFECT, /* process, lock, owner; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
                          cause = czxid of the contender node (the token) when a guarded multi wrote, else 0 */
     EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write */

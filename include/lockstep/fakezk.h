@@ -91,7 +91,7 @@ enum fakezk_event_kind {
     FAKEZK_REQUESTED, /* code = op, see fakezk_op_name */
     FAKEZK_WATCH_SET, /* zxid = czxid of the node or 0; code = table: 0 data, 1 exist, 2 child */
     FAKEZK_WATCH_GONE,
-    FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change */
+    FAKEZK_WOKEN, /* a node event reaches watchers; code = event type, cause = zxid of the change */
     FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument */
     FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
                               code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its

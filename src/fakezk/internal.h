@@ -489,6 +489,7 @@ void watch_close(int client, int slot);
 struct watch_target {
     code_ref watcher;
     void *context;
+    int owner; /* client of the node plus one, 0 = nobody's or not known */
 };
 
 #define WATCH_TARGETS_MAX 64

@@ -101,7 +101,7 @@ void watch_close(int client, int slot)
     }
 }
 
-static int add_target(struct watch_target *out, int count, code_ref watcher, void *context)
+static int add_target(struct watch_target *out, int count, code_ref watcher, void *context, int owner)
 {
     for (int i = 0; i < count; i++) {
         if (out[i].watcher == watcher && out[i].context == context) {
@@ -112,7 +112,7 @@ static int add_target(struct watch_target *out, int count, code_ref watcher, voi
         fakezk_note_trouble("limit: more than %d watchers for one event", WATCH_TARGETS_MAX);
         return count;
     }
-    out[count] = (struct watch_target){watcher, context};
+    out[count] = (struct watch_target){watcher, context, owner};
     return count + 1;
 }
 
@@ -120,7 +120,7 @@ static int collect(int client, int slot, int table, const char *path, struct wat
 {
     struct zk_watch *watch;
     while ((watch = find(client, slot, table, path, 0, NULL, true)) != NULL) {
-        count = add_target(out, count, watch->watcher, watch->context);
+        count = add_target(out, count, watch->watcher, watch->context, watch->owner);
         take_out(client, watch);
     }
     return count;
@@ -148,7 +148,7 @@ int watch_collect_session(int client, int slot, struct watch_target *out)
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_watch *watch = (struct zk_watch *)rec;
         if (watch->watcher != zh->watcher || watch->context != zh->context) {
-            count = add_target(out, count, watch->watcher, watch->context);
+            count = add_target(out, count, watch->watcher, watch->context, watch->owner);
         }
     }
     if ((fakezk.options.seed & 8) != 0 && !fakezk.options.fixed_orders) {
@@ -158,5 +158,5 @@ int watch_collect_session(int client, int slot, struct watch_target *out)
             out[count - 1 - i] = other;
         }
     }
-    return add_target(out, count, zh->watcher, (void *)(uintptr_t)zh->context);
+    return add_target(out, count, zh->watcher, (void *)(uintptr_t)zh->context, 0);
 }

@@ -304,7 +304,9 @@ static void line_waiting(struct narrator *narrator, const struct event *event)
 static void line_woken(struct narrator *narrator, const struct event *event)
 {
     static const char *const TYPES[] = {"unknown", "created", "deleted", "changed", "children"};
-    begin_event(narrator, event, "woken");
+    struct event plain = *event;
+    plain.owner = 0; /* here it is no thread */
+    begin_event(narrator, &plain, "woken");
     append(narrator, " %s zxid=%lld", event->code >= 1 && event->code <= 4 ? TYPES[event->code] : TYPES[0],
            (long long)event->zxid);
     if (event->cause != 0) {

@@ -83,6 +83,7 @@ static void woken_event(const struct fakezk_event *from)
     bool is_directory;
     struct event event = about_path(EVENT_WOKEN, from, &is_directory);
     event.code = from->code;
+    event.owner = !is_directory && from->owner == from->client + 1;
     if (event.lock != EVENT_LOCK_NONE) {
         observe(&event);
     }

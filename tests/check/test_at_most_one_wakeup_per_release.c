@@ -51,6 +51,24 @@ static void two_are_violated(void **state)
     judge_close(&judge);
 }
 
+/* The end of a node of its own wakes B, who watched it for an owner that has given up, besides C, who is next. */
+static void one_by_its_own_node_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    woken(&judge, C, 10, 20);
+    show(&judge, (struct event){.kind = EVENT_WOKEN,
+                                .process = B,
+                                .owner = 1,
+                                .zxid = 10,
+                                .cause = 20,
+                                .code = DELETED});
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
 /* New contents of a watched node, as when its holder is asked to give the lock back, are no release. */
 static void two_told_of_new_contents_hold(void **state)
 {
@@ -124,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_each_holds),
         cmocka_unit_test(two_are_violated),
+        cmocka_unit_test(one_by_its_own_node_holds),
         cmocka_unit_test(two_told_of_new_contents_hold),
         cmocka_unit_test(one_per_node_of_a_session_holds),
         cmocka_unit_test(only_those_who_wait_count),
