@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What docs/findings.md says about the recipes that do as Curator and kazoo do: its traces replay and violate what its table says,
+# its stories are theirs, and the suite finds in both what its last table says, and nothing else.
+source "$(dirname "$0")/../cli/lib.sh"
+page=docs/findings.md
+
+# cells N LINE: the N-th cell of a table's line.
+cell()
+{
+    awk -F' *[|] *' -v n="$1" '{ print $(n + 1) }' <<<"$2"
+}
+
+# ---- traces: each is in the table, and shows the properties of its line ----
+for trace in docs/findings/*.trace; do
+    name=$(basename "$trace" .trace)
+    line=$(grep "(findings/$name.trace)" "$page" || true)
+    [[ -n $line ]] || { echo "$page does not know $trace"; failed=1; continue; }
+    sed "s|^recipe .*/recipes/|recipe $LOCKSTEP_BUILD_DIR/recipes/|" "$trace" >"$scratch/$name.trace"
+    status=0
+    "$LOCKSTEP" replay "$scratch/$name.trace" >"$scratch/story" 2>&1 || status=$?
+    same 1 "$status" "exit status of $trace"
+    shown=$(sed -n 's/^\([a-z_]*\) is violated at .*/\1/p' "$scratch/story" | sort -u | paste -sd, | sed 's/,/, /g')
+    wanted=$(cell 2 "$line" | tr -d ' ' | tr , '\n')
+    while read -r property; do
+        grep -q "^$property\$" <<<"$wanted" || { echo "$trace shows $property, which its line does not name"; failed=1; }
+    done < <(sed -n 's/^\([a-z_]*\) is violated at .*/\1/p' "$scratch/story" | sort -u)
+    [[ -n $shown ]] || { echo "$trace shows nothing"; failed=1; }
+    if grep -q "replay $trace" "$page"; then
+        awk -v trace="$trace" 'index($0, "replay " trace) { on = 1; next } on && /^```$/ { if (inside) exit; inside = 1; next } inside' \
+            "$page" >"$scratch/told"
+        sed "s|^recipe .*/recipes/|recipe   build/release/recipes/|" "$scratch/story" >"$scratch/story.named"
+        diff "$scratch/told" "$scratch/story.named" || { echo "$page tells another story of $trace"; failed=1; }
+    fi
+done
+
+# ---- the suite: the last table. Builds that watch themselves are too slow for it, and find the same ----
+# fails RECIPE: a line `situation property, property` for each situation that fails.
+fails()
+{
+    "$LOCKSTEP" check --suite --no-shrink --json --out "$scratch/reports" --recipe "$LOCKSTEP_BUILD_DIR/recipes/$1.so" \
+        >"$scratch/json" 2>"$scratch/err" || true
+    /usr/bin/env awk '/"verdict":"violated"/ {
+        name = $0; sub(/.*"scenario":"/, "", name); sub(/\.scn".*/, "", name); sub(/.*\//, "", name)
+        all = $0; sub(/.*"properties":\{/, "", all); sub(/\}.*/, "", all)
+        count = split(all, pair, ","); text = ""
+        for (i = 1; i <= count; i++)
+            if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); print name, pair[i] } }' "$scratch/json" | sort |
+        awk '{ list[$1] = list[$1] (list[$1] == "" ? "" : ", ") $2 } END { for (s in list) print s, list[s] }' | sort
+}
+
+# told COLUMN: the same from the page.
+told()
+{
+    sed -n '/^## All situations that fail/,$p' "$page" | grep '^| [a-z_]* |' | grep -v '^| situation' |
+        awk -F' *[|] *' -v n="$1" '$(n + 1) != "" { print $2, $(n + 1) }' | sort
+}
+
+if [[ -z $LOCKSTEP_SANITIZE ]]; then
+    for column in 2:curator_like 3:kazoo_like; do
+        same "$(told "${column%:*}")" "$(fails "${column#*:}")" "what the suite finds in ${column#*:}"
+    done
+fi
+finish
