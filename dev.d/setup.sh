@@ -15,8 +15,10 @@ packages_of()
     interop) echo default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java \
         libguava-java libslf4j-java libzookeeper-java python3-kazoo ;;
     soak) echo python3 ;;
+    mutants) echo python3 python3-clang-14 ;;
+    fuzz) echo afl++ clang ;;
     fresh) echo mmdebstrap git util-linux ;;
-    *) usage_error "unknown group '$1', expected one of: run test full bench interop soak fresh" ;;
+    *) usage_error "unknown group '$1', expected one of: run test full bench interop soak mutants fuzz fresh" ;;
     esac
 }
 
@@ -35,6 +37,8 @@ and exits 4.
   bench   SPIN, a model checker, for ./dev bench explore; what interop has, for ./dev bench lock
   interop Curator, a Java compiler, kazoo: for examples/interop and its test in ./dev test --full
   soak    Python, for the proxy of ./dev soak lock
+  mutants Python and clang's parser for it: for ./dev mutants
+  fuzz    AFL++ and clang: for ./dev fuzz
   fresh   mmdebstrap: for ./dev fresh
 
 examples:

@@ -45,7 +45,7 @@ struct claim {
     uint8_t phase; /* enum phase */
     uint8_t lock, owner;
     uint8_t depth;             /* while HELD */
-    uint8_t parent;            /* MAKING_PARENT: how many characters of the directory's path are being made */
+    uint8_t parent;            /* MAKING_PARENT: how many characters of the directory's path exist */
     uint8_t tries;             /* how often the present request was lost */
     uint8_t rounds;            /* how often the node was gone when its turn was looked for */
     bool busy;                 /* a request is under way */
@@ -304,6 +304,13 @@ static bool answered(struct claim *claim, int rc)
     return false;
 }
 
+/* How far the path of the next directory reaches, below those that exist. */
+static uint8_t next_parent(const struct claim *claim)
+{
+    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
+    return (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
+}
+
 static void on_parent(int rc, const char *value, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
@@ -321,6 +328,7 @@ static void on_parent(int rc, const char *value, const void *ctx)
     } else if (!made) {
         fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
     } else {
+        claim->parent = next_parent(claim);
         go(claim, directory(claim)[claim->parent] == 0 ? CREATING : MAKING_PARENT);
     }
 }
@@ -329,9 +337,7 @@ static void on_parent(int rc, const char *value, const void *ctx)
 static int make_parent(struct claim *claim)
 {
     char path[PATH_MAX_BYTES];
-    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
-    claim->parent = (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
-    snprintf(path, sizeof path, "%.*s", claim->parent, directory(claim));
+    snprintf(path, sizeof path, "%.*s", next_parent(claim), directory(claim));
     return zoo_acreate(claim->recipe->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
                        claim->recipe->plain ? ZOO_PERSISTENT : ZOO_CONTAINER, on_parent, claim);
 }

@@ -56,7 +56,7 @@ struct lock {
     int32_t next_timeout_ms;
     uint8_t phase; /* enum phase */
     uint8_t number, owner;
-    uint8_t parent; /* MAKING_PARENT: how many characters of the directory's path are being made */
+    uint8_t parent; /* MAKING_PARENT: how many characters of the directory's path exist */
     bool used;
     bool assured; /* the directory was there once */
     bool tried;   /* a node has been asked for, ever */
@@ -331,6 +331,13 @@ static bool answered(struct lock *lock, int rc)
     return false;
 }
 
+/* How far the path of the next directory reaches, below those that exist. */
+static uint8_t next_parent(const struct lock *lock)
+{
+    const char *slash = strchr(directory(lock) + lock->parent + 1, '/');
+    return (uint8_t)(slash != NULL ? slash - directory(lock) : (long)strlen(directory(lock)));
+}
+
 static void on_parent(int rc, const char *value, const void *ctx)
 {
     struct lock *lock = (struct lock *)(uintptr_t)ctx;
@@ -340,7 +347,10 @@ static void on_parent(int rc, const char *value, const void *ctx)
     }
     if (lock->ended || (rc != ZOK && rc != ZNODEEXISTS)) {
         fail(lock, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
-    } else if (directory(lock)[lock->parent] != 0) {
+        return;
+    }
+    lock->parent = next_parent(lock);
+    if (directory(lock)[lock->parent] != 0) {
         go(lock, MAKING_PARENT);
     } else {
         lock->assured = true;
@@ -352,10 +362,7 @@ static void on_parent(int rc, const char *value, const void *ctx)
 static int make_parent(struct lock *lock)
 {
     char path[PATH_MAX_BYTES];
-    const char *at = directory(lock) + lock->parent;
-    const char *slash = *at != 0 ? strchr(at + 1, '/') : NULL;
-    lock->parent = (uint8_t)(slash != NULL ? slash - directory(lock) : (long)strlen(directory(lock)));
-    snprintf(path, sizeof path, "%.*s", lock->parent, directory(lock));
+    snprintf(path, sizeof path, "%.*s", next_parent(lock), directory(lock));
     return zoo_acreate(lock->recipe->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_parent,
                        lock);
 }

@@ -118,6 +118,7 @@ int cli_shrink(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_merge(int argc, char **argv);
+int cli_triage(int argc, char **argv);
 
 /* The options of run and check, read and looked through: as the commands do it. Return 0 or CLI_USAGE. */
 int cli_run_options(struct cli_options *options, int argc, char **argv);

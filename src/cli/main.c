@@ -19,6 +19,7 @@ static const char HELP[] =
     "  shrink   a trace: a shorter one with the same violation\n"
     "  export   a trace: a regression test in C with the same violation\n"
     "  merge    what the shards of a run or check have done (--shard I/N)\n"
+    "  triage   what a fuzzer has found: sorted, shrunk, as scenarios\n"
     "  list     recipes, properties, faults, verbs or scenarios\n"
     "\n"
     "lockstep COMMAND --help tells more; lockstep --version the version. Exit status: 0 all holds, 1 "
@@ -35,11 +36,12 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } COMMANDS[] = {{"run", cli_run},       {"check", cli_check}, {"replay", cli_replay}, {"shrink", cli_shrink},
-                {"export", cli_export}, {"merge", cli_merge}, {"list", cli_list}};
+                {"export", cli_export}, {"merge", cli_merge}, {"triage", cli_triage}, {"list", cli_list}};
 
 int main(int argc, char **argv)
 {
-    static const char EXPECTED[] = "run, check, replay, shrink, export, merge or list (see lockstep --help)";
+    static const char EXPECTED[] =
+        "run, check, replay, shrink, export, merge, triage or list (see lockstep --help)";
     if (argc < 2) {
         fprintf(stderr, "lockstep: expected %s, found the end of the line\n", EXPECTED);
         return CLI_USAGE;

@@ -213,13 +213,21 @@ static int path_argument(struct parser *parser, struct scenario_command *command
 
 /* ---- running ---- */
 
+/* Words, one blank apart, as labels have them. */
 static int label_argument(struct parser *parser, struct scenario_command *command)
 {
-    struct input_word word = input_rest_of_line(&parser->cursor);
-    if (!word.text || word.size >= WORLD_LABEL_MAX) {
-        return parser_wrong(parser, &word, "the label of an action (deliver a create-reply)");
+    char label[WORLD_LABEL_MAX];
+    size_t size = 0;
+    struct input_word first = input_next_word(&parser->cursor), word = first;
+    while (word.text && size + word.size + 1 < sizeof label) {
+        size += (size_t)snprintf(label + size, sizeof label - size, "%s%.*s", size > 0 ? " " : "",
+                                 (int)word.size, word.text);
+        word = input_next_word(&parser->cursor);
     }
-    command->text = parser_keep(parser, &word);
+    if (size == 0 || word.text) {
+        return parser_wrong(parser, &first, "the label of an action (deliver a create-reply)");
+    }
+    command->text = parser_keep(parser, &(struct input_word){.text = label, .size = size});
     return command->text ? 0 : -1;
 }
 

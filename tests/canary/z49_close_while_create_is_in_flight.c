@@ -40,7 +40,7 @@ struct claim {
     uint8_t phase;              /* enum phase */
     uint8_t lock, owner;        /* what is claimed, and by whom */
     uint8_t depth;              /* while HELD */
-    uint8_t parent;             /* MAKING_PARENT: how many characters of the path exist or are being made */
+    uint8_t parent;             /* MAKING_PARENT: how many characters of the path exist */
     bool busy;                  /* a request is under way */
     bool ended;                 /* the caller has its answer: what is left is ours to clean up */
     bool freeing;               /* given back: FREED is owed */
@@ -278,6 +278,13 @@ static bool answered(struct claim *claim, int rc)
     return rc != ZCONNECTIONLOSS && rc != ZOPERATIONTIMEOUT && rc != ZSESSIONEXPIRED && rc != ZCLOSING;
 }
 
+/* How far the path of the next directory reaches, below those that exist. */
+static uint8_t next_parent(const struct claim *claim)
+{
+    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
+    return (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
+}
+
 static void on_parent(int rc, const char *value, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
@@ -290,6 +297,7 @@ static void on_parent(int rc, const char *value, const void *ctx)
     } else if (rc != ZOK && rc != ZNODEEXISTS) {
         fail(claim, ZK_ERROR);
     } else {
+        claim->parent = next_parent(claim);
         go(claim, directory(claim)[claim->parent] == 0 ? CREATING : MAKING_PARENT);
     }
 }
@@ -298,9 +306,7 @@ static void on_parent(int rc, const char *value, const void *ctx)
 static int make_parent(struct claim *claim)
 {
     char path[PATH_MAX_BYTES];
-    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
-    claim->parent = (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
-    snprintf(path, sizeof path, "%.*s", claim->parent, directory(claim));
+    snprintf(path, sizeof path, "%.*s", next_parent(claim), directory(claim));
     return zoo_acreate(claim->recipe->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_parent,
                        claim);
 }

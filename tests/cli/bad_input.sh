@@ -135,9 +135,9 @@ sed '0,/ connect a s1/s/ connect a s1/ connect a s9/' "$whole" >"$t"
 expect 2 "found 'connect a s9'" "$LOCKSTEP" replay "$t"
 
 # ---- the command line ----
-expect_line "lockstep: expected run, check, replay, shrink, export, merge or list (see lockstep --help), found the end of the line" "$LOCKSTEP"
+expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage or list (see lockstep --help), found the end of the line" "$LOCKSTEP"
 for verb in report real rnu; do
-    expect_line "lockstep: expected run, check, replay, shrink, export, merge or list (see lockstep --help), found '$verb'" "$LOCKSTEP" $verb
+    expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage or list (see lockstep --help), found '$verb'" "$LOCKSTEP" $verb
 done
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--fast'" "$LOCKSTEP" run --fast
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--table'" "$LOCKSTEP" run --table

@@ -21,8 +21,9 @@ declare -A MAY=(
     [scenario]="base trace lock broken check sim api sim.h fakezk.h property.h explore replay"
     [replay]="base trace lock broken check sim api sim.h fakezk.h scenario replay.h"
     [explore]="base trace lock broken check sim api sim.h fakezk.h scenario replay"
+    [fuzz]="base trace lock broken check sim api event.h sim.h scenario replay"
     [report]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore"
-    [cli]="base trace lock broken check sim plugin api sim.h fakezk.h scenario replay explore report"
+    [cli]="base trace lock broken check sim plugin api sim.h fakezk.h scenario replay explore fuzz report"
     [real]="base trace lock broken check api zookeeper"
 )
 # The recipe layers ask the world for these and never the system (D1).

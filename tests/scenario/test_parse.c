@@ -149,7 +149,7 @@ static void reads_running_commands(void **state)
     assert_int_equal(scenario.command[1].step, STEP_ADVANCE);
     assert_int_equal(scenario.command[1].ms, 5000);
     assert_int_equal(scenario.command[2].step, STEP_BEFORE);
-    assert_string_equal(scenario.command[2].text, "deliver a  create-reply # not");
+    assert_string_equal(scenario.command[2].text, "deliver a create-reply");
     assert_int_equal(scenario.command[3].step, STEP_AFTER);
     assert_int_equal(scenario.command[4].step, STEP_DO);
     assert_string_equal(scenario.command[4].text, "bury a");

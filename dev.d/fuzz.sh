@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# AFL++ on the targets of fuzz/.
+
+FUZZ_BUILD=build/fuzz-afl
+FUZZ_TARGETS=(session_loss recipe zk_calls scenario trace)
+
+help_fuzz()
+{
+    cat <<'TEXT'
+usage: ./dev fuzz [TARGET] [--time SECONDS] [--jobs N] [--recipe RECIPE] [--edges-only] [--minimise]
+
+Builds the targets with AFL++ and lets N instances of it (default: one per core) look for violations, for so long (default:
+600), from the inputs of fuzz/corpus/TARGET and those of the last call. Nothing outside build/ is touched, and no setting of the
+system: AFL++ is told to go on without what it would like to have. At the end the figures of all instances, and what
+was found: sorted and shrunk (lockstep triage) into build/fuzz/TARGET/findings. Exit status 1 if there is a finding.
+
+  TARGET          session_loss (default): worlds of two to eight clients with the mutex, or another built-in recipe
+                  recipe: the same with a shared object; zk_calls: any calls on the fake; scenario, trace: the parsers
+  --time SECONDS  so long
+  --jobs N        so many instances: one main, the others secondary
+  --recipe R      of session_loss a built-in one (default: mutex), of recipe the path of a shared object
+  --edges-only    abstract situations do not guide it
+  --empty         begin with one byte of zero in place of the corpus
+  --minimise      afterwards, take the inputs that reach all that was reached into fuzz/corpus/TARGET, 1 MiB at most
+
+examples:
+  ./dev fuzz
+  ./dev fuzz session_loss --recipe broken-no-sync --time 60
+  ./dev fuzz recipe --recipe build/release/recipes/naive_herd.so --time 60
+  ./dev fuzz zk_calls --time 300 --minimise
+TEXT
+}
+
+cmd_fuzz()
+{
+    local target=session_loss seconds=600 jobs recipe='' states=1 minimise=0 empty=0
+    jobs=$(nproc)
+    while (($# > 0)); do
+        case $1 in
+        --time) need_value "$@" && seconds=$2 && shift ;;
+        --jobs) need_value "$@" && jobs=$2 && shift ;;
+        --recipe) need_value "$@" && recipe=$2 && shift ;;
+        --edges-only) states=0 ;;
+        --empty) empty=1 ;;
+        --minimise) minimise=1 ;;
+        -*) usage_error "fuzz: unknown option '$1', see ./dev fuzz --help" ;;
+        *) target=$1 ;;
+        esac
+        shift
+    done
+    [[ " ${FUZZ_TARGETS[*]} " == *" $target "* ]] ||
+        usage_error "fuzz: unknown target '$target', expected one of: ${FUZZ_TARGETS[*]}"
+    [[ $seconds =~ ^[1-9][0-9]*$ && $jobs =~ ^[1-9][0-9]*$ ]] ||
+        usage_error "fuzz: expected numbers from 1 on after --time and --jobs, found '$seconds' and '$jobs'"
+    [[ $target != recipe || -f $recipe ]] ||
+        usage_error "fuzz: the target recipe wants --recipe FILE.so, found '$recipe'"
+    setup_groups run fuzz
+    step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
+    step "build release" build_preset release ON lockstep || exit 1
+    fuzz_environment "$target" "$recipe" "$states"
+    fuzz_run "$target" "$seconds" "$jobs" "$empty" || exit $EXIT_ENVIRONMENT
+    ((minimise == 0)) || step "minimise the corpus" fuzz_minimise "$target"
+    fuzz_tell "$target" "$recipe"
+}
+
+fuzz_build()
+{
+    local compiler=afl-clang-fast
+    command -v $compiler >/dev/null || compiler=afl-gcc-fast
+    export AFL_QUIET=1 AFL_LLVM_ALLOWLIST=$ROOT/fuzz/instrumented.txt AFL_GCC_ALLOWLIST=$ROOT/fuzz/instrumented.txt
+    [[ -f $FUZZ_BUILD/build.ninja ]] ||
+        cmake -G Ninja -S . -B $FUZZ_BUILD -DCMAKE_C_COMPILER=$compiler -DCMAKE_BUILD_TYPE=Release \
+            "-DCMAKE_C_FLAGS_RELEASE=-O2" -DLOCKSTEP_FUZZER=afl -DLOCKSTEP_TESTS=OFF --log-level=WARNING >/dev/null
+    cmake --build $FUZZ_BUILD --target fuzzers -- --quiet
+}
+
+# What AFL++ would like to have set on the machine, and goes on without.
+fuzz_environment()
+{
+    local pattern
+    export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_AUTORESUME=1
+    export LOCKSTEP_RECIPE=$2 LOCKSTEP_STATES=$3
+    unset AFL_CUSTOM_MUTATOR_LIBRARY AFL_CUSTOM_MUTATOR_ONLY
+    if [[ $1 == session_loss || $1 == recipe ]]; then
+        export AFL_CUSTOM_MUTATOR_LIBRARY=$ROOT/$FUZZ_BUILD/fuzz/mutator.so AFL_CUSTOM_MUTATOR_ONLY=1
+    fi
+    pattern=$(cat /proc/sys/kernel/core_pattern 2>/dev/null || true)
+    [[ $pattern != '|'* ]] || note "AFL++ would like /proc/sys/kernel/core_pattern to be 'core': crashes take longer like this"
+}
+
+# Names of the instances: main, then second-1 and so on.
+fuzz_run()
+{
+    local target=$1 seconds=$2 jobs=$3 empty=$4 out=build/fuzz/$1/afl seeds=build/fuzz/$1/seeds dictionary=() job pids=() pid
+    mkdir -p "$out"
+    fuzz_seeds "$target" "$empty" "$seeds"
+    [[ $target != scenario && $target != trace ]] || dictionary=(-x fuzz/words.txt)
+    echo "${BOLD}==> fuzz $target with $jobs instances for $seconds s${PLAIN}"
+    for ((job = 0; job < jobs; job++)); do
+        fuzz_instance "$seeds" "$out" "$job" "$seconds" "$target" "${dictionary[@]}" &
+        pids+=($!)
+    done
+    trap 'kill "${pids[@]}" 2>/dev/null || true' INT TERM
+    for pid in "${pids[@]}"; do
+        wait "$pid" || true
+    done
+    trap - INT TERM
+    [[ -f $out/main/fuzzer_stats ]] || {
+        tail -n 20 "$out/main.log" >&2
+        return 1
+    }
+}
+
+# fuzz_seeds TARGET EMPTY FOLDER: what it begins with.
+fuzz_seeds()
+{
+    local target=$1 corpus=fuzz/corpus/$1
+    rm -rf "$3"
+    mkdir -p "$3"
+    printf '\0' >"$3/zero"
+    (($2 == 0)) || return 0
+    [[ $target != recipe ]] || corpus=fuzz/corpus/session_loss
+    [[ ! -d $corpus ]] || cp "$corpus"/* "$3/"
+    case $target in
+    scenario) cp scenarios/suite/*.scn scenarios/mutex/*.scn "$3/" ;;
+    trace) cp docs/findings/*.trace "$3/" ;;
+    esac
+}
+
+fuzz_instance()
+{
+    local seeds=$1 out=$2 job=$3 seconds=$4 target=$5 name=main role=-M
+    shift 5
+    if ((job > 0)); then
+        name=second-$job role=-S
+    fi
+    exec afl-fuzz -V "$seconds" -i "$seeds" -o "$out" $role "$name" "$@" "$FUZZ_BUILD/fuzz/fuzz_$target" >"$out/$name.log" 2>&1
+}
+
+fuzz_minimise()
+{
+    local target=$1 out=build/fuzz/$1 file size=0
+    rm -rf "$out/small"
+    mkdir -p "$out/all" "fuzz/corpus/$target"
+    cp "$out"/afl/*/queue/id* "$out/all/" 2>/dev/null || true
+    [[ ! -d fuzz/corpus/$target ]] || cp "fuzz/corpus/$target"/* "$out/all/" 2>/dev/null || true
+    AFL_QUIET=1 afl-cmin -i "$out/all" -o "$out/small" -- "$FUZZ_BUILD/fuzz/fuzz_$target" >"$out/cmin.log" 2>&1 || return 1
+    rm -rf "$out/all" "fuzz/corpus/$target"
+    mkdir -p "fuzz/corpus/$target"
+    while read -r file; do
+        size=$((size + $(stat -c %s "$file")))
+        ((size < 1000000)) || break
+        cp "$file" "fuzz/corpus/$target/$(sha256sum "$file" | cut -c1-16)"
+    done < <(find "$out/small" -type f -printf '%s %p\n' | sort -n | cut -d' ' -f2-)
+    note "$(find "fuzz/corpus/$target" -type f | wc -l) inputs"
+}
+
+fuzz_tell()
+{
+    local target=$1 recipe=$2 out=build/fuzz/$1 stats crashes=0 status=0
+    printf '%-10s %12s %9s %9s %8s %8s %8s %s\n' instance executions 'per s' 'inputs' crashes hangs stability coverage
+    for stats in "$out"/afl/*/fuzzer_stats; do
+        awk -F' *: *' -v name="$(basename "$(dirname "$stats")")" '{ v[$1] = $2 } END {
+            printf "%-10s %12s %9s %9s %8s %8s %8s %s\n", name, v["execs_done"], v["execs_per_sec"], v["corpus_count"], v["saved_crashes"],
+                v["saved_hangs"], v["stability"], v["bitmap_cvg"] }' "$stats"
+        crashes=$((crashes + $(awk -F' *: *' '$1 == "saved_crashes" { print $2 }' "$stats")))
+        crashes=$((crashes + $(awk -F' *: *' '$1 == "saved_hangs" { print $2 }' "$stats")))
+    done
+    if ((crashes == 0)); then
+        echo "no finding"
+        return
+    fi
+    if [[ $target == session_loss || $target == recipe ]]; then
+        build/release/lockstep triage --quiet ${recipe:+--recipe "$recipe"} --out "$out/findings" "$out/afl" || status=$?
+        exit $status
+    fi
+    echo "$crashes crashes and hangs in $out/afl; each is an input of $FUZZ_BUILD/fuzz/fuzz_$target"
+    exit $EXIT_FAILED
+}

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+"""usage: mutants.py list | run --count N --seed S --jobs J [--out FILE] [--only TEXT]
+
+Makes one small mistake after the other in src/lock and sees whether anything notices. `list` prints all mistakes that it can
+make; `run` draws N of them and tries each in a copy of the tree of its own. See ./dev mutants --help.
+"""
+import argparse
+import os
+import queue
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import clang.cindex as cindex
+from clang.cindex import CursorKind as Kind
+
+ROOT = os.getcwd()
+FOLDER = os.path.join(ROOT, "build", "mutants")
+SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "&": "|",
+         "+": "-", "-": "+"}
+# What only says something to a reader of the log is no promise, and an assertion that goes changes no run that is right.
+QUIET = re.compile(r"^(LS_ASSERT|ls_log|log_|LS_SOMETIMES|UNREACHABLE|assert|\(void\))")
+
+
+class Mutant:
+    def __init__(self, path, function, kind, start, end, old, new, line):
+        self.path, self.function, self.kind = path, function, kind
+        self.start, self.end, self.old, self.new, self.line = start, end, old, new, line
+
+    def key(self):
+        shown = " ".join(self.old.split())
+        if len(shown) > 70:
+            shown = shown[:67] + "..."
+        return f"{self.path} {self.function}: {self.kind} `{shown}`" + (f" -> `{self.new}`" if self.kind == "swap" else "")
+
+
+# ---- making them ----
+
+class Source:
+    """One file, its text and its mutants."""
+
+    def __init__(self, path, arguments):
+        self.path = path
+        with open(path, "rb") as file:
+            self.text = file.read()
+        self.found = []
+        unit = cindex.Index.create().parse(path, args=arguments)
+        bad = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
+        if bad:
+            sys.exit(f"mutants: {path} does not compile: {bad[0]}")
+        for cursor in unit.cursor.get_children():
+            here = cursor.location.file is not None and cursor.location.file.name == path
+            if here and cursor.kind == Kind.FUNCTION_DECL and cursor.is_definition():
+                self.walk(cursor, cursor.spelling, None)
+
+    def slice(self, cursor):
+        return self.text[cursor.extent.start.offset:cursor.extent.end.offset].decode()
+
+    def add(self, function, kind, start, end, new):
+        line = self.text.count(b"\n", 0, start) + 1
+        self.found.append(Mutant(self.path, function, kind, start, end, self.text[start:end].decode(), new, line))
+
+    def walk(self, cursor, function, parent):
+        text = self.slice(cursor)
+        if text == "" or QUIET.match(text):
+            return
+        self.visit(cursor, function, parent, text)
+        for child in cursor.get_children():
+            self.walk(child, function, cursor)
+
+    def visit(self, cursor, function, parent, text):
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        statement = parent is not None and (parent.kind == Kind.COMPOUND_STMT or self.is_branch(cursor, parent))
+        if cursor.kind == Kind.IF_STMT:
+            condition = next(cursor.get_children())
+            a, b = condition.extent.start.offset, condition.extent.end.offset
+            inner = self.text[a:b].decode()
+            self.add(function, "never", a, b, f"0 && ({inner})")
+            self.add(function, "always", a, b, f"1 || ({inner})")
+        elif cursor.kind == Kind.BINARY_OPERATOR or cursor.kind == Kind.COMPOUND_ASSIGNMENT_OPERATOR:
+            if statement and re.search(r"[^=!<>]=[^=]", text):
+                self.add(function, "skip", start, end, "(void)0")
+            elif cursor.kind == Kind.BINARY_OPERATOR:
+                self.swap(cursor, function)
+        elif cursor.kind == Kind.UNARY_OPERATOR and text.startswith("!"):
+            self.add(function, "swap", start, end, text[1:])
+        elif cursor.kind == Kind.CALL_EXPR and statement:
+            self.add(function, "skip", start, end, "(void)0")
+        elif cursor.kind == Kind.CALL_EXPR and self.is_code(cursor) and self.keeps(parent):
+            self.add(function, "ignore", start, end, f"({text}, 0)")
+        elif cursor.kind == Kind.RETURN_STMT:
+            value = text[len("return"):].strip()
+            if value in ("true", "false"):
+                self.add(function, "swap", start, end, "return " + ("false" if value == "true" else "true"))
+            elif re.fullmatch(r"LS_E[A-Z]+|-1", value):
+                self.add(function, "ignore", start, end, "return 0")
+
+    @staticmethod
+    def is_branch(cursor, parent):
+        """A statement without braces behind if, else, for or while."""
+        return parent.kind in (Kind.IF_STMT, Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CASE_STMT, Kind.DEFAULT_STMT) and \
+            cursor != next(parent.get_children()) and cursor.kind != Kind.UNARY_OPERATOR and \
+            (parent.kind != Kind.FOR_STMT or cursor == list(parent.get_children())[-1])
+
+    @staticmethod
+    def is_code(cursor):
+        return cursor.type.get_canonical().kind == cindex.TypeKind.INT
+
+    @staticmethod
+    def keeps(parent):
+        return parent is not None and (parent.kind in (Kind.RETURN_STMT, Kind.VAR_DECL) or
+                                       parent.kind == Kind.BINARY_OPERATOR)
+
+    def swap(self, cursor, function):
+        left, right = list(cursor.get_children())
+        a, b = left.extent.end.offset, right.extent.start.offset
+        between = self.text[a:b].decode() if a < b else ""
+        if between.strip() in SWAPS:
+            at = a + between.index(between.strip())
+            old = between.strip()
+            mutant = Mutant(self.path, function, "swap", at, at + len(old), self.slice(cursor), SWAPS[old],
+                            self.text.count(b"\n", 0, at) + 1)
+            self.found.append(mutant)
+
+
+def all_mutants():
+    folder = "src/lock"
+    include = os.path.join(subprocess.check_output(["gcc", "-print-file-name=include"], text=True).strip())
+    arguments = ["-std=c11", "-D_GNU_SOURCE", '-DLOCKSTEP_VERSION="0"', "-Iinclude", "-Isrc", "-Isrc/lock", "-isystem", include]
+    found = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".c"):
+            found += Source(os.path.join(folder, name), arguments).found
+    return found
+
+
+# ---- trying them ----
+
+class Tree:
+    """A copy of the project that is built beside others."""
+
+    def __init__(self, number):
+        self.folder = os.path.join(FOLDER, f"tree-{number}")
+        self.build = os.path.join(self.folder, "build")
+        self.reports = os.path.join(self.folder, "reports")
+
+    def copy(self):
+        files = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "-z"], text=True).split("\0")
+        for name in filter(None, files):
+            target = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if os.path.exists(name):
+                same = os.path.exists(target) and open(name, "rb").read() == open(target, "rb").read()
+                if not same:
+                    shutil.copy(name, target)
+
+    def prepare(self):
+        self.copy()
+        subprocess.check_call(["cmake", "-G", "Ninja", "-S", self.folder, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release",
+                               "-DCMAKE_C_FLAGS_RELEASE=-O1 -w", "-DLOCKSTEP_WERROR=OFF", "--log-level=WARNING"],
+                              stdout=subprocess.DEVNULL)
+        self.targets = [line.split(":")[0] for line in subprocess.check_output(
+            ["ninja", "-C", self.build, "-t", "targets", "all"], text=True).splitlines()
+            if re.match(r"test_lock_\w+: phony$", line)]
+        if not self.compile("lockstep", *self.targets):
+            sys.exit(f"mutants: the tree in {self.folder} does not build")
+        verdict = self.judge()
+        if verdict != "survived":
+            sys.exit(f"mutants: without any mistake: {verdict}")
+
+    def compile(self, *targets):
+        return subprocess.call(["ninja", "-C", self.build, "-j1", *targets], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL) == 0
+
+    def run(self, *arguments):
+        """Runs lockstep until the first word of a violation. Returns what was violated, `differs`, or None."""
+        program = os.path.join(self.build, "lockstep")
+        child = subprocess.Popen([program, *arguments, "--no-shrink", "--json", "--jobs", "1", "--out", self.reports],
+                                 cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                 start_new_session=True)
+        result = None
+        for line in child.stdout:
+            violated = re.search(r'"(\w+)":"violated"', line.partition('"properties"')[2])
+            verdict = re.search(r'"verdict":"(\w+)"', line)
+            if violated:
+                result = violated.group(1)
+                break
+            if verdict and verdict.group(1) in ("error", "differs"):
+                result = verdict.group(1)
+                if result == "error":
+                    break
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+        return result
+
+    def judge(self):
+        """What notices the mistake that is in the tree."""
+        golden = False
+        for arguments in (["check", "--suite", "--max-states", "20000"], ["run", "scenarios"], ["check", "--suite"]):
+            result = self.run(*arguments)
+            if result == "differs":
+                golden = True
+            elif result is not None:
+                return "property " + result
+        if not self.compile(*self.targets):
+            return "does not compile"
+        for target in self.targets:
+            try:
+                done = subprocess.run([os.path.join(self.build, target)], cwd=self.folder, timeout=120,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            except subprocess.TimeoutExpired:
+                return f"api {target} (does not end)"
+            if done.returncode != 0:
+                return f"api {target}"
+        return "golden" if golden else "survived"
+
+    def attempt(self, mutant):
+        path = os.path.join(self.folder, mutant.path)
+        with open(path, "rb") as file:
+            text = file.read()
+        with open(path, "wb") as file:
+            file.write(text[:mutant.start] + mutant.new.encode() + text[mutant.end:])
+        try:
+            return self.judge() if self.compile("lockstep") else "does not compile"
+        finally:
+            with open(path, "wb") as file:
+                file.write(text)
+
+
+def attempt_all(trees, drawn, wanted, tell):
+    """Tries them in order until so many have compiled. Results come as they are there."""
+    work = queue.Queue()
+    for mutant in drawn:
+        work.put(mutant)
+    lock, counted = threading.Lock(), [0]
+
+    def worker(tree):
+        while True:
+            with lock:
+                if counted[0] >= wanted or work.empty():
+                    return
+                mutant = work.get()
+                counted[0] += 1
+            verdict = tree.attempt(mutant)
+            with lock:
+                if verdict == "does not compile":
+                    counted[0] -= 1
+                tell(mutant, verdict)
+
+    threads = [threading.Thread(target=worker, args=(tree,), daemon=True) for tree in trees]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def explained():
+    """Survivors that docs/mutants.md says why no run can tell apart."""
+    try:
+        with open("docs/mutants.md", encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def run(options):
+    found = all_mutants()
+    drawn = list(found)
+    random.Random(options.seed).shuffle(drawn)
+    if options.only:
+        drawn = [mutant for mutant in found if options.only in mutant.key()]
+    trees = [Tree(number) for number in range(1, options.jobs + 1)]
+    for tree in trees:
+        tree.prepare()
+    print(f"{len(found)} mutants can be made, {min(options.count, len(drawn))} are tried, seed {options.seed}", flush=True)
+    results, started = [], time.time()
+    out = open(options.out, "w", encoding="utf-8")
+
+    def tell(mutant, verdict):
+        results.append((mutant, verdict))
+        print(f"{verdict}\t{mutant.path}:{mutant.line}\t{mutant.key()}", file=out, flush=True)
+        tried = sum(verdict != "does not compile" for _, verdict in results)
+        if verdict in ("survived", "golden"):
+            print(f"{verdict:8}  {mutant.path}:{mutant.line}: {mutant.key()}", flush=True)
+        elif sys.stdout.isatty():
+            print(f"\r{tried} tried, {time.time() - started:.0f} s ", end="", flush=True)
+
+    attempt_all(trees, drawn, options.count, tell)
+    out.close()
+    return summary(results)
+
+
+def summary(results):
+    tried = [(mutant, verdict) for mutant, verdict in results if verdict != "does not compile"]
+    kinds = {}
+    for _, verdict in tried:
+        kinds[verdict.split()[0]] = kinds.get(verdict.split()[0], 0) + 1
+    killed = kinds.get("property", 0) + kinds.get("api", 0)
+    text = explained()
+    bare = [mutant for mutant, verdict in tried if verdict in ("survived", "golden") and f"`{mutant.key()}`" not in text
+            and mutant.key() not in text]
+    print(f"{len(tried)} compiled; killed by a property {kinds.get('property', 0)}, by an API check {kinds.get('api', 0)}; "
+          f"only a golden differs {kinds.get('golden', 0)}; survived {kinds.get('survived', 0)}, "
+          f"of these two without an argument in docs/mutants.md {len(bare)}")
+    print(f"score {100 * killed / max(1, len(tried)):.1f} %")
+    return 1 if bare else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=["list", "run"])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--out", default=os.path.join(FOLDER, "results.tsv"))
+    options = parser.parse_args()
+    os.makedirs(FOLDER, exist_ok=True)
+    if options.command == "list":
+        for mutant in all_mutants():
+            print(f"{mutant.path}:{mutant.line}: {mutant.key()}")
+        return 0
+    return run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

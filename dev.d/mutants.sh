@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Small mistakes in our own lock, made by a program: does anything notice?
+
+help_mutants()
+{
+    cat <<'TEXT'
+usage: ./dev mutants [--list] [--count N] [--seed S] [--jobs J] [--only TEXT] [--out FILE]
+
+Makes one small mistake after the other in src/lock (a check that never or always holds, another comparison, a statement that is
+skipped, a return code that is ignored) in copies of the tree, and sees what notices it, in this order: a property, in the
+standard suite and in all scenario files; an API check, which is a unit test of tests/lock. What makes only counts or traces
+differ is told apart ("golden") and counts as not noticed. What does not compile does not count. Survivors are listed; each is
+to be explained in docs/mutants.md, or the exit status is 1.
+
+  --list        all mistakes that can be made
+  --count N     so many, drawn at random (default: 200)
+  --seed S      the seed of the draw (default: 1)
+  --jobs J      that many trees side by side (default: one per core)
+  --only TEXT   those whose line in --list contains TEXT
+  --out FILE    a line for each, as they are known (default: build/mutants/results.tsv)
+
+examples:
+  ./dev mutants
+  ./dev mutants --seed 2 --count 300
+  ./dev mutants --only 'src/lock/janitor.c'
+TEXT
+}
+
+cmd_mutants()
+{
+    local command=run
+    if [[ ${1:-} == --list ]]; then
+        command=list
+        shift
+    fi
+    setup_groups run test mutants
+    # The packages of Debian are those of its own Python.
+    /usr/bin/python3 dev.d/mutants.py $command "$@"
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "fuzz/drive.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- which world ---- */
+
+static void leave(struct fuzz_driver *driver)
+{
+    if (driver->open) {
+        run_close(&driver->run);
+        scenario_close(&driver->scenario);
+        driver->open = false;
+    }
+}
+
+static void on_event(void *ctx, const struct event *event)
+{
+    struct fuzz_driver *driver = ctx;
+    driver->stats.grants += event->kind == EVENT_GRANTED;
+    driver->stats.faults += event->kind == EVENT_FAULT;
+    if (driver->situations.slot != NULL) {
+        situations_event(&driver->situations, event);
+    }
+}
+
+static bool enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+{
+    char text[FUZZ_TEXT_MAX];
+    struct input_error error;
+    leave(driver);
+    size_t length = fuzz_scenario_text(bytes, size, text);
+    int rc = scenario_read_bytes(&driver->scenario, "input", text, length, &error);
+    LS_ASSERT(rc == 0 && "every header is a scenario");
+    struct run_setup setup = {
+        .scenario = &driver->scenario, .recipe = driver->recipe, .schedule = SCHEDULE_SEARCH, .part = true};
+    if (run_init(&driver->run, &setup) != 0) {
+        scenario_close(&driver->scenario);
+        return false;
+    }
+    driver->run.watch_event = on_event;
+    driver->run.watch_ctx = driver;
+    driver->open = true;
+    return true;
+}
+
+/* ---- one step ---- */
+
+static bool may_go_on(const struct fuzz_driver *driver)
+{
+    const struct run *run = &driver->run;
+    return run->steps < FUZZ_STEPS_MAX && !run_violated(run) && world_trouble(run->world) == NULL;
+}
+
+static bool apply(struct fuzz_driver *driver, const struct action *action)
+{
+    if (run_apply(&driver->run, action) != 0) {
+        return false;
+    }
+    if (action->process < WORLD_PROCESSES_MAX) {
+        situations_count(&driver->situations, driver->run.world, action->process);
+    }
+    return true;
+}
+
+static bool step_by_default(struct fuzz_driver *driver)
+{
+    struct action action;
+    return world_default_action(driver->run.world, &action) && apply(driver, &action);
+}
+
+/* ---- decisions ---- */
+
+static bool of_program(const struct action *action)
+{
+    return action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START && !world_is_fault(action);
+}
+
+static bool is_server_fault(uint8_t kind)
+{
+    return kind == ACTION_FREEZE || kind == ACTION_LAG || kind == ACTION_RESTART_SERVER ||
+           kind == ACTION_SWEEP;
+}
+
+/* Whether an action that is possible is what the decision is about. */
+static bool is_about(enum fuzz_what what, const struct action *action)
+{
+    uint8_t kind = action->kind;
+    bool fault = world_is_fault(action);
+    switch (what) {
+    case FUZZ_DELIVER:
+        return kind == ACTION_DELIVER;
+    case FUZZ_APPLY:
+        return kind == ACTION_APPLY;
+    case FUZZ_CONNECT:
+        return kind == ACTION_CONNECT || kind == ACTION_BURY || kind == ACTION_HANG_UP ||
+               kind == ACTION_GIVE_UP;
+    case FUZZ_FIRE:
+        return kind == ACTION_FIRE;
+    case FUZZ_PROGRAM:
+        return of_program(action);
+    case FUZZ_CATCH_UP:
+        return kind == ACTION_CATCH_UP || kind == ACTION_COMMIT;
+    case FUZZ_HEAL:
+        return world_is_healing(action);
+    case FUZZ_LOSS:
+        return kind == ACTION_CUT && action->d == 0;
+    case FUZZ_EXPIRE:
+        return kind == ACTION_EXPIRE;
+    case FUZZ_PAUSE:
+        return kind == ACTION_PAUSE;
+    case FUZZ_CRASH:
+        return kind == ACTION_CRASH;
+    case FUZZ_REFUSE:
+        return kind == ACTION_REFUSE || kind == ACTION_PARTITION;
+    case FUZZ_SERVER:
+        return is_server_fault(kind) || (kind == ACTION_CUT && action->d != 0);
+    case FUZZ_CANCEL:
+        return kind == ACTION_CANCEL && fault;
+    case FUZZ_ALLOC:
+        return kind == ACTION_FAIL_ALLOC;
+    default:
+        return false;
+    }
+}
+
+/* What a decision says happens; false if it is not possible now. */
+static bool decide(struct fuzz_driver *driver, const uint8_t *decision)
+{
+    enum fuzz_what what = fuzz_what(decision[0]);
+    int clients = driver->scenario.options.processes, low = decision[0] & 15, kept = 0;
+    bool of_nobody = what == FUZZ_CATCH_UP || what == FUZZ_SERVER;
+    int whose = low % clients;
+    int count = world_actions_of(driver->run.world, whose, driver->enabled);
+    if (of_nobody || what == FUZZ_HEAL || what == FUZZ_CONNECT) {
+        struct action *more = driver->enabled + count;
+        LS_ASSERT(count <= WORLD_ACTIONS_MAX / 2);
+        count += world_actions_of(driver->run.world, clients, more);
+    }
+    for (int i = 0; i < count; i++) {
+        if (is_about(what, &driver->enabled[i])) {
+            driver->enabled[kept++] = driver->enabled[i];
+        }
+    }
+    int which = what >= FUZZ_LOSS ? decision[1] : low / clients + (of_nobody ? low : 0);
+    return kept > 0 && apply(driver, &driver->enabled[which % kept]);
+}
+
+static void follow(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+{
+    for (size_t at = 0; at < size && may_go_on(driver);) {
+        uint8_t decision[2] = {bytes[at], at + 1 < size ? bytes[at + 1] : 0};
+        if (fuzz_what(decision[0]) == FUZZ_DEFAULT) {
+            for (int i = decision[0] & 15; i >= 0 && may_go_on(driver) && step_by_default(driver); i--) {
+            }
+        } else if (decide(driver, decision)) {
+            driver->stats.decisions++;
+        } else {
+            driver->stats.passed++;
+        }
+        at += fuzz_decision_size(decision[0]);
+    }
+}
+
+/* ---- the end ---- */
+
+static bool step_of_a_program(struct fuzz_driver *driver)
+{
+    for (int p = 0; p < driver->scenario.options.processes; p++) {
+        int count = world_actions_of(driver->run.world, p, driver->enabled);
+        for (int i = 0; i < count; i++) {
+            if (of_program(&driver->enabled[i])) {
+                return apply(driver, &driver->enabled[i]);
+            }
+        }
+    }
+    return false;
+}
+
+static void go_to_the_end(struct fuzz_driver *driver)
+{
+    while (may_go_on(driver) && (step_by_default(driver) || step_of_a_program(driver))) {
+    }
+}
+
+/* No faults any more: whoever waits is to be served, and what is left over is seen at rest. */
+static void come_to_rest(struct fuzz_driver *driver)
+{
+    go_to_the_end(driver);
+    run_heal(&driver->run);
+    go_to_the_end(driver);
+    if (!run_violated(&driver->run) && world_trouble(driver->run.world) == NULL) {
+        run_settle(&driver->run);
+        run_rest(&driver->run);
+    }
+}
+
+static enum fuzz_end run_once(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+{
+    struct run *run = &driver->run;
+    size_t header = size < FUZZ_HEADER ? size : FUZZ_HEADER;
+    size = size < FUZZ_DECISIONS_MAX + FUZZ_HEADER ? size : FUZZ_DECISIONS_MAX + FUZZ_HEADER;
+    memset(&driver->stats, 0, sizeof driver->stats);
+    situations_begin(&driver->situations);
+    run_forget(run);
+    run_begin(run, SCHEDULE_SEARCH, 0);
+    follow(driver, bytes + header, size - header);
+    come_to_rest(driver);
+    driver->stats.steps = run->steps;
+    return run_violated(run) ? FUZZ_VIOLATED : run_trouble(run) != NULL ? FUZZ_LIMIT : FUZZ_HOLDS;
+}
+
+enum fuzz_end fuzz_run(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+{
+    return enter(driver, bytes, size) ? run_once(driver, bytes, size) : FUZZ_FAILED;
+}
+
+void fuzz_close(struct fuzz_driver *driver)
+{
+    leave(driver);
+}
+
+enum fuzz_end fuzz_record(struct fuzz_driver *driver, const uint8_t *bytes, size_t size, const char *folder,
+                          struct outcome *outcome)
+{
+    if (!enter(driver, bytes, size)) {
+        outcome->verdict = VERDICT_ERROR;
+        outcome_say(outcome, "  no world can be made: %s\n", strerror(errno));
+        return FUZZ_FAILED;
+    }
+    driver->run.recording = true;
+    enum fuzz_end end = run_once(driver, bytes, size);
+    outcome_judge(outcome, &driver->run, run_trouble(&driver->run), true);
+    if (end == FUZZ_VIOLATED) {
+        outcome_write_trace(outcome, &driver->run, folder, "difference");
+    }
+    driver->run.recording = false;
+    return end;
+}

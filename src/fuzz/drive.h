@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Does the run that a fuzzer's input stands for (input.h). */
+#ifndef FUZZ_DRIVE_H
+#define FUZZ_DRIVE_H
+
+#include "fuzz/input.h"
+#include "fuzz/situations.h"
+#include "scenario/outcome.h"
+
+#define FUZZ_STEPS_MAX 4000 /* actions of a run; what is left then runs by the default schedule */
+
+/* What a run has done. */
+struct fuzz_stats {
+    uint64_t steps;     /* actions */
+    uint64_t decisions; /* that were possible, the default schedule's not counted */
+    uint64_t passed;    /* decisions that were not */
+    unsigned grants;
+    unsigned faults;
+};
+
+enum fuzz_end {
+    FUZZ_HOLDS,
+    FUZZ_VIOLATED, /* a property is: run->stats says which */
+    FUZZ_LIMIT,    /* a limit of the world was met: nothing is said */
+    FUZZ_FAILED,   /* no world could be made */
+};
+
+struct fuzz_driver {
+    const struct ls_recipe *recipe;
+    struct situations situations;
+    struct fuzz_stats stats; /* of the last run */
+    struct scenario scenario;
+    struct run run;
+    bool open; /* there are a scenario and a run */
+    struct action enabled[WORLD_ACTIONS_MAX];
+};
+
+/* Zero-initialise, then set `recipe`, and `situations.slot` if somebody wants to know. One driver at a time. */
+enum fuzz_end fuzz_run(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
+void fuzz_close(struct fuzz_driver *driver);
+
+/* The same run once more, with its choices recorded: its trace, written below `folder`, with what is violated in *outcome. */
+enum fuzz_end fuzz_record(struct fuzz_driver *driver, const uint8_t *bytes, size_t size, const char *folder,
+                          struct outcome *outcome);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "fuzz/input.h"
+
+#include "base/assert.h"
+
+#include <lockstep/sim.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* What a client does; x and y are the locks, y is x if there is one alone. */
+static const char *const PROGRAMS[] = {
+    "acquire x release x",
+    "acquire x release x acquire x release x",
+    "try x release x acquire x release x",
+    "acquire x timeout=1s release x",
+    "acquire x timeout=1s release x acquire x timeout=1s release x",
+    "acquire x acquire x release x release x",
+    "acquire x acquire y owner=1 release x release y owner=1",
+    "acquire x owner=1 acquire x timeout=1s release x owner=1 release x",
+    "acquire y release y acquire x release x",
+    "acquire x acquire y release y release x",
+    "acquire x write x release x",
+    "acquire x write x guarded release x",
+    "acquire x stop start acquire x release x",
+    "acquire x release x stop",
+    "stop start acquire x release x",
+    "acquire x release x anyway acquire x release x",
+    "revocable x acquire x release x",
+    "revoke x acquire x release x revoke x",
+    "acquire x release x acquire x release x acquire x release x",
+    "try x release x try x release x try x release x",
+    "acquire x timeout=1s acquire x owner=1 timeout=1s release x release x owner=1",
+    "acquire x acquire x owner=1 acquire x owner=2 release x release x owner=1 release x owner=2",
+    "acquire x write x acquire x write x guarded release x write x release x",
+    "acquire x timeout=1s release x anyway stop start try x release x",
+};
+
+#define PROGRAM_COUNT ((int)(sizeof PROGRAMS / sizeof PROGRAMS[0]))
+
+static const int32_t SEQUENCES[] = {0, 0, 0, 8, 99998, 32766, 65534, 2147483645};
+
+struct header {
+    uint8_t byte[FUZZ_HEADER];
+};
+
+struct text {
+    char *out;
+    size_t length;
+};
+
+static void say(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text->out + text->length, FUZZ_TEXT_MAX - text->length, format, arguments);
+    va_end(arguments);
+    LS_ASSERT(size >= 0 && text->length + (size_t)size < FUZZ_TEXT_MAX);
+    text->length += (size_t)size;
+}
+
+int fuzz_programs(void)
+{
+    return PROGRAM_COUNT;
+}
+
+static int servers_of(const struct header *header)
+{
+    return 1 + header->byte[1] % 3;
+}
+
+static bool has(const struct header *header, unsigned bit)
+{
+    return (header->byte[2] & bit) != 0;
+}
+
+static void say_world(struct text *text, const struct header *header)
+{
+    int32_t sequence = SEQUENCES[header->byte[3] % (sizeof SEQUENCES / sizeof SEQUENCES[0])];
+    say(text, "world servers=%d seed=%d rc=%d untimed", servers_of(header), header->byte[8],
+        has(header, FUZZ_MINUS_SEVEN) ? -7 : -4);
+    if (sequence != 0) {
+        say(text, " preset=%d", sequence);
+    } else if (has(header, FUZZ_USED)) {
+        say(text, " used");
+    }
+    say(text, "%s%s%s", has(header, FUZZ_NO_CONTAINERS) ? " containers=no" : "",
+        has(header, FUZZ_CALLBACKS_IN_INIT) ? " callbacks-in-init" : "",
+        has(header, FUZZ_KEEP_FRESH) ? " keep-fresh" : "");
+    if (has(header, FUZZ_WRAP) && sequence > 0) {
+        say(text, " defects=wrap");
+    }
+    say(text, "\n");
+}
+
+/* A program with the names of the locks that there are. */
+static void say_program(struct text *text, const char *program, bool two)
+{
+    for (const char *at = program; *at != 0; at++) {
+        bool name = *at == 'y' && (at == program || at[-1] == ' ') && (at[1] == ' ' || at[1] == 0);
+        say(text, "%c", name && !two ? 'x' : *at);
+    }
+}
+
+/* A fault that cannot happen in this world would be refused. */
+static bool can_happen(const struct header *header, enum world_fault fault)
+{
+    switch (fault) {
+    case WORLD_FAULT_LAG:
+    case WORLD_FAULT_LATE:
+        return servers_of(header) > 1;
+    case WORLD_FAULT_SWEEP:
+        return !has(header, FUZZ_NO_CONTAINERS);
+    default:
+        return true;
+    }
+}
+
+static void say_budgets(struct text *text, const struct header *header)
+{
+    unsigned kinds = header->byte[4] | (unsigned)header->byte[5] << 8;
+    int total = header->byte[7] % 10, most = 1 + header->byte[6] % 3;
+    most = most < total ? most : total;
+    say(text, "explore");
+    bool any = false;
+    for (int fault = 0; fault < WORLD_FAULTS && total > 0; fault++) {
+        if ((kinds >> fault & 1) != 0 && can_happen(header, (enum world_fault)fault)) {
+            say(text, " %s<=%d", world_fault_name((enum world_fault)fault), most);
+            any = true;
+        }
+    }
+    if (any) {
+        say(text, " total<=%d", total);
+    } else {
+        say(text, " loss<=0");
+    }
+    say(text, "\n----\n");
+}
+
+size_t fuzz_scenario_text(const uint8_t *bytes, size_t size, char out[FUZZ_TEXT_MAX])
+{
+    struct text text = {.out = out};
+    struct header header;
+    for (size_t i = 0; i < FUZZ_HEADER; i++) {
+        header.byte[i] = i < size ? bytes[i] : 0;
+    }
+    bool two = has(&header, FUZZ_TWO_LOCKS);
+    say_world(&text, &header);
+    say(&text, "mutex /locks/x\n%s", two ? "mutex /locks/y\n" : "");
+    for (int i = 0; i < 2 + header.byte[0] % (FUZZ_CLIENTS_MAX - 1); i++) {
+        say(&text, "process %c: ", 'a' + i);
+        say_program(&text, PROGRAMS[header.byte[9 + i] % PROGRAM_COUNT], two);
+        say(&text, "\n");
+    }
+    say_budgets(&text, &header);
+    return text.length;
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Each fuzz target runs its corpus, and a bounded number of mutants of it, without a finding; and a target that has something to
+# find finds it, tells it, and leaves the input behind.
+source "$(dirname "$0")/../cli/lib.sh"
+bin=$LOCKSTEP_BUILD_DIR/fuzz
+# Builds that watch themselves do a part of it.
+many=60000
+[[ -z $LOCKSTEP_SANITIZE ]] || many=6000
+
+# fuzz TARGET FILE...: from there.
+fuzz()
+{
+    local target=$1
+    shift
+    if ! (cd "$scratch" && "$bin/fuzz_$target" --fuzz $many 1 "$@") >"$scratch/out" 2>&1; then
+        echo "fuzz_$target has a finding; do $bin/fuzz_$target with the input again:"
+        tail -n 30 "$scratch/out"
+        mkdir -p build/reports
+        cp "$scratch/build/reports/"* build/reports/ 2>/dev/null || true
+        failed=1
+    fi
+    tail -n 2 "$scratch/out"
+}
+
+corpus=()
+for file in fuzz/corpus/session_loss/*; do
+    corpus+=("$PWD/$file")
+done
+fuzz session_loss "${corpus[@]}"
+LOCKSTEP_RECIPE=$LOCKSTEP_BUILD_DIR/recipes/next_in_line.so fuzz recipe "${corpus[@]}"
+fuzz zk_calls
+for kind in scenario trace; do
+    corpus=()
+    for file in scenarios/suite/*.scn scenarios/mutex/*.scn docs/findings/*.trace; do
+        corpus+=("$PWD/$file")
+    done
+    fuzz $kind "${corpus[@]}"
+done
+
+# ---- a finding ----
+status=0
+(cd "$scratch" && LOCKSTEP_RECIPE=broken-no-sync "$bin/fuzz_session_loss" --fuzz 200000 1) >"$scratch/out" 2>&1 || status=$?
+same 134 "$status" 'exit status of a fuzzer with a finding'
+grep -q '^no_lost_wakeup: ' "$scratch/out" || { echo 'the finding is not told:'; cat "$scratch/out"; failed=1; }
+expect 1 'no_lost_wakeup is violated' "$LOCKSTEP" replay "$scratch/$(sed -n 's/^replay: lockstep replay //p' "$scratch/out")"
+expect 134 'input: build/reports/finding' env LOCKSTEP_RECIPE=broken-no-sync "$bin/fuzz_session_loss" "$scratch/build/reports/finding"
+
+# ---- what is not right on the command line ----
+expect 2 'usage: ' "$bin/fuzz_session_loss" --nonsense
+expect 2 'usage: ' "$bin/fuzz_session_loss"
+expect 2 ':1:1: expected a file that can be read' "$bin/fuzz_session_loss" "$scratch/nothing"
+expect 2 "LOCKSTEP_RECIPE: expected a recipe (see lockstep list recipes), found 'nobody'" \
+    env LOCKSTEP_RECIPE=nobody "$bin/fuzz_session_loss" --empty 1
+expect 2 'LOCKSTEP_RECIPE: expected the path of a shared object' "$bin/fuzz_recipe" --empty 1
+finish

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fuzz/drive.h"
+#include "fuzz/mutate.h"
+#include "scenario/recipes.h"
+
+#include <string.h>
+
+#define INPUTS 400
+#define BYTES 200
+
+static struct fuzz_driver driver;
+
+static void fill(struct rng *rng, uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)rng_next(rng);
+    }
+}
+
+static void every_header_is_a_scenario(void **state)
+{
+    static struct scenario scenario;
+    struct input_error error;
+    struct rng rng;
+    char text[FUZZ_TEXT_MAX];
+    (void)state;
+    rng_seed(&rng, 7);
+    for (int i = 0; i < 5000; i++) {
+        uint8_t header[FUZZ_HEADER];
+        fill(&rng, header, sizeof header);
+        size_t size = fuzz_scenario_text(header, rng_below(&rng, FUZZ_HEADER + 1), text);
+        if (scenario_read_bytes(&scenario, "header", text, size, &error) != 0) {
+            fail_msg("%s\n%s", error.text, text);
+        }
+        assert_true(scenario.exploring && !scenario.options.timed);
+        scenario_close(&scenario);
+    }
+}
+
+/* Each program is one that the language knows: one header for each. */
+static void every_program_is_one(void **state)
+{
+    static struct scenario scenario;
+    struct input_error error;
+    char text[FUZZ_TEXT_MAX];
+    (void)state;
+    for (int i = 0; i < fuzz_programs(); i++) {
+        uint8_t header[FUZZ_HEADER] = {[2] = FUZZ_TWO_LOCKS, [9] = (uint8_t)i};
+        size_t size = fuzz_scenario_text(header, sizeof header, text);
+        assert_int_equal(scenario_read_bytes(&scenario, "program", text, size, &error), 0);
+        assert_true(scenario.options.program[0].count > 0);
+        scenario_close(&scenario);
+    }
+}
+
+static enum fuzz_end run(const uint8_t *bytes, size_t size)
+{
+    driver.recipe = recipe_find(RECIPE_DEFAULT);
+    return fuzz_run(&driver, bytes, size);
+}
+
+/* No bytes are a run in which everybody is served, and so is one byte. */
+static void no_bytes_are_a_run(void **state)
+{
+    (void)state;
+    const uint8_t zero = 0;
+    assert_int_equal(run(&zero, 0), FUZZ_HOLDS);
+    assert_int_equal(driver.stats.grants, 2);
+    assert_int_equal(driver.stats.faults, 0);
+    assert_int_equal(run(&zero, 1), FUZZ_HOLDS);
+    fuzz_close(&driver);
+}
+
+/* The same bytes are the same run, whatever was run before. */
+static void bytes_are_one_run(void **state)
+{
+    struct rng rng;
+    uint8_t bytes[BYTES], other[BYTES];
+    (void)state;
+    rng_seed(&rng, 3);
+    for (int i = 0; i < INPUTS; i++) {
+        fill(&rng, bytes, sizeof bytes);
+        fill(&rng, other, sizeof other);
+        assert_int_equal(run(bytes, sizeof bytes), FUZZ_HOLDS);
+        struct fuzz_stats stats = driver.stats;
+        uint64_t fingerprint = world_fingerprint(driver.run.world);
+        assert_int_equal(run(other, sizeof other), FUZZ_HOLDS);
+        assert_int_equal(run(bytes, sizeof bytes), FUZZ_HOLDS);
+        assert_memory_equal(&stats, &driver.stats, sizeof stats);
+        assert_int_equal(fingerprint, world_fingerprint(driver.run.world));
+    }
+    fuzz_close(&driver);
+}
+
+/* A decision that is not possible changes nothing: without it the run is the same. */
+static void what_is_not_possible_is_passed_over(void **state)
+{
+    (void)state;
+    /* The budgets are empty, so that no loss is possible. */
+    const uint8_t with[FUZZ_HEADER + 5] = {[FUZZ_HEADER] = FUZZ_DEFAULT << 4 | 3,
+                                           FUZZ_LOSS << 4,
+                                           77,
+                                           FUZZ_PROGRAM << 4 | 1,
+                                           FUZZ_DEFAULT << 4 | 5};
+    uint8_t without[sizeof with];
+    size_t size = fuzz_without(with, sizeof with, 1, 1, without);
+    assert_int_equal(size, sizeof with - 2);
+    assert_int_equal(run(with, sizeof with), FUZZ_HOLDS);
+    assert_int_equal(driver.stats.passed, 1);
+    uint64_t fingerprint = world_fingerprint(driver.run.world), steps = driver.stats.steps;
+    assert_int_equal(run(without, size), FUZZ_HOLDS);
+    assert_int_equal(driver.stats.passed, 0);
+    assert_int_equal(driver.stats.steps, steps);
+    assert_int_equal(world_fingerprint(driver.run.world), fingerprint);
+    fuzz_close(&driver);
+}
+
+/* Mutants stay within their bounds, keep a header, and are runs. */
+static void mutants_are_inputs(void **state)
+{
+    struct rng rng;
+    uint8_t bytes[BYTES], other[BYTES], mutant[BYTES + 20];
+    (void)state;
+    rng_seed(&rng, 5);
+    for (int i = 0; i < 20 * INPUTS; i++) {
+        size_t size = rng_below(&rng, BYTES), other_size = rng_below(&rng, BYTES);
+        size_t max = FUZZ_HEADER + 2 + rng_below(&rng, (uint32_t)(sizeof mutant - FUZZ_HEADER - 1));
+        fill(&rng, bytes, size);
+        fill(&rng, other, other_size);
+        size_t result = fuzz_mutate(&rng, bytes, size, other, other_size, mutant, max);
+        assert_in_range(result, FUZZ_HEADER, max);
+        if (i % 20 == 0) {
+            assert_int_equal(run(mutant, result), FUZZ_HOLDS);
+        }
+    }
+    fuzz_close(&driver);
+}
+
+/* Leaving decisions out one by one ends with the header. */
+static void decisions_can_be_left_out(void **state)
+{
+    struct rng rng;
+    uint8_t bytes[BYTES], out[BYTES];
+    (void)state;
+    rng_seed(&rng, 9);
+    fill(&rng, bytes, sizeof bytes);
+    size_t size = sizeof bytes;
+    for (size_t count = fuzz_decisions(bytes, size); count > 0; count--) {
+        size = fuzz_without(bytes, size, rng_below(&rng, (uint32_t)count), 1, out);
+        memcpy(bytes, out, size);
+        assert_int_equal(fuzz_decisions(bytes, size), count - 1);
+    }
+    assert_int_equal(size, FUZZ_HEADER);
+    assert_int_equal(fuzz_without(bytes, size, 0, 1, out), FUZZ_HEADER);
+}
+
+/* Abstract situations are counted where somebody wants them, and a run with a loss has others than one without. */
+static void situations_are_counted(void **state)
+{
+    static uint8_t slots[SITUATION_SLOTS];
+    unsigned plain = 0, more = 0;
+    (void)state;
+    const uint8_t calm[FUZZ_HEADER] = {0};
+    const uint8_t stormy[FUZZ_HEADER + 4] = {
+        [4] = 1, [7] = 1, [FUZZ_HEADER] = FUZZ_PROGRAM << 4, FUZZ_DEFAULT << 4 | 2, FUZZ_LOSS << 4, 1};
+    driver.situations.slot = slots;
+    run(calm, sizeof calm);
+    for (size_t i = 0; i < sizeof slots; i++) {
+        plain += slots[i] != 0;
+    }
+    run(stormy, sizeof stormy);
+    assert_int_equal(driver.stats.faults, 1);
+    for (size_t i = 0; i < sizeof slots; i++) {
+        more += slots[i] != 0;
+    }
+    assert_true(plain > 5);
+    assert_true(more > plain);
+    driver.situations.slot = NULL;
+    fuzz_close(&driver);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_header_is_a_scenario),
+        cmocka_unit_test(every_program_is_one),
+        cmocka_unit_test(no_bytes_are_a_run),
+        cmocka_unit_test(bytes_are_one_run),
+        cmocka_unit_test(what_is_not_possible_is_passed_over),
+        cmocka_unit_test(mutants_are_inputs),
+        cmocka_unit_test(decisions_can_be_left_out),
+        cmocka_unit_test(situations_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
