@@ -56,6 +56,8 @@ cmd_fuzz()
         usage_error "fuzz: expected numbers from 1 on after --time and --jobs, found '$seconds' and '$jobs'"
     [[ $target != recipe || -f $recipe ]] ||
         usage_error "fuzz: the target recipe wants --recipe FILE.so, found '$recipe'"
+    source dev.d/setup.sh
+    source dev.d/build.sh
     setup_groups run fuzz
     step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
     step "build release" build_preset release ON lockstep || exit 1

@@ -35,6 +35,7 @@ cmd_mutants()
         command=list
         shift
     fi
+    source dev.d/setup.sh
     setup_groups run test mutants
     # The packages of Debian are those of its own Python.
     /usr/bin/python3 dev.d/mutants.py $command "$@"

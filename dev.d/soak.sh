@@ -7,6 +7,7 @@ help_soak()
 {
     cat <<'TEXT'
 usage: ./dev soak lock [--time DURATION] [--out DIR]
+       ./dev soak fuzz [--time DURATION] [--seeds N] [--only NAME] [--out DIR]
 
 The lock on a private server for a long time: workers are killed and stopped, the server is killed and started again, a proxy cuts
 connections, and some contenders live as long as the run. At the end no update is lost, nobody has met anybody else under the
@@ -16,7 +17,12 @@ lock, and nothing is left: no session, no node, no watch at the server (by its o
   --out DIR         where the results are kept (default build/soak/lock); an unfinished run in there goes on, a finished one
                     begins anew
 
+fuzz: AFL++ against each canary of tests/canary, from one byte of zero, with N seeds (default 3), 3 minutes at most; the three hardest
+with and without abstract situations; then our own lock for DURATION (default 20m). Each attempt is a line in DIR (default
+build/soak/fuzz), and what is there is not done again. --only NAME: canaries whose names begin so, and nothing else.
+
 examples:
+  ./dev soak fuzz --only z02
   ./dev soak lock
   ./dev soak lock --time 3m
 TEXT
@@ -27,8 +33,13 @@ SOAK_OUT='' SOAK_S=1800 SOAK_PROXY='' SOAK_CONTENDERS=()
 cmd_soak()
 {
     local what=${1:-}
-    [[ $what == lock ]] || usage_error "soak: expected lock, found '$what'"
+    [[ $what == lock || $what == fuzz ]] || usage_error "soak: expected lock or fuzz, found '$what'"
     shift
+    if [[ $what == fuzz ]]; then
+        source dev.d/soak_fuzz.sh
+        soak_fuzz "$@"
+        return
+    fi
     SOAK_OUT=build/soak/lock
     while (($# > 0)); do
         case $1 in

@@ -125,6 +125,8 @@ cmd_zoo()
         rewrite=1
         shift
     fi
+    source dev.d/setup.sh
+    source dev.d/build.sh
     setup_groups run test
     step "build release" build_preset release ON lockstep canaries || exit 1
     scratch=$(mktemp -d)

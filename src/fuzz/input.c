@@ -119,13 +119,13 @@ static bool can_happen(const struct header *header, enum world_fault fault)
 
 static void say_budgets(struct text *text, const struct header *header)
 {
-    unsigned kinds = header->byte[4] | (unsigned)header->byte[5] << 8;
-    int total = header->byte[7] % 10, most = 1 + header->byte[6] % 3;
+    unsigned absent = header->byte[4] | (unsigned)header->byte[5] << 8;
+    int total = (header->byte[7] + 3) % 10, most = 1 + header->byte[6] % 3;
     most = most < total ? most : total;
     say(text, "explore");
     bool any = false;
     for (int fault = 0; fault < WORLD_FAULTS && total > 0; fault++) {
-        if ((kinds >> fault & 1) != 0 && can_happen(header, (enum world_fault)fault)) {
+        if ((absent >> fault & 1) == 0 && can_happen(header, (enum world_fault)fault)) {
             say(text, " %s<=%d", world_fault_name((enum world_fault)fault), most);
             any = true;
         }

@@ -8,10 +8,10 @@
  * a small change of the world, and bytes that are missing are 0.
  *
  *   0       clients, 2 to 8               6       budget of each kind of fault that there is: 1 to 3
- *   1       servers, 1 to 3               7       faults in all, 0 to 9
+ *   1       servers, 1 to 3               7       faults in all, 0 to 9, counted from 3 on: 3, 4 ... 9, 0, 1, 2
  *   2       FUZZ_USED and other bits      8       seed of the run constants
  *   3       next sequence number          9..16   the programs of the clients
- *   4, 5    which kinds of fault exist at all in this run (swarm testing): a bit for each
+ *   4, 5    which kinds of fault do not exist in this run (swarm testing): a bit for each
  *
  * Behind it stand decisions of one or two bytes. The high four bits of the first one say what happens, the low four bits to
  * whom, both in terms that mean the same wherever the decision stands; what is not possible there is passed over. So an

@@ -105,8 +105,9 @@ static void bytes_are_one_run(void **state)
 static void what_is_not_possible_is_passed_over(void **state)
 {
     (void)state;
-    /* The budgets are empty, so that no loss is possible. */
-    const uint8_t with[FUZZ_HEADER + 5] = {[FUZZ_HEADER] = FUZZ_DEFAULT << 4 | 3,
+    /* No faults in all, so that no loss is possible. */
+    const uint8_t with[FUZZ_HEADER + 5] = {[7] = 7,
+                                           [FUZZ_HEADER] = FUZZ_DEFAULT << 4 | 3,
                                            FUZZ_LOSS << 4,
                                            77,
                                            FUZZ_PROGRAM << 4 | 1,
@@ -171,7 +172,7 @@ static void situations_are_counted(void **state)
     (void)state;
     const uint8_t calm[FUZZ_HEADER] = {0};
     const uint8_t stormy[FUZZ_HEADER + 4] = {
-        [4] = 1, [7] = 1, [FUZZ_HEADER] = FUZZ_PROGRAM << 4, FUZZ_DEFAULT << 4 | 2, FUZZ_LOSS << 4, 1};
+        [FUZZ_HEADER] = FUZZ_PROGRAM << 4, FUZZ_DEFAULT << 4 | 2, FUZZ_LOSS << 4, 1};
     driver.situations.slot = slots;
     run(calm, sizeof calm);
     for (size_t i = 0; i < sizeof slots; i++) {

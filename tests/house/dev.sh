@@ -78,4 +78,15 @@ if grep -E '^ *run\) echo' dev.d/setup.sh | grep -E 'jre|jdk|java'; then
     echo "./dev run installs Java"
     failed=1
 fi
+
+# Whoever sets up, or builds, has the functions for it.
+for script in dev.d/*.sh; do
+    for pair in setup_groups:setup.sh build_preset:build.sh; do
+        name=${pair%:*} file=dev.d/${pair#*:}
+        if [[ $script != "$file" && $script != dev.d/common.sh ]] && grep -q "\b$name " "$script" && ! grep -q "source $file" "$script"; then
+            echo "$script calls $name without $file"
+            failed=1
+        fi
+    done
+done
 exit $failed
