@@ -9,8 +9,8 @@ help_mutants()
 usage: ./dev mutants [--list] [--count N] [--seed S] [--jobs J] [--only TEXT] [--out FILE]
 
 Makes one small mistake after the other in src/lock (a check that never or always holds, another comparison, a statement that is
-skipped, a return code that is ignored) in copies of the tree, and sees what notices it, in this order: a property, in the
-standard suite and in all scenario files; an API check, which is a unit test of tests/lock. What makes only counts or traces
+skipped, a return code that is ignored) in copies of the tree, and sees what notices it: a property, in the directed scenarios and in the
+standard suite; an API check, which is a unit test of tests/lock. What makes only counts or traces
 differ is told apart ("golden") and counts as not noticed. What does not compile does not count. Survivors are listed; each is
 to be explained in docs/mutants.md, or the exit status is 1.
 
