@@ -164,7 +164,7 @@ class Tree:
     def prepare(self):
         self.copy()
         subprocess.check_call(["cmake", "-G", "Ninja", "-S", self.folder, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release",
-                               "-DCMAKE_C_FLAGS_RELEASE=-O1 -w", "-DLOCKSTEP_WERROR=OFF", "--log-level=WARNING"],
+                               "-DCMAKE_C_FLAGS_RELEASE=-O1", "--log-level=WARNING"],
                               stdout=subprocess.DEVNULL)
         self.targets = [line.split(":")[0] for line in subprocess.check_output(
             ["ninja", "-C", self.build, "-t", "targets", "all"], text=True).splitlines()

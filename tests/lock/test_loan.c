@@ -211,6 +211,38 @@ static void watches_come_and_go(void **state)
     stage_end();
 }
 
+static void ask_for_two(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_mutex_acquire_start(&mutex, 2, -1), LS_OK);
+}
+
+static void release_second(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_mutex_release_start(&mutex, 2), LS_OK);
+}
+
+/* Each of several claims hears of its own predecessor, wherever it stands in the session's list. */
+static void each_claim_on_loan_is_woken(void **state)
+{
+    (void)state;
+    begin();
+    play("a acquire", "settle");
+    stage_job(0, ask);
+    play("settle");
+    stage_job(0, ask_for_two);
+    play("settle", "a release", "settle");
+    told("a granted; a freed; 1 ok");
+    stage_job(0, release);
+    play("settle");
+    told("2 ok");
+    stage_job(0, release_second);
+    play("settle");
+    stage_job(0, give_back);
+    stage_end();
+}
+
 static void a_handle_that_dies_while_it_is_given_back_is_closed_first(void **state)
 {
     (void)state;
@@ -481,6 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watches_come_and_go),
+        cmocka_unit_test(each_claim_on_loan_is_woken),
         cmocka_unit_test(a_handle_that_dies_while_it_is_given_back_is_closed_first),
         cmocka_unit_test(a_close_waits_for_the_pause_of_the_janitor),
         cmocka_unit_test(a_close_waits_for_what_the_janitor_has_already),

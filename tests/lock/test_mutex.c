@@ -418,6 +418,21 @@ static void a_survey_ends_with_the_connection(void **state)
     stage_end();
 }
 
+static void all_surveys_end_with_the_connection(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    stage_forget();
+    stage_job(0, survey);
+    stage_job(0, survey);
+    play("cut a keep=0 apply=0 rc=-4", "deliver a session-connecting", "deliver a list-reply",
+         "deliver a list-reply");
+    told("a suspended; a sees EZK; a sees EZK");
+    play("settle");
+    stage_end();
+}
+
 static void survey_without_connection(struct probe *probe)
 {
     assert_int_equal(ls_mutex_participants_start(&probe->mutex[0], NULL), LS_ECLOSED);
@@ -464,6 +479,27 @@ static void survey_and_close(struct probe *probe)
     assert_int_equal(ls_mutex_close(&twin), LS_OK);
     assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", &twin_options),
                      LS_OK); /* in the same place */
+}
+
+static void survey_and_close_another(struct probe *probe)
+{
+    twin_options.ops = &stage_mutex_ops;
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/y", &twin_options), LS_OK);
+    survey(probe);
+    assert_int_equal(ls_mutex_close(&twin), LS_OK);
+}
+
+static void a_closed_mutex_leaves_the_surveys_of_others(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    stage_forget();
+    surveyed = 0;
+    stage_job(0, survey_and_close_another);
+    play("settle");
+    assert_int_equal(surveyed, 1);
+    stage_end();
 }
 
 static void a_closed_mutex_hears_of_no_survey(void **state)
@@ -680,8 +716,10 @@ int main(void)
         cmocka_unit_test(a_participant_that_leaves_is_left_out),
         cmocka_unit_test(a_survey_may_be_forbidden),
         cmocka_unit_test(a_survey_ends_with_the_connection),
+        cmocka_unit_test(all_surveys_end_with_the_connection),
         cmocka_unit_test(a_survey_needs_a_connection),
         cmocka_unit_test(a_survey_ends_with_its_session_or_mutex),
+        cmocka_unit_test(a_closed_mutex_leaves_the_surveys_of_others),
         cmocka_unit_test(a_closed_mutex_hears_of_no_survey),
         cmocka_unit_test(a_survey_may_run_out_of_memory),
         cmocka_unit_test(misuse_is_refused),

@@ -737,6 +737,18 @@ static void a_request_ends_with_its_session(void **state)
     }
 }
 
+static void all_requests_end_with_their_session(void **state)
+{
+    (void)state;
+    held(2);
+    stage_forget();
+    stage_job(1, request_first);
+    stage_job(1, request_first);
+    play("b stop");
+    told("b got 0 EUNSURE; b got 0 EUNSURE");
+    stage_end();
+}
+
 static void a_dying_session_asks_nobody(void **state)
 {
     (void)state;
@@ -867,6 +879,7 @@ int main(void)
         cmocka_unit_test(a_lost_answer_leaves_the_asker_unsure),
         cmocka_unit_test(an_asker_without_a_connection_is_refused),
         cmocka_unit_test(a_request_ends_with_its_session),
+        cmocka_unit_test(all_requests_end_with_their_session),
         cmocka_unit_test(a_dying_session_asks_nobody),
         cmocka_unit_test(only_contenders_can_be_asked),
         cmocka_unit_test(a_name_becomes_a_path),
