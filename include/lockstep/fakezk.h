@@ -130,6 +130,10 @@ int fakezk_steps(struct fakezk_step *out, int capacity);
 /* Those of them that are one client's, or, with FAKEZK_NONE, nobody's: together they are all. */
 int fakezk_steps_of(int client, struct fakezk_step *out, int capacity);
 
+/* The part of fakezk_steps() that begins with this client's, or, with FAKEZK_NONE, what stands behind those of all clients: in
+ * turn they are the whole list. */
+int fakezk_steps_in_turn(int client, struct fakezk_step *out, int capacity);
+
 /* The blocks that a client's steps (with FAKEZK_NONE nobody's) mostly depend on, ascending; returns how many. */
 int fakezk_scope(int client, int *blocks);
 

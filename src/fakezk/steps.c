@@ -152,6 +152,19 @@ int fakezk_steps(struct fakezk_step *out, int capacity)
     return finish(&list);
 }
 
+int fakezk_steps_in_turn(int client, struct fakezk_step *out, int capacity)
+{
+    struct list list = {out, 0, capacity};
+    if (client != (int)FAKEZK_NONE) {
+        client_steps(&list, client);
+    } else {
+        server_steps(&list);
+        session_steps(&list, (int)FAKEZK_NONE);
+        late_steps(&list);
+    }
+    return finish(&list);
+}
+
 int fakezk_steps_of(int client, struct fakezk_step *out, int capacity)
 {
     struct list list = {out, 0, capacity};

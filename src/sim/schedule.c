@@ -59,18 +59,29 @@ static bool work_ahead(void)
     return false;
 }
 
-/* What is possible at this very moment, but for late commits. */
-static bool immediate(struct action *out)
+/* The first good step of a client, or of nobody. */
+static bool first_of(int client, struct action *out)
 {
     struct fakezk_step steps[STEPS_MAX];
-    int count = fakezk_steps(steps, STEPS_MAX);
+    int count = fakezk_steps_in_turn(client, steps, STEPS_MAX);
     for (int i = 0; i < count; i++) {
         if (well_behaved(&steps[i])) {
             action_of_step(&steps[i], out);
             return true;
         }
     }
-    return due_timer(out);
+    return false;
+}
+
+/* What is possible at this very moment, but for late commits: the first of the list, which need not be made to its end. */
+static bool immediate(struct action *out)
+{
+    for (int client = 0; client < the_world.options.processes; client++) {
+        if (first_of(client, out)) {
+            return true;
+        }
+    }
+    return first_of((int)FAKEZK_NONE, out) || due_timer(out);
 }
 
 /* A late write commits when nothing else is under way: time passes before it, so that a reconnect comes first. */

@@ -159,6 +159,25 @@ static void remove_action(struct action *list, int *count, const struct action *
     fail_msg("an action of a group is not in the whole list");
 }
 
+/* The steps of the ensemble in turn are the whole list, in its order. */
+static void assert_turns_are_the_list(int clients)
+{
+    static struct fakezk_step all[STEPS_MAX], turn[STEPS_MAX];
+    int count = fakezk_steps(all, STEPS_MAX), at = 0;
+    for (int client = 0; client <= clients; client++) {
+        int part = fakezk_steps_in_turn(client < clients ? client : (int)FAKEZK_NONE, turn, STEPS_MAX);
+        assert_true(at + part <= count);
+        for (int i = 0; i < part; i++, at++) {
+            assert_int_equal(turn[i].kind, all[at].kind);
+            assert_int_equal(turn[i].client, all[at].client);
+            assert_int_equal(turn[i].handle, all[at].handle);
+            assert_int_equal(turn[i].server, all[at].server);
+            assert_int_equal(turn[i].session, all[at].session);
+        }
+    }
+    assert_int_equal(at, count);
+}
+
 /* The lists of all groups together are the whole list. */
 static void test_groups_have_all_actions(void **unused)
 {
@@ -173,6 +192,7 @@ static void test_groups_have_all_actions(void **unused)
     int count = collect(world, intern, &rng, states);
     for (int i = 0; i < count; i++) {
         put_state(intern, &states[i]);
+        assert_turns_are_the_list(3);
         int left = world_actions(world, all);
         for (int group = 0; group <= 3; group++) {
             int part = world_actions_of(world, group, some);
