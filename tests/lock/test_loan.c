@@ -120,6 +120,9 @@ static void lend(struct probe *probe)
     ls_loan_init(&loan, probe->session.env);
     handle = zookeeper_init(probe->session.hosts, on_app_event, 4000, NULL, &loan, 0);
     assert_non_null(handle);
+    assert_int_equal(ls_session_lend(NULL, &loan, handle), LS_EINVAL);
+    assert_int_equal(ls_session_lend(&borrower, NULL, handle), LS_EINVAL);
+    assert_int_equal(ls_session_lend(&borrower, &loan, NULL), LS_EINVAL);
     assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_OK);
 }
 

@@ -650,7 +650,7 @@ static void completions_dropped_at_close_leak_nothing_and_hang_nothing(void **st
 
 static void misuse(struct probe *probe)
 {
-    static const struct ls_session_options too_much = {.margin_percent = 101};
+    static const struct ls_session_options too_much = {.margin_percent = 101}, all = {.margin_percent = 100};
     struct ls_session other;
     struct ls_env *env = probe->session.env;
     assert_int_equal(ls_session_init(NULL, env, "h", 1, NULL), LS_EINVAL);
@@ -658,6 +658,7 @@ static void misuse(struct probe *probe)
     assert_int_equal(ls_session_init(&other, env, NULL, 1, NULL), LS_EINVAL);
     assert_int_equal(ls_session_init(&other, env, "h", 0, NULL), LS_EINVAL);
     assert_int_equal(ls_session_init(&other, env, "h", 1, &too_much), LS_EINVAL);
+    assert_int_equal(ls_session_init(&other, env, "h", 1, &all), LS_OK);
     assert_int_equal(ls_session_start(&probe->session), LS_EINVAL); /* a second time */
     assert_int_equal(ls_session_init(&other, env, "h", 1, NULL), LS_OK);
     assert_int_equal(ls_session_state(&other), LS_STATE_NEW);
