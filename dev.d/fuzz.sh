@@ -147,7 +147,7 @@ fuzz_minimise()
     rm -rf "$out/small"
     mkdir -p "$out/all" "fuzz/corpus/$target"
     cp "$out"/afl/*/queue/id* "$out/all/" 2>/dev/null || true
-    [[ ! -d fuzz/corpus/$target ]] || cp "fuzz/corpus/$target"/* "$out/all/" 2>/dev/null || true
+    cp "fuzz/corpus/$target"/* "$out/all/" 2>/dev/null || true
     AFL_QUIET=1 afl-cmin -e -i "$out/all" -o "$out/small" -- "$FUZZ_BUILD/fuzz/fuzz_$target" >"$out/cmin.log" 2>&1 || return 1
     rm -rf "$out/all" "fuzz/corpus/$target"
     mkdir -p "fuzz/corpus/$target"

@@ -32,14 +32,3 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     worlds_open(recipe);
     return 0;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    worlds_run(data, size);
-    return 0;
-}
-
-void target_tell(void)
-{
-    worlds_tell();
-}

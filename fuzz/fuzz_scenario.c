@@ -44,14 +44,13 @@ static size_t print_line(const char *line, size_t size, char *out)
 }
 
 /* Up to the first `----`; what is expected is a text, which keeps its blanks. */
-static char *print(const struct scenario *scenario, const char *text, size_t size, size_t *printed)
+static char *print(const char *text, size_t size, size_t *printed)
 {
     char *out = malloc(size + 1);
     size_t used = 0, at = 0, end = size;
     if (out == NULL) {
         abort();
     }
-    (void)scenario;
     bool expected = false;
     while (at < end) {
         const char *line = text + at, *newline = memchr(line, '\n', end - at);
@@ -120,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             &first); /* commands stand between expected parts: their blanks are not told apart here */
         return 0;
     }
-    char *text = print(&first, (const char *)data, size, &printed);
+    char *text = print((const char *)data, size, &printed);
     if (scenario_read_bytes(&second, "printed", text, printed, &error) != 0) {
         fprintf(stderr, "%s\n%.*s\n", error.text, (int)printed, text);
         abort();

@@ -88,7 +88,7 @@ static void tell_finding(const uint8_t *data, size_t size)
     fprintf(stderr, "replay: lockstep replay %s\n", outcome.trace);
 }
 
-void worlds_run(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     driver.situations.slot = states_count ? target_counters : NULL;
     enum fuzz_end end = fuzz_run(&driver, data, size);
@@ -101,6 +101,7 @@ void worlds_run(const uint8_t *data, size_t size)
     if (target_verbose) {
         count(end);
     }
+    return 0;
 }
 
 /* libFuzzer and drive_file.c find it by its name. */
@@ -131,7 +132,7 @@ static double percent(uint64_t part)
     return 100.0 * (double)part / (double)sum.inputs;
 }
 
-void worlds_tell(void)
+void target_tell(void)
 {
     if (sum.inputs == 0) {
         return;

@@ -69,7 +69,7 @@ struct triage {
     struct report *report;
     struct finding *finding;
     int findings;
-    int inputs, without, broken;
+    int inputs, without;
     int status;
 };
 
@@ -300,9 +300,8 @@ static void sort_violation(struct triage *t, const char *path)
 /* One that ends its process, whose name is the reason. */
 static void sort_death(struct triage *t, const char *path, int status)
 {
-    char what[64];
     bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM;
-    snprintf(what, sizeof what, "%s", hang ? "hang" : "crash");
+    const char *what = hang ? "hang" : "crash";
     uint64_t shape = hash_mix((uint64_t)status + 1);
     struct finding *finding = find(t, shape);
     if (finding == NULL && (finding = add(t, shape, what)) != NULL) {
@@ -328,7 +327,6 @@ static void take_file(struct triage *t, const char *path)
     t->inputs++;
     int status = run_apart(t, bytes, size);
     if (!t->report->done) {
-        t->broken++;
         sort_death(t, path, status);
     } else if (t->report->end == FUZZ_VIOLATED) {
         sort_violation(t, path);

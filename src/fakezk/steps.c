@@ -140,15 +140,21 @@ static int finish(const struct list *list)
     return list->count;
 }
 
+/* What stands behind the steps of all clients. */
+static void other_steps(struct list *list)
+{
+    server_steps(list);
+    session_steps(list, (int)FAKEZK_NONE);
+    late_steps(list);
+}
+
 int fakezk_steps(struct fakezk_step *out, int capacity)
 {
     struct list list = {out, 0, capacity};
     for (int client = 0; client < fakezk.options.clients; client++) {
         client_steps(&list, client);
     }
-    server_steps(&list);
-    session_steps(&list, (int)FAKEZK_NONE);
-    late_steps(&list);
+    other_steps(&list);
     return finish(&list);
 }
 
@@ -158,9 +164,7 @@ int fakezk_steps_in_turn(int client, struct fakezk_step *out, int capacity)
     if (client != (int)FAKEZK_NONE) {
         client_steps(&list, client);
     } else {
-        server_steps(&list);
-        session_steps(&list, (int)FAKEZK_NONE);
-        late_steps(&list);
+        other_steps(&list);
     }
     return finish(&list);
 }

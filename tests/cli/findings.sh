@@ -7,7 +7,7 @@
 source "$(dirname "$0")/../cli/lib.sh"
 page=docs/findings.md
 
-# cells N LINE: the N-th cell of a table's line.
+# cell N LINE: the N-th cell of a table's line.
 cell()
 {
     awk -F' *[|] *' -v n="$1" '{ print $(n + 1) }' <<<"$2"
@@ -37,18 +37,12 @@ for trace in docs/findings/*.trace; do
 done
 
 # ---- the suite: the last table. Builds that watch themselves are too slow for it, and find the same ----
+source dev.d/zoo.sh
+
 # fails RECIPE: a line `situation property, property` for each situation that fails.
 fails()
 {
-    "$LOCKSTEP" check --suite --no-shrink --json --out "$scratch/reports" --recipe "$LOCKSTEP_BUILD_DIR/recipes/$1.so" \
-        >"$scratch/json" 2>"$scratch/err" || true
-    /usr/bin/env awk '/"verdict":"violated"/ {
-        name = $0; sub(/.*"scenario":"/, "", name); sub(/\.scn".*/, "", name); sub(/.*\//, "", name)
-        all = $0; sub(/.*"properties":\{/, "", all); sub(/\}.*/, "", all)
-        count = split(all, pair, ","); text = ""
-        for (i = 1; i <= count; i++)
-            if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); print name, pair[i] } }' "$scratch/json" | sort |
-        awk '{ list[$1] = list[$1] (list[$1] == "" ? "" : ", ") $2 } END { for (s in list) print s, list[s] }' | sort
+    zoo_run "$LOCKSTEP" "$LOCKSTEP_BUILD_DIR/recipes/$1.so" "$scratch/$1" | grep -v '^passed ' | sed 's/ /, /2g' | sort
 }
 
 # told COLUMN: the same from the page.
