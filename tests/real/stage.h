@@ -9,11 +9,13 @@
 #include <lockstep/env_pthread.h>
 #include <lockstep/mutex.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,15 +93,50 @@ static inline uint64_t client_self(struct client *client)
     return ls_env_self(client->env);
 }
 
+/* The state that the kernel shows for a thread, behind its name in parentheses; 0 once it has ended. */
+static inline char thread_state(const char *stat_name)
+{
+    char line[512] = "";
+    FILE *file = fopen(stat_name, "re");
+    if (file == NULL)
+        return 0;
+    const char *end =
+        fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL; /* a name may hold one, too */
+    fclose(file);
+    return end ? end[2] : '\0';
+}
+
+/* Every thread of the process is stopped: the signal is sent long before the last of them heeds it. */
+static inline bool stands_still(long pid)
+{
+    char name[300];
+    snprintf(name, sizeof name, "/proc/%ld/task", pid);
+    DIR *tasks = opendir(name);
+    bool still = tasks != NULL;
+    for (struct dirent *task; still && (task = readdir(tasks)) != NULL;) {
+        if (task->d_name[0] == '.')
+            continue;
+        snprintf(name, sizeof name, "/proc/%ld/task/%.200s/stat", pid, task->d_name);
+        char state = thread_state(name);
+        still = state == 'T' || state == '\0';
+    }
+    if (tasks)
+        closedir(tasks);
+    return still;
+}
+
 /* The server process stands still, or goes on. */
 static inline void signal_server(int number)
 {
-    const char *pid = getenv("LOCKSTEP_ZK_PID");
-    if (pid == NULL) {
+    const char *text = getenv("LOCKSTEP_ZK_PID");
+    if (text == NULL) {
         fail_msg("LOCKSTEP_ZK_PID is not set");
         return;
     }
-    assert_int_equal(kill((pid_t)strtol(pid, NULL, 10), number), 0);
+    long pid = strtol(text, NULL, 10);
+    assert_int_equal(kill((pid_t)pid, number), 0);
+    if (number == SIGSTOP)
+        WAIT_UNTIL(stands_still(pid));
 }
 
 /* A second handle with the same id takes the session along when it closes. The two chase each other, so it may
