@@ -81,6 +81,7 @@ enum event_kind {
 
     /* The run. */
     EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no fault pending */
+    EVENT_SETTLED, /* process: a callback was run, and nothing that the process asked the servers for is under way */
     EVENT_KINDS
 };
 

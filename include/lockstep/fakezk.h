@@ -48,6 +48,7 @@ struct fakezk_options {
     bool no_containers;     /* container creation answers -6 */
     bool callbacks_in_init; /* F19: the first callbacks run inside zookeeper_init */
     bool fine;              /* smaller steps, see enum fakezk_step_kind; only without `timed` */
+    bool ignores_children;  /* no client sets watches on children or looks at a pzxid */
     bool fixed_orders;      /* lists from the oldest child on, the other orders as of seed 0 (F4, F57, F85) */
     size_t client_bytes_max; /* capacity of one client's block; 0 = default */
     size_t server_bytes_max; /* capacity of one server's block; 0 = default */
@@ -91,7 +92,7 @@ enum fakezk_event_kind {
     FAKEZK_REQUESTED, /* code = op, see fakezk_op_name */
     FAKEZK_WATCH_SET, /* zxid = czxid of the node or 0; code = table: 0 data, 1 exist, 2 child */
     FAKEZK_WATCH_GONE,
-    FAKEZK_WOKEN, /* a node event reaches watchers; code = event type, cause = zxid of the change */
+    FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change */
     FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument */
     FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
                               code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its
@@ -231,6 +232,7 @@ int fakezk_linked(int client);                  /* the first slot whose link is 
 bool fakezk_terminal(int client, int handle);   /* expired or auth failed */
 int fakezk_outstanding(int client, int handle); /* requests not answered */
 int fakezk_queued(int client, int handle);      /* messages not delivered */
+bool fakezk_awaits(int client);                 /* the completion of some request has not run yet */
 int fakezk_watches(int client);                 /* registered in the client's tables */
 /* What the handle is told next is more than that a request failed. */
 bool fakezk_brings_news(int client, int handle);

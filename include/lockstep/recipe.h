@@ -85,6 +85,10 @@ struct ls_rename {
                      const int32_t *where); /* the number that a server put behind a name */
     void (*attempt)(struct ls_rename *rename, const uint8_t where[16]); /* from ls_env_unique_id() */
     void (*text)(struct ls_rename *rename, const char *text); /* names and paths that hold such numbers */
+
+    /* Not a number that grows: `size` bytes that say no more than how long a timer will run, such as a count of failures
+     * that a back-off goes by. Where there is no clock they make no difference. */
+    void (*delay)(struct ls_rename *rename, const void *where, size_t size);
 };
 
 #define LS_RECIPE_STATES_MAX 32
@@ -154,6 +158,10 @@ struct ls_recipe {
 
     /* Its marks (<lockstep/sometimes.h>) are those of source files whose path contains this; NULL = it has none. */
     const char *marks;
+
+    /* It sets no watch on the children of a node, and looks at no Stat's pzxid. With `canon`, states then are one that
+     * differ only in when children changed last. Such a watch all the same is reported and ends the run. */
+    bool ignores_children;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

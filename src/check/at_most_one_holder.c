@@ -90,6 +90,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_NODE_DELETED:
         remember_ghost(table, event);
         break;
+    case EVENT_EXPIRED: /* what is granted on them now is granted on a node of another session */
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_GHOST, event->process);
         break;
@@ -105,7 +106,7 @@ const struct property check_at_most_one_holder = {
     .blind_to = "what clients believe; grants to an owner who already holds",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .observe = observe,

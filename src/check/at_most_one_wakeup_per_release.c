@@ -82,7 +82,8 @@ const struct property check_at_most_one_wakeup_per_release = {
     .name = "at_most_one_wakeup_per_release",
     .sentence = "the deletion of one contender's node wakes at most one waiting contender",
     .premise = "wake-ups of waiting processes by a deletion",
-    .blind_to = "two waiting owners of one process; processes woken by the end of a node of their own; wake-ups by older deletions delivered after newer ones",
+    .blind_to = "two waiting owners of one process; processes woken by the end of a node of their own; "
+                "wake-ups by older deletions delivered after newer ones",
     .modes = PROPERTY_ALWAYS,
     .wants =
         EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_REST),

@@ -6,7 +6,8 @@
  *   - Between two reasons (asked, answered, cancelled, released, woken, a link or session event, a fault,
  * rest) a process issues at most WORK_MAX requests. Syncs do not count: a holder may keep itself fresh with
  * them at a steady pace. In timed runs only the requests of one window count, so that slow polling passes and
- * a busy loop does not.
+ * a busy loop does not. In untimed runs, where a timer only fires when something has changed, a process that has nothing
+ * under way begins anew.
  *   - In one wait, while connected and without a fault, a process creates at most CREATES_MAX contenders for
  * each owner who waits. Wake-ups are no excuse here: recipes that give up their place at each wake-up wake
  * each other for ever.
@@ -62,16 +63,19 @@ static void forget_all(struct check_table *table, enum record_kind kind)
         table_drop(table, record);
 }
 
-/* What happens to a process, or to the servers, excuses what it has done so far. */
-static void excuse(struct check_table *table, const struct event *event)
+/* What happens to a process, or to the servers, excuses what it has done so far. Without a clock a fault of one process only
+ * excuses its work when it is told of it: states would differ in whether it happened before or after a request. */
+static void excuse(struct check_table *table, const struct check_context *context, const struct event *event)
 {
+    bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     if (event->process == EVENT_PROCESS_NONE) {
         forget_all(table, RECORD_WORK);
         forget_all(table, RECORD_CREATES);
-    } else {
-        table_drop_process(table, RECORD_WORK, event->process);
-        table_drop_process(table, RECORD_CREATES, event->process);
+        return;
     }
+    if (!unnoticed)
+        table_drop_process(table, RECORD_WORK, event->process);
+    table_drop_process(table, RECORD_CREATES, event->process);
 }
 
 static void observe_answer(struct check_table *table, const struct event *event, struct check_note *note)
@@ -111,11 +115,15 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_WOKEN:
         observe_caller(table, event);
         break;
+    case EVENT_SETTLED:
+        if (!context->timed)
+            table_drop_process(table, RECORD_WORK, event->process);
+        break;
     case EVENT_REST:
         forget_all(table, RECORD_WORK);
         break;
     default:
-        excuse(table, event);
+        excuse(table, context, event);
         break;
     }
 }
@@ -132,7 +140,7 @@ const struct property check_bounded_work = {
              EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_WOKEN) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) |
-             EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED),
     .needs = CHECK_NEEDS_CLAIMS,
     .records_per_process = 1,
     .records_per_contender = 1,

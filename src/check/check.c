@@ -34,8 +34,6 @@ static const struct {
     bool nobody;
 } values[RECORD_KINDS] = {
     [RECORD_LOADED] = {.nobody = true},
-    [RECORD_CREATED] = {.nobody = true},
-    [RECORD_WATCHED] = {.nobody = true},
     [RECORD_PROCESS] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
     [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
     [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},

@@ -13,7 +13,7 @@
 #define WANTS_CLAIMS                                                                                         \
     (EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |                           \
      EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
-     EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_NODE_CREATED))
+     EVENT_BIT(EVENT_CRASHED))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
 
 uint64_t ledger_wants(unsigned needs)
@@ -100,7 +100,7 @@ static void observe_asked(struct check_table *table, const struct event *event)
     struct check_record *claim = claim_of(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
-    claim->flags = (uint16_t)((claim->flags & ~CLAIM_BEHIND) | CLAIM_WAITING);
+    claim->flags |= CLAIM_WAITING;
 }
 
 static void observe_granted(struct check_table *table, unsigned needs, const struct event *event)
@@ -120,7 +120,7 @@ static void observe_granted(struct check_table *table, unsigned needs, const str
 
 static void observe_failed(struct check_table *table, struct check_record *claim)
 {
-    claim->flags &= (uint16_t) ~(CLAIM_WAITING | CLAIM_BEHIND);
+    claim->flags &= (uint16_t)~CLAIM_WAITING;
     settle_claim(table, claim);
 }
 
@@ -157,18 +157,6 @@ static void observe_lost(struct check_table *table, int process)
     }
 }
 
-/* A contender that finds others before it has to wait: its claims are marked so. */
-static void mark_behind(struct check_table *table, unsigned needs, const struct event *event)
-{
-    if (event->code != 1 || (needs & CHECK_NEEDS_NODES) == 0 || !ledger_first(table, event->lock))
-        return;
-    struct check_record *claim;
-    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
-         claim = table_next_lock(table, claim))
-        if (claim->process == event->process && (claim->flags & CLAIM_WAITING))
-            claim->flags |= CLAIM_BEHIND;
-}
-
 static void observe_claim(struct check_table *table, unsigned needs, const struct event *event)
 {
     struct check_record *claim = claim_of(table, event);
@@ -176,8 +164,6 @@ static void observe_claim(struct check_table *table, unsigned needs, const struc
         observe_asked(table, event);
     else if (event->kind == EVENT_GRANTED)
         observe_granted(table, needs, event);
-    else if (event->kind == EVENT_NODE_CREATED)
-        mark_behind(table, needs, event);
     else if (event->kind == EVENT_LOST)
         observe_lost(table, event->process);
     else if (event->kind == EVENT_CRASHED)

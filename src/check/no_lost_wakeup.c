@@ -65,19 +65,18 @@ static void observe(struct check_table *table, const struct check_context *conte
             judge_lock(table, context, lock, note);
         return;
     }
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
-    if (claim && (claim->flags & CLAIM_WAITING) && (claim->flags & CLAIM_BEHIND))
-        note->premises = 1;
+    if (event->code == 1 && ledger_first(table, event->lock) &&
+        ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+        note->premises = 1; /* it has to wait */
 }
 
 const struct property check_no_lost_wakeup = {
     .name = "no_lost_wakeup",
     .sentence = "at rest nobody waits for a lock that nobody holds",
-    .premise = "grants after a wait, and locks that were waited for at rest",
+    .premise = "contenders that found others before them, and locks that were waited for at rest",
     .blind_to = "runs that never come to rest; waiters behind a process that cannot act",
     .modes = PROPERTY_ALWAYS,
-    .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_GRANTED),
+    .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_NODE_CREATED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .observe = observe,
 };

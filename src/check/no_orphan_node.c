@@ -25,9 +25,6 @@ static int nodes_of(struct check_table *table, const struct check_record *node, 
 static void judge_rest(struct check_table *table, const struct check_context *context,
                        struct check_note *note)
 {
-    struct check_record *created = table_first(table, RECORD_CREATED);
-    note->premises = created ? 1 : 0;
-    table_drop(table, created);
     struct check_record *node;
     for (node = table_first(table, RECORD_NODE); node; node = table_next(table, node)) {
         if (!ledger_answerable(table, node->process))
@@ -49,13 +46,13 @@ static void observe(struct check_table *table, const struct check_context *conte
     if (event->kind == EVENT_REST)
         judge_rest(table, context, note);
     else if (event->code == 1 && event->process != EVENT_PROCESS_NONE)
-        table_put(table, RECORD_CREATED, 0, 0, 0, 0, 0);
+        note->premises = 1;
 }
 
 const struct property check_no_orphan_node = {
     .name = "no_orphan_node",
     .sentence = "at rest every contender node of a live session belongs to an owner who waits or holds",
-    .premise = "times the world came to rest after a contender was created",
+    .premise = "contenders that were created",
     .blind_to = "orphans that are removed before the next rest; nodes of sessions that are gone",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_NODE_CREATED),

@@ -45,9 +45,6 @@ static void judge_process(struct check_table *table, const struct check_context 
 static void judge_rest(struct check_table *table, const struct check_context *context,
                        struct check_note *note)
 {
-    struct check_record *watched = table_first(table, RECORD_WATCHED);
-    note->premises = watched ? 1 : 0;
-    table_drop(table, watched);
     if (!table_first(table, RECORD_WATCH))
         return;
     for (int lock = 0; lock < context->locks; lock++)
@@ -67,12 +64,12 @@ static struct check_record *record_of(struct check_table *table, const struct ev
     return record;
 }
 
-static void observe_watch(struct check_table *table, const struct event *event)
+static void observe_watch(struct check_table *table, const struct event *event, struct check_note *note)
 {
     if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
         return;
     if (event->kind == EVENT_WATCH_SET) {
-        table_put(table, RECORD_WATCHED, 0, 0, 0, 0, 0);
+        note->premises = 1;
         table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0)->flags++;
         return;
     }
@@ -89,13 +86,13 @@ static void observe(struct check_table *table, const struct check_context *conte
     else if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_WATCH, event->process);
     else
-        observe_watch(table, event);
+        observe_watch(table, event, note);
 }
 
 const struct property check_no_watch_left_behind = {
     .name = "no_watch_left_behind",
     .sentence = "at rest nobody keeps a watch in the lock's directory that its wait or hold does not need",
-    .premise = "times the world came to rest after a watch was set",
+    .premise = "watches that were set",
     .blind_to = "watches that only the server still has; whose watch it is among owners of one process",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |

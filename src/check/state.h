@@ -29,11 +29,9 @@ enum record_kind {
     RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
     RECORD_FENCE,    /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
-    RECORD_CREATED,  /* no_orphan_node: flag: a contender was created since the last rest */
     RECORD_WOKEN,    /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
     RECORD_WATCH,    /* no_watch_left_behind: lock, process, owner = enum event_watch; a = czxid; flags = how
                         many */
-    RECORD_WATCHED,  /* no_watch_left_behind: flag: a watch was set since the last rest */
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
     RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
                      */
@@ -73,7 +71,6 @@ struct check_table {
 #define CLAIM_HOLDING                                                                                        \
     0x02u                /* granted, not given back, and the process was not told that the session is lost */
 #define CLAIM_VOID 0x04u /* was HOLDING when the loss was told: nothing is promised of it any more */
-#define CLAIM_BEHIND 0x08u /* WAITING: its process had a contender that was not first */
 
 /* LS_ENOENT of the public interface, which judges do not include: in REFUSED it says that a cancel was
  * refused, not a release. A test compares the two numbers. */

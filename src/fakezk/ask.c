@@ -46,6 +46,23 @@ int fakezk_queued(int client, int handle)
     return pack_count(&pack, LIST_MESSAGE + handle);
 }
 
+bool fakezk_awaits(int client)
+{
+    struct pack pack = client_pack(client);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        if (pack_first(&pack, LIST_REQUEST + slot) != NULL) {
+            return true;
+        }
+        for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL;
+             rec = pack_next(&pack, rec)) {
+            if (rec->tag == MESSAGE_REPLY) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int fakezk_watches(int client)
 {
     struct pack pack = client_pack(client);

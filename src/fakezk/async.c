@@ -217,6 +217,10 @@ int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion, c
 static int read_call(zhandle_t *zh, const char *call, int op, const char *path, watcher_fn watcher,
                      void *context, code_fn completion, const void *data)
 {
+    if (watcher != NULL && fakezk.options.ignores_children && (op == OP_CHILDREN || op == OP_CHILDREN2)) {
+        fakezk_note_trouble("%s: a watch on children, of a recipe that says that it ignores them", call);
+        return ZBADARGUMENTS;
+    }
     struct ask ask = {.op = op,
                       .path = path,
                       .value_size = -1,

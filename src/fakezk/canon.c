@@ -12,7 +12,7 @@ static void show_stat(struct canon *canon, const struct zk_stat *stat)
 {
     canon_number(canon, CANON_ZXID, &stat->czxid);
     canon_number(canon, CANON_ZXID, &stat->mzxid);
-    canon_number(canon, CANON_ZXID, &stat->pzxid);
+    (fakezk.options.ignores_children ? canon_bound : canon_number)(canon, CANON_ZXID, &stat->pzxid);
     canon_bound(canon, CANON_SEQUENCE, &stat->cversion);
     canon_number(canon, CANON_SESSION, &stat->owner);
 }

@@ -124,11 +124,14 @@ enum lock_verdict lock_session_verdict(int zk_rc);
 bool lock_session_ready(const struct ls_session *session);
 
 /* Accounts for a write or sync, which carry the belief (D12): before it is handed to the client, when the
- * client has taken it (`stamped` is what the first returned; a send that was refused is not accounted for),
- * and when it is answered. The mutex stays held from the first to the second. */
+ * client has taken or refused it (`stamped` is what the first returned, `zk_rc` what the client said), and when it is
+ * answered. The mutex stays held from the first to the second. */
 bool lock_session_stamp(struct ls_session *session);
-void lock_session_sent(struct ls_session *session, bool stamped);
+void lock_session_sent(struct ls_session *session, bool stamped, int zk_rc);
 void lock_session_answered(struct ls_session *session, int zk_rc);
+
+/* Where nobody holds or waits nothing rests on the belief, and the create of the next claim renews it: forgets it. */
+void lock_session_unclaimed(struct ls_session *session);
 
 /* The margin in ms; whether the belief is good enough; whether it should be renewed soon. */
 bool lock_session_believed(const struct ls_session *session);

@@ -53,8 +53,6 @@ void lock_janitor_reap(struct lock_claim *claim)
 
 static void answer_release(struct lock_claim *claim, int rc, int zk_rc)
 {
-    claim->rc = rc;
-    claim->zk_rc = zk_rc;
     if (claim->call) {
         claim->call->rc = rc;
         claim->call->done = true;
@@ -62,6 +60,8 @@ static void answer_release(struct lock_claim *claim, int rc, int zk_rc)
         claim->call = NULL;
         return;
     }
+    claim->rc = rc;
+    claim->zk_rc = zk_rc;
     lock_queue_note(claim, LOCK_NOTE_FREED);
 }
 
@@ -155,7 +155,7 @@ void lock_janitor_calm(struct ls_session *session)
 
 static void forget_node(struct lock_claim *claim)
 {
-    claim->named = 0;
+    claim->named = 0; /* its number stays: a watch may stand on the node */
     claim->maybe = 0;
 }
 

@@ -99,14 +99,21 @@ static bool session_is_over(const struct lock_claim *claim)
     return !session_of(claim)->id;
 }
 
+static void forget_node(struct lock_claim *claim)
+{
+    claim->named = 0;
+    claim->maybe = 0;
+    claim->czxid = 0;
+    claim->sequence = 0;
+}
+
 /* ---- outcomes ---- */
 
 static void answer(struct lock_claim *claim, int rc, int zk_rc)
 {
     lock_telemetry_answered(claim, rc, zk_rc);
     ls_env_timer_stop(session_of(claim)->env, &claim->deadline);
-    claim->rc = rc;
-    claim->zk_rc = zk_rc;
+    claim->zk_rc = 0;
     if (claim->call) {
         claim->call->rc = rc;
         claim->call->done = true;
@@ -115,12 +122,15 @@ static void answer(struct lock_claim *claim, int rc, int zk_rc)
         claim->call = NULL;
         return;
     }
+    claim->rc = rc;
+    claim->zk_rc = zk_rc;
     lock_queue_note(claim, LOCK_NOTE_DONE);
 }
 
 void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc)
 {
     claim->state = LOCK_LEFTOVER;
+    claim->czxid = 0;
     claim->retry = 0;
     claim->dirty = claim->in_flight || claim->ancestors;
     (void)lock_session_leftover(session_of(claim), 1);
@@ -295,10 +305,7 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
 static void not_there(struct lock_claim *claim)
 {
     LS_SOMETIMES("lost-create-never-applied");
-    claim->named = 0;
-    claim->maybe = 0;
-    claim->czxid = 0;
-    claim->sequence = 0;
+    forget_node(claim);
     enter(claim, LOCK_CLAIMING);
 }
 
@@ -349,10 +356,7 @@ static void searched(struct lock_claim *claim, int sync_rc, int list_rc, const s
 
 static void take_new_attempt(struct lock_claim *claim)
 {
-    claim->named = 0;
-    claim->maybe = 0;
-    claim->czxid = 0;
-    claim->sequence = 0;
+    forget_node(claim);
     ls_env_unique_id(session_of(claim)->env, claim->attempt);
 }
 
@@ -407,13 +411,25 @@ static void settle(struct lock_claim *claim, int list_rc, const struct String_ve
 
 /* ---- completions ---- */
 
+/* Our node and its czxid are known: what comes is a list like any other. */
+static bool only_lists(const struct lock_claim *claim)
+{
+    bool placed =
+        claim->state == LOCK_CLAIMING && claim->named && claim->sequence >= 0 && claim->sequence != INT32_MAX;
+    return placed || (claim->state == LOCK_IDENTIFYING && claim->czxid) || claim->state == LOCK_LISTING;
+}
+
 /* The first request of a flight is answered; if no list could be sent behind it the flight is over. */
 static void first_done(struct lock_claim *claim, int rc)
 {
     claim->in_flight &= (uint8_t)~LOCK_FIRST;
     claim->first_rc = rc;
-    if (!(claim->in_flight & LOCK_LIST))
+    if (!(claim->in_flight & LOCK_LIST)) {
         settle(claim, ZCONNECTIONLOSS, NULL);
+    } else if (rc == ZOK && !session_is_over(claim) && only_lists(claim)) {
+        claim->state = LOCK_LISTING;
+        claim->first_rc = 0;
+    }
 }
 
 /* What the answer to a create says about our node, whether anybody still waits for it or not. */
@@ -426,7 +442,7 @@ static void note_creation(struct lock_claim *claim, int rc, const char *path, co
         return;
     claim->named = verdict == LOCK_OK && path && stat && lock_names_parse(path, &claim->sequence);
     claim->maybe = verdict == LOCK_UNKNOWN || rc == ZNODEEXISTS || (verdict == LOCK_OK && !claim->named);
-    claim->czxid = claim->named ? stat->czxid : 0;
+    claim->czxid = claim->named && lock_mutex_pending(claim) ? stat->czxid : 0;
     if (claim->named) {
         claim->zk_rc = 0; /* the ancestors are there: what was refused before says nothing any more */
         lock_session_progress(session_of(claim));
@@ -457,7 +473,7 @@ static void on_exists(int rc, const struct Stat *stat, const void *data)
 {
     struct lock_claim *claim = lock_mutex_enter(data);
     struct ls_session *session = session_of(claim);
-    if (rc == ZOK && !session_is_over(claim))
+    if (rc == ZOK && !session_is_over(claim) && lock_mutex_pending(claim))
         claim->czxid = stat->ephemeralOwner == session->id ? stat->czxid : 0;
     first_done(claim, rc);
     lock_mutex_leave(session);
@@ -579,7 +595,6 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     LS_SOMETIMES("client-refuses-a-request");
-    claim->searching = 0;
     if (verdict == LOCK_AGAIN || verdict == LOCK_UNKNOWN)
         lock_mutex_retry(claim, zk_rc);
     else if (verdict != LOCK_DYING)
@@ -685,10 +700,8 @@ void lock_mutex_session_lost(struct lock_claim *claim)
     if (session_of(claim)->state != LS_STATE_LOST)
         lock_janitor_unsure(claim);
     drop_ahead(claim);
-    claim->named = 0;
-    claim->maybe = 0;
+    forget_node(claim);
     claim->watching = 0;
-    claim->searching = 0;
     claim->retry = 0;
     lock_revoke_lost(claim);
     if (claim->state == LOCK_HELD) {
@@ -842,6 +855,7 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
     }
     claim->call = call;
     claim->state = LOCK_RELEASING;
+    claim->czxid = 0;
     LOCK_COUNT(claim, releases);
     lock_telemetry_log(session_of(claim), LS_LOG_DEBUG, "%s: owner %llu gives the lock back",
                        claim->place->path, (unsigned long long)owner);

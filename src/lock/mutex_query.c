@@ -73,6 +73,7 @@ void lock_mutex_end(struct lock_claim *claim)
         lock_mutex_fail(claim, LS_ECLOSED, 0);
     } else if (claim->state == LOCK_HELD) {
         claim->state = LOCK_LEFTOVER;
+        claim->czxid = 0;
         claim->rc = LS_ECLOSED; /* for an owner that has not heard of its grant yet */
         (void)lock_session_leftover(claim->place->session, 1);
         lock_mutex_go(claim);

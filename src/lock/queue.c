@@ -187,6 +187,10 @@ static void deliver_note(struct ls_session *session)
         outcome.token = claim->czxid;
         claim->told = 1;
     }
+    if (notes & (LOCK_NOTE_DONE | LOCK_NOTE_FREED)) {
+        claim->rc = 0;
+        claim->zk_rc = 0;
+    }
     lock_queue_drop(claim);
     if (notes & LOCK_NOTE_REVOKE)
         lock_queue_note(claim, LOCK_NOTE_REVOKE);
@@ -234,6 +238,7 @@ void lock_queue_deliver(struct ls_session *session)
 {
     struct ls_env *env = session->env;
     lock_janitor_arm(session);
+    lock_session_unclaimed(session);
     if (session->ending)
         lock_queue_wake(session);
     if (session->delivering || !anything(session))

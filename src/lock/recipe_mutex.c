@@ -280,6 +280,9 @@ static void canon(const void *memory, struct ls_rename *rename)
     const struct state *state = memory;
     rename->session(rename, &state->session.id);
     rename->session(rename, &state->session.told_id);
+    rename->delay(rename, &state->session.sweeps, sizeof state->session.sweeps);
+    rename->delay(rename, &state->session.retries, sizeof state->session.retries);
+    rename->delay(rename, &state->session.failing, sizeof state->session.failing);
     for (const struct lock_claim *claim = state->session.claims; claim; claim = claim->next) {
         rename->zxid(rename, &claim->czxid);
         rename->attempt(rename, claim->attempt);
@@ -328,4 +331,5 @@ const struct ls_recipe ls_recipe_mutex = {
     .states = state_names,
     .states_now = states_now,
     .marks = "src/lock/",
+    .ignores_children = true,
 };

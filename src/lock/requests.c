@@ -87,8 +87,7 @@ static bool stamp(const struct lock_claim *claim)
 
 static int mark_write(struct lock_claim *claim, uint8_t bit, bool stamped, int rc)
 {
-    if (rc == ZOK)
-        lock_session_sent(claim->place->session, stamped);
+    lock_session_sent(claim->place->session, stamped, rc);
     return mark(claim, bit, rc);
 }
 
@@ -247,9 +246,8 @@ int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completi
     bool stamped = stamp(claim);
     int rc = zoo_acreate(session->zh, path, "", 0, acl(claim),
                          session->no_containers ? ZOO_PERSISTENT : ZOO_CONTAINER, completion, claim);
-    if (rc == ZOK) {
+    lock_session_sent(session, stamped, rc);
+    if (rc == ZOK)
         claim->ancestors++;
-        lock_session_sent(session, stamped);
-    }
     return rc;
 }

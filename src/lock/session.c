@@ -97,11 +97,41 @@ bool lock_session_stamp(struct ls_session *session)
     return true;
 }
 
-void lock_session_sent(struct ls_session *session, bool stamped)
+/* What is not used to measure any more is forgotten: equal futures have equal bytes. */
+static void measure_nothing(struct ls_session *session)
 {
+    session->measured = 0;
+    session->stamps[!session->slot] = (struct ls_stamp){0};
+}
+
+void lock_session_sent(struct ls_session *session, bool stamped, int zk_rc)
+{
+    if (zk_rc != ZOK) {
+        if (stamped)
+            measure_nothing(session);
+        return;
+    }
     session->unanswered++;
     if (stamped)
         session->measured = session->unanswered;
+}
+
+static void forget_belief(struct ls_session *session)
+{
+    session->slot = 0;
+    session->confirmed = 0;
+    session->unproven = 0;
+    session->measured = 0;
+    memset(session->stamps, 0, sizeof session->stamps);
+}
+
+void lock_session_unclaimed(struct ls_session *session)
+{
+    const struct lock_claim *claim = session->claims;
+    while (claim && claim->state > LOCK_HELD)
+        claim = claim->next;
+    if (!claim)
+        forget_belief(session);
 }
 
 /* True if the server has answered, whatever it said about the node. */
@@ -117,7 +147,7 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
     if (!lock_session_is_open(session) || !session->measured)
         return;
     if (!is_answer(zk_rc)) {
-        session->measured = 0;
+        measure_nothing(session);
         return;
     }
     if (--session->measured)
@@ -126,6 +156,7 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
         session->slot = !session->slot;
     session->confirmed = 1;
     session->unproven = 0;
+    measure_nothing(session);
 }
 
 static int timeout_ms(const struct ls_session *session)
@@ -166,10 +197,9 @@ static void prove(struct ls_session *session)
     if (session->proving || !lock_session_ready(session))
         return;
     bool stamped = lock_session_stamp(session);
-    if (zoo_async(session->zh, "/", on_proof, session) != ZOK)
-        return;
-    session->proving = 1;
-    lock_session_sent(session, stamped);
+    int rc = zoo_async(session->zh, "/", on_proof, session);
+    lock_session_sent(session, stamped, rc);
+    session->proving = rc == ZOK;
 }
 
 static bool any_holder(const struct ls_session *session)
@@ -220,6 +250,8 @@ static void forget_requests(struct lock_claim *claim)
 {
     claim->in_flight = 0;
     claim->ancestors = 0;
+    claim->searching = 0;
+    claim->first_rc = 0;
     lock_revoke_forget(claim);
     lock_mutex_go(claim);
 }
@@ -227,8 +259,8 @@ static void forget_requests(struct lock_claim *claim)
 void lock_session_drained(struct ls_session *session)
 {
     session->unanswered = 0;
-    session->measured = 0;
     session->proving = 0;
+    measure_nothing(session);
     lock_session_each(session, forget_requests);
     lock_participants_drained(session);
     lock_revoke_drained(session);
@@ -246,11 +278,8 @@ static void forget_session(struct ls_session *session)
 {
     session->id = 0;
     session->negotiated_ms = 0;
-    session->slot = 0;
-    session->confirmed = 0;
-    session->unproven = 0;
-    session->measured = 0;
     session->stuck = 0;
+    forget_belief(session);
     ls_env_timer_stop(session->env, &session->retry_timer);
     ls_env_timer_stop(session->env, &session->fresh_timer);
     lock_janitor_calm(session);
@@ -336,7 +365,7 @@ static void on_suspended(struct ls_session *session)
         return;
     session->state = LS_STATE_SUSPENDED;
     session->unproven = 1;
-    session->measured = 0;
+    measure_nothing(session);
     if (session->id)
         lock_queue_event(session, LS_SESSION_SUSPENDED);
     lock_session_each(session, fail_if_trying);

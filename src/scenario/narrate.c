@@ -393,6 +393,7 @@ static const struct {
     [EVENT_FAULT] = {SHOW_FAULTS, line_fault},
     [EVENT_MISBEHAVED] = {SHOW_DEFAULT, line_misbehaved},
     [EVENT_REST] = {SHOW_REST, line_plain},
+    [EVENT_SETTLED] = {SHOW_NEVER, line_plain},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

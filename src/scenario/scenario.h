@@ -26,6 +26,7 @@
 #define SHOW_WATCHES 0x80u
 #define SHOW_REST 0x100u
 #define SHOW_ALL 0x1ffu
+#define SHOW_NEVER 0x200u /* it is for judges alone */
 
 enum scenario_step {
     STEP_ACTION,   /* `action`: a client verb or a fault; `text` is its path if it has one */

@@ -46,6 +46,14 @@ static void on_text(struct ls_rename *rename, const char *text)
     canon_text(canon_of(rename), text);
 }
 
+/* A timer is a step like others where there is no clock. */
+static void on_delay(struct ls_rename *rename, const void *where, size_t size)
+{
+    if (!the_world.options.timed) {
+        canon_blank(canon_of(rename), where, size);
+    }
+}
+
 static void show_recipe(struct canon *canon, int p)
 {
     struct recipe_rename rename = {
@@ -56,6 +64,7 @@ static void show_recipe(struct canon *canon, int p)
                 .sequence = on_sequence,
                 .attempt = on_attempt,
                 .text = on_text,
+                .delay = on_delay,
             },
         .canon = canon,
     };

@@ -312,6 +312,22 @@ static void tell_of_step(const struct fakezk_step *step, int32_t zxid)
     }
 }
 
+/* Whom only news can wake is not tired: they would make that good anyway. */
+static void forget_tiredness(int p)
+{
+    if (process_tired(p) && !timers_of_work(p) && !fakezk_awaits(p)) {
+        process_wake(p);
+    }
+}
+
+static void tell_settled(int p)
+{
+    if (!fakezk_awaits(p)) {
+        struct event event = observe_process(EVENT_SETTLED, p);
+        observe(&event);
+    }
+}
+
 void process_run_step(const struct fakezk_step *step)
 {
     int p = step->client;
@@ -326,6 +342,10 @@ void process_run_step(const struct fakezk_step *step)
     fakezk_step(step);
     if (runs) {
         leave();
+    }
+    if (runs) {
+        tell_settled(p);
+        forget_tiredness(p);
     }
     tell_of_step(step, zxid);
 }
@@ -348,6 +368,7 @@ void process_fire(int p, int index)
     }
     the_world.locked = 0;
     leave();
+    forget_tiredness(p);
 }
 
 /* ---- reports ---- */

@@ -115,6 +115,7 @@ static void lay_fakezk(const struct world_options *options)
                                   .no_containers = options->no_containers,
                                   .callbacks_in_init = options->callbacks_in_init,
                                   .fine = options->fine,
+                                  .ignores_children = options->recipe->ignores_children,
                                   .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
                                   .client_bytes_max = CLIENT_BYTES};
     fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);

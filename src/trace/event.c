@@ -45,6 +45,7 @@ static const char *const NAMES[] = {
     [EVENT_FAULT] = "fault",
     [EVENT_MISBEHAVED] = "misbehaved",
     [EVENT_REST] = "rest",
+    [EVENT_SETTLED] = "settled",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");
 

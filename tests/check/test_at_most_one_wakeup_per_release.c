@@ -59,12 +59,9 @@ static void one_by_its_own_node_holds(void **state)
     judge_open(&judge, PROPERTY, false);
     all_wait(&judge);
     woken(&judge, C, 10, 20);
-    show(&judge, (struct event){.kind = EVENT_WOKEN,
-                                .process = B,
-                                .owner = 1,
-                                .zxid = 10,
-                                .cause = 20,
-                                .code = DELETED});
+    show(&judge,
+         (struct event){
+             .kind = EVENT_WOKEN, .process = B, .owner = 1, .zxid = 10, .cause = 20, .code = DELETED});
     assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
 }

@@ -40,17 +40,37 @@ static void a_loop_is_violated(void **state)
 
 static void reasons_excuse(void **state)
 {
-    static const enum event_kind reasons[] = {EVENT_WOKEN,   EVENT_LINK_UP, EVENT_LINK_DOWN, EVENT_FAULT,
-                                              EVENT_EXPIRED, EVENT_RESUMED, EVENT_REST};
+    static const struct {
+        enum event_kind kind;
+        bool timed;
+    } reasons[] = {{EVENT_WOKEN, false},   {EVENT_LINK_UP, false}, {EVENT_LINK_DOWN, false},
+                   {EVENT_EXPIRED, false}, {EVENT_RESUMED, false}, {EVENT_REST, false},
+                   {EVENT_SETTLED, false}, {EVENT_FAULT, true}};
     (void)state;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         struct judge judge;
-        judge_open(&judge, PROPERTY, false);
+        judge_open(&judge, PROPERTY, reasons[i].timed);
         asked(&judge, A);
         request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
-        lock_event(&judge, reasons[i], A, 0, 0);
+        lock_event(&judge, reasons[i].kind, A, 0, 0);
         request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
         assert_verdict(&judge, CHECK_NOT_JUDGED);
+        judge_close(&judge);
+    }
+}
+
+/* With a clock, a poll that is answered is still a poll; without one, a fault excuses when the process is told of it. */
+static void what_is_no_reason_does_not_excuse(void **state)
+{
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, timed);
+        asked(&judge, A);
+        request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
+        lock_event(&judge, timed ? EVENT_SETTLED : EVENT_FAULT, A, 0, 0);
+        request_times(&judge, A, 1, EVENT_REQUEST_GET);
+        assert_verdict(&judge, CHECK_VIOLATED);
         judge_close(&judge);
     }
 }
@@ -154,6 +174,7 @@ int main(void)
         cmocka_unit_test(a_handful_holds),
         cmocka_unit_test(a_loop_is_violated),
         cmocka_unit_test(reasons_excuse),
+        cmocka_unit_test(what_is_no_reason_does_not_excuse),
         cmocka_unit_test(reasons_of_others_do_not_excuse),
         cmocka_unit_test(syncs_do_not_count),
         cmocka_unit_test(slow_polling_holds_in_timed_runs),

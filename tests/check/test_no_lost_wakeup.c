@@ -96,8 +96,10 @@ static void those_who_cannot_act_are_excused(void **state)
         released(&judge, A);
         deleted(&judge, A, 10, 12);
         on(&judge, excuses[i], B);
+        uint64_t premises = judge.finding->premises;
         rest(&judge);
-        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        assert_verdict(&judge, CHECK_HOLDS);
+        assert_int_equal(judge.finding->premises, premises); /* nobody waits who could be judged */
         judge_close(&judge);
     }
 }

@@ -27,7 +27,7 @@ static void one_on_the_predecessor_holds(void **state)
     granted(&judge, B, 11);
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS);
-    assert_int_equal(judge.finding->premises, 1);
+    assert_int_equal(judge.finding->premises, 2);
     watch(&judge, EVENT_WATCH_GONE, B, 11, EVENT_WATCH_OWN);
     released(&judge, B);
     rest(&judge);

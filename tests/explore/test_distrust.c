@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 static const char TEXT[] =
-    "world used untimed\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1\n----\n"
+    "world used untimed\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 expire<=1\n----\n"
     "holds at_most_one_holder\n";
 
 static struct scenario scenario;

@@ -20,8 +20,8 @@
 #include <cmocka.h>
 
 #define PAIR "world used\nmutex /l/x\nprocess a b: acquire release\nexplore loss<=1\n----\n"
-#define STATES 8776 /* of the last layer, see modes.sh */
-#define TRANSITIONS 20948
+#define STATES 6816 /* of the last layer, see modes.sh */
+#define TRANSITIONS 17164
 #define CHANGES 150
 #define FILE_MAX (1u << 20)
 
@@ -106,6 +106,13 @@ static size_t place_of_change(uint64_t turn)
     return hash_mix(turn * 3) % (turn % 4 != 0 ? before : size);
 }
 
+/* What makes no sense is refused; a violation that nobody has seen is not believed. */
+static bool is_told(const char *text)
+{
+    return strstr(text, "cannot be gone on with") != NULL ||
+           strstr(text, "a violation was found that its own run does not show again") != NULL;
+}
+
 static void test_whatever_stands_in_it_the_search_ends(void **state)
 {
     (void)state;
@@ -120,8 +127,7 @@ static void test_whatever_stands_in_it_the_search_ends(void **state)
         wrong += outcome.verdict == VERDICT_ERROR;
         assert_true(outcome.verdict == VERDICT_ERROR || outcome.verdict == VERDICT_HOLDS ||
                     outcome.verdict == VERDICT_LIMIT);
-        assert_true(outcome.verdict != VERDICT_ERROR ||
-                    strstr(outcome.text, "cannot be gone on with") != NULL);
+        assert_true(outcome.verdict != VERDICT_ERROR || is_told(outcome.text));
     }
     assert_true(wrong > CHANGES / 2);
 }

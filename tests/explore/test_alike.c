@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* How many states there are for each that is needed: two states are alike if they can do the same from then on, step by step,
+ * label by label and event by event. States that are alike but not one hold something that nobody will look at any more, or
+ * that turns out not to matter. Each of these doublings multiplies with the number of clients, so they are bounded here.
+ *
+ * With the name of a scenario file as argument, the same for its first set of run constants; pairs of states that are alike are
+ * counted by the blocks that differ, the most frequent first. */
+#include "base/canon.h"
+#include "base/hash.h"
+#include "check/check.h"
+#include "scenario/recipes.h"
+#include "scenario/run.h"
+#include "sim/world.h"
+
+#include <lockstep/fakezk.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STATES_MAX (1u << 20)
+#define DIFFERENCES_MAX 1000
+
+struct edge {
+    uint32_t from, to;
+    uint64_t label; /* of the step, and of what happened in it */
+};
+
+struct difference {
+    char blocks[200];
+    uint32_t pairs;
+};
+
+static struct scenario scenario;
+static struct run run;
+static struct canon *canon;
+static uint64_t known[2 * STATES_MAX]; /* fingerprints, and beside them the states */
+static uint32_t place[2 * STATES_MAX];
+static struct world_image *image[STATES_MAX];
+static uint32_t class_of[STATES_MAX];
+static uint32_t first_of[STATES_MAX];
+static uint64_t signature[STATES_MAX];
+static uint64_t sorted[STATES_MAX];
+static struct edge *edges;
+static size_t edge_count, edge_capacity;
+static uint32_t states;
+static uint64_t events; /* of the present step */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+bool __real_check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
+                              const struct event *event);
+bool __wrap_check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
+                              const struct event *event);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+bool __wrap_check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
+                              const struct event *event)
+{
+    uint64_t what = event->kind | (uint64_t)event->process << 8 | (uint64_t)event->lock << 16 |
+                    (uint64_t)event->owner << 24 | (uint64_t)(uint32_t)event->code << 32;
+    events = hash_mix(events ^ hash_mix(what));
+    return __real_check_set_observe(set, block, stats, event);
+}
+
+/* ---- all states ---- */
+
+/* The number of the present state. */
+static uint32_t meet(void)
+{
+    uint64_t fingerprint = canon_fingerprint(canon);
+    size_t at = fingerprint & (2 * STATES_MAX - 1);
+    while (known[at] != 0 && known[at] != fingerprint) {
+        at = (at + 1) & (2 * STATES_MAX - 1);
+    }
+    if (known[at] == 0) {
+        assert_true(states < STATES_MAX);
+        known[at] = fingerprint;
+        place[at] = states;
+        image[states++] = world_save(run.world);
+    }
+    return place[at];
+}
+
+static void add_edge(uint32_t from, uint32_t to, const char *label)
+{
+    _Alignas(8) char padded[(WORLD_LABEL_MAX + 7) / 8 * 8] = {0};
+    snprintf(padded, sizeof padded, "%s", label);
+    if (edge_count == edge_capacity) {
+        edge_capacity = 2 * edge_capacity + 1024;
+        edges = realloc(edges, edge_capacity * sizeof *edges);
+        assert_non_null(edges);
+    }
+    edges[edge_count++] = (struct edge){from, to, hash_bytes(padded, sizeof padded, 7) ^ hash_mix(events)};
+}
+
+static void expand(uint32_t state)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    char label[WORLD_LABEL_MAX];
+    world_restore(run.world, image[state]);
+    int count = world_actions(run.world, actions);
+    for (int i = 0; i < count; i++) {
+        world_restore(run.world, image[state]);
+        world_label(run.world, &actions[i], label);
+        events = 0;
+        world_do(run.world, &actions[i]);
+        add_edge(state, meet(), label);
+    }
+}
+
+static void enumerate(const char *text)
+{
+    static struct run_setup setup;
+    struct input_error error;
+    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    setup = (struct run_setup){
+        .scenario = &scenario, .recipe = recipe_find("mutex"), .schedule = SCHEDULE_SEARCH};
+    assert_int_equal(run_init(&run, &setup), 0);
+    run_begin(&run, SCHEDULE_SEARCH, 1);
+    canon = world_canon(run.world);
+    assert_non_null(canon);
+    memset(known, 0, sizeof known);
+    states = 0;
+    edge_count = 0;
+    meet();
+    for (uint32_t state = 0; state < states; state++) {
+        expand(state);
+    }
+}
+
+static void forget(void)
+{
+    for (uint32_t state = 0; state < states; state++) {
+        world_image_free(image[state]);
+    }
+    canon_close(canon);
+    run_close(&run);
+    scenario_close(&scenario);
+}
+
+/* ---- those that are alike ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Numbers the classes by their signatures; returns how many there are. */
+static uint32_t number_classes(void)
+{
+    uint32_t count = 0;
+    memcpy(sorted, signature, states * sizeof *sorted);
+    qsort(sorted, states, sizeof *sorted, by_value);
+    for (uint32_t i = 0; i < states; i++) {
+        if (i == 0 || sorted[i] != sorted[i - 1]) {
+            sorted[count++] = sorted[i];
+        }
+    }
+    for (uint32_t i = 0; i < states; i++) {
+        const uint64_t *found = bsearch(&signature[i], sorted, count, sizeof *sorted, by_value);
+        class_of[i] = (uint32_t)(found - sorted);
+    }
+    return count;
+}
+
+/* Divides the states by what they can do, and then by the classes that this leads to, until nothing changes. */
+static uint32_t divide(void)
+{
+    uint32_t count = 1;
+    uint32_t before = 0;
+    memset(class_of, 0, sizeof class_of);
+    while (count != before) {
+        before = count;
+        for (uint32_t i = 0; i < states; i++) {
+            signature[i] = hash_mix(class_of[i] + 1u);
+        }
+        for (size_t i = 0; i < edge_count; i++) {
+            uint64_t goal = hash_mix((uint64_t)class_of[edges[i].to] + 0x9e3779b97f4a7c15u);
+            signature[edges[i].from] += hash_mix(edges[i].label ^ goal);
+        }
+        count = number_classes();
+    }
+    return count;
+}
+
+/* ---- what makes them two ---- */
+
+static const char *name_of(int block)
+{
+    static char name[32];
+    const struct world *world = run.world;
+    snprintf(name, sizeof name, "%d", block);
+    if (block == world->judge_block) {
+        return "judges";
+    }
+    for (int p = 0; p < world->options.processes; p++) {
+        const char *kind = block == world->process_block[p]  ? "process"
+                           : block == world->heap_block[p]   ? "recipe"
+                           : block == fakezk_client_block(p) ? "client"
+                                                             : NULL;
+        if (kind != NULL) {
+            snprintf(name, sizeof name, "%s %s", kind, world->options.name[p]);
+        }
+    }
+    return name;
+}
+
+static void read_skeletons(uint32_t state, uint64_t *skeleton)
+{
+    size_t size;
+    world_restore(run.world, image[state]);
+    canon_fingerprint(canon);
+    for (int block = 0; block < run.world->arena.blocks; block++) {
+        skeleton[block] = canon_skeleton(canon_part(canon, block, &size));
+    }
+}
+
+static void count_difference(struct difference *differences, uint32_t a, uint32_t b)
+{
+    uint64_t skeleton[2][ARENA_BLOCKS_MAX];
+    struct difference found = {.pairs = 1};
+    int i = 0;
+    read_skeletons(a, skeleton[0]);
+    read_skeletons(b, skeleton[1]);
+    for (int block = 0; block < run.world->arena.blocks; block++) {
+        size_t size = strlen(found.blocks);
+        if (skeleton[0][block] != skeleton[1][block]) {
+            snprintf(found.blocks + size, sizeof found.blocks - size, "%s%s", size > 0 ? ", " : "",
+                     name_of(block));
+        }
+    }
+    while (i < DIFFERENCES_MAX - 1 && differences[i].pairs > 0 &&
+           strcmp(differences[i].blocks, found.blocks) != 0) {
+        i++;
+    }
+    found.pairs += differences[i].pairs;
+    differences[i] = found;
+}
+
+static int by_pairs(const void *a, const void *b)
+{
+    const struct difference *x = a;
+    const struct difference *y = b;
+    return x->pairs < y->pairs ? 1 : x->pairs > y->pairs ? -1 : 0;
+}
+
+static void show_differences(void)
+{
+    static struct difference differences[DIFFERENCES_MAX];
+    memset(first_of, 255, sizeof first_of);
+    for (uint32_t state = 0; state < states; state++) {
+        uint32_t *first = &first_of[class_of[state]];
+        if (*first == UINT32_MAX) {
+            *first = state;
+        } else {
+            count_difference(differences, *first, state);
+        }
+    }
+    qsort(differences, DIFFERENCES_MAX, sizeof *differences, by_pairs);
+    for (int i = 0; i < 20 && differences[i].pairs > 0; i++) {
+        printf("%8u  %s\n", differences[i].pairs,
+               differences[i].blocks[0] ? differences[i].blocks : "only numbers");
+    }
+}
+
+/* ---- tests ---- */
+
+#define PAIR "world used untimed\nmutex /locks/x\nprocess a b: acquire release\n"
+#define TAIL "----\nholds at_most_one_holder\n"
+
+/* At most so many percent of the states that are needed. */
+static void check(const char *text, uint32_t percent)
+{
+    enumerate(text);
+    uint32_t classes = divide();
+    print_message("%u states, %u of them needed\n", states, classes);
+    assert_true((uint64_t)states * 100 <= (uint64_t)classes * percent);
+    assert_true(classes > 100); /* it is not that everything is alike */
+    forget();
+}
+
+static void after_a_loss(void **state)
+{
+    (void)state;
+    check(PAIR "explore loss<=1\n" TAIL, 150);
+}
+
+static void after_both_faults(void **state)
+{
+    (void)state;
+    check(PAIR "explore loss<=1 expire<=1\n" TAIL, 250);
+}
+
+static int analyse(const char *file)
+{
+    static char text[65536];
+    FILE *stream = fopen(file, "re");
+    if (stream == NULL) {
+        perror(file);
+        return 1;
+    }
+    text[fread(text, 1, sizeof text - 1, stream)] = 0;
+    fclose(stream);
+    enumerate(text);
+    uint32_t classes = divide();
+    printf("%u states, %u of them needed\n", states, classes);
+    show_differences();
+    forget();
+    return 0;
+}
+
+int main(int count, char **argument)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(after_a_loss),
+        cmocka_unit_test(after_both_faults),
+    };
+    if (count == 2) {
+        return analyse(argument[1]);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
