@@ -15,6 +15,7 @@ prove_tier()
     local fault filter=$1 scratch=$ROOT/build/prove/source build=$ROOT/build/prove/build
     mkdir -p build/prove
     step "copy and build" prove_prepare "$scratch" "$build" || exit $EXIT_FAILED
+    count_step "before anything is planted the tests are green" prove_is_green "$build" "$filter"
     for fault in tests/prove/*.sh; do
         [[ -f $fault && $(basename "$fault" .sh) == *"$filter"* ]] || continue
         count_step "$(basename "$fault" .sh): the tests must turn red" prove_fault "$ROOT/$fault" "$scratch" "$build"
@@ -41,16 +42,34 @@ prove_prepare()
         rm -f "$scratch/$file"
     done < <(comm -23 build/prove/old.list build/prove/new.list)
     chmod +x "$scratch/dev"
-    prove_build "$scratch" "$build"
-}
-
-prove_build()
-{
-    if [[ ! -f $2/build.ninja ]]; then
-        cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug --log-level=WARNING >/dev/null ||
+    if [[ ! -f $build/build.ninja ]]; then
+        cmake -S "$scratch" -B "$build" -G Ninja -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug --log-level=WARNING >/dev/null ||
             return
     fi
-    cmake --build "$2" -- --quiet
+    cmake --build "$build" -- --quiet
+}
+
+# prove_build BUILD TESTS: what the tests of that name need. A unit test is one program; a script may use all that are none.
+prove_build()
+{
+    local build=$1 programs=() targets=()
+    mapfile -t programs < <(ninja -C "$build" -t targets all | sed -nE 's/^([^:]+): C(XX)?_(EXECUTABLE|SHARED_LIBRARY)_LINKER.*/\1/p')
+    if ctest --test-dir "$build" -N -L '^shell$' -R "$2" | grep -q '^ *Test *#'; then
+        mapfile -t targets < <(printf '%s\n' "${programs[@]}" | grep -vE '^tests/[a-z]+/(test|slow)_')
+    fi
+    mapfile -t -O "${#targets[@]}" targets < <(ctest --test-dir "$build" -N -L '^unit$' -R "$2" | prove_programs "${programs[@]}")
+    ninja -C "$build" --quiet "${targets[@]}"
+}
+
+# Reads a list of tests LAYER.NAME from ctest; their programs are among the arguments.
+prove_programs()
+{
+    local name program
+    while read -r name; do
+        for program in "$@"; do
+            [[ $program != tests/${name%%.*}/test_${name#*.} && $program != tests/${name%%.*}/slow_${name#*.} ]] || echo "$program"
+        done
+    done < <(sed -nE 's/^ *Test *#[0-9]+: ([^ ]+).*/\1/p')
 }
 
 prove_fault()
@@ -61,9 +80,6 @@ prove_fault()
         note "$fault must set GROUP, FILE (an existing file), EDIT and EXPECT"
         return 1
     fi
-    # The fault planted before this one has left the source, but not yet the programs.
-    prove_build "$scratch" "$build" >/dev/null || return
-    prove_is_green "$build" "$EXPECT" || return
     cp "$scratch/$FILE" build/prove/saved
     sed -E -i "$EDIT" "$scratch/$FILE"
     prove_planted "$scratch" "$build" || status=1
@@ -71,11 +87,17 @@ prove_fault()
     return $status
 }
 
+# All tests that some fault is to turn red, without any.
 prove_is_green()
 {
-    if ! run_ctest "$1" build/prove/before.out -R "$2" >/dev/null; then
-        note "the tests '$2' are not green before anything is planted:"
-        tail -n 30 build/prove/before.out
+    local fault expected=() EXPECT
+    for fault in tests/prove/*"$2"*.sh; do
+        EXPECT=''
+        source "$fault"
+        expected+=("($EXPECT)")
+    done
+    if ! run_ctest "$1" build/prove/before.out -R "$(IFS='|' && echo "${expected[*]}")" >/dev/null; then
+        grep -E '\*\*\*(Failed|Timeout|Exception|Not Run)' build/prove/before.out
         return 1
     fi
 }
@@ -87,7 +109,7 @@ prove_planted()
         note "the edit changes nothing in $FILE"
         return 1
     fi
-    if ! prove_build "$1" "$2" >build/prove/build.out 2>&1; then
+    if ! prove_build "$2" "$EXPECT" >build/prove/build.out 2>&1; then
         note "with the fault, $FILE does not compile:"
         tail -n 20 build/prove/build.out
         return 1

@@ -11,8 +11,8 @@ usage: ./dev test [--full | --prove] [--filter NAMES]
 Installs what is missing, builds release and debug (address and undefined behaviour sanitizers) and runs the tests of
 both. It says what this fast tier leaves out. The last line is `N passed, N failed`.
 
-  --full           all presets with the slow tests, replays compared between compilers, valgrind, coverage, lint, and
-                   what --prove does
+  --full           all presets (the slow tests in release alone), replays compared between compilers, valgrind,
+                   coverage, lint, and what --prove does
   --prove          plant one fault per test group in a scratch copy; fails if the group stays green
   --filter NAMES   only tests whose name (LAYER.NAME) has this in it; with * or ? a pattern for the whole name
 
@@ -94,8 +94,9 @@ full_tier()
         step "build $preset" build_preset "$preset" ON || exit $EXIT_FAILED
     done
     find build/coverage -name '*.gcda' -delete
+    run_preset release "$1"
     for preset in "${PRESETS[@]}"; do
-        run_preset "$preset" "$1"
+        [[ $preset == release ]] || run_preset "$preset" "$1" --label-exclude '^slow$'
     done
     if [[ -z $1 ]]; then
         source dev.d/lint.sh
