@@ -38,7 +38,7 @@ lint_shell()
 {
     local script failed=0
     for script in dev dev.d/*.sh dev.d/with_zookeeper dev.d/try_packages .ci/run $(find tests -name '*.sh'); do
-        bash -n "$script" || failed=1
+        bash -O extglob -n "$script" || failed=1
     done
     return $failed
 }

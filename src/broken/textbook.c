@@ -157,7 +157,8 @@ static void on_connected(struct textbook *book)
 {
     int64_t session = zoo_client_id(book->zh)->client_id;
     if (book->session && book->session != session) {
-        session_lost(book); /* a server handed out a new session without saying so (Z44): what waits in this */
+        session_lost(
+            book); /* a server handed out a new session without saying so (Z44): what waits in this */
         ls_env_timer_start(book->env, &book->reopen, "reopen-timer", REOPEN_MS, on_reopen, book); /* handle */
         return; /* would be done in the new one */
     }

@@ -487,8 +487,8 @@ bool watch_any(int client, int slot, int table, const char *path);
 void watch_close(int client, int slot);
 
 struct watch_target {
-    code_ref watcher;
     void *context;
+    code_ref watcher;
     int owner; /* client of the node plus one, 0 = nobody's or not known */
 };
 

@@ -112,7 +112,7 @@ static int add_target(struct watch_target *out, int count, code_ref watcher, voi
         fakezk_note_trouble("limit: more than %d watchers for one event", WATCH_TARGETS_MAX);
         return count;
     }
-    out[count] = (struct watch_target){watcher, context, owner};
+    out[count] = (struct watch_target){.context = context, .watcher = watcher, .owner = owner};
     return count + 1;
 }
 

@@ -255,8 +255,8 @@ static void remove_node(struct lock_claim *claim)
         refused_at_once(claim, lock_request_delete(claim, on_deleted));
         return;
     }
-    claim->searching = 1;
     int rc = lock_request_sync(claim, lock_mutex_on_sync);
+    claim->searching = rc == ZOK;
     if (rc == ZOK)
         rc = lock_request_list(claim, lock_mutex_on_list);
     refused_at_once(claim, rc);

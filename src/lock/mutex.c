@@ -604,7 +604,6 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
 static void send_flight(struct lock_claim *claim)
 {
     int rc;
-    claim->searching = claim->state == LOCK_SEARCHING;
     if (claim->state == LOCK_CLAIMING)
         rc = lock_request_create(claim, on_created);
     else if (claim->state == LOCK_IDENTIFYING)
@@ -615,6 +614,7 @@ static void send_flight(struct lock_claim *claim)
         refused_at_once(claim, rc);
         return;
     }
+    claim->searching = claim->state == LOCK_SEARCHING;
     claim->maybe |= claim->state == LOCK_CLAIMING;
     send_list(claim);
 }

@@ -50,7 +50,7 @@ static void test_a_session_whose_handshake_is_lost_is_nobodys(void **state)
     bench_step(FAKEZK_CONNECT, 0);
     bench_step(FAKEZK_HANDSHAKE, 0);
     bench_run();
-    bench_saw("w connected"); /* and none before it: there was no connection to lose */
+    bench_saw("w connected");      /* and none before it: there was no connection to lose */
     int32_t first = 1, second = 4; /* of the first of three clients */
     assert_int_equal(bench_id(zh).client_id, fakezk_session_id(second));
     bench_step(FAKEZK_EXPIRE, 0); /* comes by itself */

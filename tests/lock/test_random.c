@@ -3,8 +3,11 @@
 
 /* Thousands of random runs with faults of every kind. After each all faults are healed and everything that is held is
  * given back; then every acquire has its answer, nothing is left over on the servers or in the clients, and each grant
- * rested on a node that was the first contender of the committed log. */
+ * rested on a node that was the first contender of the committed log. After each step all sessions are in their normal form
+ * (normal_form.h). */
 #include "base/rng.h"
+#include "normal_form.h"
+#include "sim/world.h"
 #include "trace/event.h"
 
 #include <lockstep/error.h>
@@ -230,6 +233,9 @@ static void program_for(struct world_program *program, struct rng *rng, int lock
 {
     static const int32_t timeouts[] = {-1, -1, -1, 0, 3000};
     int rounds = 1 + (int)rng_below(rng, 3);
+    if (rng_below(rng, 4) == 0) {
+        program->ops[program->count++] = (struct action){.kind = ACTION_REVOCABLE};
+    }
     for (int i = 0; i < rounds; i++) {
         uint8_t lock = (uint8_t)rng_below(rng, (uint32_t)locks);
         uint8_t owner = (uint8_t)(several ? rng_below(rng, OWNERS) : 0);
@@ -242,6 +248,9 @@ static void program_for(struct world_program *program, struct rng *rng, int lock
             *op++ = (struct action){.kind = ACTION_RELEASE, .a = owner, .b = lock};
         }
         *op++ = (struct action){.kind = ACTION_RELEASE, .a = owner, .b = lock};
+        if (rng_below(rng, 6) == 0) {
+            *op++ = (struct action){.kind = ACTION_REVOKE, .b = lock, .c = 1 + (int32_t)rng_below(rng, 2)};
+        }
         program->count = (int)(op - program->ops);
     }
     program->endless = rng_below(rng, 2) == 0;
@@ -262,6 +271,7 @@ static void options_for(struct world_options *options, struct rng *rng, uint64_t
     options->timed = rng_below(rng, 3) == 0;
     options->latency_max_ms = 10 + 10 * (int)rng_below(rng, 3);
     options->loss_rc = rng_below(rng, 3) == 0 ? -7 : -4;
+    options->keep_fresh = rng_below(rng, 4) == 0;
     options->seed = seed;
     options->defects = rng_below(rng, 4) == 0 ? WORLD_DEFECT_DROP_AT_CLOSE : 0;
     options->callbacks_in_init = rng_below(rng, 4) == 0;
@@ -286,15 +296,41 @@ static void show(struct world *world, const struct action *action)
     }
 }
 
+/* Its link and its session stand, and it has heard all that was sent to it. */
+static bool is_live(int p, const struct ls_session *session)
+{
+    int handle = process_at(p)->started && !fakezk_is_paused(p) ? fakezk_linked(p) : -1;
+    return handle >= 0 && fakezk_queued(p, handle) == 0 && session->id != 0 &&
+           fakezk_session_live((int32_t)session->id);
+}
+
+static void check_sessions(struct world *world)
+{
+    for (int p = 0; p < world_get_options(world)->processes; p++) {
+        const struct ls_session *session = process_state(p); /* the recipe's state begins with it */
+        const char *wrong = process_at(p)->started ? session_not_normal(session) : NULL;
+        if (wrong == NULL && is_live(p, session)) {
+            wrong = session_stands_still(session);
+        }
+        if (wrong != NULL && checker.complaint[0] == 0) {
+            snprintf(checker.complaint, sizeof checker.complaint, "process %d: this does not hold: %s", p,
+                     wrong);
+        }
+    }
+}
+
 static void step(void *ctx, const struct action *action)
 {
     show(ctx, action);
+    check_sessions(ctx);
 }
 
 static bool take(struct world *world, const struct action *action)
 {
     show(world, action);
-    return world_apply(world, action) == 0;
+    bool taken = world_apply(world, action) == 0;
+    check_sessions(world);
+    return taken;
 }
 
 /* Faults are rarer than in a uniform choice: most of the list of actions may be cuts. */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What holds of a session and its claims whenever nobody is inside the library: nothing stands still without a reason, counts
+ * say what they count, and nothing is kept that nobody will look at. */
+#ifndef TESTS_LOCK_NORMAL_FORM_H
+#define TESTS_LOCK_NORMAL_FORM_H
+
+#include "lock/claim.h"
+
+#include <stddef.h>
+
+#define NORMAL(condition)                                                                                    \
+    do {                                                                                                     \
+        if (!(condition))                                                                                    \
+            return #condition;                                                                               \
+    } while (0)
+
+static inline bool claim_waits_for_answers(const struct lock_claim *claim)
+{
+    return claim->in_flight || claim->ancestors || claim->ear == LOCK_EAR_READING;
+}
+
+/* Bits of requests that a claim of this state may have in flight. */
+static inline unsigned claim_may_have(const struct lock_claim *claim)
+{
+    switch (claim->state) {
+    case LOCK_CLAIMING:
+    case LOCK_SEARCHING:
+    case LOCK_IDENTIFYING:
+    case LOCK_LISTING:
+        return LOCK_FIRST | LOCK_LIST;
+    case LOCK_ARMING:
+        return LOCK_GET;
+    case LOCK_RELEASING:
+        return LOCK_DELETE;
+    case LOCK_LEFTOVER:
+    case LOCK_DONE:
+        return LOCK_FIRST | LOCK_LIST | LOCK_GET | LOCK_DELETE | LOCK_UNWATCH;
+    default:
+        return 0;
+    }
+}
+
+/* What is known of a node, and what a state may know. */
+static inline const char *node_not_normal(const struct lock_claim *claim)
+{
+    bool knows = claim->state >= LOCK_LISTING && claim->state <= LOCK_HELD;
+    NORMAL(!(claim->named && claim->maybe));
+    NORMAL(!knows || (claim->named && claim->czxid && claim->sequence >= 0));
+    NORMAL(!claim->czxid || lock_mutex_pending(claim) || claim->state == LOCK_HELD);
+    NORMAL(claim->state != LOCK_PREPARING || (!claim->named && !claim->maybe));
+    NORMAL(claim->state != LOCK_TOMB || (!claim->named && !claim->maybe && !claim->sequence));
+    NORMAL(!lock_mutex_pending(claim) || claim->named || !claim->sequence);
+    return NULL;
+}
+
+static inline const char *watch_not_normal(const struct lock_claim *claim)
+{
+    NORMAL(!claim->watching || claim->ahead);
+    NORMAL(!claim->ahead || claim->watching || claim->state == LOCK_ARMING || claim->state >= LOCK_LEFTOVER);
+    NORMAL(claim->state != LOCK_WAITING || claim->watching);
+    NORMAL(!claim->watching || claim->state == LOCK_WAITING || claim->state == LOCK_LEFTOVER);
+    NORMAL(claim->ear == LOCK_EAR_DEAF || claim->state >= LOCK_HELD);
+    return NULL;
+}
+
+/* What a dead handle still has in flight says nothing about its claim. */
+static inline const char *flight_not_normal(const struct lock_claim *claim)
+{
+    if (!claim->place->session->id)
+        return NULL;
+    NORMAL(!(claim->in_flight & ~claim_may_have(claim)));
+    NORMAL(!claim->ancestors || claim->state == LOCK_PREPARING || claim->state >= LOCK_LEFTOVER);
+    NORMAL(!claim->searching || claim->in_flight & (LOCK_FIRST | LOCK_LIST));
+    NORMAL(!claim->first_rc || claim->in_flight & LOCK_LIST || claim->ancestors);
+    return NULL;
+}
+
+/* Answers are delivered, and what was delivered is forgotten. */
+static inline const char *answer_not_normal(const struct lock_claim *claim)
+{
+    NORMAL(!claim->notes && !claim->rc);
+    NORMAL(!claim->zk_rc || claim->state == LOCK_PREPARING || claim->state == LOCK_CLAIMING);
+    NORMAL(!claim->told == (claim->state < LOCK_HELD) || claim->state >= LOCK_LEFTOVER);
+    NORMAL(claim->depth > 0 || (claim->state != LOCK_HELD && claim->state != LOCK_TOMB));
+    NORMAL(!claim->deadline.armed || lock_mutex_pending(claim));
+    NORMAL(claim->state != LOCK_DONE || claim_waits_for_answers(claim));
+    NORMAL(claim->place->session && claim->place->users);
+    return NULL;
+}
+
+static inline const char *timer_not_normal(const struct lock_claim *claim)
+{
+    const struct ls_session *session = claim->place->session;
+    bool janitor = session->janitor_timer.armed || session->unarmed;
+    NORMAL(!claim->retry || (lock_mutex_pending(claim) ? session->retry_timer.armed : janitor));
+    NORMAL(claim->ear != LOCK_EAR_LATER || session->retry_timer.armed || claim->state != LOCK_HELD);
+    return NULL;
+}
+
+static inline const char *claim_not_normal(const struct lock_claim *claim)
+{
+    const char *(*const questions[])(const struct lock_claim *) = {
+        node_not_normal, watch_not_normal, flight_not_normal, answer_not_normal, timer_not_normal};
+    NORMAL(claim->state >= LOCK_CLAIMING && claim->state <= LOCK_DONE);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        const char *wrong = questions[i](claim);
+        if (wrong)
+            return wrong;
+    }
+    for (const struct lock_claim *other = claim->next; other; other = other->next)
+        NORMAL(claim->watch_id != other->watch_id);
+    return NULL;
+}
+
+/* Writes and syncs in flight that some claim knows of; the first request of a flight may also be a read. */
+static inline void count_unanswered(const struct ls_session *session, int *least, int *most)
+{
+    *least = *most = session->proving;
+    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
+        int sure = claim->ancestors + !!(claim->in_flight & LOCK_DELETE);
+        *least += sure;
+        *most += sure + (claim->in_flight & LOCK_FIRST);
+    }
+}
+
+static inline const char *belief_not_normal(const struct ls_session *session)
+{
+    int least, most;
+    const struct lock_claim *claim = session->claims;
+    count_unanswered(session, &least, &most);
+    NORMAL(session->unanswered >= least && session->unanswered <= most);
+    NORMAL(session->measured <= session->unanswered);
+    NORMAL(session->measured || !session->stamps[!session->slot].opaque);
+    NORMAL(session->confirmed || !session->stamps[session->slot].opaque);
+    while (claim && claim->state > LOCK_HELD)
+        claim = claim->next;
+    NORMAL(claim || (!session->confirmed && !session->unproven && !session->measured));
+    return NULL;
+}
+
+static inline const char *ended_not_normal(const struct ls_session *session)
+{
+    bool open = session->state >= LS_STATE_CONNECTING && session->state <= LS_STATE_SUSPENDED;
+    NORMAL(open || !session->id);
+    NORMAL(session->id || (!session->negotiated_ms && !session->stuck));
+    NORMAL(session->state != LS_STATE_CONNECTED || (session->id && session->zh));
+    NORMAL(session->state == LS_STATE_LOST || !session->reopen_timer.armed);
+    NORMAL(session->state != LS_STATE_LOST || session->reopen_timer.armed || session->retry_timer.armed ||
+           session->loan);
+    return NULL;
+}
+
+/* NULL, or what does not hold. */
+static inline const char *session_not_normal(const struct ls_session *session)
+{
+    int leftovers = 0;
+    NORMAL(!session->busy && !session->delivering && !session->opening && !session->cursor &&
+           !session->drains);
+    NORMAL(!session->events && !session->notes && !session->idle_note);
+    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
+        const char *wrong = claim_not_normal(claim);
+        if (wrong)
+            return wrong;
+        leftovers += claim->state == LOCK_LEFTOVER;
+    }
+    NORMAL(session->leftovers == leftovers);
+    const char *wrong = belief_not_normal(session);
+    return wrong ? wrong : ended_not_normal(session);
+}
+
+/* On a live link, when all that the servers have sent is delivered: every claim has something under way, or waits for an event or
+ * a timer. */
+static inline const char *claim_stands_still(const struct lock_claim *claim)
+{
+    bool revocable = claim->mutex && claim->mutex->revocable;
+    if (claim->retry || claim_waits_for_answers(claim))
+        return NULL;
+    NORMAL(!lock_mutex_pending(claim) || claim->state == LOCK_WAITING);
+    NORMAL(claim->state != LOCK_RELEASING && claim->state != LOCK_LEFTOVER);
+    NORMAL(claim->state != LOCK_HELD || !revocable || claim->ear != LOCK_EAR_DEAF);
+    return NULL;
+}
+
+static inline const char *session_stands_still(const struct ls_session *session)
+{
+    NORMAL(session->state == LS_STATE_CONNECTED);
+    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
+        const char *wrong = claim_stands_still(claim);
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
+}
+
+#endif
