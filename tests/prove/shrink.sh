@@ -3,6 +3,6 @@
 
 # A shrunk run does what the programs of its scenario do not.
 GROUP=replay
-FILE=src/replay/attempt.c
-EDIT='s/return !attempt->scenario.exploring \|\| /return true || /'
+FILE=src/scenario/run.c
+EDIT='s/return !run->setup.scenario->exploring \|\| /return true || /'
 EXPECT='^replay\.shrink$'
