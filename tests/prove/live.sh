@@ -4,5 +4,5 @@
 # What can happen after the last fault is left out of the graph where a fault was the last one: nobody looks behind it.
 GROUP=cli
 FILE=src/explore/after.c
-EDIT='s/if \(is_last && same\) \{/if (is_last \&\& same \&\& c->after != NULL) {\n        return true;/'
+EDIT='s/    return end_faults\(c, state, ended, &fingerprint\) &&/    if (is_last)\n        return true;\n&/'
 EXPECT='^cli\.live$'
