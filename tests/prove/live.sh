@@ -4,5 +4,5 @@
 # What can happen after the last fault is left out of the graph where a fault was the last one: nobody looks behind it.
 GROUP=cli
 FILE=src/explore/after.c
-EDIT='s/    return end_faults\(c, state, ended, &fingerprint\) &&/    if (is_last)\n        return true;\n&/'
+EDIT='/bool is_last = noted/,/^}/s/    return end_faults\(c, state, ended, &fingerprint\) &&/    if (is_last)\n        return true;\n&/'
 EXPECT='^cli\.live$'
