@@ -29,7 +29,7 @@ int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms)
         rc = wait_for(env, &call);
     ls_env_waiter_close(env, &call.waiter);
     ls_env_unlock(env);
-    return rc > 0 ? LS_OK : rc;
+    return rc == 1 ? LS_OK : rc; /* one level deeper */
 }
 
 int ls_mutex_try(struct ls_mutex *mutex)

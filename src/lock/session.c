@@ -618,7 +618,6 @@ int ls_session_close(struct ls_session *session)
         lock_queue_wait_quiet(session);
         close_handle(session);
         session->events = 0;
-        session->idle_note = 0;
         lock_queue_deliver(session);
         session->listeners = NULL;
     }
