@@ -55,7 +55,7 @@
  *   other refusal     EZK (bad path: EINVAL)
  *   session dying     CLAIMING; the session's end is about to be told
  *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else EZK
- *   list refused      as if the list were lost, after the create's answer
+ *   list refused      LISTING, by the retry timer, after the create's answer
  *   at once
  *   cancelled         the owner has its answer already; the flight is awaited, then the janitor deletes by
  *   between           name, or searches if the create's outcome is unknown */
@@ -419,13 +419,14 @@ static bool only_lists(const struct lock_claim *claim)
     return placed || (claim->state == LOCK_IDENTIFYING && claim->czxid) || claim->state == LOCK_LISTING;
 }
 
-/* The first request of a flight is answered; if no list could be sent behind it the flight is over. */
+/* The first request of a flight is answered. If the client has refused the list behind it the flight is over, and nothing
+ * but a timer would send another. */
 static void first_done(struct lock_claim *claim, int rc)
 {
     claim->in_flight &= (uint8_t)~LOCK_FIRST;
     claim->first_rc = rc;
     if (!(claim->in_flight & LOCK_LIST)) {
-        settle(claim, ZCONNECTIONLOSS, NULL);
+        settle(claim, ZSYSTEMERROR, NULL);
     } else if (rc == ZOK && !session_is_over(claim) && only_lists(claim)) {
         claim->state = LOCK_LISTING;
         claim->first_rc = 0;
@@ -584,7 +585,7 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
 
 /* ---- going ---- */
 
-/* Sends the list behind a first request that the client has taken. A list that it refuses counts as lost. */
+/* Sends the list behind a first request that the client has taken. first_done() sees it if this one is refused. */
 static void send_list(struct lock_claim *claim)
 {
     (void)lock_request_list(claim, lock_mutex_on_list);

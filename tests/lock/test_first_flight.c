@@ -5,6 +5,27 @@
  * src/lock/mutex.c. */
 #include "stage.h"
 
+/* ---- lists that the client does not take ---- */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
+                             const void *data);
+int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
+                             const void *data);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static int refusals; /* that many */
+
+int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
+                             const void *data)
+{
+    if (refusals > 0) {
+        refusals--;
+        return ZSYSTEMERROR;
+    }
+    return __real_zoo_aget_children(zh, path, watch, completion, data);
+}
+
 #define NODE_A "/locks/x/_c_00000001-0000-4000-8000-000000000001-lock-"
 
 /* One process, connected, whose lock's parent exists and will give the suffix 7. */
@@ -649,9 +670,30 @@ static void cancelled_and_the_session_gone_leaves_nothing(void **state)
     stage_end();
 }
 
+/* The link stands, so that no event would make it go on: a timer does. */
+static void a_list_that_is_refused_is_sent_again(void **state)
+{
+    (void)state;
+    one_process();
+    refusals = 2;
+    play("a acquire", "apply s1 a create", "deliver a create-reply");
+    told("");
+    asked("create");
+    play("settle");
+    told(""); /* the timer went off, in vain, and without a clock not again until something changes */
+    assert_int_equal(refusals, 0);
+    play("create /locks/x/news", "settle");
+    assert_non_null(strstr(stage.told, "a granted"));
+    stage_forget();
+    play("a release", "settle");
+    told("a freed");
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_that_is_refused_is_sent_again),
         cmocka_unit_test(ok_and_first_is_held_after_one_flight),
         cmocka_unit_test(ok_and_not_first_waits_with_one_watch),
         cmocka_unit_test(ok_and_not_first_ends_a_try),

@@ -5,6 +5,7 @@
  * given back; then every acquire has its answer, nothing is left over on the servers or in the clients, and each grant
  * rested on a node that was the first contender of the committed log. After each step all sessions are in their normal form
  * (normal_form.h). */
+#include "base/hash.h"
 #include "base/rng.h"
 #include "normal_form.h"
 #include "sim/world.h"
@@ -227,6 +228,105 @@ static void on_event(void *ctx, const struct event *event)
     }
 }
 
+/* ---- requests that the client refuses: its memory is short, and later it is not ---- */
+
+static uint32_t refused_of_16; /* that many of sixteen */
+static uint64_t calls;
+
+static bool is_refused(void)
+{
+    return refused_of_16 > 0 && hash_mix(++calls) % 16 < refused_of_16;
+}
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int size,
+                       const struct ACL_vector *acl, int mode, string_completion_t completion,
+                       const void *data);
+int __wrap_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int size,
+                       const struct ACL_vector *acl, int mode, string_completion_t completion,
+                       const void *data);
+int __wrap_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int size,
+                       const struct ACL_vector *acl, int mode, string_completion_t completion,
+                       const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR
+                        : __real_zoo_acreate(zh, path, value, size, acl, mode, completion, data);
+}
+
+int __real_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t completion,
+                        const void *data);
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t completion,
+                        const void *data);
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t completion,
+                        const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR
+                        : __real_zoo_acreate2(zh, path, value, size, acl, mode, completion, data);
+}
+
+int __real_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion,
+                       const void *data);
+int __wrap_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion,
+                       const void *data);
+int __wrap_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion,
+                       const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_adelete(zh, path, version, completion, data);
+}
+
+int __real_zoo_async(zhandle_t *zh, const char *path, string_completion_t completion, const void *data);
+int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t completion, const void *data);
+int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t completion, const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_async(zh, path, completion, data);
+}
+
+int __real_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
+                             const void *data);
+int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
+                             const void *data);
+int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
+                             const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_aget_children(zh, path, watch, completion, data);
+}
+
+int __real_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
+                     data_completion_t completion, const void *data);
+int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
+                     data_completion_t completion, const void *data);
+int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
+                     data_completion_t completion, const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_awget(zh, path, watcher, context, completion, data);
+}
+
+int __real_zoo_aexists(zhandle_t *zh, const char *path, int watch, stat_completion_t completion,
+                       const void *data);
+int __wrap_zoo_aexists(zhandle_t *zh, const char *path, int watch, stat_completion_t completion,
+                       const void *data);
+int __wrap_zoo_aexists(zhandle_t *zh, const char *path, int watch, stat_completion_t completion,
+                       const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_aexists(zh, path, watch, completion, data);
+}
+
+int __real_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
+                                   void_completion_t *completion, const void *data);
+int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
+                                   void_completion_t *completion, const void *data);
+int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
+                                   void_completion_t *completion, const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR
+                        : __real_zoo_aremove_all_watches(zh, path, type, local, completion, data);
+}
+
+/* NOLINTEND(bugprone-reserved-identifier) */
+
 /* ---- one run ---- */
 
 static void program_for(struct world_program *program, struct rng *rng, int locks, bool several)
@@ -402,6 +502,8 @@ static const char *leftovers(struct world *world)
 
 static const char *finish(struct world *world)
 {
+    refused_of_16 = 0;
+    process_wake_all(); /* that is news, which the world cannot know */
     world_heal(world, true, step, world);
     do {
         if (world_settle(world, SETTLE_MAX, step, world) < 0) {
@@ -429,6 +531,8 @@ static const char *run(struct world **world, uint64_t seed)
     }
     assert_non_null(*world);
     world_begin(*world);
+    calls = seed << 20;
+    refused_of_16 = rng_below(&rng, 4) == 0 ? 1 + rng_below(&rng, 6) : 0;
     wander(*world, &rng, 20 + (int)rng_below(&rng, 300));
     const char *wrong = finish(*world);
     return world_trouble(*world) != NULL ? world_trouble(*world) : wrong;
