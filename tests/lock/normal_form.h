@@ -62,6 +62,7 @@ static inline const char *watch_not_normal(const struct lock_claim *claim)
     NORMAL(claim->state != LOCK_WAITING || claim->watching);
     NORMAL(!claim->watching || claim->state == LOCK_WAITING || claim->state == LOCK_LEFTOVER);
     NORMAL(claim->ear == LOCK_EAR_DEAF || claim->state >= LOCK_HELD);
+    NORMAL(claim->place->session->id || claim->ear <= LOCK_EAR_READING);
     return NULL;
 }
 
@@ -166,6 +167,7 @@ static inline const char *session_not_normal(const struct ls_session *session)
         leftovers += claim->state == LOCK_LEFTOVER;
     }
     NORMAL(session->leftovers == leftovers);
+    NORMAL(session->retries <= 16 && session->sweeps <= 16); /* beyond that the default delay does not grow */
     const char *wrong = belief_not_normal(session);
     return wrong ? wrong : ended_not_normal(session);
 }

@@ -10,7 +10,8 @@
 
 enum { FOR_EVER = 1000 };
 
-static int refusals; /* that many starts of the janitor's timer fail from now on */
+static int refusals;      /* that many starts of the janitor's timer fail from now on */
+static uint32_t pause_ms; /* what it was last started with */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
@@ -30,6 +31,8 @@ int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const 
         refusals--;
         return LS_ENOMEM;
     }
+    if (strcmp(name, "janitor-timer") == 0)
+        pause_ms = delay_ms;
     return __real_ls_env_timer_start(env, timer, name, delay_ms, fn, ctx);
 }
 
@@ -106,6 +109,22 @@ static void assert_cleaned(void)
 }
 
 /* ---- policies ---- */
+
+static void its_pauses_double_up_to_ten_seconds(void **state)
+{
+    (void)state;
+    uint32_t expected_ms = 100;
+    b_waits(NULL, false);
+    give_up();
+    delete_is_answered();
+    for (int n = 0; n < 20; n++) {
+        play("fail-alloc b n=1", "fire b janitor-timer");
+        assert_int_equal(pause_ms, expected_ms);
+        expected_ms = 2 * expected_ms < 10000 ? 2 * expected_ms : 10000;
+    }
+    play("settle");
+    assert_cleaned();
+}
 
 static void it_never_gives_up_whatever_the_policy_says(void **state)
 {
@@ -249,6 +268,7 @@ static void the_end_of_the_session_ends_it_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_pauses_double_up_to_ten_seconds),
         cmocka_unit_test(it_never_gives_up_whatever_the_policy_says),
         cmocka_unit_test(its_failures_use_up_no_attempt_of_an_acquire),
         cmocka_unit_test(the_longest_pause_is_the_policys),

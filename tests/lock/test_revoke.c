@@ -41,6 +41,26 @@ int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *
     return __real_zoo_awget(zh, path, watcher, context, answer_is_lost, data);
 }
 
+/* ---- a thread of b that sleeps: it is the world's only one, and others go on from here ---- */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static const char *const *meanwhile; /* one line for each time that it sleeps */
+
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)waiter;
+    if (!meanwhile || !*meanwhile)
+        fail_msg("a request would wait for ever");
+    ls_env_unlock(env);
+    fakezk_leave();
+    play(*meanwhile++);
+    fakezk_enter(1);
+    ls_env_lock(env);
+}
+
 /* ---- what processes do ---- */
 
 static void make_revocable(struct probe *probe)
@@ -838,9 +858,36 @@ static void a_callback_may_ask_but_not_block(void **state)
     stage_end();
 }
 
+static void request_and_wait(struct probe *probe)
+{
+    stage_add(stage.told, "b told %s", stage_err(ls_mutex_request_revoke(&probe->session, stage.node[0])));
+    assert_null(probe->session.asks);
+}
+
+static void who_blocks_is_answered_when_the_answer_is_there(void **state)
+{
+    (void)state;
+    static const char *const lines[][4] = {{"apply s1 b set", "settle", NULL},
+                                           {"cut b keep=0 apply=0 rc=-4", "settle", NULL},
+                                           {"cut b keep=0 apply=1 rc=-4", "settle", NULL},
+                                           {"expire b", "settle", NULL}};
+    static const char *const expected[] = {"a asked; b told ok", "b suspended; b reconnected; b told EUNSURE",
+                                           "a asked; b suspended; b reconnected; b told EUNSURE",
+                                           "b suspended; b lost; b connected; b told EUNSURE"};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        held(2);
+        meanwhile = lines[i];
+        stage_job(1, request_and_wait);
+        meanwhile = NULL;
+        told(expected[i]);
+        stage_end();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_blocks_is_answered_when_the_answer_is_there),
         cmocka_unit_test(a_holder_is_told_and_decides),
         cmocka_unit_test(the_callback_may_release),
         cmocka_unit_test(who_waits_is_told_after_the_grant),
