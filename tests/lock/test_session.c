@@ -4,6 +4,30 @@
 /* The session: what listeners are told, in which order and how often; new handles, retry policies, belief, close. */
 #include "stage.h"
 
+#include <errno.h>
+
+/* ---- handles that cannot be opened ---- */
+
+static int unopened; /* that many from now on */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+zhandle_t *__real_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
+                                 void *context, int flags);
+zhandle_t *__wrap_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
+                                 void *context, int flags);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+zhandle_t *__wrap_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
+                                 void *context, int flags)
+{
+    if (unopened > 0) {
+        unopened--;
+        errno = EMFILE;
+        return NULL;
+    }
+    return __real_zookeeper_init(hosts, watcher, timeout_ms, id, context, flags);
+}
+
 static void one(void)
 {
     stage_set(1);
@@ -697,9 +721,46 @@ static void blocking_calls_in_callbacks_are_refused(void **state)
     stage_end();
 }
 
+static void a_handle_that_cannot_be_opened_is_tried_again(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    unopened = 2;
+    play("expire a", "settle");
+    told("a granted; a suspended; a lost");
+    assert_int_equal(unopened, 0);
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_LOST);
+    play("create /locks/x/news",
+         "settle"); /* without a clock a timer goes off again when something has changed */
+    told("a connected");
+    stage_end();
+}
+
+static void policies_end_the_opening_of_handles(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy twice = {.kind = LS_RETRY_TIMES, .times = 2};
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage.session.retry = &twice;
+    stage_ready();
+    unopened = 100;
+    play("expire a", "settle");
+    for (int i = 0; i < 2; i++)
+        play(i == 0 ? "create /locks/x/1" : "create /locks/x/2", "settle");
+    told("a suspended; a lost; a gave-up");
+    assert_int_equal(unopened, 97); /* at once, and twice again */
+    unopened = 0;
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_FAILED);
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handle_that_cannot_be_opened_is_tried_again),
+        cmocka_unit_test(policies_end_the_opening_of_handles),
         cmocka_unit_test(a_first_connection_is_told_once),
         cmocka_unit_test(a_broken_link_is_suspended_and_reconnected),
         cmocka_unit_test(exactly_one_lost_lies_between_two_sessions),
