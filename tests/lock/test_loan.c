@@ -246,6 +246,46 @@ static void each_claim_on_loan_is_woken(void **state)
     stage_end();
 }
 
+static zhandle_t *next_handle(struct probe *probe)
+{
+    zhandle_t *next = zookeeper_init(probe->session.hosts, on_app_event, 4000, NULL, &loan, 0);
+    assert_non_null(next);
+    return next;
+}
+
+static void lend_too_early(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_EINVAL);
+}
+
+static void lend_the_next(struct probe *probe)
+{
+    kill_handle();
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_LOST);
+    assert_int_equal(zookeeper_close(handle), ZOK);
+    handle = next_handle(probe);
+    assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_OK);
+}
+
+/* Only after a loss; who has waited queues again. */
+static void the_next_handle_is_lent_after_a_loss(void **state)
+{
+    (void)state;
+    begin();
+    play("a acquire", "settle");
+    stage_job(0, ask);
+    play("settle");
+    stage_job(0, lend_too_early);
+    stage_job(0, lend_the_next);
+    play("settle", "a release", "settle");
+    told("a granted; a freed; 1 ok");
+    stage_job(0, release);
+    play("settle");
+    stage_job(0, give_back);
+    stage_end();
+}
+
 static void a_handle_that_dies_while_it_is_given_back_is_closed_first(void **state)
 {
     (void)state;
@@ -515,6 +555,7 @@ static void a_close_tells_of_nodes_that_may_not_be_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_next_handle_is_lent_after_a_loss),
         cmocka_unit_test(watches_come_and_go),
         cmocka_unit_test(each_claim_on_loan_is_woken),
         cmocka_unit_test(a_handle_that_dies_while_it_is_given_back_is_closed_first),
