@@ -168,6 +168,9 @@ function(lockstep_recipe target source)
     target_compile_options(${target} PRIVATE ${RECIPE_OPTIONS})
     if(LOCKSTEP_COVERAGE)
         target_compile_options(${target} PRIVATE -fno-profile-arcs -fno-test-coverage)
+        get_target_property(options ${target} LINK_OPTIONS)
+        list(REMOVE_ITEM options --coverage) # what counts reads the environment, which a recipe must not
+        set_target_properties(${target} PROPERTIES LINK_OPTIONS "${options}")
     endif()
     set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${recipe_NAME}
                                                LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${recipe_FOLDER})
