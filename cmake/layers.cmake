@@ -160,6 +160,14 @@ endfunction()
 # lockstep_recipe(TARGET source NAME name FOLDER folder [DEFINE definition...])
 # A recipe of one C file as a shared object, FOLDER/NAME.so. Counters of a coverage build would be variables of the recipe, which it must
 # not have.
+function(lockstep_uncounted target)
+    foreach(property COMPILE_OPTIONS LINK_OPTIONS)
+        get_target_property(options ${target} ${property})
+        list(REMOVE_ITEM options --coverage)
+        set_property(TARGET ${target} PROPERTY ${property} ${options})
+    endforeach()
+endfunction()
+
 function(lockstep_recipe target source)
     cmake_parse_arguments(PARSE_ARGV 2 recipe "" "NAME;FOLDER" "DEFINE")
     add_library(${target} MODULE ${source})
@@ -167,10 +175,7 @@ function(lockstep_recipe target source)
     target_compile_definitions(${target} PRIVATE ${recipe_DEFINE})
     target_compile_options(${target} PRIVATE ${RECIPE_OPTIONS})
     if(LOCKSTEP_COVERAGE)
-        target_compile_options(${target} PRIVATE -fno-profile-arcs -fno-test-coverage)
-        get_target_property(options ${target} LINK_OPTIONS)
-        list(REMOVE_ITEM options --coverage) # what counts reads the environment, which a recipe must not
-        set_target_properties(${target} PROPERTIES LINK_OPTIONS "${options}")
+        lockstep_uncounted(${target})
     endif()
     set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${recipe_NAME}
                                                LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${recipe_FOLDER})
