@@ -157,9 +157,8 @@ function(lockstep_single_program prefix source folder)
     set(single_target ${target} PARENT_SCOPE)
 endfunction()
 
-# lockstep_recipe(TARGET source NAME name FOLDER folder [DEFINE definition...])
-# A recipe of one C file as a shared object, FOLDER/NAME.so. Counters of a coverage build would be variables of the recipe, which it must
-# not have.
+# Counters of a coverage build would be variables of a recipe or a judge, which it must not have, and what writes them reads the
+# environment, which it must not do.
 function(lockstep_uncounted target)
     foreach(property COMPILE_OPTIONS LINK_OPTIONS)
         get_target_property(options ${target} ${property})
@@ -168,6 +167,8 @@ function(lockstep_uncounted target)
     endforeach()
 endfunction()
 
+# lockstep_recipe(TARGET source NAME name FOLDER folder [DEFINE definition...])
+# A recipe of one C file as a shared object, FOLDER/NAME.so.
 function(lockstep_recipe target source)
     cmake_parse_arguments(PARSE_ARGV 2 recipe "" "NAME;FOLDER" "DEFINE")
     add_library(${target} MODULE ${source})
