@@ -468,9 +468,27 @@ static void test_texts_vectors_and_hooks(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
+/* Who says that it ignores children may list them, but not watch them. */
+static void test_watches_on_children_that_are_ignored(void **state)
+{
+    (void)state;
+    struct fakezk_options options = bench.options;
+    options.ignores_children = true;
+    bench_reopen_with(&options);
+    zhandle_t *zh = bench_connected(0, "w");
+    bench_enter(0);
+    assert_int_equal(zoo_aget_children(zh, "/", 0, NULL, "l"), ZOK);
+    assert_int_equal(zoo_awexists(zh, "/n", bench_watcher, NULL, bench_stat_done, "e"), ZOK);
+    assert_null(fakezk_trouble());
+    assert_int_equal(zoo_awget_children(zh, "/", bench_watcher, NULL, NULL, "l"), ZBADARGUMENTS);
+    bench_leave();
+    bench_trouble("a watch on children, of a recipe that says that it ignores them");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_watches_on_children_that_are_ignored),
         TEST(test_calls_outside_a_process),
         TEST(test_the_first_trouble_counts),
         TEST(test_too_many_handles),
