@@ -342,8 +342,6 @@ void process_run_step(const struct fakezk_step *step)
     fakezk_step(step);
     if (runs) {
         leave();
-    }
-    if (runs) {
         tell_settled(p);
         forget_tiredness(p);
     }

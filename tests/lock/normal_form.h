@@ -143,8 +143,7 @@ static inline const char *belief_not_normal(const struct ls_session *session)
 
 static inline const char *ended_not_normal(const struct ls_session *session)
 {
-    bool open = session->state >= LS_STATE_CONNECTING && session->state <= LS_STATE_SUSPENDED;
-    NORMAL(open || !session->id);
+    NORMAL(lock_session_is_open(session) || !session->id);
     NORMAL(session->id || (!session->negotiated_ms && !session->stuck));
     NORMAL(session->state != LS_STATE_CONNECTED || (session->id && session->zh));
     NORMAL(session->state == LS_STATE_LOST || !session->reopen_timer.armed);

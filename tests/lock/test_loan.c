@@ -113,13 +113,18 @@ static void tell_done(struct ls_mutex *of, uint64_t owner, const struct ls_outco
 static const struct ls_mutex_ops ops = {.on_done = tell_done};
 static const struct ls_mutex_options options = {.ops = &ops};
 
+static void open_handle(struct probe *probe)
+{
+    handle = zookeeper_init(probe->session.hosts, on_app_event, 4000, NULL, &loan, 0);
+    assert_non_null(handle);
+}
+
 static void lend(struct probe *probe)
 {
     assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
     assert_int_equal(ls_mutex_init(&mutex, &borrower, "/locks/x", &options), LS_OK);
     ls_loan_init(&loan, probe->session.env);
-    handle = zookeeper_init(probe->session.hosts, on_app_event, 4000, NULL, &loan, 0);
-    assert_non_null(handle);
+    open_handle(probe);
     assert_int_equal(ls_session_lend(NULL, &loan, handle), LS_EINVAL);
     assert_int_equal(ls_session_lend(&borrower, NULL, handle), LS_EINVAL);
     assert_int_equal(ls_session_lend(&borrower, &loan, NULL), LS_EINVAL);
@@ -246,13 +251,6 @@ static void each_claim_on_loan_is_woken(void **state)
     stage_end();
 }
 
-static zhandle_t *next_handle(struct probe *probe)
-{
-    zhandle_t *next = zookeeper_init(probe->session.hosts, on_app_event, 4000, NULL, &loan, 0);
-    assert_non_null(next);
-    return next;
-}
-
 static void lend_too_early(struct probe *probe)
 {
     (void)probe;
@@ -264,7 +262,7 @@ static void lend_the_next(struct probe *probe)
     kill_handle();
     assert_int_equal(ls_session_state(&borrower), LS_STATE_LOST);
     assert_int_equal(zookeeper_close(handle), ZOK);
-    handle = next_handle(probe);
+    open_handle(probe);
     assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_OK);
 }
 
