@@ -154,9 +154,6 @@ uint32_t lock_session_sweep_delay_ms(struct ls_session *session);
 /* Does something for each claim, oldest first. A step may free its claim, but no other one. */
 void lock_session_each(struct ls_session *session, void (*step)(struct lock_claim *claim));
 
-/* Counts what is left over. True if nothing is. */
-bool lock_session_leftover(struct ls_session *session, int change);
-
 /* A handle is open, or on loan, and not known to be dead. */
 bool lock_session_is_open(const struct ls_session *session);
 
@@ -248,10 +245,6 @@ void lock_mutex_session_lost(struct lock_claim *claim);
 /* An event on a contender's node: wakes the claim if it waits for that node, or hears of its own. It may be freed. */
 void lock_mutex_hear(struct lock_claim *claim, int type, const char *path);
 
-/* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is
- * given back by the janitor. */
-void lock_mutex_end(struct lock_claim *claim);
-
 /* Ends a pending claim without the lock: answers its owner, leaves the rest to the janitor. */
 void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc);
 
@@ -260,10 +253,6 @@ void lock_mutex_retry(struct lock_claim *claim, int zk_rc);
 
 /* True between the acquire and its outcome. */
 bool lock_mutex_pending(const struct lock_claim *claim);
-
-/* The two asynchronous calls, with the mutex held and with an optional blocking caller. */
-int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call);
-int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call);
 
 /* Completions that the janitor shares; the watcher of all contenders' nodes on a handle of ours. */
 void lock_mutex_on_sync(int rc, const char *value, const void *data);
@@ -274,11 +263,24 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
 struct lock_claim *lock_mutex_enter(const void *data);
 void lock_mutex_leave(struct ls_session *session);
 
+/* ---- acquire.c ---- */
+
+/* The two asynchronous calls, with the mutex held and with an optional blocking caller. */
+int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call);
+int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call);
+
+/* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is
+ * given back by the janitor. */
+void lock_mutex_end(struct lock_claim *claim);
+
 /* ---- parents.c ---- */
 
 void lock_parents_go(struct lock_claim *claim);
 
 /* ---- janitor.c ---- */
+
+/* The claim has ended without a release: what it leaves is the janitor's. */
+void lock_janitor_inherit(struct lock_claim *claim);
 
 /* Removes what an ended claim left: its watch, its node. Finishes it if nothing is left. */
 void lock_janitor_go(struct lock_claim *claim);

@@ -65,12 +65,25 @@ static void answer_release(struct lock_claim *claim, int rc, int zk_rc)
     lock_queue_note(claim, LOCK_NOTE_FREED);
 }
 
+void lock_janitor_inherit(struct lock_claim *claim)
+{
+    claim->state = LOCK_LEFTOVER;
+    claim->czxid = 0;
+    claim->place->session->leftovers++;
+}
+
+/* True if it was the last one. */
+static bool disinherit(struct ls_session *session)
+{
+    session->leftovers--;
+    return !session->leftovers;
+}
+
 /* Answers a release early; what is left over is the janitor's from here on. */
 static void take_over(struct lock_claim *claim, int rc, int zk_rc)
 {
     answer_release(claim, rc, zk_rc);
-    claim->state = LOCK_LEFTOVER;
-    (void)lock_session_leftover(claim->place->session, 1);
+    lock_janitor_inherit(claim);
 }
 
 void lock_janitor_unsure(struct lock_claim *claim)
@@ -85,7 +98,7 @@ static void finish(struct lock_claim *claim)
     claim->state = LOCK_DONE;
     if (releasing)
         answer_release(claim, LS_OK, 0);
-    else if (lock_session_leftover(claim->place->session, -1) && claim->dirty)
+    else if (disinherit(claim->place->session) && claim->dirty)
         lock_queue_event(claim->place->session, LS_SESSION_IDLE);
     lock_janitor_reap(claim);
 }

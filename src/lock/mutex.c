@@ -129,11 +129,9 @@ static void answer(struct lock_claim *claim, int rc, int zk_rc)
 
 void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc)
 {
-    claim->state = LOCK_LEFTOVER;
-    claim->czxid = 0;
+    lock_janitor_inherit(claim);
     claim->retry = 0;
     claim->dirty = claim->in_flight || claim->ancestors;
-    (void)lock_session_leftover(session_of(claim), 1);
     answer(claim, rc, zk_rc);
     lock_mutex_go(claim);
 }
@@ -689,9 +687,8 @@ static void bury(struct lock_claim *claim)
     }
     /* Its owner has not heard of the grant yet, and now never will. */
     LS_SOMETIMES("grant-goes-before-it-is-told");
-    claim->state = LOCK_LEFTOVER;
+    lock_janitor_inherit(claim);
     claim->rc = LS_ELOST;
-    (void)lock_session_leftover(session_of(claim), 1);
     lock_mutex_go(claim);
 }
 
@@ -717,190 +714,4 @@ void lock_mutex_session_lost(struct lock_claim *claim)
         claim->zk_rc = 0;
         take_new_attempt(claim);
     }
-}
-
-/* ---- acquire ---- */
-
-static struct lock_claim *find(const struct ls_mutex *mutex, uint64_t owner)
-{
-    struct lock_claim *claim = mutex->session->claims;
-    while (claim && !(claim->mutex == mutex && claim->owner == owner && claim->state <= LOCK_TOMB))
-        claim = claim->next;
-    return claim;
-}
-
-static void on_deadline(void *context)
-{
-    struct lock_claim *claim = context;
-    struct ls_session *session = session_of(claim);
-    if (lock_mutex_pending(claim))
-        lock_mutex_fail(claim, LS_ETIMEDOUT, 0);
-    lock_queue_deliver(session);
-}
-
-/* Claims lie in no order of numbers: each walk over the list sees 64 of them. */
-static uint16_t lowest_free_watch_id(const struct ls_session *session)
-{
-    for (uint32_t first = 1; first <= UINT16_MAX; first += 64) {
-        uint64_t taken = 0;
-        for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
-            if (claim->watch_id - first < 64)
-                taken |= (uint64_t)1 << (claim->watch_id - first);
-        uint32_t id = first;
-        for (; taken & 1; taken >>= 1)
-            id++;
-        if (id < first + 64)
-            return id <= UINT16_MAX ? (uint16_t)id : 0;
-    }
-    return 0;
-}
-
-static void append(struct ls_session *session, struct lock_claim *claim)
-{
-    struct lock_claim **link = &session->claims;
-    while (*link)
-        link = &(*link)->next;
-    *link = claim;
-}
-
-/* NULL: out of memory, or out of ids. */
-static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
-{
-    struct ls_session *session = mutex->session;
-    uint16_t watch_id = lowest_free_watch_id(session);
-    struct lock_claim *claim = watch_id ? ls_env_alloc(session->env, sizeof *claim) : NULL;
-    if (!claim)
-        return NULL;
-    if (timeout_ms > 0 && ls_env_timer_start(session->env, &claim->deadline, "deadline-timer",
-                                             (uint32_t)timeout_ms, on_deadline, claim)) {
-        ls_env_free(session->env, claim);
-        return NULL;
-    }
-    claim->place = mutex->place;
-    claim->place->users++;
-    claim->mutex = mutex;
-    claim->owner = owner;
-    claim->watch_id = watch_id;
-    claim->try_only = timeout_ms == 0;
-    claim->state = LOCK_CLAIMING;
-    ls_env_unique_id(session->env, claim->attempt);
-    append(session, claim);
-    return claim;
-}
-
-static void drop_tomb(struct lock_claim *claim)
-{
-    claim->state = LOCK_DONE;
-    lock_janitor_reap(claim);
-}
-
-static int reenter(struct lock_claim *claim)
-{
-    if (claim->state != LOCK_HELD || !claim->told)
-        return LS_EALREADY;
-    if (claim->depth == UINT32_MAX)
-        return LS_EOVERFLOW;
-    claim->depth++;
-    return 1;
-}
-
-int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call)
-{
-    struct ls_session *session = mutex->session;
-    if (!session || session->state == LS_STATE_CLOSED || session->state == LS_STATE_NEW || session->ending)
-        return LS_ECLOSED;
-    if (session->state == LS_STATE_FAILED)
-        return session->failure;
-    if (!owner)
-        return LS_EINVAL;
-    struct lock_claim *tomb = find(mutex, owner);
-    if (tomb && tomb->state != LOCK_TOMB)
-        return reenter(tomb);
-    if (timeout_ms == 0 && !lock_session_ready(session))
-        return LS_EBUSY;
-    struct lock_claim *claim = new_claim(mutex, owner, timeout_ms);
-    if (!claim)
-        return LS_ENOMEM;
-    if (tomb) {
-        LS_SOMETIMES("acquire-after-an-unheard-loss");
-        drop_tomb(tomb); /* only now: an acquire that is refused leaves its owner to hear of the loss */
-    }
-    claim->call = call;
-    LOCK_COUNT(claim, acquires);
-    lock_mutex_go(claim);
-    return LS_OK;
-}
-
-/* ---- release ---- */
-
-static int release_tomb(struct lock_claim *claim)
-{
-    if (!--claim->depth)
-        drop_tomb(claim);
-    return LS_ELOST;
-}
-
-int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
-{
-    if (!mutex->session)
-        return LS_ECLOSED;
-    struct lock_claim *claim = find(mutex, owner);
-    if (!claim || lock_mutex_pending(claim) || !claim->told)
-        return LS_ENOTOWNER;
-    if (claim->state == LOCK_TOMB)
-        return release_tomb(claim);
-    if (--claim->depth) {
-        if (call)
-            call->done = true;
-        return LS_OK;
-    }
-    claim->call = call;
-    claim->state = LOCK_RELEASING;
-    claim->czxid = 0;
-    LOCK_COUNT(claim, releases);
-    lock_telemetry_log(session_of(claim), LS_LOG_DEBUG, "%s: owner %llu gives the lock back",
-                       claim->place->path, (unsigned long long)owner);
-    lock_mutex_go(claim);
-    return LS_OK;
-}
-
-/* ---- public: asynchronous core ---- */
-
-int ls_mutex_acquire_start(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
-{
-    struct ls_session *session = mutex->session;
-    if (!session)
-        return LS_ECLOSED;
-    ls_env_lock(session->env);
-    int rc = lock_mutex_acquire(mutex, owner, timeout_ms, NULL);
-    lock_queue_deliver(session);
-    ls_env_unlock(session->env);
-    return rc;
-}
-
-int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner)
-{
-    struct ls_session *session = mutex->session;
-    if (!session)
-        return LS_ECLOSED;
-    ls_env_lock(session->env);
-    struct lock_claim *claim = find(mutex, owner);
-    bool pending = claim && lock_mutex_pending(claim);
-    if (pending)
-        lock_mutex_fail(claim, LS_ECANCELED, 0);
-    lock_queue_deliver(session);
-    ls_env_unlock(session->env);
-    return pending ? LS_OK : LS_ENOENT;
-}
-
-int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner)
-{
-    struct ls_session *session = mutex->session;
-    if (!session)
-        return LS_ECLOSED;
-    ls_env_lock(session->env);
-    int rc = lock_mutex_release(mutex, owner, NULL);
-    lock_queue_deliver(session);
-    ls_env_unlock(session->env);
-    return rc;
 }

@@ -67,22 +67,6 @@ int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size
     return LS_OK;
 }
 
-void lock_mutex_end(struct lock_claim *claim)
-{
-    if (lock_mutex_pending(claim)) {
-        lock_mutex_fail(claim, LS_ECLOSED, 0);
-    } else if (claim->state == LOCK_HELD) {
-        claim->state = LOCK_LEFTOVER;
-        claim->czxid = 0;
-        claim->rc = LS_ECLOSED; /* for an owner that has not heard of its grant yet */
-        (void)lock_session_leftover(claim->place->session, 1);
-        lock_mutex_go(claim);
-    } else if (claim->state == LOCK_TOMB) {
-        claim->state = LOCK_DONE;
-        lock_janitor_reap(claim);
-    }
-}
-
 static void end_claims(struct ls_mutex *mutex)
 {
     struct lock_claim *next;

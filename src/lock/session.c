@@ -266,12 +266,6 @@ void lock_session_drained(struct ls_session *session)
     lock_revoke_drained(session);
 }
 
-bool lock_session_leftover(struct ls_session *session, int change)
-{
-    session->leftovers = (uint16_t)(session->leftovers + change);
-    return !session->leftovers;
-}
-
 /* ---- the end of a session ---- */
 
 static void forget_session(struct ls_session *session)
