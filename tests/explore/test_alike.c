@@ -10,9 +10,8 @@
 #include "base/canon.h"
 #include "base/hash.h"
 #include "check/check.h"
-#include "scenario/recipes.h"
-#include "scenario/run.h"
 #include "sim/world.h"
+#include "support/all_states.h"
 
 #include <lockstep/fakezk.h>
 
@@ -38,19 +37,14 @@ struct difference {
     uint32_t pairs;
 };
 
-static struct scenario scenario;
-static struct run run;
+static struct all_states all;
 static struct canon *canon;
-static uint64_t known[2 * STATES_MAX]; /* fingerprints, and beside them the states */
-static uint32_t place[2 * STATES_MAX];
-static struct world_image *image[STATES_MAX];
 static uint32_t class_of[STATES_MAX];
 static uint32_t first_of[STATES_MAX];
 static uint64_t signature[STATES_MAX];
 static uint64_t sorted[STATES_MAX];
 static struct edge *edges;
 static size_t edge_count, edge_capacity;
-static uint32_t states;
 static uint64_t events; /* of the present step */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
@@ -71,80 +65,41 @@ bool __wrap_check_set_observe(const struct check_set *set, void *block, struct c
 
 /* ---- all states ---- */
 
-/* The number of the present state. */
 static uint32_t meet(void)
 {
-    uint64_t fingerprint = canon_fingerprint(canon);
-    size_t at = fingerprint & (2 * STATES_MAX - 1);
-    while (known[at] != 0 && known[at] != fingerprint) {
-        at = (at + 1) & (2 * STATES_MAX - 1);
-    }
-    if (known[at] == 0) {
-        assert_true(states < STATES_MAX);
-        known[at] = fingerprint;
-        place[at] = states;
-        image[states++] = world_save(run.world);
-    }
-    return place[at];
+    events = 0;
+    return all_states_meet(&all, canon_fingerprint(canon));
 }
 
-static void add_edge(uint32_t from, uint32_t to, const char *label)
+static void add_edge(void *context, const struct action *action, uint64_t label)
 {
-    _Alignas(8) char padded[(WORLD_LABEL_MAX + 7) / 8 * 8] = {0};
-    snprintf(padded, sizeof padded, "%s", label);
+    const uint32_t *from = context;
+    uint64_t what = label ^ hash_mix(events);
+    (void)action;
     if (edge_count == edge_capacity) {
         edge_capacity = 2 * edge_capacity + 1024;
         edges = realloc(edges, edge_capacity * sizeof *edges);
         assert_non_null(edges);
     }
-    edges[edge_count++] = (struct edge){from, to, hash_bytes(padded, sizeof padded, 7) ^ hash_mix(events)};
-}
-
-static void expand(uint32_t state)
-{
-    static struct action actions[WORLD_ACTIONS_MAX];
-    char label[WORLD_LABEL_MAX];
-    world_restore(run.world, image[state]);
-    int count = world_actions(run.world, actions);
-    for (int i = 0; i < count; i++) {
-        world_restore(run.world, image[state]);
-        world_label(run.world, &actions[i], label);
-        events = 0;
-        world_do(run.world, &actions[i]);
-        add_edge(state, meet(), label);
-    }
+    edges[edge_count++] = (struct edge){*from, meet(), what};
 }
 
 static void enumerate(const char *text)
 {
-    static struct run_setup setup;
-    struct input_error error;
-    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    setup = (struct run_setup){
-        .scenario = &scenario, .recipe = recipe_find("mutex"), .schedule = SCHEDULE_SEARCH};
-    assert_int_equal(run_init(&run, &setup), 0);
-    run_begin(&run, SCHEDULE_SEARCH, 1);
-    canon = world_canon(run.world);
+    all_states_open(&all, text, STATES_MAX);
+    canon = world_canon(all.run.world);
     assert_non_null(canon);
-    memset(known, 0, sizeof known);
-    states = 0;
     edge_count = 0;
     meet();
-    for (uint32_t state = 0; state < states; state++) {
-        expand(state);
+    for (uint32_t state = 0; state < all.count; state++) {
+        all_states_steps(&all, state, add_edge, &state);
     }
 }
 
 static void forget(void)
 {
-    for (uint32_t state = 0; state < states; state++) {
-        world_image_free(image[state]);
-    }
     canon_close(canon);
-    run_close(&run);
-    scenario_close(&scenario);
+    all_states_close(&all);
 }
 
 /* ---- those that are alike ---- */
@@ -160,14 +115,14 @@ static int by_value(const void *a, const void *b)
 static uint32_t number_classes(void)
 {
     uint32_t count = 0;
-    memcpy(sorted, signature, states * sizeof *sorted);
-    qsort(sorted, states, sizeof *sorted, by_value);
-    for (uint32_t i = 0; i < states; i++) {
+    memcpy(sorted, signature, all.count * sizeof *sorted);
+    qsort(sorted, all.count, sizeof *sorted, by_value);
+    for (uint32_t i = 0; i < all.count; i++) {
         if (i == 0 || sorted[i] != sorted[i - 1]) {
             sorted[count++] = sorted[i];
         }
     }
-    for (uint32_t i = 0; i < states; i++) {
+    for (uint32_t i = 0; i < all.count; i++) {
         const uint64_t *found = bsearch(&signature[i], sorted, count, sizeof *sorted, by_value);
         class_of[i] = (uint32_t)(found - sorted);
     }
@@ -182,7 +137,7 @@ static uint32_t divide(void)
     memset(class_of, 0, sizeof class_of);
     while (count != before) {
         before = count;
-        for (uint32_t i = 0; i < states; i++) {
+        for (uint32_t i = 0; i < all.count; i++) {
             signature[i] = hash_mix(class_of[i] + 1u);
         }
         for (size_t i = 0; i < edge_count; i++) {
@@ -199,7 +154,7 @@ static uint32_t divide(void)
 static const char *name_of(int block)
 {
     static char name[32];
-    const struct world *world = run.world;
+    const struct world *world = all.run.world;
     snprintf(name, sizeof name, "%d", block);
     if (block == world->judge_block) {
         return "judges";
@@ -219,9 +174,9 @@ static const char *name_of(int block)
 static void read_skeletons(uint32_t state, uint64_t *skeleton)
 {
     size_t size;
-    world_restore(run.world, image[state]);
+    world_restore(all.run.world, all.image[state]);
     canon_fingerprint(canon);
-    for (int block = 0; block < run.world->arena.blocks; block++) {
+    for (int block = 0; block < all.run.world->arena.blocks; block++) {
         skeleton[block] = canon_skeleton(canon_part(canon, block, &size));
     }
 }
@@ -233,7 +188,7 @@ static void count_difference(struct difference *differences, uint32_t a, uint32_
     int i = 0;
     read_skeletons(a, skeleton[0]);
     read_skeletons(b, skeleton[1]);
-    for (int block = 0; block < run.world->arena.blocks; block++) {
+    for (int block = 0; block < all.run.world->arena.blocks; block++) {
         size_t size = strlen(found.blocks);
         if (skeleton[0][block] != skeleton[1][block]) {
             snprintf(found.blocks + size, sizeof found.blocks - size, "%s%s", size > 0 ? ", " : "",
@@ -259,7 +214,7 @@ static void show_differences(void)
 {
     static struct difference differences[DIFFERENCES_MAX];
     memset(first_of, 255, sizeof first_of);
-    for (uint32_t state = 0; state < states; state++) {
+    for (uint32_t state = 0; state < all.count; state++) {
         uint32_t *first = &first_of[class_of[state]];
         if (*first == UINT32_MAX) {
             *first = state;
@@ -284,8 +239,8 @@ static void check(const char *text, uint32_t percent)
 {
     enumerate(text);
     uint32_t classes = divide();
-    print_message("%u states, %u of them needed\n", states, classes);
-    assert_true((uint64_t)states * 100 <= (uint64_t)classes * percent);
+    print_message("%u states, %u of them needed\n", all.count, classes);
+    assert_true((uint64_t)all.count * 100 <= (uint64_t)classes * percent);
     assert_true(classes > 100); /* it is not that everything is alike */
     forget();
 }
@@ -314,7 +269,7 @@ static int analyse(const char *file)
     fclose(stream);
     enumerate(text);
     uint32_t classes = divide();
-    printf("%u states, %u of them needed\n", states, classes);
+    printf("%u states, %u of them needed\n", all.count, classes);
     show_differences();
     forget();
     return 0;

@@ -6,153 +6,82 @@
  * another disguise than the first time is asked for all its steps again. */
 #include "base/canon.h"
 #include "base/hash.h"
-#include "scenario/recipes.h"
-#include "scenario/run.h"
+#include "support/all_states.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #define STATES_MAX (1u << 17)
 
-struct known {
-    uint64_t canonical;
-    uint64_t plain;  /* of the disguise in which it was met first */
-    uint64_t future; /* of its labels and of the states behind them */
+struct met {
+    uint64_t plain;  /* fingerprint of the disguise in which it was met first */
+    uint64_t future; /* of its labels and of the states behind them; 0 = not known yet */
 };
 
-static struct scenario scenario;
-static struct run run;
+static struct all_states all;
 static struct canon *canon;
-static struct known table[2 * STATES_MAX];
-static struct world_image *queue[STATES_MAX];
-static size_t states, disguises;
+static struct met met[STATES_MAX];
+static size_t disguises;
 
-static void open_run(const char *text)
+static void meet(void)
 {
-    struct input_error error;
-    static struct run_setup setup;
-    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
-        fail_msg("%s", error.text);
+    uint32_t before = all.count;
+    uint32_t state = all_states_meet(&all, canon_fingerprint(canon));
+    if (all.count > before) {
+        met[state] = (struct met){.plain = world_fingerprint(all.run.world)};
     }
-    setup = (struct run_setup){
-        .scenario = &scenario, .recipe = recipe_find("mutex"), .schedule = SCHEDULE_SEARCH};
-    assert_int_equal(run_init(&run, &setup), 0);
-    run_begin(&run, SCHEDULE_SEARCH, 1);
-    canon = world_canon(run.world);
-    assert_non_null(canon);
-    memset(table, 0, sizeof table);
-    states = disguises = 0;
 }
 
-static void close_run(void)
+static void add_to_future(void *context, const struct action *action, uint64_t label)
 {
-    for (size_t i = 0; i < states; i++) {
-        world_image_free(queue[i]);
-    }
-    canon_close(canon);
-    run_close(&run);
-    scenario_close(&scenario);
-}
-
-static struct known *find(uint64_t canonical)
-{
-    size_t at = canonical & (2 * STATES_MAX - 1);
-    while (table[at].canonical != 0 && table[at].canonical != canonical) {
-        at = (at + 1) & (2 * STATES_MAX - 1);
-    }
-    return &table[at];
-}
-
-/* Puts the present state on the list if it is new. */
-static bool meet(struct known **known)
-{
-    uint64_t canonical = canon_fingerprint(canon);
-    *known = find(canonical);
-    if ((*known)->canonical != 0) {
-        return false;
-    }
-    **known = (struct known){.canonical = canonical, .plain = world_fingerprint(run.world)};
-    assert_true(states < STATES_MAX);
-    queue[states++] = world_save(run.world);
-    return true;
-}
-
-static uint64_t hash_label(const char *label)
-{
-    _Alignas(8) char padded[(WORLD_LABEL_MAX + 7) / 8 * 8] = {0};
-    snprintf(padded, sizeof padded, "%s", label);
-    return hash_bytes(padded, sizeof padded, 7);
-}
-
-/* What the state of an image can do, whatever its numbers are; notes the states behind it if asked to. */
-static uint64_t future_of(const struct world_image *image, bool note)
-{
-    static struct action actions[WORLD_ACTIONS_MAX];
-    char label[WORLD_LABEL_MAX];
-    uint64_t sum = 0;
-    world_restore(run.world, image);
-    int count = world_actions(run.world, actions);
-    for (int i = 0; i < count; i++) {
-        struct known *known;
-        world_label(run.world, &actions[i], label);
-        world_do(run.world, &actions[i]);
-        sum += hash_mix(hash_label(label) ^ hash_mix(canon_fingerprint(canon)));
-        if (note) {
-            meet(&known);
-        }
-        world_restore(run.world, image);
-    }
-    return sum;
+    uint64_t *future = context;
+    (void)action;
+    *future += hash_mix(label ^ hash_mix(canon_fingerprint(canon)));
+    meet();
 }
 
 /* The present state may be a known one in another disguise: then it can do what that one can. */
-static void compare_disguise(const struct known *known)
+static void compare_disguise(void *context, const struct action *action, uint64_t label)
 {
-    if (world_fingerprint(run.world) == known->plain || known->future == 0) {
+    (void)context;
+    (void)action;
+    (void)label;
+    uint32_t state = all_states_find(&all, canon_fingerprint(canon));
+    uint64_t future = 0;
+    assert_true(state < all.count);
+    if (world_fingerprint(all.run.world) == met[state].plain) {
         return;
     }
-    struct world_image *image = world_save(run.world);
-    uint64_t future = future_of(image, false);
-    world_image_free(image);
+    struct world_image *kept = all.image[state];
+    all.image[state] = world_save(all.run.world);
+    all_states_steps(&all, state, add_to_future, &future);
+    world_image_free(all.image[state]);
+    all.image[state] = kept;
     disguises++;
-    assert_int_equal(future, known->future);
-}
-
-/* All steps of all states once more, now that the future of each is known. */
-static void compare_all(void)
-{
-    static struct action actions[WORLD_ACTIONS_MAX];
-    for (size_t i = 0; i < states; i++) {
-        world_restore(run.world, queue[i]);
-        int count = world_actions(run.world, actions);
-        for (int k = 0; k < count; k++) {
-            world_restore(run.world, queue[i]);
-            world_do(run.world, &actions[k]);
-            compare_disguise(find(canon_fingerprint(canon)));
-        }
-    }
+    assert_int_equal(future, met[state].future);
 }
 
 static void check(const char *text)
 {
-    struct known *known;
-    open_run(text);
-    meet(&known);
-    for (size_t i = 0; i < states; i++) {
-        world_restore(run.world, queue[i]);
-        uint64_t canonical = canon_fingerprint(canon);
-        uint64_t future = future_of(queue[i], true);
-        find(canonical)->future = future;
+    all_states_open(&all, text, STATES_MAX);
+    canon = world_canon(all.run.world);
+    assert_non_null(canon);
+    disguises = 0;
+    meet();
+    for (uint32_t i = 0; i < all.count; i++) {
+        all_states_steps(&all, i, add_to_future, &met[i].future);
     }
-    compare_all();
+    uint32_t states = all.count;
+    for (uint32_t i = 0; i < states; i++) {
+        all_states_steps(&all, i, compare_disguise, NULL);
+    }
+    assert_int_equal(all.count, states);
     assert_true(disguises > states / 20); /* the test would be empty otherwise */
-    close_run();
+    canon_close(canon);
+    all_states_close(&all);
 }
 
 #define HEAD "world used untimed\nmutex /locks/x\n"

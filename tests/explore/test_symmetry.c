@@ -7,71 +7,27 @@
 #include "base/canon.h"
 #include "base/hash.h"
 #include "base/symmetry.h"
-#include "scenario/recipes.h"
-#include "scenario/run.h"
+#include "support/all_states.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #define STATES_MAX (1u << 16)
 
 struct known {
-    uint64_t plain;  /* the fingerprint with names: the key */
-    uint64_t colors; /* without, by colours */
-    uint64_t tried;  /* without, by trying all orders */
+    uint64_t colors; /* fingerprint without names, by colours */
+    uint64_t tried;  /* the same, by trying all orders */
     uint64_t future; /* of the kinds of steps and of the states behind them */
 };
 
-static struct scenario scenario;
-static struct run run;
+static struct all_states all;
+static int processes;
 static struct canon *named, *nameless;
-static struct known table[2 * STATES_MAX];
-static struct world_image *queue[STATES_MAX];
-static size_t states;
-
-static void open_run(const char *text)
-{
-    struct input_error error;
-    static struct run_setup setup;
-    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    setup = (struct run_setup){
-        .scenario = &scenario, .recipe = recipe_find("mutex"), .schedule = SCHEDULE_SEARCH};
-    assert_int_equal(run_init(&run, &setup), 0);
-    run_begin(&run, SCHEDULE_SEARCH, 1);
-    named = world_canon(run.world);
-    nameless = world_symmetric_canon(run.world);
-    assert_non_null(named);
-    assert_non_null(nameless);
-    memset(table, 0, sizeof table);
-    states = 0;
-}
-
-static void close_run(void)
-{
-    for (size_t i = 0; i < states; i++) {
-        world_image_free(queue[i]);
-    }
-    canon_close(named);
-    canon_close(nameless);
-    run_close(&run);
-    scenario_close(&scenario);
-}
-
-static struct known *find(uint64_t plain)
-{
-    size_t at = plain & (2 * STATES_MAX - 1);
-    while (table[at].plain != 0 && table[at].plain != plain) {
-        at = (at + 1) & (2 * STATES_MAX - 1);
-    }
-    return &table[at];
-}
+static struct known known[STATES_MAX];
 
 /* ---- all orders ---- */
 
@@ -97,32 +53,23 @@ static uint64_t least_of(uint8_t *place, int count, int fixed)
 
 /* ---- all states ---- */
 
-static struct known *meet(int processes)
+static uint32_t meet(void)
 {
     uint8_t place[SYMMETRY_PROCESSES_MAX] = {0, 1, 2, 3, 4, 5};
-    uint64_t plain = canon_fingerprint(named);
-    struct known *known = find(plain);
-    if (known->plain == 0) {
-        *known = (struct known){
-            .plain = plain, .colors = canon_fingerprint(nameless), .tried = least_of(place, processes, 0)};
-        assert_true(states < STATES_MAX);
-        queue[states++] = world_save(run.world);
+    uint32_t before = all.count;
+    uint32_t state = all_states_meet(&all, canon_fingerprint(named));
+    if (all.count > before) {
+        known[state] =
+            (struct known){.colors = canon_fingerprint(nameless), .tried = least_of(place, processes, 0)};
     }
-    return known;
+    return state;
 }
 
-static uint64_t future_of(const struct world_image *image, int processes)
+static void add_to_future(void *context, const struct action *action, uint64_t label)
 {
-    static struct action actions[WORLD_ACTIONS_MAX];
-    uint64_t sum = 0;
-    world_restore(run.world, image);
-    int count = world_actions(run.world, actions);
-    for (int i = 0; i < count; i++) {
-        world_do(run.world, &actions[i]);
-        sum += hash_mix(actions[i].kind + hash_mix(meet(processes)->tried));
-        world_restore(run.world, image);
-    }
-    return sum;
+    uint64_t *future = context;
+    (void)label;
+    *future += hash_mix(action->kind + hash_mix(known[meet()].tried));
 }
 
 static int by_colors(const void *a, const void *b)
@@ -138,43 +85,43 @@ static int by_tried(const void *a, const void *b)
 }
 
 /* How many different states there are by one measure; those that count as one must have the same future. */
-static size_t count_classes(struct known **all, int (*compare)(const void *, const void *), size_t *merged)
+static size_t count_classes(struct known **sorted, int (*compare)(const void *, const void *), size_t *merged)
 {
-    size_t classes = states > 0;
-    qsort(all, states, sizeof(void *), compare);
-    for (size_t i = 1; i < states; i++) {
-        bool same = compare(&all[i - 1], &all[i]) == 0;
+    size_t classes = all.count > 0;
+    qsort(sorted, all.count, sizeof(void *), compare);
+    for (size_t i = 1; i < all.count; i++) {
+        bool same = compare(&sorted[i - 1], &sorted[i]) == 0;
         classes += !same;
         *merged += same;
         if (same) {
-            assert_int_equal(all[i - 1]->future, all[i]->future);
+            assert_int_equal(sorted[i - 1]->future, sorted[i]->future);
         }
     }
     return classes;
 }
 
 /* What colours merge is all that there is to merge. */
-static void check(const char *text, int processes)
+static void check(const char *text, int clients)
 {
-    static struct known *all[STATES_MAX];
+    static struct known *sorted[STATES_MAX];
     size_t merged = 0;
-    open_run(text);
-    meet(processes);
-    for (size_t i = 0; i < states; i++) {
-        uint64_t future = future_of(queue[i], processes);
-        world_restore(run.world, queue[i]);
-        find(canon_fingerprint(named))->future = future;
+    all_states_open(&all, text, STATES_MAX);
+    processes = clients;
+    named = world_canon(all.run.world);
+    nameless = world_symmetric_canon(all.run.world);
+    assert_true(named != NULL && nameless != NULL);
+    meet();
+    for (uint32_t i = 0; i < all.count; i++) {
+        all_states_steps(&all, i, add_to_future, &known[i].future);
+        sorted[i] = &known[i];
     }
-    for (size_t i = 0, count = 0; i < sizeof table / sizeof *table; i++) {
-        if (table[i].plain != 0) {
-            all[count++] = &table[i];
-        }
-    }
-    size_t found = count_classes(all, by_colors, &merged);
-    size_t least = count_classes(all, by_tried, &merged);
+    size_t found = count_classes(sorted, by_colors, &merged);
+    size_t least = count_classes(sorted, by_tried, &merged);
     assert_int_equal(found, least);
-    assert_true(merged > states / 3); /* the test would be empty otherwise */
-    close_run();
+    assert_true(merged > all.count / 3); /* the test would be empty otherwise */
+    canon_close(named);
+    canon_close(nameless);
+    all_states_close(&all);
 }
 
 #define HEAD "world used untimed\nmutex /locks/x\n"
