@@ -156,7 +156,8 @@ struct ls_recipe {
     const char *const *states;
     uint32_t (*states_now)(const void *state);
 
-    /* Its marks (<lockstep/sometimes.h>) are those of source files whose path contains this; NULL = it has none. */
+    /* Its marks (<lockstep/sometimes.h>) are those of source files whose path contains this; NULL = it has none. Of a recipe in a
+     * shared object all marks of that object are. */
     const char *marks;
 
     /* It sets no watch on the children of a node, and looks at no Stat's pzxid. With `canon`, states then are one that

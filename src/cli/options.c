@@ -393,6 +393,17 @@ static void note_identity(struct cli_options *options)
     options->search.identity = text;
 }
 
+static const struct ls_recipe *load_recipe(const char *path, char why[PLUGIN_WHY_MAX])
+{
+    int count = 0;
+    const struct ls_recipe *recipe = plugin_recipe(path, why);
+    struct ls_mark *marks = recipe ? plugin_marks(recipe, &count) : NULL;
+    if (recipe) {
+        coverage_marks_of(recipe, marks, count);
+    }
+    return recipe;
+}
+
 int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv)
 {
     struct option list[OPTION_COUNT + 1] = {{0}};
@@ -411,7 +422,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
             list[used++] = (struct option){OPTIONS[i].name, OPTIONS[i].argument, NULL, 1000 + i};
         }
     }
-    recipe_set_loader(plugin_recipe);
+    recipe_set_loader(load_recipe);
     opterr = 0;
     optind = 0; /* starts over, also with glibc's permutation */
     const char *letters = allowed & OPTION_OUT ? ":ho:" : ":h";

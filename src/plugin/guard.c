@@ -174,12 +174,26 @@ static bool changed(const char **where)
     return true;
 }
 
+static void keep(uintptr_t from, uintptr_t end)
+{
+    if (from < end) {
+        variables_keep(&variables, (void *)(base + from), end - from); /* NOLINT(performance-no-int-to-ptr) */
+    }
+}
+
+/* All but its marks, which no code can read. */
 static void keep_variables(void)
 {
-    uintptr_t offset;
-    size_t size;
+    uintptr_t offset, marks = 0;
+    size_t size, marks_size = 0;
+    bool marked = object_marks(watched, &marks, &marks_size);
     for (int i = 0; object_writable(watched, i, &offset, &size); i++) {
-        variables_keep(&variables, (void *)(base + offset), size); /* NOLINT(performance-no-int-to-ptr) */
+        if (marked && marks >= offset && marks + marks_size <= offset + size) {
+            keep(offset, marks);
+            keep(marks + marks_size, offset + size);
+        } else {
+            keep(offset, offset + size);
+        }
     }
 }
 

@@ -21,6 +21,8 @@
 /* One that has been opened. */
 struct opened {
     struct ls_recipe recipe;
+    struct ls_mark *marks;
+    int mark_count;
     char path[SHARED_PATH_MAX + 1];
 };
 
@@ -47,6 +49,29 @@ static const struct ls_recipe *remember(const char *path, const struct ls_recipe
     strcpy(next->path, path);
     next->recipe.name = next->path;
     return &next->recipe;
+}
+
+static void find_marks(const struct ls_recipe *recipe, const struct object *object, uintptr_t base)
+{
+    uintptr_t offset;
+    size_t size;
+    for (int i = 0; i < opened_count; i++) {
+        if (&opened[i].recipe == recipe && object_marks(object, &offset, &size)) {
+            opened[i].marks = (struct ls_mark *)(base + offset); /* NOLINT(performance-no-int-to-ptr) */
+            opened[i].mark_count = (int)(size / sizeof(struct ls_mark));
+        }
+    }
+}
+
+struct ls_mark *plugin_marks(const struct ls_recipe *recipe, int *count)
+{
+    for (int i = 0; i < opened_count; i++) {
+        if (&opened[i].recipe == recipe) {
+            *count = opened[i].mark_count;
+            return opened[i].marks;
+        }
+    }
+    return NULL;
 }
 
 /* What no driver can do without. */
@@ -124,6 +149,7 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
     }
     imports_redirect(object, map->l_addr);
     guard_watch(object, map->l_addr);
+    find_marks(recipe, object, map->l_addr);
     return recipe;
 }
 

@@ -165,6 +165,25 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     return true;
 }
 
+bool object_marks(const struct object *object, uintptr_t *offset, size_t *size)
+{
+    GElf_Shdr header;
+    size_t names = 0;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(object->elf, &names) != 0) {
+        return false;
+    }
+    while ((section = next_section(object, section, SHT_PROGBITS, &header)) != NULL) {
+        const char *name = elf_strptr(object->elf, names, header.sh_name);
+        if (name != NULL && strcmp(name, "ls_marks") == 0) {
+            *offset = header.sh_addr;
+            *size = header.sh_size / sizeof(struct ls_mark) * sizeof(struct ls_mark);
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char *symbol_in(const struct object *object, unsigned type, uintptr_t offset)
 {
     GElf_Shdr header;

@@ -6,6 +6,7 @@
 #define PLUGIN_PLUGIN_H
 
 #include <lockstep/recipe.h>
+#include <lockstep/sometimes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,9 @@
 /* The recipe of a shared object, opened once; its name is the path as given, so that a trace finds it again. It stays for
  * the life of the program. NULL: `why` is one clause that says what was found. To be called before any fork. */
 const struct ls_recipe *plugin_recipe(const char *path, char why[PLUGIN_WHY_MAX]);
+
+/* The marks (<lockstep/sometimes.h>) of such a recipe's file, and how many there are. NULL: none. */
+struct ls_mark *plugin_marks(const struct ls_recipe *recipe, int *count);
 
 /* ---- object.c: what the file says about itself ---- */
 
@@ -39,6 +43,9 @@ bool object_code(const struct object *object, uintptr_t *offset, size_t *size);
 
 /* The index-th part of it that can be written when it is loaded, without what the loader makes read-only. False behind the last. */
 bool object_writable(const struct object *object, int index, uintptr_t *offset, size_t *size);
+
+/* Where its marks lie, which are among what can be written. False if it has none. */
+bool object_marks(const struct object *object, uintptr_t *offset, size_t *size);
 
 /* The function or variable that the offset lies in, NULL if that is not known. It lives as long as the object. */
 const char *object_symbol(const struct object *object, uintptr_t offset);

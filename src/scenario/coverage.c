@@ -24,15 +24,31 @@ static const struct ls_recipe *of;
 static struct visited *states;
 static struct canon *canon;
 
-static int all_marks(void)
+static struct {
+    const struct ls_recipe *recipe;
+    struct ls_mark *first;
+    int count;
+} elsewhere;
+
+void coverage_marks_of(const struct ls_recipe *recipe, struct ls_mark *first, int count)
 {
-    int count = (int)(__stop_ls_marks - __start_ls_marks);
-    return count < COVERAGE_MARKS_MAX ? count : COVERAGE_MARKS_MAX;
+    elsewhere.recipe = recipe;
+    elsewhere.first = first;
+    elsewhere.count = count;
+}
+
+/* The marks of the module that the recipe is in. */
+static struct ls_mark *marks_near(const struct ls_recipe *recipe, int *count)
+{
+    bool here = recipe == NULL || recipe != elsewhere.recipe;
+    int found = here ? (int)(__stop_ls_marks - __start_ls_marks) : elsewhere.count;
+    *count = found < COVERAGE_MARKS_MAX ? found : COVERAGE_MARKS_MAX;
+    return here ? __start_ls_marks : elsewhere.first;
 }
 
 static bool is_of(const struct ls_mark *mark, const struct ls_recipe *recipe)
 {
-    return recipe->marks != NULL && strstr(mark->file, recipe->marks) != NULL;
+    return recipe == elsewhere.recipe || (recipe->marks != NULL && strstr(mark->file, recipe->marks) != NULL);
 }
 
 void coverage_into(struct coverage *coverage, const struct ls_recipe *recipe)
@@ -131,10 +147,11 @@ void coverage_before(struct run *run, const struct action *action)
 
 void coverage_after(void)
 {
-    int count = into != NULL ? all_marks() : 0;
+    int count;
+    struct ls_mark *first = marks_near(of, &count);
     uint8_t bits = states != NULL ? COVERAGE_EVER | COVERAGE_GROWN : COVERAGE_EVER;
-    for (int i = 0; i < count; i++) {
-        struct ls_mark *mark = &__start_ls_marks[i];
+    for (int i = 0; into != NULL && i < count; i++) {
+        struct ls_mark *mark = &first[i];
         if (__atomic_load_n(&mark->reached, __ATOMIC_RELAXED)) {
             mark->reached = 0;
             __atomic_fetch_or(&into->mark[i], bits, __ATOMIC_RELAXED);
@@ -167,8 +184,10 @@ static void add_row(uint64_t runs, uint64_t steps)
     for (uint32_t i = 0; i < into->events; i++) {
         row.pairs += count_bits(into->event[i].grown);
     }
-    for (int i = 0; i < all_marks(); i++) {
-        row.marks += is_of(&__start_ls_marks[i], of) && (into->mark[i] & COVERAGE_GROWN) != 0;
+    int count;
+    const struct ls_mark *first = marks_near(of, &count);
+    for (int i = 0; i < count; i++) {
+        row.marks += is_of(&first[i], of) && (into->mark[i] & COVERAGE_GROWN) != 0;
     }
     if (into->rows < COVERAGE_ROWS_MAX) {
         into->row[into->rows++] = row;
@@ -225,9 +244,10 @@ void coverage_sort(struct coverage *coverage)
 /* How many marks of the recipe come before this one, by name and then by place. */
 static int rank_of(const struct ls_mark *mark, const struct ls_recipe *recipe)
 {
-    int before = 0;
-    for (int i = 0; i < all_marks(); i++) {
-        const struct ls_mark *other = &__start_ls_marks[i];
+    int count, before = 0;
+    const struct ls_mark *first = marks_near(recipe, &count);
+    for (int i = 0; i < count; i++) {
+        const struct ls_mark *other = &first[i];
         int order = is_of(other, recipe) ? strcmp(other->name, mark->name) : 1;
         before += order < 0 || (order == 0 && other < mark);
     }
@@ -236,8 +256,10 @@ static int rank_of(const struct ls_mark *mark, const struct ls_recipe *recipe)
 
 const struct ls_mark *coverage_mark(const struct ls_recipe *recipe, int index, int *place)
 {
-    for (int i = 0; i < all_marks(); i++) {
-        const struct ls_mark *mark = &__start_ls_marks[i];
+    int count;
+    const struct ls_mark *first = marks_near(recipe, &count);
+    for (int i = 0; i < count; i++) {
+        const struct ls_mark *mark = &first[i];
         if (is_of(mark, recipe) && rank_of(mark, recipe) == index) {
             *place = i;
             return mark;

@@ -54,6 +54,10 @@ struct coverage {
     struct coverage_row row[COVERAGE_ROWS_MAX];
 };
 
+/* The marks of a recipe that is in another module, which the linker's list of this one lacks; all of them count. At most one
+ * recipe's, the last. */
+void coverage_marks_of(const struct ls_recipe *recipe, struct ls_mark *first, int count);
+
 /* From now on this process and those that it forks note what they cover there; NULL: nothing is noted. `recipe` is whose
  * marks count. */
 void coverage_into(struct coverage *coverage, const struct ls_recipe *recipe);

@@ -45,6 +45,15 @@ expect 0 "\"recipe\":\"$recipe\"" "${check[@]}" --json "$scenario"
 expect 1 'FAIL at_most_one_holder' "${check[@]}" scenarios/suite/three_clients.scn
 expect 0 '1 passed' bash -c "cd '$scratch' && '$LOCKSTEP' check --recipe some_name.so rounds.scn"
 
+# Its marks are no variables, and are reported like ours; in a file without a symbol table too.
+expect 0 '1 of 2 marks were reached' "${check[@]}" --coverage "$scenario"
+grep -q '^never reached: hundredth-acquire (.*rude_recipe.c:' "$scratch/output" || { echo 'the other mark is not named' && failed=1; }
+expect 0 '1 of 2 marks were reached' "${check[@]}" --coverage --workers 2 "$scenario"
+expect 3 '            20 ' "$LOCKSTEP" run --no-search --seeds 20 --coverage --recipe "$recipe" --out "$scratch/reports" "$scenario"
+strip "$recipe"
+expect 0 '1 of 2 marks were reached' "${check[@]}" --coverage "$scenario"
+build
+
 # A trace names the file; without it one line says so.
 expect 1 'replay: ' "${check[@]}" --no-shrink scenarios/suite/three_clients.scn
 trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")

@@ -4,6 +4,7 @@
 /* A recipe that does what no recipe may, for tests/cli/plugin.sh: RUDE says what, at the second acquire of a process. Without it
  * it grants everything at once, and asks nobody. */
 #include <lockstep/recipe.h>
+#include <lockstep/sometimes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,9 @@ static void misbehave(struct rude *rude)
     default:
         break;
     }
+    if (rude->acquired > 100) {
+        LS_SOMETIMES("hundredth-acquire");
+    }
 #if defined CALL_CLOCK
     rude->acquired = (int)time(NULL);
 #elif defined CALL_MISSING
@@ -127,6 +131,7 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
     struct rude *rude = state;
     (void)timeout_ms;
     if (++rude->acquired == 2) {
+        LS_SOMETIMES("second-acquire");
         misbehave(rude);
     }
     char *more = realloc(rude->text, 100); /* memory works as it should */
