@@ -50,7 +50,8 @@ enum action_kind {
     ACTION_FIRE,      /* a timer fires:                                              "fire a retry-timer" */
     ACTION_ADVANCE,   /* timed only: the clock moves to the next moment of interest: "advance" */
     /* What a client program does. */
-    ACTION_ACQUIRE,   /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try" */
+    ACTION_ACQUIRE, /* lock, owner, timeout_ms:  "a acquire", "a acquire y owner=2 timeout=2s", "a try"; a step of a
+                       program that goes on without the answer is called the same */
     ACTION_RELEASE,   /* lock, owner:              "a release"; a step of a program that is never passed over:
                        "a release anyway" */
     ACTION_CANCEL,    /* lock, owner:              "a cancel" */
@@ -89,7 +90,8 @@ struct action {
         b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
     int32_t
         c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; RELEASE: 1 = anyway; REVOKE: place; CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
-    int32_t d; /* CUT: 1 = the last request read commits late */
+    int32_t
+        d; /* CUT: 1 = the last request read commits late; ACQUIRE, WRITE: 1 = the program goes on without the answer */
 };
 
 /* ---- options ---- */
@@ -152,6 +154,7 @@ struct world_options {
     const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot */
     const char *chroot;                     /* NULL or "/app" */
     const char *node[WORLD_NODES_MAX];      /* persistent ones that stand already; whole paths; NULL = none */
+    uint8_t node_perms[WORLD_NODES_MAX];    /* everybody's permission bits there; 0 = all */
     const char *contents;                   /* contents of contender nodes, NULL = none */
     bool keep_fresh;                        /* holders renew their belief, if the recipe knows how */
     bool used_directory;                    /* the lock directories exist and have been used before */

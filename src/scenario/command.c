@@ -20,17 +20,19 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     return 0;
 }
 
-/* owner=N, timeout=2s, place=N, guarded, anyway. Returns 1 if it was one of them. */
+/* owner=N, timeout=2s, place=N, guarded, anyway, nowait. Returns 1 if it was one of them. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
     struct input_word key, value;
     parser_split(word, '=', &key, &value);
     if (!value.text) {
+        bool nowait = (verb->flags & VERB_NOWAIT) && input_word_is(word, "nowait");
         bool flag = ((verb->flags & VERB_GUARDED) && input_word_is(word, "guarded")) ||
                     ((verb->flags & VERB_ANYWAY) && input_word_is(word, "anyway"));
         action->c = flag ? 1 : action->c;
-        return flag;
+        action->d = nowait ? 1 : action->d;
+        return flag || nowait;
     }
     if (input_word_is(&key, "owner") && (verb->flags & VERB_OWNER)) {
         int64_t owner;
@@ -57,11 +59,12 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         return 1;
     }
     return parser_wrong(parser, word,
-                        verb->flags & VERB_TIMEOUT   ? "owner=N or timeout=DURATION"
+                        verb->flags & VERB_TIMEOUT   ? "owner=N, timeout=DURATION or nowait"
                         : verb->flags & VERB_PLACE   ? "place=N"
                         : verb->flags & VERB_ANYWAY  ? "owner=N or anyway"
+                        : verb->flags & VERB_GUARDED ? "guarded or nowait"
+                        : verb->flags & VERB_NOWAIT  ? "owner=N or nowait"
                         : verb->flags & VERB_OWNER   ? "owner=N"
-                        : verb->flags & VERB_GUARDED ? "guarded"
                                                      : "no option");
 }
 

@@ -275,6 +275,25 @@ static int read_chroot(struct parser *parser)
     return parser->scenario->options.chroot ? 0 : -1;
 }
 
+/* [perms=N] and the end of the line. */
+static int read_perms(struct parser *parser, uint8_t *perms)
+{
+    struct input_word key, value, word = input_next_word(&parser->cursor);
+    int64_t number;
+    if (!word.text) {
+        return 0;
+    }
+    parser_split(&word, '=', &key, &value);
+    if (!input_word_is(&key, "perms") || !value.text) {
+        return parser_wrong(parser, &word, "perms=N or the end of the line");
+    }
+    if (parser_integer(parser, &value, "permission bits from 1 to 31", 1, 31, &number) != 0) {
+        return -1;
+    }
+    *perms = (uint8_t)number;
+    return parser_end_of_line(parser);
+}
+
 static int read_node(struct parser *parser)
 {
     struct world_options *options = &parser->scenario->options;
@@ -286,7 +305,7 @@ static int read_node(struct parser *parser)
     if (nodes == WORLD_NODES_MAX) {
         return parser_wrong(parser, &path, "at most " PARSER_DIGITS(WORLD_NODES_MAX) " nodes");
     }
-    if (parser_path(parser, &path) != 0 || parser_end_of_line(parser) != 0) {
+    if (parser_path(parser, &path) != 0 || read_perms(parser, &options->node_perms[nodes]) != 0) {
         return -1;
     }
     options->node[nodes] = parser_keep(parser, &path);
@@ -326,6 +345,10 @@ static int read_program(struct parser *parser, int first, int last)
         if (!verb) {
             return parser_wrong(parser, &word,
                                 program->count > 0 ? "an option, an operation or 'forever'" : "an operation");
+        }
+        if (verb->action == ACTION_CANCEL) {
+            return parser_wrong(parser, &word,
+                                "an operation of a program (a cancel is a fault: explore cancel<=N)");
         }
         if (program->count == WORLD_PROGRAM_MAX) {
             return parser_wrong(parser, &word, "at most " PARSER_DIGITS(WORLD_PROGRAM_MAX) " operations");

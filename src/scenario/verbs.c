@@ -17,14 +17,18 @@
     }
 
 static const struct verb VERBS[] = {
-    CLIENT("acquire", VERB_OWNER | VERB_TIMEOUT, ACTION_ACQUIRE, "a acquire [LOCK] [owner=N] [timeout=2s]",
-           "asks for the lock; without timeout it waits for ever"),
-    CLIENT("try", VERB_OWNER, ACTION_ACQUIRE, "a try [LOCK] [owner=N]",
+    CLIENT("acquire", VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT, ACTION_ACQUIRE,
+           "a acquire [LOCK] [owner=N] [timeout=2s] [nowait]",
+           "asks for the lock; without timeout it waits for ever; in a program with nowait the next step "
+           "does not wait "
+           "for the answer"),
+    CLIENT("try", VERB_OWNER | VERB_NOWAIT, ACTION_ACQUIRE, "a try [LOCK] [owner=N] [nowait]",
            "asks for the lock only if it is free now"),
     CLIENT("release", VERB_OWNER | VERB_ANYWAY, ACTION_RELEASE, "a release [LOCK] [owner=N] [anyway]",
            "gives one level of the lock back; in a program with anyway also if it does not hold it"),
-    CLIENT("cancel", VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]", "gives a pending acquire up"),
-    CLIENT("write", VERB_GUARDED, ACTION_WRITE, "a write [LOCK] [guarded]",
+    CLIENT("cancel", VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]",
+           "gives a pending acquire up; not in a program, where it is a fault: explore cancel<=N"),
+    CLIENT("write", VERB_GUARDED | VERB_NOWAIT, ACTION_WRITE, "a write [LOCK] [guarded [nowait]]",
            "writes to a resource that compares fencing tokens; guarded: to the ensemble, in a multi that "
            "fails once the "
            "hold is over"),
@@ -82,7 +86,7 @@ static const struct header_word HEADERS[] = {
     {"world", "world [OPTION...]", "servers, times, run constants"},
     {"mutex", "mutex PATH [as NAME]", "a lock; its name is the last part of the path"},
     {"chroot", "chroot /app", "all paths lie below it"},
-    {"node", "node PATH", "a persistent node that stands before the run begins"},
+    {"node", "node PATH [perms=N]", "a persistent node that stands before the run begins"},
     {"contents", "contents \"TEXT\"", "contents of the contender nodes"},
     {"process", "process NAME... [asleep][: OPERATION...]",
      "processes, and their program in an exploring scenario"},
@@ -126,7 +130,8 @@ const char *verb_of_action(int kind)
 
 bool verb_is_reserved(const struct input_word *word)
 {
-    static const char *const OTHERS[] = {"all", "as", "asleep", "forever", "guarded", "holds", "violates"};
+    static const char *const OTHERS[] = {"all",     "anyway", "as",     "asleep",  "forever",
+                                         "guarded", "holds",  "nowait", "violates"};
     if (verb_find(word, true) || verb_find(word, false)) {
         return true;
     }

@@ -535,54 +535,92 @@ static const struct world_program *program(int p)
     return &the_world.options.program[p];
 }
 
-static bool any_pending(int p)
+/* The next step, NULL if there is none. An endless program comes to its first one again. */
+static const struct action *upcoming(int p)
+{
+    int pc = process_at(p)->pc;
+    if (pc >= program(p)->count) {
+        pc = program(p)->endless ? 0 : -1;
+    }
+    return pc >= 0 ? &program(p)->ops[pc] : NULL;
+}
+
+/* Whether the program waits for the answer to what it did last before the present step: of this kind, and of this slot if there
+ * is one. */
+static bool is_awaited(int p, enum action_kind kind, const struct slot *slot)
+{
+    const struct world_program *all = program(p);
+    for (int back = 1; back <= all->count; back++) {
+        int at = process_at(p)->pc - back;
+        if (at < 0 && !all->endless) {
+            break;
+        }
+        const struct action *op = &all->ops[at < 0 ? at + all->count : at];
+        bool of_slot = slot == NULL || (op->b == slot->rec.tag && op->a == slot->rec.word);
+        if (op->kind == kind && of_slot) {
+            return op->d == 0;
+        }
+    }
+    return true;
+}
+
+/* Whoever goes on without an answer waits for it all the same where he comes back to that lock. */
+static bool is_about(const struct action *op, const struct slot *slot)
+{
+    bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;
+    return of_slot && op->b == slot->rec.tag && op->a == slot->rec.word;
+}
+
+/* Whether some answer has to come before this step. */
+static bool waits(int p, const struct action *op)
 {
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (((struct slot *)rec)->pending) {
+        const struct slot *slot = (struct slot *)rec;
+        if (slot->pending && (is_about(op, slot) || is_awaited(p, ACTION_ACQUIRE, slot))) {
             return true;
         }
     }
-    return process_at(p)->writes != NULL;
+    return process_at(p)->writes != NULL && (op->kind == ACTION_WRITE || is_awaited(p, ACTION_WRITE, NULL));
 }
 
 const struct action *process_next_op(int p)
 {
     const struct process *process = process_at(p);
-    if (process->pc >= program(p)->count || process->paused || any_pending(p)) {
+    if (process->pc >= program(p)->count || process->paused) {
         return NULL;
     }
     const struct action *op = &program(p)->ops[process->pc];
-    return process->started || op->kind == ACTION_START ? op : NULL;
+    return (process->started || op->kind == ACTION_START) && !waits(p, op) ? op : NULL;
 }
 
-/* Steps that have lost their meaning, because the acquire before them failed, are passed over at once. */
+/* Whether a step has lost its meaning: the lock is not held, because the acquire before it failed; or the recipe knows no
+ * revocation. */
+static bool is_void(int p, const struct action *op)
+{
+    if (op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE) {
+        return !process_can_revoke();
+    }
+    if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->c != 0)) {
+        return false;
+    }
+    const struct slot *slot = process_slot(p, op->b, op->a);
+    return slot == NULL || slot->depth <= 0 || (op->kind == ACTION_WRITE && slot->lost);
+}
+
+/* Void steps are passed over at once. */
 void process_skip_ops(int p)
 {
     int count = program(p)->count;
-    if (count == 0 || any_pending(p)) {
-        return;
-    }
     for (int turns = 0; turns <= count; turns++) {
-        const struct process *process = process_at(p);
-        if (process->pc >= count) {
-            if (!program(p)->endless) {
-                return;
-            }
-            process_mark(p)->pc = 0;
-        }
-        const struct action *op = &program(p)->ops[process->pc];
-        bool revokes = op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE;
-        if (revokes && !process_can_revoke()) {
-            process_mark(p)->pc++;
-            continue;
-        }
-        bool passed_over = op->kind == ACTION_WRITE || (op->kind == ACTION_RELEASE && op->c == 0);
-        if (!passed_over) {
+        const struct action *op = upcoming(p);
+        if (op == NULL || waits(p, op)) {
             return;
         }
-        const struct slot *slot = process_slot(p, op->b, op->a);
-        if (slot != NULL && slot->depth > 0 && !(op->kind == ACTION_WRITE && slot->lost)) {
+        if (process_at(p)->pc >= count) {
+            process_mark(p)->pc = 0;
+        }
+        if (!is_void(p, op)) {
             return;
         }
         process_mark(p)->pc++;

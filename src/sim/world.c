@@ -147,7 +147,7 @@ static void prepare_directories(const struct world_options *options)
         settle_log();
     }
     for (int i = 0; i < WORLD_NODES_MAX && options->node[i] != NULL; i++) {
-        fakezk_operator_create(options->node[i], 0, false);
+        fakezk_operator_create(options->node[i], options->node_perms[i], false);
         settle_log();
     }
 }

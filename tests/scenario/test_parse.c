@@ -41,7 +41,7 @@ static void reads_every_header(void **state)
          "containers=no "
          "defects=wrap,missed-watch untimed callbacks-in-init\n"
          "mutex /locks/x\nmutex /a/b/y as z\nchroot /app\ncontents \"hello # world\"\nnode "
-         "/app/a/b/y/content\nnode /z\nprocess a b\nprocess c "
+         "/app/a/b/y/content\nnode /z perms=5\nprocess a b\nprocess c "
          "asleep\n"
          "show nodes belief\nproperties no_orphan_node bounded_work\nsettle\n----\n");
     const struct world_options *o = &scenario.options;
@@ -68,6 +68,8 @@ static void reads_every_header(void **state)
     assert_string_equal(o->contents, "hello # world");
     assert_string_equal(o->node[0], "/app/a/b/y/content");
     assert_string_equal(o->node[1], "/z");
+    assert_int_equal(o->node_perms[0], 0);
+    assert_int_equal(o->node_perms[1], 5);
     assert_null(o->node[2]);
     assert_int_equal(o->processes, 3);
     assert_string_equal(o->name[2], "c");
@@ -90,11 +92,14 @@ static void reads_every_command(void **state)
         {"a acquire", STEP_ACTION, ACTION_ACQUIRE, 0, 0, 0, -1, 0},
         {"b acquire x owner=2 timeout=2s", STEP_ACTION, ACTION_ACQUIRE, 1, 2, 0, 2000, 0},
         {"b acquire timeout=1m", STEP_ACTION, ACTION_ACQUIRE, 1, 0, 0, 60000, 0},
+        {"a acquire nowait owner=1", STEP_ACTION, ACTION_ACQUIRE, 0, 1, 0, -1, 1},
         {"a try", STEP_ACTION, ACTION_ACQUIRE, 0, 0, 0, 0, 0},
+        {"a try nowait", STEP_ACTION, ACTION_ACQUIRE, 0, 0, 0, 0, 1},
         {"a release owner=7", STEP_ACTION, ACTION_RELEASE, 0, 7, 0, 0, 0},
         {"a cancel", STEP_ACTION, ACTION_CANCEL, 0, 0, 0, 0, 0},
         {"a write x", STEP_ACTION, ACTION_WRITE, 0, 0, 0, 0, 0},
         {"b write guarded", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 0},
+        {"b write guarded nowait", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 1},
         {"b write x guarded", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 0},
         {"a revocable x", STEP_ACTION, ACTION_REVOCABLE, 0, 0, 0, 0, 0},
         {"b revoke", STEP_ACTION, ACTION_REVOKE, 1, 0, 0, 1, 0},
@@ -304,6 +309,8 @@ static void refuses_wrong_headers(void **state)
            "word of the language, found 'abcdefghijklmnop'");
     refuse("process a asleep b\n", "s:1:18: expected ':' or the end of the line, found 'b'");
     refuse("mutex /l/x\nprocess a: jump\n", "s:2:12: expected an operation, found 'jump'");
+    refuse("mutex /l/x\nprocess a: acquire cancel\n", "s:2:20: expected an operation of a program (a cancel "
+                                                      "is a fault: explore cancel<=N), found 'cancel'");
     refuse("mutex /l/x\nprocess a:\n", "s:2:11: expected an operation, found the end of the line");
     refuse("process a: acquire\n",
            "s:1:19: expected the name of a lock (there are several, or none yet), found the end of the line");
@@ -320,6 +327,9 @@ static void refuses_wrong_headers(void **state)
                                 "rest, all or nothing, found 'everything'");
     refuse("show nothing asks\n", "s:1:14: expected the end of the line, found 'asks'");
     refuse("node locks\n", "s:1:6: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");
+    refuse("node /a perm=1\n", "s:1:9: expected perms=N or the end of the line, found 'perm=1'");
+    refuse("node /a perms=32\n", "s:1:15: expected permission bits from 1 to 31, found '32'");
+    refuse("node /a perms=1 /b\n", "s:1:17: expected the end of the line, found '/b'");
     refuse("node /a\nnode /b\nnode /c\nnode /d\nnode /e\n", "s:5:6: expected at most 4 nodes, found '/e'");
     refuse("properties no_bugs\n",
            "s:1:12: expected the name of a property (see lockstep list properties), found 'no_bugs'");
@@ -339,7 +349,10 @@ static void refuses_wrong_commands(void **state)
     refuse(HEAD "a acquire timeout=2\n----\n",
            "s:3:19: expected a duration up to a day with its unit (ms, s or m), found '2'");
     refuse(HEAD "a release now=1\n----\n", "s:3:11: expected owner=N or anyway, found 'now=1'");
-    refuse(HEAD "a try timeout=2s\n----\n", "s:3:7: expected owner=N, found 'timeout=2s'");
+    refuse(HEAD "a try timeout=2s\n----\n", "s:3:7: expected owner=N or nowait, found 'timeout=2s'");
+    refuse(HEAD "a acquire late=1\n----\n",
+           "s:3:11: expected owner=N, timeout=DURATION or nowait, found 'late=1'");
+    refuse(HEAD "a write owner=1\n----\n", "s:3:9: expected guarded or nowait, found 'owner=1'");
     refuse(HEAD "a release owner=8\n----\n", "s:3:17: expected an owner from 0 to 7, found '8'");
     refuse(HEAD "cut\n----\n", "s:3:4: expected the name of a process, found the end of the line");
     refuse(HEAD "cut c\n----\n", "s:3:5: expected the name of a process, found 'c'");

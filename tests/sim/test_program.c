@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Programs of clients: which step comes when, what waits for which answer, and what is passed over. */
+#include "scenario/recipes.h"
+#include "scenario/run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct scenario scenario;
+static struct run run;
+
+static void begin(const char *programs)
+{
+    static struct run_setup setup;
+    static char text[400];
+    struct input_error error;
+    snprintf(text, sizeof text, "world used\nmutex /locks/x\n%s\n----\n", programs);
+    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    setup = (struct run_setup){
+        .scenario = &scenario, .recipe = recipe_find("mutex"), .schedule = SCHEDULE_SEARCH};
+    assert_int_equal(run_init(&run, &setup), 0);
+    run_begin(&run, SCHEDULE_SEARCH, 1);
+}
+
+static void end(void)
+{
+    run_close(&run);
+    scenario_close(&scenario);
+}
+
+static const struct action *find(const char *label)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    char found[WORLD_LABEL_MAX];
+    int count = world_actions(run.world, actions);
+    for (int i = 0; i < count; i++) {
+        world_label(run.world, &actions[i], found);
+        if (strcmp(found, label) == 0) {
+            return &actions[i];
+        }
+    }
+    return NULL;
+}
+
+static bool ready(const char *label)
+{
+    return find(label) != NULL;
+}
+
+static void take(const char *label)
+{
+    const struct action *action = find(label);
+    if (action == NULL) {
+        fail_msg("'%s' is not possible", label);
+    } else {
+        world_do(run.world, action);
+    }
+}
+
+/* All that is under way arrives; programs stand still. */
+static void settle(void)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    bool moved = true;
+    while (moved) {
+        int count = world_actions(run.world, actions);
+        moved = count > 0 && actions[0].kind < ACTION_FIRE;
+        if (moved) {
+            world_do(run.world, &actions[0]);
+        }
+    }
+}
+
+static void a_step_waits_for_the_answer_to_the_one_before(void **state)
+{
+    (void)state;
+    begin("process a: acquire acquire owner=1 release");
+    settle();
+    take("a acquire");
+    assert_false(ready("a acquire owner=1"));
+    settle();
+    take("a acquire owner=1");
+    settle();
+    assert_false(ready("a release")); /* the other owner waits for ever */
+    end();
+}
+
+static void behind_nowait_the_next_step_comes_at_once(void **state)
+{
+    (void)state;
+    begin("process a: acquire nowait acquire owner=1 nowait release owner=1 release");
+    settle();
+    take("a acquire");
+    take("a acquire owner=1");
+    assert_false(ready("a release owner=1")); /* it comes back to what was asked */
+    assert_false(ready("a release"));
+    settle();
+    assert_false(
+        ready("a release owner=1")); /* it waits behind the other owner, whose turn in the program is later */
+    end();
+}
+
+static void steps_about_the_same_owner_wait(void **state)
+{
+    (void)state;
+    begin("process a: acquire nowait release acquire nowait acquire");
+    settle();
+    take("a acquire");
+    assert_false(ready("a release"));
+    settle();
+    take("a release");
+    take("a acquire");
+    assert_false(ready("a acquire"));
+    settle();
+    assert_true(ready("a acquire")); /* once more: it is reentrant */
+    end();
+}
+
+static void steps_that_have_lost_their_meaning_are_passed_over_when_the_answer_is_there(void **state)
+{
+    (void)state;
+    begin("process a: acquire\nprocess b: try nowait release revocable");
+    settle();
+    take("a acquire");
+    settle();
+    take("b try");
+    assert_false(ready("b revocable"));
+    settle();
+    assert_true(ready("b revocable"));
+    end();
+}
+
+static void a_process_may_stop_while_it_waits(void **state)
+{
+    (void)state;
+    begin("process a: acquire\nprocess b: acquire nowait stop start acquire");
+    settle();
+    take("a acquire");
+    settle();
+    take("b acquire");
+    settle();
+    take("b stop");
+    take("b start");
+    settle();
+    assert_true(ready("b acquire"));
+    end();
+}
+
+static void a_guarded_write_may_be_on_its_way(void **state)
+{
+    (void)state;
+    begin(
+        "process a: acquire write guarded nowait release acquire write guarded nowait write guarded release");
+    settle();
+    take("a acquire");
+    settle();
+    take("a write guarded");
+    take("a release");
+    settle();
+    take("a acquire");
+    settle();
+    take("a write guarded");
+    assert_false(ready("a write guarded")); /* one after the other */
+    settle();
+    take("a write guarded");
+    assert_false(ready("a release"));
+    settle();
+    assert_true(ready("a release"));
+    end();
+}
+
+static void an_endless_program_begins_again(void **state)
+{
+    (void)state;
+    begin("process a: acquire nowait release acquire owner=1 nowait release owner=1 forever");
+    settle();
+    for (int round = 0; round < 3; round++) {
+        take("a acquire");
+        settle();
+        take("a release");
+        take("a acquire owner=1");
+        assert_false(ready("a acquire"));
+        settle();
+        take("a release owner=1");
+    }
+    assert_true(ready("a acquire"));
+    end();
+}
+
+static void what_was_asked_in_the_round_before_need_not_be_answered(void **state)
+{
+    (void)state;
+    begin("process a: try acquire owner=1 nowait forever\nprocess b: acquire");
+    settle();
+    take("b acquire");
+    settle();
+    take("a try");
+    settle();
+    take("a acquire owner=1");
+    settle();
+    take("a try");
+    settle();
+    assert_false(ready("a acquire owner=1"));
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_waits_for_the_answer_to_the_one_before),
+        cmocka_unit_test(behind_nowait_the_next_step_comes_at_once),
+        cmocka_unit_test(steps_about_the_same_owner_wait),
+        cmocka_unit_test(steps_that_have_lost_their_meaning_are_passed_over_when_the_answer_is_there),
+        cmocka_unit_test(a_process_may_stop_while_it_waits),
+        cmocka_unit_test(a_guarded_write_may_be_on_its_way),
+        cmocka_unit_test(an_endless_program_begins_again),
+        cmocka_unit_test(what_was_asked_in_the_round_before_need_not_be_answered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
