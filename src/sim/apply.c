@@ -346,7 +346,7 @@ void world_do(struct world *world, const struct action *action)
 {
     struct action copy = *action;
     (void)world;
-    guard_call(do_whole, &copy);
+    guard_call(action->process, do_whole, &copy);
 }
 
 int world_apply(struct world *world, const struct action *action)

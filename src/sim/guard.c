@@ -41,21 +41,27 @@ void world_free(void *memory)
     }
 }
 
-void world_note_offence(enum event_offence offence, const char *where)
+/* A step that belongs to no process calls no recipe; should one be at fault all the same, that it was one is what counts. */
+static void tell(int p, enum event_offence offence, const char *where)
 {
-    int p = called();
-    /* If it was left just now, that it was one of them is all that counts. */
-    struct event event = observe_process(EVENT_MISBEHAVED, p >= 0 ? p : 0);
+    bool known = p >= 0 && p < the_world.options.processes;
+    struct event event = observe_process(EVENT_MISBEHAVED, known ? p : 0);
     event.code = (int32_t)offence;
     event.path = where;
     observe(&event);
 }
 
-/* What a recipe has left half is thrown away: the process is one that has crashed. */
-static void give_up(enum event_offence offence, const char *where)
+void world_note_offence(enum event_offence offence, const char *where)
+{
+    tell(called(), offence, where);
+}
+
+/* What a recipe has left half is thrown away: the process is one that has crashed. Between two calls of it, it is of nobody
+ * but whose step this is. */
+static void give_up(int process, enum event_offence offence, const char *where)
 {
     int p = called();
-    world_note_offence(offence, where);
+    tell(p >= 0 ? p : process, offence, where);
     the_world.locked = the_world.in_callback = 0;
     the_world.asked = -1;
     the_world.releasing = the_world.freed_waits = the_world.stopping = false;
@@ -65,7 +71,7 @@ static void give_up(enum event_offence offence, const char *where)
     }
 }
 
-void guard_call(void (*fn)(void *ctx), void *ctx)
+void guard_call(int process, void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;
     const char *where = NULL;
@@ -75,8 +81,8 @@ void guard_call(void (*fn)(void *ctx), void *ctx)
     }
     calls++;
     if (!guard->call(fn, ctx, &offence, &where)) {
-        give_up(offence, where);
+        give_up(process, offence, where);
     } else if (guard->changed(&where)) {
-        world_note_offence(EVENT_OFFENCE_GLOBAL, where);
+        tell(process, EVENT_OFFENCE_GLOBAL, where);
     }
 }

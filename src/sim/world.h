@@ -153,8 +153,9 @@ void world_note_offence(enum event_offence offence, const char *where);
 
 /* ---- guard.c: steps of recipes that are not to be trusted ---- */
 
-/* fn(ctx), guarded if there is a guard: a process that did not come back is noted, and as if it had crashed. */
-void guard_call(void (*fn)(void *ctx), void *ctx);
+/* fn(ctx), a step of this process, guarded if there is a guard: a process that did not come back is noted, and as if it had
+ * crashed. */
+void guard_call(int process, void (*fn)(void *ctx), void *ctx);
 
 /* ---- process.c: entering recipes ---- */
 

@@ -25,15 +25,15 @@ refused()
 found '$recipe': $1" "${check[@]}" "$scenario"
 }
 
-# caught RUDE SENTENCE: it is a violation like any other, also in random runs and in a replay.
+# caught RUDE SENTENCE [PROCESS]: it is a violation like any other, also in random runs and in a replay.
 caught()
 {
     local trace
     build -DRUDE="$1"
     rm -rf "$scratch/reports"
-    expect 1 "contract_is_kept: the recipe of a $2" "${check[@]}" "$scenario"
+    expect 1 "contract_is_kept: the recipe of ${3:-a} $2" "${check[@]}" "$scenario"
     trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
-    expect 1 "the recipe of a $2" "$LOCKSTEP" replay "$trace"
+    expect 1 "the recipe of ${3:-a} $2" "$LOCKSTEP" replay "$trace"
     expect 1 "the recipe of " "$LOCKSTEP" run --no-search --seeds 20 --no-shrink --recipe "$recipe" --out "$scratch/reports" \
         "$scenario"
 }
@@ -94,4 +94,9 @@ caught SLEEP 'waits inside a world, where nobody can wake it'
 caught RECURSE 'crashes: SIGSEGV in '
 # ThreadSanitizer holds signals back until a thread calls something.
 [[ $LOCKSTEP_SANITIZE == *thread* ]] || caught LOOP 'does not come back'
+
+# It is told of whose step it was.
+printf '# b.\nworld used\nmutex /locks/x\nprocess a: acquire release\nprocess b: acquire release acquire release
+properties contract_is_kept\n----\n' >"$scenario"
+caught GLOBAL 'keeps state outside of its state: a_public_variable' b
 finish
