@@ -35,6 +35,10 @@ static const char *const PROGRAMS[] = {
     "acquire x acquire x owner=1 acquire x owner=2 release x release x owner=1 release x owner=2",
     "acquire x write x acquire x write x guarded release x write x release x",
     "acquire x timeout=1s release x anyway stop start try x release x",
+    "acquire x nowait acquire x owner=1 nowait release x release x owner=1",
+    "acquire x nowait stop start acquire x release x",
+    "acquire x nowait revoke x release x",
+    "acquire x write x guarded nowait release x",
 };
 
 #define PROGRAM_COUNT ((int)(sizeof PROGRAMS / sizeof PROGRAMS[0]))
