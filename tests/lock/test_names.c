@@ -179,6 +179,10 @@ static void sorting_puts_contenders_first(void **state)
     assert_string_equal(names[1], A "0000000009");
     assert_string_equal(names[2], C "0000000010");
     assert_int_equal(list.count, 5);
+    /* The others are still there: the client library frees all of them. */
+    bool swapped = strcmp(names[3], "5") == 0;
+    assert_string_equal(names[swapped ? 4 : 3], "content");
+    assert_string_equal(names[swapped ? 3 : 4], "5");
 }
 
 int main(void)

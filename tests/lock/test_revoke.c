@@ -534,6 +534,43 @@ static void a_read_that_fails_is_repeated_by_the_timer(void **state)
     }
 }
 
+/* The session counts failures as far as the delay goes by them. */
+static void failures_are_counted_to_the_longest_delay(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage.options.timed = true;
+    stage_ready();
+    stage_job(0, make_revocable);
+    refusals = 1000;
+    play("a acquire", "pass 300000");
+    assert_true(refusals < 970);
+    assert_int_equal(((struct probe *)process_state(0))->session.retries, 16);
+    refusals = 0;
+    stage_end();
+}
+
+static void hear_of_another(struct probe *probe)
+{
+    ls_env_lock(probe->session.env);
+    lock_mutex_hear(probe->session.claims, ZOO_CHANGED_EVENT, "/locks/x/another");
+    ls_env_unlock(probe->session.env);
+}
+
+/* An event that finds the holder, and is not about its node, says nothing to it. */
+static void a_holder_hears_of_its_own_node_alone(void **state)
+{
+    (void)state;
+    held(1);
+    stage_forget();
+    stage_job(0, hear_of_another);
+    play("settle");
+    asked("");
+    assert_int_equal(fakezk_watches(0), 1);
+    stage_end();
+}
+
 static void a_read_that_fails_delays_no_release(void **state)
 {
     (void)state;
@@ -912,6 +949,8 @@ int main(void)
         cmocka_unit_test(who_releases_when_it_is_granted_is_not_asked),
         cmocka_unit_test(a_lost_read_is_repeated),
         cmocka_unit_test(a_read_that_fails_is_repeated_by_the_timer),
+        cmocka_unit_test(failures_are_counted_to_the_longest_delay),
+        cmocka_unit_test(a_holder_hears_of_its_own_node_alone),
         cmocka_unit_test(a_read_that_fails_delays_no_release),
         cmocka_unit_test(a_read_that_waits_for_the_timer_is_sent_at_the_reconnect),
         cmocka_unit_test(a_request_of_an_outage_is_told_once_at_its_end),
