@@ -5,6 +5,7 @@
  * (F-rules of docs/fidelity.md):
  *
  *   F36  callbacks of one handle never run inside each other
+ *   F39  the event of a change comes before an answer that shows it
  *   F40  the answers of one handle come in the order of its requests; each request that was taken has one answer, at the
  *        latest when its handle is closed
  *   F42  what one session reads of a node never goes back
@@ -32,6 +33,7 @@
 #define SESSIONS_MAX 256
 #define STEPS_MAX 512
 #define REST_MAX 100000 /* steps until the ensemble is at rest */
+#define UNWATCHED (-1)
 
 static const char *const PATHS[] = {"/a",    "/b", "/a/x", "/a/y", "/a/x/z", "/c-",
                                     "/a/n-", "",   "/",    "bad",  "/a/",    "/a//x"};
@@ -69,6 +71,8 @@ struct handle {
     unsigned answered;        /* number of the last one that was answered */
     int link;                 /* state argument of the last session event */
     int64_t seen[PATH_COUNT]; /* mzxid of the newest read */
+    /* mzxid when a watch was set on this connection, 0 = there was no node; or UNWATCHED */
+    int64_t watched[PATH_COUNT];
 };
 
 struct request {
@@ -76,7 +80,8 @@ struct request {
     zoo_op_result_t results[3];
     unsigned number; /* among those of its handle, from 1 */
     uint8_t call, path;
-    bool local; /* may be answered out of turn */
+    bool local;   /* may be answered out of turn */
+    bool watches; /* sets a watch on the node */
 };
 
 static struct arena arena;
@@ -85,6 +90,7 @@ static struct request request[REQUESTS_MAX];
 static unsigned requests, missing;   /* missing: answers that are still to come */
 static int ephemerals[SESSIONS_MAX]; /* of each session; -1 = it is closed */
 static bool dropping;                /* the defect: answers may stay out at close */
+static bool forgetting;              /* the defect: events of deletions may stay out */
 
 static bool told_table[CALLS][256];
 static unsigned long taken[CALLS], inputs;
@@ -118,6 +124,34 @@ static void tell_call(uint8_t call, int rc)
     last = now;
 }
 
+/* ---- watches ---- */
+
+static void forget_watches(struct handle *h)
+{
+    for (size_t place = 0; place < PATH_COUNT; place++) {
+        h->watched[place] = UNWATCHED;
+    }
+}
+
+static void forget_watch(struct handle *h, const char *path)
+{
+    for (size_t place = 0; place < PATH_COUNT; place++) {
+        if (strcmp(PATHS[place], path) == 0) {
+            h->watched[place] = UNWATCHED;
+        }
+    }
+}
+
+/* A node was shown as it is since this zxid, or not to be there (0). */
+static void shown(const struct request *r, int64_t mzxid)
+{
+    int64_t *watched = &r->handle->watched[r->path];
+    expect(*watched == UNWATCHED || *watched == mzxid || forgetting,
+           "F39: an answer shows a change before its event comes");
+    bool set = r->watches && (mzxid != 0 || r->call == CALL_EXISTS); /* F66 */
+    *watched = set ? mzxid : *watched;
+}
+
 /* ---- what is called back ---- */
 
 static void enter(struct handle *h)
@@ -142,6 +176,9 @@ static void answered(const void *data, int rc)
     }
     r->number = 0;
     missing--;
+    if (r->call == CALL_UNWATCH || r->call == CALL_UNWATCH_ALL) {
+        h->watched[r->path] = UNWATCHED;
+    }
     tell_call(r->call, rc);
     leave(h);
 }
@@ -171,13 +208,18 @@ static void saw(const void *data, const struct Stat *stat)
         expect(stat->mzxid >= *seen, "F42: a session reads an older state than before");
         *seen = stat->mzxid;
         expect(stat->czxid <= stat->mzxid, "a node is changed before it is created");
+        shown(r, stat->mzxid);
     }
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data)
 {
+    const struct request *r = data;
     expect((rc == ZOK) == (stat != NULL), "a stat comes with ZOK alone");
     saw(data, stat);
+    if (rc == ZNONODE && (r->call == CALL_EXISTS || r->call == CALL_GET)) {
+        shown(r, 0);
+    }
     answered(data, rc);
 }
 
@@ -219,6 +261,9 @@ static void on_watch(zhandle_t *zh, int type, int state, const char *path, void 
     if (type != ZOO_SESSION_EVENT) {
         expect(path != NULL && path[0] != 0, "a node event without a path"); /* "bad" below a chroot is one */
         expect(state == ZOO_CONNECTED_STATE, "F77: a node event of a broken link");
+        if (type != ZOO_CHILD_EVENT) {
+            forget_watch(h, path);
+        }
     }
     leave(h);
 }
@@ -234,6 +279,7 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
     expect(state != h->link || state == ZOO_AUTH_FAILED_STATE, "F43: a session is told the same twice");
     expect(h->link != ZOO_EXPIRED_SESSION_STATE, "F43: a session is told something after its end");
     h->link = state;
+    forget_watches(h);
     leave(h);
 }
 
@@ -309,6 +355,7 @@ static void call(struct handle *h, enum call which, uint8_t path_index, uint8_t 
     const char *path = PATHS[place];
     watcher_fn watcher = how & 1 ? on_watch : NULL;
     struct request *r = new_request(h, which, place);
+    r->watches = watcher != NULL && (which == CALL_EXISTS || which == CALL_GET);
     int version = how & 2 ? -1 : how >> 5, rc = ZBADARGUMENTS;
     switch (which) {
     case CALL_CREATE:
@@ -351,11 +398,13 @@ static void call(struct handle *h, enum call which, uint8_t path_index, uint8_t 
         break;
     case CALL_UNWATCH:
         r->local = true;
+        h->watched[place] = UNWATCHED;
         rc = zoo_aremove_watches(zh, path, how & 2 ? ZWATCHTYPE_ANY : ZWATCHTYPE_DATA, on_watch, h, how & 1,
                                  unwatched.declared, r);
         break;
     case CALL_UNWATCH_ALL:
         r->local = true;
+        h->watched[place] = UNWATCHED;
         rc = zoo_aremove_all_watches(zh, path, ZWATCHTYPE_ANY, how & 1, unwatched.declared, r);
         break;
     default:
@@ -381,6 +430,7 @@ static void open_handle(int client, uint8_t how)
         struct handle *h = &handle[client * FAKEZK_HANDLES_MAX + slot];
         if (h->zh == NULL) {
             memset(h, 0, sizeof *h);
+            forget_watches(h);
             h->client = client;
             h->zh =
                 zookeeper_init(how & 1 ? "s1:1,s2:1,s3:1" : "s1:1,s2:1,s3:1/a", on_session, 4000, NULL, h, 0);
@@ -521,6 +571,7 @@ static void open_ensemble(const uint8_t *header, int servers)
     options.callbacks_in_init = header[3] & 2;
     options.fixed_orders = header[3] & 4;
     dropping = (options.defects & FAKEZK_DEFECT_DROP_AT_CLOSE) != 0;
+    forgetting = (options.defects & FAKEZK_DEFECT_MISSED_WATCH) != 0;
     if (arena.base == NULL && arena_open(&arena, ARENA_BYTES) != 0) {
         abort();
     }
