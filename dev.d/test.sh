@@ -168,22 +168,27 @@ check_coverage()
         --fail-under-line 90 --fail-under-branch 80 --print-summary build/coverage
 }
 
+# valgrind_one PROGRAM: what it complains about, if anything.
+valgrind_one()
+{
+    local log=build/valgrind/${1//\//.}
+    LOCKSTEP_SANITIZE=valgrind valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
+        "$1" >"$log" 2>&1 && return
+    echo "valgrind $1:"
+    cat "$log"
+    return 1
+}
+
 # The unit tests that need no server; the others depend on timing, which valgrind stretches.
 check_valgrind()
 {
-    local program failed=0 count=0 log=build/valgrind.out
-    for program in build/release/tests/*/test_*; do
-        [[ $program != */tests/real/* && -x $program && -f $program ]] || continue
-        count=$((count + 1))
-        if ! LOCKSTEP_SANITIZE=valgrind valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
-            "$program" >$log 2>&1; then
-            echo "valgrind $program:"
-            cat $log
-            failed=$((failed + 1))
-        fi
-    done
-    note "$count programs, $failed with complaints"
-    ((failed == 0 && count > 0))
+    local programs=() failed=0
+    mapfile -t programs < <(find build/release/tests -path '*/real/*' -prune -o -type f -name 'test_*' -perm -u+x -print | sort)
+    mkdir -p build/valgrind
+    export -f valgrind_one
+    printf '%s\0' "${programs[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'valgrind_one "$1"' valgrind || failed=1
+    note "${#programs[@]} programs"
+    ((failed == 0 && ${#programs[@]} > 0))
 }
 
 # Every broken recipe leaves a trace of the violation that it is listed with; its replay is the same text whatever
