@@ -616,7 +616,7 @@ int32_t commit_request(int client, int slot, int32_t session, int server, const 
 
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request)
 {
-    commit_late_all();
+    aside_late_all();
     int32_t zxid = the_log()->zxid;
     struct zk_message *reply = reply_begin(request, zxid);
     reply_path(reply, request->bytes);
@@ -659,7 +659,7 @@ static struct zk_session *add_session(int client, int32_t number)
 
 int32_t commit_open_session(int client, int32_t timeout_ms)
 {
-    commit_late_all();
+    aside_late_all();
     begin_batch();
     int32_t number = next_session_number(client);
     struct zk_session *session = add_session(client, number);
@@ -699,7 +699,7 @@ static struct zk_node *next_ephemeral(int32_t session)
 
 void commit_close_session(int32_t number)
 {
-    commit_late_all();
+    aside_late_all();
     struct zk_session *session = session_find(number);
     LS_ASSERT(session != NULL);
     int client = session->client;
@@ -723,109 +723,12 @@ void commit_close_session(int32_t number)
     }
     struct pack pack = log_pack();
     pack_remove(&pack, &session_find(number)->rec);
-    commit_forget_left(number);
+    aside_forget(number);
     publish(client);
     forward_all(client, 0, 0, NULL);
     server_end_session(0, number);
     struct fakezk_event event = {.kind = FAKEZK_SESSION_CLOSED, .client = (uint8_t)client, .session = number};
     fakezk_emit(&event);
-}
-
-/* ---- late writes (F79) ---- */
-
-/* A parked write keeps its request; `forwarded` holds the session, `lo_ms` the client. */
-static struct zk_request *set_aside(int list, int client, int32_t session, const struct zk_request *request)
-{
-    struct pack pack = log_pack();
-    struct zk_request *late = (struct zk_request *)pack_append(&pack, list, request->rec.size);
-    if (late == NULL) {
-        fakezk_note_trouble("limit: too many late writes");
-        return NULL;
-    }
-    memcpy((char *)late + sizeof late->rec, (const char *)request + sizeof request->rec,
-           request->rec.size - sizeof request->rec);
-    late->rec.tag = request->rec.tag;
-    late->forwarded = session;
-    late->lo_ms = client;
-    late->hi_ms = 0;
-    late->completion = 0;
-    late->data = NULL;
-    late->out = NULL;
-    return late;
-}
-
-void commit_park(int client, int32_t session, const struct zk_request *request)
-{
-    set_aside(LIST_LATE, client, session, request);
-}
-
-static void commit_aside(struct zk_request *late)
-{
-    static _Alignas(8) unsigned char copy[REQUEST_BYTES_MAX];
-    struct pack pack = log_pack();
-    LS_ASSERT(late != NULL && late->rec.size <= sizeof copy);
-    memcpy(copy, late, late->rec.size);
-    pack_remove(&pack, &late->rec);
-    struct zk_request *request = (struct zk_request *)copy;
-    const struct zk_session *session = session_find(request->forwarded);
-    if (session != NULL && session->rec.tag == SESSION_LIVE) {
-        commit_request(request->lo_ms, (int)FAKEZK_NONE, request->forwarded, 0, request);
-    }
-}
-
-void commit_late_first(void)
-{
-    struct pack pack = log_pack();
-    commit_aside((struct zk_request *)pack_first(&pack, LIST_LATE));
-}
-
-void commit_late_all(void)
-{
-    struct pack pack = log_pack();
-    while (pack_first(&pack, LIST_LATE) != NULL) {
-        commit_late_first();
-    }
-}
-
-/* ---- writes behind a broken link ---- */
-
-/* As a parked one; `hi_ms` holds the server. */
-void commit_leave(int client, int32_t session, int server, const struct zk_request *request)
-{
-    struct zk_request *left = set_aside(LIST_LINGER, client, session, request);
-    if (left != NULL) {
-        left->hi_ms = server;
-    }
-}
-
-const struct zk_request *commit_left(int client)
-{
-    struct pack pack = log_pack();
-    for (struct rec *rec = pack_first(&pack, LIST_LINGER); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (((struct zk_request *)rec)->lo_ms == client) {
-            return (struct zk_request *)rec;
-        }
-    }
-    return NULL;
-}
-
-void commit_left_first(int client)
-{
-    commit_aside((struct zk_request *)(uintptr_t)commit_left(client));
-}
-
-void commit_forget_left(int32_t session)
-{
-    struct pack pack = log_pack();
-    struct rec *rec = pack_first(&pack, LIST_LINGER);
-    while (rec != NULL) {
-        if (((struct zk_request *)rec)->forwarded == session) {
-            pack_remove(&pack, rec);
-            rec = pack_first(&pack, LIST_LINGER);
-        } else {
-            rec = pack_next(&pack, rec);
-        }
-    }
 }
 
 /* ---- followers ---- */

@@ -81,7 +81,7 @@ void fakezk_describe_step(const struct fakezk_step *step, char *text, size_t siz
     } else if (step->kind == FAKEZK_RECEIVE) {
         describe_message(unreceived(step->client, step->handle), text, size, owner);
     } else if (step->kind == FAKEZK_LINGER) {
-        snprintf(text, size, "%s", fakezk_op_name(commit_left(step->client)->rec.tag));
+        snprintf(text, size, "%s", fakezk_op_name(aside_lingering(step->client)->rec.tag));
     } else if (step->kind == FAKEZK_APPLY) {
         snprintf(text, size, "%s%s", fakezk_op_name(head_request(step->client, step->handle)->rec.tag),
                  step->refused ? " refused" : "");

@@ -123,7 +123,7 @@ static bool below_ephemeral(const char *path)
 
 bool fakezk_operator_create(const char *path, int perms, bool container)
 {
-    commit_late_all();
+    aside_late_all();
     if (!plain_path(path) || tree_find(0, path) != NULL || below_ephemeral(path)) {
         return false;
     }
@@ -155,7 +155,7 @@ static void remove_below(const char *path)
 
 bool fakezk_operator_remove(const char *path)
 {
-    commit_late_all();
+    aside_late_all();
     if (!plain_path(path) || tree_find(0, path) == NULL) {
         return false;
     }
@@ -189,7 +189,7 @@ bool fakezk_can_sweep(const char *path)
 
 bool fakezk_sweep(const char *path)
 {
-    commit_late_all();
+    aside_late_all();
     if (!fakezk_can_sweep(path)) {
         return false;
     }

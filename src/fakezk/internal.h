@@ -397,21 +397,24 @@ int32_t commit_request(int client, int slot, int32_t session, int server, const 
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request);
 int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
-/* The writes that a cut left in the pipeline: the oldest, or all of them before anything else commits (F79).
- */
-void commit_late_first(void);
-void commit_late_all(void);
-void commit_park(int client, int32_t session, const struct zk_request *request);
-/* The writes that lie in the socket of a server behind a broken link: they may be read until the client has another
- * link, or the session is over. */
-void commit_leave(int client, int32_t session, int server, const struct zk_request *request);
-const struct zk_request *commit_left(int client);
-void commit_left_first(int client);
-void commit_forget_left(int32_t session);
 void commit_operator_create(const char *path, int perms, int node_kind);
 void commit_operator_delete(const char *path);
 /* Applies the next backlog step of a follower. */
 void commit_catch_up(int server);
+
+/* ---- aside.c: writes whose link is gone ---- */
+
+/* Those that a cut left in the pipeline: the oldest commits, or all of them do before anything else (F79). */
+void aside_park(int client, int32_t session, const struct zk_request *request);
+void aside_late_first(void);
+void aside_late_all(void);
+
+/* Those that lie in the socket of a server behind a broken link: they may be read until the client has another
+ * link, or the session is over. */
+void aside_linger(int client, int32_t session, int server, const struct zk_request *request);
+const struct zk_request *aside_lingering(int client);
+void aside_lingering_first(int client);
+void aside_forget(int32_t session);
 
 /* ---- server.c: reading requests ---- */
 

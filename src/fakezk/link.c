@@ -279,7 +279,7 @@ static bool read_ahead(int client, int slot, bool late)
     const struct zk_request *head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
     const struct zk_session *session = session_find(zh->session);
     if (late) {
-        commit_park(client, zh->session, head);
+        aside_park(client, zh->session, head);
         return true;
     }
     bool leader = op_needs_leader(head->rec.tag);
@@ -345,7 +345,7 @@ static void leave_unread(int client, int slot, bool parked)
     for (rec = parked ? pack_next(&pack, rec) : rec; rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_request *request = (struct zk_request *)rec;
         if (rec->word != 0 && request->forwarded == 0 && op_is_write(rec->tag)) {
-            commit_leave(client, zh->session, zh->server, request);
+            aside_linger(client, zh->session, zh->server, request);
         }
     }
 }
@@ -639,7 +639,7 @@ static bool admit(int client, int slot, int server, bool resumes)
         }
         catch_up_all(server);
     }
-    commit_forget_left(zh->session);
+    aside_forget(zh->session);
     zh->server = (uint8_t)server;
     zh->halved = 0;
     zh->half = resumes ? HALF_RESUMED : HALF_NEW;

@@ -174,7 +174,7 @@ static inline bool can_rearm(const struct zk_seen *seen)
 
 static inline bool can_linger(int client)
 {
-    const struct zk_request *left = commit_left(client);
+    const struct zk_request *left = aside_lingering(client);
     return left != NULL && !server_at(left->hi_ms)->frozen;
 }
 

@@ -438,7 +438,7 @@ void server_apply(int client, int slot, bool refused)
     if (request->rec.tag == OP_SYNC) {
         zxid = commit_sync(client, slot, zh->server, request);
     } else if (op_is_write(request->rec.tag)) {
-        commit_late_all();
+        aside_late_all();
         zxid = commit_request(client, slot, zh->session, zh->server, request);
     } else {
         answer_read(client, slot, zh->server, request);

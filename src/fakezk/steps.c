@@ -263,7 +263,7 @@ void fakezk_step(const struct fakezk_step *step)
         server_apply(step->client, step->handle, step->refused);
         break;
     case FAKEZK_COMMIT:
-        commit_late_first();
+        aside_late_first();
         break;
     case FAKEZK_CATCH_UP:
         commit_catch_up(step->server);
@@ -296,7 +296,7 @@ void fakezk_step(const struct fakezk_step *step)
         link_rearm(step->client, step->handle);
         break;
     case FAKEZK_LINGER:
-        commit_left_first(step->client);
+        aside_lingering_first(step->client);
         break;
     }
 }

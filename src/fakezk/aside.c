@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Writes whose link is gone and that may commit all the same: those that a cut has left in the pipeline, and, in worlds with fine
+ * steps, those that a server has not read yet. */
+#include "base/assert.h"
+#include "fakezk/internal.h"
+
+#include <string.h>
+
+/* ---- late writes (F79) ---- */
+
+/* A parked write keeps its request; `forwarded` holds the session, `lo_ms` the client. */
+static struct zk_request *set_aside(int list, int client, int32_t session, const struct zk_request *request)
+{
+    struct pack pack = log_pack();
+    struct zk_request *late = (struct zk_request *)pack_append(&pack, list, request->rec.size);
+    if (late == NULL) {
+        fakezk_note_trouble("limit: too many late writes");
+        return NULL;
+    }
+    memcpy((char *)late + sizeof late->rec, (const char *)request + sizeof request->rec,
+           request->rec.size - sizeof request->rec);
+    late->rec.tag = request->rec.tag;
+    late->forwarded = session;
+    late->lo_ms = client;
+    late->hi_ms = 0;
+    late->completion = 0;
+    late->data = NULL;
+    late->out = NULL;
+    return late;
+}
+
+void aside_park(int client, int32_t session, const struct zk_request *request)
+{
+    set_aside(LIST_LATE, client, session, request);
+}
+
+static void commit_now(struct zk_request *late)
+{
+    static _Alignas(8) unsigned char copy[REQUEST_BYTES_MAX];
+    struct pack pack = log_pack();
+    LS_ASSERT(late != NULL && late->rec.size <= sizeof copy);
+    memcpy(copy, late, late->rec.size);
+    pack_remove(&pack, &late->rec);
+    struct zk_request *request = (struct zk_request *)copy;
+    const struct zk_session *session = session_find(request->forwarded);
+    if (session != NULL && session->rec.tag == SESSION_LIVE) {
+        commit_request(request->lo_ms, (int)FAKEZK_NONE, request->forwarded, 0, request);
+    }
+}
+
+void aside_late_first(void)
+{
+    struct pack pack = log_pack();
+    commit_now((struct zk_request *)pack_first(&pack, LIST_LATE));
+}
+
+void aside_late_all(void)
+{
+    struct pack pack = log_pack();
+    while (pack_first(&pack, LIST_LATE) != NULL) {
+        aside_late_first();
+    }
+}
+
+/* ---- writes behind a broken link ---- */
+
+/* As a parked one; `hi_ms` holds the server. */
+void aside_linger(int client, int32_t session, int server, const struct zk_request *request)
+{
+    struct zk_request *left = set_aside(LIST_LINGER, client, session, request);
+    if (left != NULL) {
+        left->hi_ms = server;
+    }
+}
+
+const struct zk_request *aside_lingering(int client)
+{
+    struct pack pack = log_pack();
+    for (struct rec *rec = pack_first(&pack, LIST_LINGER); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct zk_request *)rec)->lo_ms == client) {
+            return (struct zk_request *)rec;
+        }
+    }
+    return NULL;
+}
+
+void aside_lingering_first(int client)
+{
+    commit_now((struct zk_request *)(uintptr_t)aside_lingering(client));
+}
+
+void aside_forget(int32_t session)
+{
+    struct pack pack = log_pack();
+    struct rec *rec = pack_first(&pack, LIST_LINGER);
+    while (rec != NULL) {
+        if (((struct zk_request *)rec)->forwarded == session) {
+            pack_remove(&pack, rec);
+            rec = pack_first(&pack, LIST_LINGER);
+        } else {
+            rec = pack_next(&pack, rec);
+        }
+    }
+}
