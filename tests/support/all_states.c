@@ -26,7 +26,7 @@ void all_states_open(struct all_states *all, const char *text, uint32_t most)
     assert_int_equal(run_init(&all->run, &all->setup), 0);
     run_begin(&all->run, SCHEDULE_SEARCH, 1);
     all->most = most;
-    all->image = calloc(most, sizeof *all->image);
+    all->image = calloc(most, sizeof(void *));
     all->key = calloc(2ul * most, sizeof *all->key);
     all->place = calloc(2ul * most, sizeof *all->place);
     assert_true(all->image != NULL && all->key != NULL && all->place != NULL);
