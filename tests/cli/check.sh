@@ -94,7 +94,7 @@ expect_line "lockstep check: expected a number from 1 to 10000000 after --max-ti
 
 # Memory that is refused is a limit, wherever it is missed. Sanitizers need more than they would get, and with counters of coverage
 # time runs out first.
-if [[ -z $LOCKSTEP_SANITIZE && $LOCKSTEP_BUILD_DIR != */coverage ]]; then
+if ! is_slow_build; then
     for strategy in dfs bfs; do
         (
             ulimit -v 100000

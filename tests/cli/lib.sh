@@ -47,6 +47,12 @@ same()
     fi
 }
 
+# Builds that watch or count themselves are up to twenty times slower, and find the same.
+is_slow_build()
+{
+    [[ -n $LOCKSTEP_SANITIZE || $LOCKSTEP_BUILD_DIR == */coverage ]]
+}
+
 finish()
 {
     exit $failed

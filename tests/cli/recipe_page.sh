@@ -35,6 +35,5 @@ block diff 1 >mend.diff
 git apply --unsafe-paths mend.diff
 cmp mine.c "$example" || failed=1
 expect 0 "$(block '' 3)" bash -c "$(block sh 3)"
-# Builds that watch or count themselves are too slow for all of the suite.
-[[ -n $LOCKSTEP_SANITIZE || $LOCKSTEP_BUILD_DIR == */coverage ]] || expect 0 "$(block '' 4)" bash -c "$(block sh 4)"
+is_slow_build || expect 0 "$(block '' 4)" bash -c "$(block sh 4)"
 finish

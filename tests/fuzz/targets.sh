@@ -6,9 +6,8 @@
 # find finds it, tells it, and leaves the input behind.
 source "$(dirname "$0")/../cli/lib.sh"
 bin=$LOCKSTEP_BUILD_DIR/fuzz
-# Builds that watch themselves do a part of it.
 many=60000
-[[ -z $LOCKSTEP_SANITIZE ]] || many=6000
+! is_slow_build || many=6000
 
 # fuzz TARGET FILE...: from there.
 fuzz()
