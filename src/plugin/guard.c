@@ -181,7 +181,7 @@ static void keep(uintptr_t from, uintptr_t end)
     }
 }
 
-/* All but its marks, which no code can read. */
+/* All but its marks, which tell nothing back to whoever sets them. */
 static void keep_variables(void)
 {
     uintptr_t offset, marks = 0;
