@@ -80,8 +80,9 @@ function(lockstep_library target kind)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${library_NAME} LINKER_LANGUAGE C)
     target_link_options(${target} PRIVATE ${SEPARATE_OPTIONS})
     target_link_libraries(${target} PUBLIC ${library_LINK})
-    # A sanitizer's runtime is in the program that loads the library, so only plain builds can insist on closure.
-    if(kind STREQUAL SHARED AND NOT LOCKSTEP_SANITIZE)
+    # A sanitizer's runtime is in the program that loads the library, so only plain builds can insist on closure. Around these
+    # sources may be a project that has one.
+    if(kind STREQUAL SHARED AND NOT LOCKSTEP_SANITIZE AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
         target_link_options(${target} PRIVATE -Wl,--no-undefined)
     endif()
 endfunction()

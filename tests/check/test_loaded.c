@@ -42,7 +42,8 @@ static void canon_newest(const void *memory, struct ls_property_rename *rename)
         rename->zxid(rename, &state->czxid[i]);
         rename->session(rename, &state->session[i]);
     }
-    rename->zxid(rename, state->czxid + LS_PROPERTY_STATE_MAX / 8); /* behind it: nobody's number */
+    uintptr_t behind = (uintptr_t)memory + LS_PROPERTY_STATE_MAX;
+    rename->zxid(rename, (const int64_t *)behind); /* NOLINT(performance-no-int-to-ptr): nobody's number */
 }
 
 static void observe_rests(void *memory, const struct event *event, struct ls_judge *judge)
