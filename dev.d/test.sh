@@ -172,7 +172,8 @@ check_coverage()
 valgrind_one()
 {
     local log=build/valgrind/${1//\//.}
-    LOCKSTEP_SANITIZE=valgrind valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
+    LOCKSTEP_SOURCE_DIR=$PWD LOCKSTEP_BUILD_DIR=$PWD/build/release LOCKSTEP=$PWD/build/release/lockstep LOCKSTEP_SANITIZE=valgrind \
+        valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
         "$1" >"$log" 2>&1 && return
     echo "valgrind $1:"
     cat "$log"

@@ -46,9 +46,11 @@ struct expansion {
 
 /* ---- life ---- */
 
+/* A damaged checkpoint may begin with a state that is violated before any step: then the first action is asked for, and there
+ * was none. */
 static bool open_lists(struct expansion *x)
 {
-    x->action = malloc(WORLD_ACTIONS_MAX * sizeof *x->action);
+    x->action = calloc(WORLD_ACTIONS_MAX, sizeof *x->action);
     x->fingerprint = malloc(WORLD_ACTIONS_MAX * sizeof *x->fingerprint);
     x->state = malloc((size_t)WORLD_ACTIONS_MAX * (size_t)x->blocks * sizeof *x->state);
     x->intern = intern_open(x->arena);
