@@ -209,12 +209,22 @@ check_replays()
     ((failed == 0 && count > 0))
 }
 
+# leave_trace RECIPE PROPERTY FOLDER: directed scenarios show it, or, of who waits for ever, a search.
+leave_trace()
+{
+    local how=(run scenarios/mutex scenarios/regress)
+    case $2 in
+    can_always_be_served | served_under_weak_fairness) how=(check scenarios/explore/live*_2.scn) ;;
+    esac
+    build/release/lockstep "${how[0]}" --quiet --no-shrink --recipe "$1" --out "$3" "${how[@]:1}" >"$3/run.txt" 2>&1 || true
+}
+
 # replays_agree RECIPE PROPERTY FOLDER
 replays_agree()
 {
     local recipe=$1 property=$2 folder=$3 trace preset
     mkdir "$folder"
-    build/release/lockstep run --quiet --no-shrink --recipe "$recipe" --out "$folder" scenarios/mutex scenarios/regress >"$folder/run.txt" 2>&1 || true
+    leave_trace "$recipe" "$property" "$folder"
     trace=$(trace_of "$property" "$folder/run.txt")
     if [[ -z $trace ]]; then
         note "$recipe left no trace of $property"
