@@ -397,8 +397,8 @@ static const struct ls_recipe *load_recipe(const char *path, char why[PLUGIN_WHY
 {
     int count = 0;
     const struct ls_recipe *recipe = plugin_recipe(path, why);
-    struct ls_mark *marks = recipe ? plugin_marks(recipe, &count) : NULL;
     if (recipe) {
+        struct ls_mark *marks = plugin_marks(recipe, &count);
         coverage_marks_of(recipe, marks, count);
     }
     return recipe;

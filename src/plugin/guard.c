@@ -188,7 +188,7 @@ static void keep_variables(void)
     size_t size, marks_size = 0;
     bool marked = object_marks(watched, &marks, &marks_size);
     for (int i = 0; object_writable(watched, i, &offset, &size); i++) {
-        if (marked && marks >= offset && marks + marks_size <= offset + size) {
+        if (marked && marks >= offset && marks - offset < size) {
             keep(offset, marks);
             keep(marks + marks_size, offset + size);
         } else {

@@ -51,15 +51,13 @@ static const struct ls_recipe *remember(const char *path, const struct ls_recipe
     return &next->recipe;
 }
 
-static void find_marks(const struct ls_recipe *recipe, const struct object *object, uintptr_t base)
+static void find_marks(struct opened *last, const struct object *object, uintptr_t base)
 {
     uintptr_t offset;
     size_t size;
-    for (int i = 0; i < opened_count; i++) {
-        if (&opened[i].recipe == recipe && object_marks(object, &offset, &size)) {
-            opened[i].marks = (struct ls_mark *)(base + offset); /* NOLINT(performance-no-int-to-ptr) */
-            opened[i].mark_count = (int)(size / sizeof(struct ls_mark));
-        }
+    if (object_marks(object, &offset, &size)) {
+        last->marks = (struct ls_mark *)(base + offset); /* NOLINT(performance-no-int-to-ptr) */
+        last->mark_count = (int)(size / sizeof(struct ls_mark));
     }
 }
 
@@ -149,7 +147,7 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
     }
     imports_redirect(object, map->l_addr);
     guard_watch(object, map->l_addr);
-    find_marks(recipe, object, map->l_addr);
+    find_marks(&opened[opened_count - 1], object, map->l_addr);
     return recipe;
 }
 

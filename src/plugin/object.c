@@ -165,6 +165,19 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     return true;
 }
 
+/* What a damaged file says lies elsewhere is not there. */
+static bool is_writable(const struct object *object, uintptr_t offset, size_t size)
+{
+    uintptr_t from;
+    size_t room;
+    for (int i = 0; object_writable(object, i, &from, &room); i++) {
+        if (offset >= from && offset - from <= room && size <= room - (offset - from)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool object_marks(const struct object *object, uintptr_t *offset, size_t *size)
 {
     GElf_Shdr header;
@@ -178,7 +191,7 @@ bool object_marks(const struct object *object, uintptr_t *offset, size_t *size)
         if (name != NULL && strcmp(name, "ls_marks") == 0) {
             *offset = header.sh_addr;
             *size = header.sh_size / sizeof(struct ls_mark) * sizeof(struct ls_mark);
-            return true;
+            return *offset % _Alignof(struct ls_mark) == 0 && is_writable(object, *offset, *size);
         }
     }
     return false;

@@ -154,10 +154,11 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
             }
             command->action.c = (int32_t)number;
         } else if ((verb->flags & VERB_PERMS) && input_word_is(&key, "perms")) {
-            if (parser_integer(parser, &value, "permission bits from 1 to 31", 1, 31, &number) != 0) {
+            uint8_t perms;
+            if (parser_perms(parser, &value, &perms) != 0) {
                 return -1;
             }
-            command->action.c = (int32_t)number;
+            command->action.c = perms;
         } else {
             return parser_wrong(parser, &word,
                                 verb->flags & VERB_COUNT   ? "n=N or the end of the line"

@@ -147,10 +147,13 @@ void coverage_before(struct run *run, const struct action *action)
 
 void coverage_after(void)
 {
+    if (into == NULL) {
+        return;
+    }
     int count;
     struct ls_mark *first = marks_near(of, &count);
     uint8_t bits = states != NULL ? COVERAGE_EVER | COVERAGE_GROWN : COVERAGE_EVER;
-    for (int i = 0; into != NULL && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         struct ls_mark *mark = &first[i];
         if (__atomic_load_n(&mark->reached, __ATOMIC_RELAXED)) {
             mark->reached = 0;

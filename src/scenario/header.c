@@ -279,7 +279,6 @@ static int read_chroot(struct parser *parser)
 static int read_perms(struct parser *parser, uint8_t *perms)
 {
     struct input_word key, value, word = input_next_word(&parser->cursor);
-    int64_t number;
     if (!word.text) {
         return 0;
     }
@@ -287,11 +286,7 @@ static int read_perms(struct parser *parser, uint8_t *perms)
     if (!input_word_is(&key, "perms") || !value.text) {
         return parser_wrong(parser, &word, "perms=N or the end of the line");
     }
-    if (parser_integer(parser, &value, "permission bits from 1 to 31", 1, 31, &number) != 0) {
-        return -1;
-    }
-    *perms = (uint8_t)number;
-    return parser_end_of_line(parser);
+    return parser_perms(parser, &value, perms) == 0 ? parser_end_of_line(parser) : -1;
 }
 
 static int read_node(struct parser *parser)

@@ -35,6 +35,9 @@ int parser_wrong(struct parser *parser, const struct input_word *word, const cha
 int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
                    int64_t max, int64_t *out);
 
+/* Permission bits of a node, as in perms=N. */
+int parser_perms(struct parser *parser, const struct input_word *word, uint8_t *out);
+
 /* A duration with its unit, in milliseconds, at most a day. */
 int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms);
 

@@ -38,6 +38,16 @@ int parser_integer(struct parser *parser, const struct input_word *word, const c
     return 0;
 }
 
+int parser_perms(struct parser *parser, const struct input_word *word, uint8_t *out)
+{
+    int64_t bits = 0;
+    if (parser_integer(parser, word, "permission bits from 1 to 31", 1, 31, &bits) != 0) {
+        return -1;
+    }
+    *out = (uint8_t)bits;
+    return 0;
+}
+
 int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms)
 {
     static const char EXPECTED[] = "a duration up to a day with its unit (ms, s or m)";

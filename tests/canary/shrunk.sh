@@ -5,23 +5,9 @@
 # What is told of a canary is short: the shrunk run of a depth-first search has at most half as many steps again as the shortest run
 # that violates the property of its story, which a search by breadth finds. For each canary in one situation of the standard suite.
 source "$(dirname "$0")/../cli/lib.sh"
+source tests/canary/lib_canary.sh
 [[ -z $LOCKSTEP_SANITIZE ]] || exit 77
-page=docs/kill-matrix.md
 states=300000
-
-# The situations in which a canary is caught, by its short name. Those in which a clock runs or others are asked come last.
-situations_of()
-{
-    sed -n '/^## By situation/,/^## By canary/p' "$page" | awk -F' *[|] *' -v wanted="$1" '{
-        n = split($3, name, ", ")
-        for (i = 1; i <= n; i++) if (name[i] == wanted) print $2 }'
-}
-
-# steps TRACE PROPERTY: how many steps its replay takes until this is violated.
-steps()
-{
-    { "$LOCKSTEP" replay "$1" || true; } | sed -nE "s/^$2 is violated at step ([0-9]+) of .*/\1/p"
-}
 
 # only SITUATION PROPERTY: the situation, with this property alone.
 only()
@@ -66,7 +52,7 @@ declare -A BEYOND=([z60_retries_inside_retries]=deadline_is_kept)
 count=0
 for source in tests/canary/*.c; do
     name=$(basename "$source" .c)
-    property=$(sed -n 's/.*\.breaks = "\(.*\)".*/\1/p' "$source")
+    property=$(property_of "$source")
     if [[ ${BEYOND[$name]:-} != "$property" ]]; then
         compare "$LOCKSTEP_BUILD_DIR/canary/$name.so" "$property" "${name%%_*}"
     fi

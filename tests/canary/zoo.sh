@@ -5,16 +5,8 @@
 # Each canary is caught with the property that its story names, within ten seconds, under a name that says nothing: in one of the
 # situations that docs/kill-matrix.md has for it. slow_matrix.sh runs all of it.
 source "$(dirname "$0")/../cli/lib.sh"
-page=docs/kill-matrix.md
+source tests/canary/lib_canary.sh
 count=0
-
-# The situations that the page has for a canary, by its short name.
-situations_of()
-{
-    sed -n '/^## By situation/,/^## By canary/p' "$page" | awk -F' *[|] *' -v wanted="$1" '{
-        n = split($3, name, ", ")
-        for (i = 1; i <= n; i++) if (name[i] == wanted) print $2 }'
-}
 
 # caught RECIPE PROPERTY SHORT: in the first of the situations that shows the property.
 caught()
@@ -35,7 +27,7 @@ part='*'
 [[ -z $LOCKSTEP_SANITIZE ]] || part='z0[1-5]*'
 for source in tests/canary/$part.c; do
     name=$(basename "$source" .c)
-    property=$(sed -n 's/.*\.breaks = "\(.*\)".*/\1/p' "$source")
+    property=$(property_of "$source")
     recipe=$scratch/$RANDOM$RANDOM.so
     cp "$LOCKSTEP_BUILD_DIR/canary/$name.so" "$recipe"
     start=$SECONDS

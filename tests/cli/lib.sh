@@ -53,6 +53,12 @@ is_slow_build()
     [[ -n $LOCKSTEP_SANITIZE || $LOCKSTEP_BUILD_DIR == */coverage ]]
 }
 
+# steps TRACE PROPERTY: how many steps its replay takes until this is violated.
+steps()
+{
+    { "$LOCKSTEP" replay "$1" || true; } | sed -nE "s/^$2 is violated at step ([0-9]+) of .*/\1/p"
+}
+
 finish()
 {
     exit $failed

@@ -52,6 +52,11 @@ expect 0 '1 of 2 marks were reached' "${check[@]}" --coverage --workers 2 "$scen
 expect 3 '            20 ' "$LOCKSTEP" run --no-search --seeds 20 --coverage --recipe "$recipe" --out "$scratch/reports" "$scenario"
 strip "$recipe"
 expect 0 '1 of 2 marks were reached' "${check[@]}" --coverage "$scenario"
+# Where a damaged file says that they are there is nothing: what looks like one is a variable.
+headers=$(readelf -h "$recipe" | sed -n 's/.*Start of section headers: *\([0-9]*\).*/\1/p')
+section=$(readelf -SW "$recipe" | sed -n 's/^ *\[ *\([0-9]*\)\] ls_marks .*/\1/p')
+printf '\0\0\377\177\0\0\0\0' | dd of="$recipe" bs=1 seek=$((headers + section * 64 + 16)) conv=notrunc status=none
+expect 1 'keeps state outside of its state' "${check[@]}" --coverage "$scenario"
 build
 
 # A trace names the file; without it one line says so.

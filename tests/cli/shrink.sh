@@ -19,12 +19,6 @@ record()
     mv "$scratch/$1"/*.trace "$scratch/$1.trace"
 }
 
-# steps TRACE PROPERTY: how many steps its replay takes until this is violated.
-steps()
-{
-    { "$LOCKSTEP" replay "$1" || true; } | sed -nE "s/^$2 is violated at step ([0-9]+) of .*/\1/p"
-}
-
 # ---- a shorter trace of the same violation ----
 
 record no-sort broken-no-sort "$scratch/two.scn" --no-layers
