@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-"""usage: mutants.py list | run --count N --seed S --jobs J [--out FILE] [--only TEXT]
+"""usage: mutants.py list | run --count N --seed S --jobs J [--out FILE] [--only TEXT] [--again FILE] [--resume]
 
 Makes one small mistake after the other in src/lock and sees whether anything notices. `list` prints all mistakes that it can
 make; `run` draws N of them and tries each in a copy of the tree of its own. See ./dev mutants --help.
 """
 import argparse
+import hashlib
 import os
 import queue
-import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -143,10 +144,17 @@ def all_mutants():
 
 # ---- trying them ----
 
-# A test that loops is ended by the time that it computes, which other work on the machine does not change; one that sleeps for
-# ever by the clock.
-TEST_CPU_S = 120
-TEST_WAIT_S = 900
+# A test that loops is ended by the time that it computes, which other work on the machine does not change: so many times what it
+# needs without any mistake, and never less than the least. One that sleeps for ever is ended by the clock.
+TEST_CPU_FACTOR = 5
+TEST_CPU_LEAST_S = 10
+TEST_WAIT_S = 600
+
+def computed_by_children():
+    """Seconds that all ended children have computed."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
 
 class Tree:
     """A copy of the project that is built beside others."""
@@ -176,12 +184,10 @@ class Tree:
             if re.match(r"test_lock_\w+: phony$", line)]
         if not self.compile("lockstep", *self.targets):
             sys.exit(f"mutants: the tree in {self.folder} does not build")
-        verdict = self.judge()
-        if verdict != "survived":
-            sys.exit(f"mutants: without any mistake: {verdict}")
+        self.measure()
 
     def compile(self, *targets):
-        return subprocess.call(["ninja", "-C", self.build, "-j1", *targets], stdout=subprocess.DEVNULL,
+        return subprocess.call(["ninja", "-C", self.build, *targets], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL) == 0
 
     def run(self, *arguments):
@@ -225,22 +231,33 @@ class Tree:
             return "golden" if golden or result else "survived"
         return result if result.startswith("api") or result == "does not compile" else "property " + result
 
+    def measure(self):
+        """What each unit test computes without any mistake; the quickest comes first from now on."""
+        self.limits = {}
+        for target in self.targets:
+            before = computed_by_children()
+            if self.unit_test(target, TEST_WAIT_S) is not None:
+                sys.exit(f"mutants: without any mistake: {target} fails in {self.folder}")
+            self.limits[target] = max(TEST_CPU_LEAST_S, round(TEST_CPU_FACTOR * (computed_by_children() - before)))
+        self.targets.sort(key=self.limits.get)
+
     def unit_tests(self):
         """The first that fails, or None."""
         if not self.compile(*self.targets):
             return "does not compile"
+        return next(filter(None, (self.unit_test(target, self.limits[target]) for target in self.targets)), None)
+
+    def unit_test(self, target, cpu_s):
+        """What there is to say of a failure, or None."""
         environment = dict(os.environ, LOCKSTEP=os.path.join(self.build, "lockstep"), LOCKSTEP_SOURCE_DIR=self.folder,
                            LOCKSTEP_BUILD_DIR=self.build, LOCKSTEP_SANITIZE="")
-        for target in self.targets:
-            program = os.path.join(self.build, "tests", "lock", target[len("test_lock_"):])
-            try:
-                done = subprocess.run(["prlimit", f"--cpu={TEST_CPU_S}", program], cwd=self.folder, timeout=TEST_WAIT_S,
-                                      env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            except subprocess.TimeoutExpired:
-                return f"api {target} (does not end)"
-            if done.returncode != 0:
-                return f"api {target}"
-        return None
+        program = os.path.join(self.build, "tests", "lock", target[len("test_lock_"):])
+        try:
+            done = subprocess.run(["prlimit", f"--cpu={cpu_s}", program], cwd=self.folder, timeout=TEST_WAIT_S,
+                                  env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return f"api {target} (does not end)"
+        return f"api {target}" if done.returncode != 0 else None
 
     def attempt(self, mutant):
         path = os.path.join(self.folder, mutant.path)
@@ -269,11 +286,12 @@ def attempt_all(trees, drawn, wanted, tell):
                     return
                 mutant = work.get()
                 counted[0] += 1
+            before = time.time()
             verdict = tree.attempt(mutant)
             with lock:
                 if verdict == "does not compile":
                     counted[0] -= 1
-                tell(mutant, verdict)
+                tell(mutant, verdict, time.time() - before)
 
     threads = [threading.Thread(target=worker, args=(tree,), daemon=True) for tree in trees]
     for thread in threads:
@@ -291,29 +309,66 @@ def explained():
         return ""
 
 
+def draw(found, seed):
+    """All of them, in an order that goes by what each of them is: a change of the source leaves the others where they are."""
+    twins = {}
+    def place(mutant):
+        twins[mutant.key()] = twins.get(mutant.key(), 0) + 1
+        return hashlib.sha256(f"{seed} {twins[mutant.key()]} {mutant.key()}".encode()).digest()
+    return [mutant for _, mutant in sorted(((place(mutant), mutant) for mutant in found), key=lambda pair: pair[0])]
+
+
+def unnoticed(path):
+    """The keys of those that a file of results has as survived, or as a golden's alone."""
+    with open(path, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    return {row[2] for row in rows if row[0] in ("survived", "golden")}
+
+
+def known(path, drawn):
+    """What a file of results says already, and which mutants are left."""
+    verdicts, results, left = {}, [], []
+    with open(path, encoding="utf-8") as file:
+        for row in (line.rstrip("\n").split("\t") for line in file):
+            verdicts.setdefault(row[2], []).append(row[0])
+    for mutant in drawn:
+        said = verdicts.get(mutant.key())
+        if said:
+            results.append((mutant, said.pop(0)))
+        else:
+            left.append(mutant)
+    return results, left
+
+
 def run(options):
     found = all_mutants()
-    drawn = list(found)
-    random.Random(options.seed).shuffle(drawn)
+    drawn = draw(found, options.seed)
     if options.only:
         drawn = [mutant for mutant in found if options.only in mutant.key()]
+    if options.again:
+        left = unnoticed(options.again)
+        drawn = [mutant for mutant in drawn if mutant.key() in left]
     trees = [Tree(number) for number in range(1, options.jobs + 1)]
     for tree in trees:
         tree.prepare()
+    verdict = trees[0].judge()
+    if verdict != "survived":
+        sys.exit(f"mutants: without any mistake: {verdict}")
     print(f"{len(found)} mutants can be made, {min(options.count, len(drawn))} are tried, seed {options.seed}", flush=True)
-    results, started = [], time.time()
-    out = open(options.out, "w", encoding="utf-8")
+    started = time.time()
+    results, drawn = known(options.out, drawn) if options.resume else ([], drawn)
+    out = open(options.out, "a" if options.resume else "w", encoding="utf-8")
 
-    def tell(mutant, verdict):
+    def tell(mutant, verdict, seconds):
         results.append((mutant, verdict))
-        print(f"{verdict}\t{mutant.path}:{mutant.line}\t{mutant.key()}", file=out, flush=True)
+        print(f"{verdict}\t{mutant.path}:{mutant.line}\t{mutant.key()}\t{seconds:.0f} s", file=out, flush=True)
         tried = sum(verdict != "does not compile" for _, verdict in results)
         if verdict in ("survived", "golden"):
             print(f"{verdict:8}  {mutant.path}:{mutant.line}: {mutant.key()}", flush=True)
         elif sys.stdout.isatty():
             print(f"\r{tried} tried, {time.time() - started:.0f} s ", end="", flush=True)
 
-    attempt_all(trees, drawn, options.count, tell)
+    attempt_all(trees, drawn, options.count - sum(verdict != "does not compile" for _, verdict in results), tell)
     out.close()
     return summary(results)
 
@@ -340,6 +395,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--again", default="")
+    parser.add_argument("--resume", action="store_true")
     parser.add_argument("--out", default=os.path.join(FOLDER, "results.tsv"))
     options = parser.parse_args()
     os.makedirs(FOLDER, exist_ok=True)

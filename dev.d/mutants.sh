@@ -6,7 +6,7 @@
 help_mutants()
 {
     cat <<'TEXT'
-usage: ./dev mutants [--list] [--count N] [--seed S] [--jobs J] [--only TEXT] [--out FILE]
+usage: ./dev mutants [--list] [--count N] [--seed S] [--jobs J] [--only TEXT] [--again FILE] [--out FILE] [--resume]
 
 Makes one small mistake after the other in src/lock (a check that never or always holds, another comparison, a statement that is
 skipped, a return code that is ignored) in copies of the tree, and sees what notices it: a property, in the directed scenarios and in the
@@ -16,10 +16,13 @@ to be explained in docs/mutants.md, or the exit status is 1.
 
   --list        all mistakes that can be made
   --count N     so many, drawn at random (default: 200)
-  --seed S      the seed of the draw (default: 1)
+  --seed S      the seed of the draw (default: 1); a change of the source leaves what is drawn elsewhere as it is
   --jobs J      that many trees side by side (default: one per core)
   --only TEXT   those whose line in --list contains TEXT
+  --again FILE  those that an earlier run's file has as survived, or as noticed by a golden alone
   --out FILE    a line for each, as they are known (default: build/mutants/results.tsv)
+
+  --resume      what the file of --out says already is not tried again
 
 examples:
   ./dev mutants

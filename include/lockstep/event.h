@@ -95,6 +95,7 @@ enum event_offence {
     EVENT_OFFENCE_KEEP,   /* it came back, or reported, with the mutex held */
     EVENT_OFFENCE_RETURN, /* a timer's function came back without the mutex, or a callback was left half */
     EVENT_OFFENCE_BLOCK,  /* it went to sleep, where nobody can wake it */
+    EVENT_OFFENCE_CLEAN,  /* at rest it said that clean-up is left over, which nothing will ever do */
 };
 
 enum event_request {

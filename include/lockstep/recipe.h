@@ -119,8 +119,8 @@ struct ls_recipe {
     /* Pure: no side effect, no call of ZooKeeper. */
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
-    /* Pure: true when no clean-up is left over (no janitor work). NULL = always idle. What is judged at rest does not depend on it:
-     * a recipe that is not idle with nothing under way never will be. */
+    /* Pure: true when no clean-up is left over (no janitor work). NULL = always idle. A world asks at rest: a recipe that is not
+     * idle with nothing under way never will be (contract_is_kept). */
     bool (*idle)(const void *state);
 
     /* Both or none; NULL = the recipe cannot guard writes. guard() makes `op` the check that the owner's hold of the lock

@@ -2,7 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The recipe keeps to what <lockstep/recipe.h> and <lockstep/env.h> ask of any recipe: it comes back from each call, in
- * one piece, changes nothing but its state and its memory, and handles the mutex of its environment as it should.
+ * one piece, changes nothing but its state and its memory, handles the mutex of its environment as it should, and is idle in
+ * the end.
  *
  * It does not see: reads of what is no state, such as variables of the program that somebody else changes; what a recipe
  * does outside of a world. Crashes, endless loops and variables are looked for in recipes from shared objects only; one that is built in
@@ -18,6 +19,7 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_KEEP] = "comes back or reports with the mutex of its environment held",
     [EVENT_OFFENCE_RETURN] = "leaves a timer's function without the mutex, or a callback half",
     [EVENT_OFFENCE_BLOCK] = "waits inside a world, where nobody can wake it",
+    [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,

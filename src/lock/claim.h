@@ -197,7 +197,6 @@ const void *lock_queue_deref(struct ls_ref ref);
 
 void lock_queue_event(struct ls_session *session, enum ls_session_event event);
 void lock_queue_note(struct lock_claim *claim, uint8_t note);
-void lock_queue_drop(struct lock_claim *claim); /* forgets all notes of a claim */
 
 /* Ends an entry into the session. Calls callbacks until nothing is queued, dropping the mutex around each; does
  * nothing if a thread is already at it. Claims may be freed meanwhile. */

@@ -215,8 +215,7 @@ static void on_deleted(int rc, const void *data)
     lock_session_answered(session, rc);
     if (lock_session_verdict(rc) == LOCK_UNKNOWN)
         lock_telemetry_ambiguous(claim, "delete", rc);
-    if (claim->named)
-        deleted(claim, rc);
+    deleted(claim, rc);
     lock_mutex_go(claim);
     lock_mutex_leave(session);
 }

@@ -77,7 +77,7 @@ static void end_claims(struct ls_mutex *mutex)
     }
 }
 
-/* What is left of its claims does without the mutex. */
+/* What is left of its claims does without the mutex. They have nothing to tell: all is delivered, and nobody else is at it. */
 static void detach_claims(struct ls_mutex *mutex)
 {
     struct lock_claim *next;
@@ -85,7 +85,6 @@ static void detach_claims(struct ls_mutex *mutex)
         next = claim->next;
         if (claim->mutex != mutex)
             continue;
-        lock_queue_drop(claim);
         claim->mutex = NULL;
         lock_janitor_reap(claim);
     }

@@ -27,14 +27,18 @@ static struct ls_env *env_of(const struct lock_survey *survey)
     return survey->place->session->env;
 }
 
+static void take_off(struct lock_survey *survey)
+{
+    struct lock_survey **link = &survey->place->session->surveys;
+    while (*link != survey)
+        link = &(*link)->next;
+    *link = survey->next;
+}
+
+/* One that the session does not know, or no longer. */
 static void free_survey(struct lock_survey *survey)
 {
     struct ls_env *env = env_of(survey);
-    struct lock_survey **link = &survey->place->session->surveys;
-    while (*link && *link != survey)
-        link = &(*link)->next;
-    if (*link)
-        *link = survey->next;
     for (int i = 0; i < survey->count; i++)
         ls_env_free(env, (void *)(uintptr_t)survey->list[i].name);
     ls_env_free(env, survey->list);
@@ -43,12 +47,18 @@ static void free_survey(struct lock_survey *survey)
     ls_env_free(env, survey);
 }
 
+static void discard(struct lock_survey *survey)
+{
+    take_off(survey);
+    free_survey(survey);
+}
+
 static void end(struct lock_survey *survey, int rc)
 {
     survey->rc = rc;
     survey->done = true;
     if (!survey->mutex)
-        free_survey(survey);
+        discard(survey);
 }
 
 static int error_of(int zk_rc)
@@ -242,7 +252,7 @@ void lock_participants_close(struct ls_mutex *mutex)
             continue;
         survey->mutex = NULL;
         if (!survey->in_flight)
-            free_survey(survey);
+            discard(survey);
     }
 }
 
@@ -260,10 +270,7 @@ bool lock_participants_deliver(struct ls_session *session)
         survey = survey->next;
     if (!survey)
         return false;
-    struct lock_survey **link = &session->surveys;
-    while (*link != survey)
-        link = &(*link)->next;
-    *link = survey->next;
+    take_off(survey);
     const struct ls_mutex_options *options = lock_queue_deref(survey->mutex->options);
     int count = survey->rc ? 0 : survey->count;
     ls_env_unlock(session->env);

@@ -125,14 +125,10 @@ void lock_queue_note(struct lock_claim *claim, uint8_t note)
     claim->notes |= note;
 }
 
-void lock_queue_drop(struct lock_claim *claim)
+static void take_first(struct ls_session *session)
 {
-    struct lock_claim **link = &claim->place->session->notes;
-    if (!claim->notes)
-        return;
-    while (*link != claim)
-        link = &(*link)->note_next;
-    *link = claim->note_next;
+    struct lock_claim *claim = session->notes;
+    session->notes = claim->note_next;
     claim->note_next = NULL;
     claim->notes = 0;
 }
@@ -160,7 +156,7 @@ static void deliver_revoke(struct ls_session *session)
     uint64_t owner = claim->owner;
     int64_t token = claim->czxid;
     bool held = claim->state == LOCK_HELD;
-    lock_queue_drop(claim);
+    take_first(session);
     lock_janitor_reap(claim);
     if (!held)
         return;
@@ -187,11 +183,9 @@ static void deliver_note(struct ls_session *session)
         outcome.token = claim->czxid;
         claim->told = 1;
     }
-    if (notes & (LOCK_NOTE_DONE | LOCK_NOTE_FREED)) {
-        claim->rc = 0;
-        claim->zk_rc = 0;
-    }
-    lock_queue_drop(claim);
+    claim->rc = 0;
+    claim->zk_rc = 0;
+    take_first(session);
     if (notes & LOCK_NOTE_REVOKE)
         lock_queue_note(claim, LOCK_NOTE_REVOKE);
     lock_janitor_reap(claim);

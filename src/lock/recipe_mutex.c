@@ -126,10 +126,6 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 {
     (void)listener;
     struct ls_report what = {.kind = kind_of(event), .session = session_id};
-    if (event == LS_SESSION_AUTH_FAILED)
-        what.rc = LS_EAUTHFAILED;
-    else if (event == LS_SESSION_GAVE_UP)
-        what.rc = LS_EGAVEUP;
     report((struct state *)(void *)session, &what);
 }
 
@@ -151,7 +147,6 @@ static void close_mutexes(struct state *state)
     ls_env_lock(state->session.env);
     ls_env_free(state->session.env, state->mutexes);
     ls_env_unlock(state->session.env);
-    state->mutexes = NULL;
 }
 
 static int open_mutexes(struct state *state)

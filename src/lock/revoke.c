@@ -82,7 +82,7 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
             lock_queue_note(claim, LOCK_NOTE_REVOKE);
         } else if (is_request(value, size, stat))
             LS_SOMETIMES("revocation-meets-a-release");
-    } else if (session->id) {
+    } else {
         failed(claim, rc);
     }
     if (claim->state != LOCK_HELD)

@@ -42,7 +42,7 @@ void world_free(void *memory)
 }
 
 /* A step that belongs to no process calls no recipe; should one be at fault all the same, that it was one is what counts. */
-static void tell(int p, enum event_offence offence, const char *where)
+void world_tell_offence(int p, enum event_offence offence, const char *where)
 {
     bool known = p >= 0 && p < the_world.options.processes;
     struct event event = observe_process(EVENT_MISBEHAVED, known ? p : 0);
@@ -53,7 +53,7 @@ static void tell(int p, enum event_offence offence, const char *where)
 
 void world_note_offence(enum event_offence offence, const char *where)
 {
-    tell(called(), offence, where);
+    world_tell_offence(called(), offence, where);
 }
 
 /* What a recipe has left half is thrown away: the process is one that has crashed. Between two calls of it, it is of nobody
@@ -61,7 +61,7 @@ void world_note_offence(enum event_offence offence, const char *where)
 static void give_up(int process, enum event_offence offence, const char *where)
 {
     int p = called();
-    tell(p >= 0 ? p : process, offence, where);
+    world_tell_offence(p >= 0 ? p : process, offence, where);
     the_world.locked = the_world.in_callback = 0;
     the_world.asked = -1;
     the_world.releasing = the_world.freed_waits = the_world.stopping = false;
@@ -83,6 +83,6 @@ void guard_call(int process, void (*fn)(void *ctx), void *ctx)
     if (!guard->call(fn, ctx, &offence, &where)) {
         give_up(process, offence, where);
     } else if (guard->changed(&where)) {
-        tell(process, EVENT_OFFENCE_GLOBAL, where);
+        world_tell_offence(process, EVENT_OFFENCE_GLOBAL, where);
     }
 }

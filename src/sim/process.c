@@ -528,6 +528,25 @@ void process_ask_belief(int p)
     }
 }
 
+/* At rest, where what is not done is never done. */
+static void ask_idle(void *ctx)
+{
+    int p = *(int *)ctx;
+    the_world.asked = p;
+    bool idle = recipe()->idle(process_state(p));
+    the_world.asked = -1;
+    if (!idle) {
+        world_tell_offence(p, EVENT_OFFENCE_CLEAN, NULL);
+    }
+}
+
+void process_ask_idle(int p)
+{
+    if (recipe()->idle != NULL && process_at(p)->started) {
+        guard_call(p, ask_idle, &p);
+    }
+}
+
 /* ---- programs ---- */
 
 static const struct world_program *program(int p)

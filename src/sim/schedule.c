@@ -363,6 +363,9 @@ bool world_rest(struct world *world)
     if (!world_at_rest(world)) {
         return false;
     }
+    for (int p = 0; p < world->options.processes; p++) {
+        process_ask_idle(p);
+    }
     struct event event = observe_process(EVENT_REST, (int)EVENT_PROCESS_NONE);
     observe(&event);
     return true;

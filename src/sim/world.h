@@ -151,6 +151,9 @@ void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1
 /* The recipe of the process that runs does what no recipe may. */
 void world_note_offence(enum event_offence offence, const char *where);
 
+/* That of this process does. */
+void world_tell_offence(int p, enum event_offence offence, const char *where);
+
 /* ---- guard.c: steps of recipes that are not to be trusted ---- */
 
 /* fn(ctx), a step of this process, guarded if there is a guard: a process that did not come back is noted, and as if it had
@@ -178,6 +181,9 @@ void process_wake_all(void);
 struct slot *process_slot(int p, int lock, int owner);
 /* Puts the recipe's query to one process and announces a change (D5). */
 void process_ask_belief(int p);
+
+/* To be asked at rest alone. */
+void process_ask_idle(int p);
 /* The next step of a program, if the process is ready for it, otherwise NULL. Its `process` is not filled in. */
 const struct action *process_next_op(int p);
 void process_skip_ops(int p);

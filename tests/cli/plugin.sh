@@ -96,6 +96,8 @@ caught FREE 'frees memory that it does not own'
 caught LOCK 'takes the mutex of its environment twice, or drops it without holding it'
 caught KEEP 'comes back or reports with the mutex of its environment held'
 caught SLEEP 'waits inside a world, where nobody can wake it'
+caught CLEAN 'says that clean-up is left over, and nothing is under way that would do it'
+caught CRASH_AT_REST 'crashes: SIGSEGV in '
 caught RECURSE 'crashes: SIGSEGV in '
 # ThreadSanitizer holds signals back until a thread calls something.
 [[ $LOCKSTEP_SANITIZE == *thread* ]] || caught LOOP 'does not come back'

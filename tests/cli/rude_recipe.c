@@ -11,7 +11,7 @@
 #include <time.h>
 #include <zookeeper/zookeeper.h>
 
-enum { QUIET, CRASH, ABORT, RECURSE, LOOP, GLOBAL, STATIC, FREE, LOCK, KEEP, SLEEP };
+enum { QUIET, CRASH, ABORT, RECURSE, LOOP, GLOBAL, STATIC, FREE, LOCK, KEEP, SLEEP, CLEAN, CRASH_AT_REST };
 
 #ifndef RUDE
 #define RUDE QUIET
@@ -169,6 +169,15 @@ static enum ls_belief query(const void *state, int lock, int owner)
     return rude->held[lock][owner] > 0 ? LS_HELD : LS_NOT_HELD;
 }
 
+static bool idle(const void *state)
+{
+    const struct rude *rude = state;
+    if (RUDE == CRASH_AT_REST && rude->acquired >= 2) {
+        crash((struct rude *)state);
+    }
+    return RUDE != CLEAN || rude->acquired < 2;
+}
+
 static const struct ls_recipe rude = {
     .name = "rude",
     .summary = "does what no recipe may",
@@ -180,6 +189,7 @@ static const struct ls_recipe rude = {
     .cancel = cancel,
     .release = release,
     .query = query,
+    .idle = idle,
 };
 
 #ifndef NO_MODULE

@@ -121,6 +121,8 @@ static inline void stage_on_done(struct ls_mutex *mutex, uint64_t owner, const s
 {
     stage.zk_rc = outcome->zk_rc;
     if (outcome->rc) {
+        assert_int_equal(outcome->depth, 0);
+        assert_int_equal(outcome->token, 0);
         stage_add(stage.told, "%s failed %s", stage_who(mutex, owner), stage_err(outcome->rc));
         stage_report(mutex, owner, (struct ls_report){.kind = LS_REPORT_FAILED, .rc = outcome->rc});
         return;
@@ -331,6 +333,8 @@ static inline void stage_on_world(void *ctx, const struct event *event)
     case EVENT_WOKEN:
         stage.wakeups++;
         break;
+    case EVENT_MISBEHAVED:
+        fail_msg("the contract of recipes is broken, see enum event_offence: %d", event->code);
     default:
         break;
     }

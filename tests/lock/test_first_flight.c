@@ -363,6 +363,32 @@ static void a_parent_may_not_be_made(void **state)
     stage_end();
 }
 
+static void a_search_for_a_lost_create_may_be_forbidden(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_ready();
+    play("create /locks/x perms=12", "a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "settle");
+    told("a suspended; a reconnected; a failed ENOAUTH; a warned left-behind; a idle");
+    asked("create; list; sync; list; sync; list");
+    assert_int_equal(stage.zk_rc, ZNOAUTH);
+    stage_end();
+}
+
+/* What is missing below a node that may not be made says nothing besides. */
+static void what_forbids_is_told_and_not_what_follows_from_it(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.lock_path[0] = "/locks/x/y/z";
+    stage_ready();
+    play("create /locks perms=1", "a acquire", "settle");
+    told("a failed ENOAUTH");
+    assert_int_equal(stage.zk_rc, ZNOAUTH);
+    asked("create; list; create; create; create; create; create; list");
+    stage_end();
+}
+
 static void forbidden_high_up_is_no_harm_when_the_parent_is_there(void **state)
 {
     (void)state;
@@ -715,6 +741,8 @@ int main(void)
         cmocka_unit_test(a_missing_parent_is_made_with_its_ancestors),
         cmocka_unit_test(a_missing_chroot_is_made_too),
         cmocka_unit_test(a_parent_may_not_be_made),
+        cmocka_unit_test(a_search_for_a_lost_create_may_be_forbidden),
+        cmocka_unit_test(what_forbids_is_told_and_not_what_follows_from_it),
         cmocka_unit_test(forbidden_high_up_is_no_harm_when_the_parent_is_there),
         cmocka_unit_test(an_ancestor_that_can_have_no_children_fails_the_acquire),
         cmocka_unit_test(a_parent_that_vanishes_for_ever_is_made_as_often),

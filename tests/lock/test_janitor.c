@@ -146,6 +146,8 @@ static void a_cancelled_waiter_removes_its_watch_and_node_in_one_flight(void **s
     told("b failed ECANCELED");
     asked("unwatch; delete");
     assert_false(ls_session_idle(&stage_probe(1)->session) && stage.nodes == 2);
+    play("apply s1 b unwatch", "deliver b unwatch-reply");
+    assert_false(stage_probe(1)->session.janitor_timer.armed); /* it is done */
     play("settle");
     told("b idle");
     assert_int_equal(stage.nodes, 1);
@@ -212,6 +214,21 @@ static void a_lost_clean_up_is_repeated(void **state)
         assert_int_equal(stage.wakeups, 0);
         stage_end();
     }
+}
+
+static void a_shared_watch_that_has_fired_needs_no_care(void **state)
+{
+    (void)state;
+    b_waits_for_a();
+    play("b acquire owner=1", "settle",
+         "remove /locks/x/_c_00000002-0000-4000-8000-000000000001-lock-0000000008", "settle");
+    assert_int_equal(fakezk_watches(1), 2);
+    play("a release", "apply s1 a delete", "cut b keep=1 apply=0 rc=-4", "b cancel", "settle");
+    assert_non_null(strstr(stage.told, "b#1 granted"));
+    assert_int_equal(fakezk_watches(1), 0);
+    assert_true(stage_idle(stage_probe(1)));
+    play("b release owner=1", "settle");
+    stage_end();
 }
 
 /* Two claims of one session watch one node: the one that leaves must not take the other's watch along. */
@@ -358,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_waiter_removes_its_watch_and_node_in_one_flight),
         cmocka_unit_test(a_watch_whose_event_is_on_the_way_is_removed_all_the_same),
         cmocka_unit_test(a_watch_that_has_fired_before_the_link_went_needs_no_care),
+        cmocka_unit_test(a_shared_watch_that_has_fired_needs_no_care),
         cmocka_unit_test(a_cancel_before_the_watch_stands_removes_it_after),
         cmocka_unit_test(a_lost_clean_up_is_repeated),
         cmocka_unit_test(a_shared_watch_is_left_to_the_other),

@@ -154,6 +154,7 @@ static void give_back(struct probe *probe)
     (void)probe;
     assert_int_equal(ls_session_close(&borrower), LS_OK);
     assert_null(loan.session);
+    assert_null(borrower.zh);
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
     ls_loan_on_event(&loan, handle, ZOO_SESSION_EVENT,
                      ZOO_EXPIRED_SESSION_STATE); /* of no interest any more */

@@ -3,6 +3,7 @@
 
 /* The mutex as an object: owners, depth, tokens, guards, contents, participants, several locks, misuse, and as much of
  * the blocking shell as answers without sleeping. */
+#include "lock/claim.h"
 #include "stage.h"
 
 static void one(void)
@@ -472,6 +473,25 @@ static void a_survey_ends_with_its_session_or_mutex(void **state)
     }
 }
 
+/* By the close itself, not by a call after it. */
+static void survey_and_close_the_session(struct probe *probe)
+{
+    survey(probe);
+    assert_int_equal(ls_session_close(&probe->session), LS_OK);
+    told("a sees ECLOSED");
+}
+
+static void a_close_tells_what_it_ends(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage.options.defects = WORLD_DEFECT_DROP_AT_CLOSE;
+    stage_ready();
+    stage_job(0, survey_and_close_the_session);
+    stage_end();
+}
+
 static void survey_and_close(struct probe *probe)
 {
     twin_options.ops = &stage_mutex_ops;
@@ -580,6 +600,7 @@ static void closed_mutex_refuses(struct probe *probe)
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
     assert_int_equal(ls_mutex_acquire_start(&mutex, 1, -1), LS_ECLOSED);
     assert_int_equal(ls_mutex_release_start(&mutex, 1), LS_ECLOSED);
+    assert_int_equal(lock_mutex_release(&mutex, 1, NULL), LS_ECLOSED); /* closed while the caller waited for the environment's mutex */
     assert_int_equal(ls_mutex_cancel(&mutex, 1), LS_ECLOSED);
     assert_int_equal(ls_mutex_acquire(&mutex, -1), LS_ECLOSED);
     assert_int_equal(ls_mutex_release(&mutex), LS_ECLOSED);
@@ -723,6 +744,7 @@ int main(void)
         cmocka_unit_test(a_survey_ends_with_its_session_or_mutex),
         cmocka_unit_test(a_closed_mutex_leaves_the_surveys_of_others),
         cmocka_unit_test(a_closed_mutex_hears_of_no_survey),
+        cmocka_unit_test(a_close_tells_what_it_ends),
         cmocka_unit_test(a_survey_may_run_out_of_memory),
         cmocka_unit_test(misuse_is_refused),
         cmocka_unit_test(the_root_can_be_a_lock),

@@ -3,14 +3,20 @@
 
 /* The mutex as a recipe: what a driver is told, and that numbers out of range are refused. */
 #include "stage.h"
+#include "support/handles.h"
+
+#include <errno.h>
 
 extern const struct ls_recipe ls_recipe_mutex;
 
 static char seen[STAGE_TEXT];
+static int answers; /* to requests to give a lock back */
 
 static void see(void *ctx, const struct event *event)
 {
     (void)ctx;
+    assert_int_not_equal(event->kind, EVENT_MISBEHAVED);
+    answers += event->kind == EVENT_REVOKE_SENT;
     if (event->kind <= EVENT_READ_ONLY)
         stage_add(seen, "%s%s%s", event_name((enum event_kind)event->kind), event->code ? " " : "",
                   event->code == 0                                ? ""
@@ -91,12 +97,29 @@ static void numbers_out_of_range_are_refused(void **state)
     (void)state;
     recipe_world(1);
     static const int wrong[] = {-1, 2, 99};
+    zoo_op_t op;
+    char path[FAKEZK_PATH_MAX];
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ls_recipe_mutex.acquire(process_state(0), wrong[i], 0, -1), LS_EINVAL);
         assert_int_equal(ls_recipe_mutex.cancel(process_state(0), wrong[i], 0), LS_EINVAL);
         assert_int_equal(ls_recipe_mutex.release(process_state(0), wrong[i], 0), LS_EINVAL);
         assert_int_equal(ls_recipe_mutex.query(process_state(0), wrong[i], 0), LS_NOT_HELD);
+        assert_int_equal(ls_recipe_mutex.guard(process_state(0), wrong[i], 0, &op, path, sizeof path), LS_EINVAL);
     }
+    world_close(stage.world);
+}
+
+static void a_guard_is_given_to_a_holder_alone(void **state)
+{
+    (void)state;
+    zoo_op_t op;
+    char path[FAKEZK_PATH_MAX];
+    recipe_world(1);
+    assert_int_equal(ls_recipe_mutex.guard(process_state(0), 0, 0, &op, path, sizeof path), LS_ENOTOWNER);
+    play("a acquire x", "settle");
+    assert_int_equal(ls_recipe_mutex.guard(process_state(0), 0, 0, &op, path, 5), LS_EOVERFLOW);
+    assert_int_equal(ls_recipe_mutex.guard(process_state(0), 0, 0, &op, path, sizeof path), LS_OK);
+    assert_int_equal(ls_recipe_mutex.guard(process_state(0), 0, 1, &op, path, sizeof path), LS_ENOTOWNER);
     world_close(stage.world);
 }
 
@@ -114,6 +137,37 @@ static void a_recipe_without_memory_does_not_start(void **state)
     }
 }
 
+static void a_recipe_without_a_handle_does_not_start(void **state)
+{
+    (void)state;
+    recipe_world(1);
+    play("a stop");
+    handles_unopened = 1;
+    handles_error = EINVAL;
+    struct action start = {.kind = ACTION_START};
+    assert_int_equal(world_apply(stage.world, &start), 0);
+    assert_int_equal(handles_unopened, 0);
+    assert_string_equal(world_trouble(stage.world), "the recipe does not start: invalid argument");
+    world_close(stage.world);
+}
+
+/* Whichever allocation fails on the way, who asked is told once. */
+static void a_request_to_give_back_is_answered_once(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 8; n++) {
+        recipe_world(2);
+        play("b revocable x", "b acquire x", "settle");
+        answers = 0;
+        process_mark(0)->fail_in = (uint8_t)n;
+        struct action ask = {.kind = ACTION_REVOKE, .c = 1};
+        bool taken = world_apply(stage.world, &ask) == 0;
+        play("settle");
+        assert_int_equal(answers, taken);
+        world_close(stage.world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,7 +176,10 @@ int main(void)
         cmocka_unit_test(warnings_are_reported),
         cmocka_unit_test(a_driver_can_see_that_the_janitor_has_work),
         cmocka_unit_test(numbers_out_of_range_are_refused),
+        cmocka_unit_test(a_guard_is_given_to_a_holder_alone),
         cmocka_unit_test(a_recipe_without_memory_does_not_start),
+        cmocka_unit_test(a_recipe_without_a_handle_does_not_start),
+        cmocka_unit_test(a_request_to_give_back_is_answered_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

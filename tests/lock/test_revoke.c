@@ -5,14 +5,30 @@
 #include "lock/claim.h"
 #include "stage.h"
 
-/* ---- reads that fail though the link stands ---- */
+/* ---- requests that fail though the link stands ---- */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
                      data_completion_t completion, const void *data);
 int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
                      data_completion_t completion, const void *data);
+int __real_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
+                                   void_completion_t *done, const void *data);
+int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
+                                   void_completion_t *done, const void *data);
 /* NOLINTEND(bugprone-reserved-identifier) */
+
+static int unremoved; /* that many removals of a watch are not taken */
+
+int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
+                                   void_completion_t *done, const void *data)
+{
+    if (unremoved > 0) {
+        unremoved--;
+        return ZSYSTEMERROR;
+    }
+    return __real_zoo_aremove_all_watches(zh, path, type, local, done, data);
+}
 
 static int refusals; /* that many calls are not taken */
 static int losses;   /* and of that many others the answer is lost */
@@ -418,6 +434,24 @@ static void a_session_that_ends_under_a_release_takes_the_watch_along(void **sta
     stage_end();
 }
 
+/* A read that is asked for while the link is down, of which nobody knows yet, is answered behind the end of the session. */
+static void a_read_that_a_dead_session_answers_keeps_nothing(void **state)
+{
+    (void)state;
+    ready(1);
+    play("a acquire", "apply s1 a create", "apply s1 a list", "cut a keep=2 apply=0 rc=-4",
+         "deliver a create-reply", "deliver a list-reply");
+    told("a granted");
+    play("expire a", "bury a", "deliver a session-connecting", "connect a s1", "deliver a session-expired");
+    told("a suspended; a lost");
+    play("a release");
+    told("a refused ELOST");
+    assert_non_null(stage_probe(0)->session.claims);
+    play("deliver a get-reply");
+    assert_null(stage_probe(0)->session.claims);
+    stage_end();
+}
+
 static void a_request_is_not_told_for_a_lost_hold(void **state)
 {
     (void)state;
@@ -669,8 +703,29 @@ static void a_node_that_cannot_be_removed_keeps_no_watch(void **state)
     play("a acquire", "settle");
     assert_int_equal(fakezk_watches(0), 1);
     stage_forget();
-    play("a release", "settle");
+    play("a release", "apply s1 a delete", "deliver a delete-reply", "apply s1 a unwatch",
+         "deliver a unwatch-reply");
+    assert_false(stage_probe(0)->session.janitor_timer.armed); /* it is done */
+    play("settle");
     told("a warned left-behind; a freed ENOAUTH; a idle");
+    asked("delete; unwatch");
+    assert_int_equal(fakezk_watches(0), 0);
+    stage_end();
+}
+
+static void a_watch_on_a_node_that_stays_is_removed_when_the_client_takes_the_request(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_ready();
+    play("create /locks/x perms=5");
+    stage_job(0, make_revocable);
+    play("a acquire", "settle");
+    stage_forget();
+    unremoved = 1;
+    play("a release", "apply s1 a delete", "deliver a delete-reply");
+    assert_int_equal(unremoved, 0);
+    play("fire a janitor-timer", "settle");
     asked("delete; unwatch");
     assert_int_equal(fakezk_watches(0), 0);
     stage_end();
@@ -943,6 +998,7 @@ int main(void)
         cmocka_unit_test(a_request_does_not_reach_the_next_hold),
         cmocka_unit_test(a_request_that_crosses_an_expiry_harms_nobody),
         cmocka_unit_test(a_session_that_ends_under_a_release_takes_the_watch_along),
+        cmocka_unit_test(a_read_that_a_dead_session_answers_keeps_nothing),
         cmocka_unit_test(a_request_is_not_told_for_a_lost_hold),
         cmocka_unit_test(a_release_takes_back_what_is_not_told_yet),
         cmocka_unit_test(a_request_is_told_behind_the_grant),
@@ -958,6 +1014,7 @@ int main(void)
         cmocka_unit_test(a_removed_node_is_not_read_for_ever),
         cmocka_unit_test(a_node_that_is_gone_when_it_is_read_is_left_alone),
         cmocka_unit_test(a_node_that_cannot_be_removed_keeps_no_watch),
+        cmocka_unit_test(a_watch_on_a_node_that_stays_is_removed_when_the_client_takes_the_request),
         cmocka_unit_test(a_watch_on_a_node_that_stays_is_removed_after_a_cut),
         cmocka_unit_test(a_waiter_that_leaves_takes_no_watch_of_a_holder_along),
         cmocka_unit_test(a_closed_mutex_hears_nothing),

@@ -3,30 +3,7 @@
 
 /* The session: what listeners are told, in which order and how often; new handles, retry policies, belief, close. */
 #include "stage.h"
-
-#include <errno.h>
-
-/* ---- handles that cannot be opened ---- */
-
-static int unopened; /* that many from now on */
-
-/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
-zhandle_t *__real_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
-                                 void *context, int flags);
-zhandle_t *__wrap_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
-                                 void *context, int flags);
-/* NOLINTEND(bugprone-reserved-identifier) */
-
-zhandle_t *__wrap_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
-                                 void *context, int flags)
-{
-    if (unopened > 0) {
-        unopened--;
-        errno = EMFILE;
-        return NULL;
-    }
-    return __real_zookeeper_init(hosts, watcher, timeout_ms, id, context, flags);
-}
+#include "support/handles.h"
 
 static void one(void)
 {
@@ -80,6 +57,53 @@ static void exactly_one_lost_lies_between_two_sessions(void **state)
     play("cut a keep=0 apply=0 rc=-4", "expire a", "bury a", "refuse a", "settle");
     told("a suspended; a lost; a connected");
     stage_end();
+}
+
+static int births;
+
+static void end_at_birth(zhandle_t *zh, watcher_fn watcher, void *context)
+{
+    if (++births <= 2)
+        watcher(zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE, "", context);
+}
+
+/* As its thread does when it is quicker than the one that opens the handle. */
+static void fire_reopen_timer(void)
+{
+    struct ls_env *env = stage_probe(0)->session.env;
+    int i = 0;
+    while (i < timer_count(0) && strcmp(timer_name(timer_at(0, i)), "reopen-timer") != 0)
+        i++;
+    assert_true(i < timer_count(0));
+    struct timer fired = *timer_at(0, i);
+    ls_env_lock(env);
+    ls_env_timer_stop(env, fired.timer);
+    ((ls_timer_fn)code_unpack_fn(fired.fn))(fired.ctx);
+    ls_env_unlock(env);
+}
+
+static void end_at_birth_and_fire(zhandle_t *zh, watcher_fn watcher, void *context)
+{
+    end_at_birth(zh, watcher, context);
+    if (births <= 2)
+        fire_reopen_timer();
+}
+
+static void a_handle_that_ends_while_it_is_opened_is_followed_by_another(void **state)
+{
+    (void)state;
+    void (*const ways[])(zhandle_t *, watcher_fn, void *) = {end_at_birth, end_at_birth_and_fire};
+    for (int i = 0; i < 2; i++) {
+        one();
+        births = 0;
+        handles_opened = ways[i];
+        play("expire a", "settle");
+        handles_opened = NULL;
+        told("a suspended; a lost; a connected");
+        assert_int_equal(births, 3);
+        assert_int_equal(__builtin_popcount(fakezk_handles(0)), 1);
+        stage_end();
+    }
 }
 
 static void a_session_that_expires_before_it_was_told_of_is_not_told(void **state)
@@ -726,13 +750,13 @@ static void a_handle_that_cannot_be_opened_is_tried_again(void **state)
     (void)state;
     one();
     play("a acquire", "settle");
-    unopened = 2;
+    handles_unopened = 2;
     play("expire a", "settle");
     told("a granted; a suspended; a lost");
-    assert_int_equal(unopened, 1);
+    assert_int_equal(handles_unopened, 1);
     play("create /locks/x/1", "settle"); /* without a clock a timer goes off when something has changed */
     told("");
-    assert_int_equal(unopened, 0);
+    assert_int_equal(handles_unopened, 0);
     assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_LOST);
     play("create /locks/x/2", "settle");
     told("a connected");
@@ -747,13 +771,13 @@ static void policies_end_the_opening_of_handles(void **state)
     stage.options.used_directory = true;
     stage.session.retry = &twice;
     stage_ready();
-    unopened = 100;
+    handles_unopened = 100;
     play("expire a", "settle");
     for (int i = 0; i < 2; i++)
         play(i == 0 ? "create /locks/x/1" : "create /locks/x/2", "settle");
     told("a suspended; a lost; a gave-up");
-    assert_int_equal(unopened, 97); /* at once, and twice again */
-    unopened = 0;
+    assert_int_equal(handles_unopened, 97); /* at once, and twice again */
+    handles_unopened = 0;
     assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_FAILED);
     stage_end();
 }
@@ -766,6 +790,7 @@ int main(void)
         cmocka_unit_test(a_first_connection_is_told_once),
         cmocka_unit_test(a_broken_link_is_suspended_and_reconnected),
         cmocka_unit_test(exactly_one_lost_lies_between_two_sessions),
+        cmocka_unit_test(a_handle_that_ends_while_it_is_opened_is_followed_by_another),
         cmocka_unit_test(a_session_that_expires_before_it_was_told_of_is_not_told),
         cmocka_unit_test(a_silently_replaced_session_is_lost),
         cmocka_unit_test(callbacks_inside_init_are_served),

@@ -9,6 +9,16 @@ enum { STOP_MS = 2500 }; /* of a session timeout of 4 s, half of which a holder 
 
 static const char *stop_behind; /* the send behind which the process is stopped, once */
 static int64_t stopped_ms;
+static int syncs_refused;  /* that many are not taken by the client */
+static int syncs_lost;     /* and of that many others nobody knows what became of them */
+static string_completion_t lost_completion;
+
+static void answer_is_lost(int rc, const char *value, const void *data)
+{
+    (void)rc;
+    (void)value;
+    lost_completion(ZOPERATIONTIMEOUT, NULL, data);
+}
 
 static void sent(const char *name)
 {
@@ -85,7 +95,16 @@ int __wrap_zoo_adelete(zhandle_t *zh, const char *path, int version, void_comple
 
 int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data)
 {
-    int rc = __real_zoo_async(zh, path, done, data);
+    if (syncs_refused > 0) {
+        syncs_refused--;
+        return ZSYSTEMERROR;
+    }
+    bool lost = syncs_lost > 0;
+    if (lost) {
+        syncs_lost--;
+        lost_completion = done;
+    }
+    int rc = __real_zoo_async(zh, path, lost ? answer_is_lost : done, data);
     sent("sync");
     return rc;
 }
@@ -192,6 +211,36 @@ static void behind_the_sync_that_keeps_a_holder_fresh(void **state)
     stage_end();
 }
 
+/* It is one sync late, and believes on. */
+static void a_sync_that_is_not_taken_is_followed_by_the_next(void **state)
+{
+    (void)state;
+    holding_x(true);
+    syncs_refused = 1;
+    play("pass 800");
+    assert_int_equal(syncs_refused, 0);
+    asked("");
+    play("pass 1600");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    stage_end();
+}
+
+/* The link stands, and an answer that says nothing is no sign of life. */
+static void syncs_without_an_answer_keep_nobody_fresh(void **state)
+{
+    (void)state;
+    holding_x(true);
+    syncs_lost = 100;
+    play("pass 1600");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    play("pass 800");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_UNKNOWN);
+    syncs_lost = 0;
+    play("pass 800");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_HELD);
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +249,8 @@ int main(void)
         cmocka_unit_test(behind_a_delete),
         cmocka_unit_test(behind_the_sync_of_a_waiter_that_was_woken),
         cmocka_unit_test(behind_the_sync_that_keeps_a_holder_fresh),
+        cmocka_unit_test(a_sync_that_is_not_taken_is_followed_by_the_next),
+        cmocka_unit_test(syncs_without_an_answer_keep_nobody_fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

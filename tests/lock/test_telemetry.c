@@ -5,6 +5,7 @@
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 #include "stage.h"
+#include "support/handles.h"
 
 #include <ctype.h>
 
@@ -43,6 +44,34 @@ static void watched(int processes, enum ls_log_level level)
 }
 
 /* ---- the log ---- */
+
+static void listen_now(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_make_revocable(&probe->mutex[0]), LS_OK);
+    told("I /locks/x: owner 1 cannot hear whether it is asked to give the lock back (-9)");
+}
+
+static void a_call_writes_the_lines_that_it_gives_rise_to(void **state)
+{
+    (void)state;
+    watched(1, LS_LOG_INFO);
+    stage_ready();
+    play("a acquire", "settle", "cut a keep=0 apply=0 rc=-4", "expire a", "bury a", "connect a s1");
+    stage_forget();
+    stage_job(0, listen_now);
+    stage_end();
+}
+
+static void a_handle_that_cannot_be_opened_is_logged(void **state)
+{
+    (void)state;
+    watched(1, LS_LOG_WARNING);
+    stage_ready();
+    handles_unopened = 1;
+    play("expire a", "settle");
+    assert_non_null(strstr(stage.told, "W no handle could be opened: ZooKeeper refused"));
+    stage_end();
+}
 
 static void a_life_is_logged_before_it_is_told(void **state)
 {
@@ -505,6 +534,8 @@ static void nothing_is_counted_unasked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_writes_the_lines_that_it_gives_rise_to),
+        cmocka_unit_test(a_handle_that_cannot_be_opened_is_logged),
         cmocka_unit_test(a_life_is_logged_before_it_is_told),
         cmocka_unit_test(what_is_less_severe_than_the_level_is_not_logged),
         cmocka_unit_test(lost_answers_and_refusals_are_logged),
