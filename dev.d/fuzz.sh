@@ -60,7 +60,7 @@ cmd_fuzz()
     source dev.d/build.sh
     setup_groups run fuzz
     step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
-    step "build release" build_preset release ON lockstep || exit 1
+    step "build release" build_preset release ON lockstep make_seeds || exit 1
     fuzz_environment "$target" "$recipe" "$states"
     fuzz_run "$target" "$seconds" "$jobs" "$empty" || exit $EXIT_ENVIRONMENT
     ((minimise == 0)) || step "minimise the corpus" fuzz_minimise "$target"
@@ -126,6 +126,7 @@ fuzz_seeds()
     [[ $target != recipe ]] || corpus=fuzz/corpus/session_loss
     [[ ! -d $corpus ]] || cp "$corpus"/* "$3/"
     case $target in
+    session_loss | recipe) build/release/fuzz/make_seeds "$3" scenarios/{mutex,regress,suite,explore}/*.scn $(find docs build/reports -name '*.trace') ;;
     scenario) cp scenarios/suite/*.scn scenarios/mutex/*.scn "$3/" ;;
     trace) cp docs/findings/*.trace "$3/" ;;
     esac

@@ -34,6 +34,9 @@ struct lock_place; /* private: the path, shared with what the janitor has left t
 /* Longest path of a mutex, in bytes. */
 #define LS_MUTEX_PATH_SIZE_MAX 900
 
+/* And most of its nodes, the last included: all that are missing are created in one flight. */
+#define LS_MUTEX_PATH_NODES_MAX 254
+
 /* How an acquire ended. */
 struct ls_outcome {
     int rc;         /* 0: granted; otherwise a negative enum ls_err */
@@ -94,7 +97,7 @@ struct ls_mutex {
 
 /* Readies a mutex at the absolute path `path` (below the session's chroot), which is copied. Contacts no
  * server; the path's nodes are created when they are missing (as containers, F53). `options` may be NULL.
- * Legal as long as the session is initialised. LS_EINVAL: malformed or too long a path; LS_ENOMEM. */
+ * Legal as long as the session is initialised. LS_EINVAL: malformed, too long or too deep a path; LS_ENOMEM. */
 int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
                   const struct ls_mutex_options *options);
 

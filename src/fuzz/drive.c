@@ -51,13 +51,13 @@ static bool enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 
 /* ---- one step ---- */
 
-static bool may_go_on(const struct fuzz_driver *driver)
+bool fuzz_may_go_on(const struct fuzz_driver *driver)
 {
     const struct run *run = &driver->run;
     return run->steps < FUZZ_STEPS_MAX && !run_violated(run) && world_trouble(run->world) == NULL;
 }
 
-static bool apply(struct fuzz_driver *driver, const struct action *action)
+bool fuzz_apply(struct fuzz_driver *driver, const struct action *action)
 {
     if (run_apply(&driver->run, action) != 0) {
         return false;
@@ -71,7 +71,7 @@ static bool apply(struct fuzz_driver *driver, const struct action *action)
 static bool step_by_default(struct fuzz_driver *driver)
 {
     struct action action;
-    return world_default_action(driver->run.world, &action) && apply(driver, &action);
+    return world_default_action(driver->run.world, &action) && fuzz_apply(driver, &action);
 }
 
 /* ---- decisions ---- */
@@ -87,8 +87,7 @@ static bool is_server_fault(uint8_t kind)
            kind == ACTION_SWEEP;
 }
 
-/* Whether an action that is possible is what the decision is about. */
-static bool is_about(enum fuzz_what what, const struct action *action)
+bool fuzz_is_about(enum fuzz_what what, const struct action *action)
 {
     uint8_t kind = action->kind;
     bool fault = world_is_fault(action);
@@ -129,34 +128,52 @@ static bool is_about(enum fuzz_what what, const struct action *action)
     }
 }
 
-/* What a decision says happens; false if it is not possible now. */
-static bool decide(struct fuzz_driver *driver, const uint8_t *decision)
+/* What happens at the servers is nobody's. */
+static bool is_of_nobody(enum fuzz_what what)
 {
-    enum fuzz_what what = fuzz_what(decision[0]);
-    int clients = driver->scenario.options.processes, low = decision[0] & 15, kept = 0;
-    bool of_nobody = what == FUZZ_CATCH_UP || what == FUZZ_SERVER;
-    int whose = low % clients;
-    int count = world_actions_of(driver->run.world, whose, driver->enabled);
-    if (of_nobody || what == FUZZ_HEAL || what == FUZZ_CONNECT) {
+    return what == FUZZ_CATCH_UP || what == FUZZ_SERVER;
+}
+
+int fuzz_choices(struct fuzz_driver *driver, uint8_t first)
+{
+    enum fuzz_what what = fuzz_what(first);
+    int clients = driver->scenario.options.processes, kept = 0;
+    int count = world_actions_of(driver->run.world, (first & 15) % clients, driver->enabled);
+    if (is_of_nobody(what) || what == FUZZ_HEAL || what == FUZZ_CONNECT) {
         struct action *more = driver->enabled + count;
         LS_ASSERT(count <= WORLD_ACTIONS_MAX / 2);
         count += world_actions_of(driver->run.world, clients, more);
     }
     for (int i = 0; i < count; i++) {
-        if (is_about(what, &driver->enabled[i])) {
+        if (fuzz_is_about(what, &driver->enabled[i])) {
             driver->enabled[kept++] = driver->enabled[i];
         }
     }
-    int which = what >= FUZZ_LOSS ? decision[1] : low / clients + (of_nobody ? low : 0);
-    return kept > 0 && apply(driver, &driver->enabled[which % kept]);
+    return kept;
+}
+
+int fuzz_which(const struct fuzz_driver *driver, const uint8_t *decision, int kept)
+{
+    enum fuzz_what what = fuzz_what(decision[0]);
+    int low = decision[0] & 15;
+    int which = what >= FUZZ_LOSS ? decision[1]
+                                  : low / driver->scenario.options.processes + (is_of_nobody(what) ? low : 0);
+    return which % kept;
+}
+
+/* What a decision says happens; false if it is not possible now. */
+static bool decide(struct fuzz_driver *driver, const uint8_t *decision)
+{
+    int kept = fuzz_choices(driver, decision[0]);
+    return kept > 0 && fuzz_apply(driver, &driver->enabled[fuzz_which(driver, decision, kept)]);
 }
 
 static void follow(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
-    for (size_t at = 0; at < size && may_go_on(driver);) {
+    for (size_t at = 0; at < size && fuzz_may_go_on(driver);) {
         uint8_t decision[2] = {bytes[at], at + 1 < size ? bytes[at + 1] : 0};
         if (fuzz_what(decision[0]) == FUZZ_DEFAULT) {
-            for (int i = decision[0] & 15; i >= 0 && may_go_on(driver) && step_by_default(driver); i--) {
+            for (int i = decision[0] & 15; i >= 0 && fuzz_may_go_on(driver) && step_by_default(driver); i--) {
             }
         } else if (decide(driver, decision)) {
             driver->stats.decisions++;
@@ -175,7 +192,7 @@ static bool step_of_a_program(struct fuzz_driver *driver)
         int count = world_actions_of(driver->run.world, p, driver->enabled);
         for (int i = 0; i < count; i++) {
             if (of_program(&driver->enabled[i])) {
-                return apply(driver, &driver->enabled[i]);
+                return fuzz_apply(driver, &driver->enabled[i]);
             }
         }
     }
@@ -184,7 +201,7 @@ static bool step_of_a_program(struct fuzz_driver *driver)
 
 static void go_to_the_end(struct fuzz_driver *driver)
 {
-    while (may_go_on(driver) && (step_by_default(driver) || step_of_a_program(driver))) {
+    while (fuzz_may_go_on(driver) && (step_by_default(driver) || step_of_a_program(driver))) {
     }
 }
 
@@ -200,15 +217,29 @@ static void come_to_rest(struct fuzz_driver *driver)
     }
 }
 
+static void begin(struct fuzz_driver *driver)
+{
+    memset(&driver->stats, 0, sizeof driver->stats);
+    situations_begin(&driver->situations);
+    run_forget(&driver->run);
+    run_begin(&driver->run, SCHEDULE_SEARCH, 0);
+}
+
+bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+{
+    if (!enter(driver, bytes, size)) {
+        return false;
+    }
+    begin(driver);
+    return true;
+}
+
 static enum fuzz_end run_once(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
     struct run *run = &driver->run;
     size_t header = size < FUZZ_HEADER ? size : FUZZ_HEADER;
     size = size < FUZZ_DECISIONS_MAX + FUZZ_HEADER ? size : FUZZ_DECISIONS_MAX + FUZZ_HEADER;
-    memset(&driver->stats, 0, sizeof driver->stats);
-    situations_begin(&driver->situations);
-    run_forget(run);
-    run_begin(run, SCHEDULE_SEARCH, 0);
+    begin(driver);
     follow(driver, bytes + header, size - header);
     come_to_rest(driver);
     driver->stats.steps = run->steps;

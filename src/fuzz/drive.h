@@ -45,4 +45,24 @@ void fuzz_close(struct fuzz_driver *driver);
 enum fuzz_end fuzz_record(struct fuzz_driver *driver, const uint8_t *bytes, size_t size, const char *folder,
                           struct outcome *outcome);
 
+/* ---- step by step, for who makes an input (encode.h) ---- */
+
+/* The world of a header, at its beginning. False if none can be made. */
+bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
+
+/* False at the end of a run: there are too many steps, or something is violated. */
+bool fuzz_may_go_on(const struct fuzz_driver *driver);
+
+/* What a decision with this first byte chooses between, in driver->enabled; returns how many there are. */
+int fuzz_choices(struct fuzz_driver *driver, uint8_t first);
+
+/* Which of so many, at least one, the decision means. */
+int fuzz_which(const struct fuzz_driver *driver, const uint8_t *decision, int kept);
+
+/* Whether an action that is possible is what the decision is about. */
+bool fuzz_is_about(enum fuzz_what what, const struct action *action);
+
+/* False if it is not possible. */
+bool fuzz_apply(struct fuzz_driver *driver, const struct action *action);
+
 #endif

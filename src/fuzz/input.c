@@ -69,6 +69,18 @@ int fuzz_programs(void)
     return PROGRAM_COUNT;
 }
 
+uint8_t fuzz_sequence_byte(int32_t preset)
+{
+    size_t nearest = 0;
+    for (size_t i = 1; i < sizeof SEQUENCES / sizeof SEQUENCES[0]; i++) {
+        int64_t here = (int64_t)SEQUENCES[i] - preset, best = (int64_t)SEQUENCES[nearest] - preset;
+        if ((here < 0 ? -here : here) < (best < 0 ? -best : best)) {
+            nearest = i;
+        }
+    }
+    return (uint8_t)nearest;
+}
+
 static int servers_of(const struct header *header)
 {
     return 1 + header->byte[1] % 3;

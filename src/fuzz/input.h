@@ -74,6 +74,9 @@ static inline size_t fuzz_decision_size(uint8_t byte)
 /* The scenario that a header stands for; `size` may be less than FUZZ_HEADER. Returns the length of the text. */
 size_t fuzz_scenario_text(const uint8_t *bytes, size_t size, char text[FUZZ_TEXT_MAX]);
 
+/* Byte 3 for the next sequence number that comes nearest. */
+uint8_t fuzz_sequence_byte(int32_t preset);
+
 /* How many programs there are for bytes 9 to 16 to choose from. */
 int fuzz_programs(void);
 

@@ -185,8 +185,7 @@ static void wait_behind(struct lock_claim *claim, const char *ahead)
         lock_mutex_fail(claim, LS_EBUSY, 0);
         return;
     }
-    drop_ahead(claim);
-    claim->state = LOCK_LISTING;
+    claim->state = LOCK_LISTING; /* who was ahead before was dropped when it went */
     claim->ahead = ls_env_alloc(session_of(claim)->env, size);
     if (!claim->ahead) {
         lock_mutex_retry(claim, 0);
@@ -425,7 +424,7 @@ static void first_done(struct lock_claim *claim, int rc)
     claim->first_rc = rc;
     if (!(claim->in_flight & LOCK_LIST)) {
         settle(claim, ZSYSTEMERROR, NULL);
-    } else if (rc == ZOK && !session_is_over(claim) && only_lists(claim)) {
+    } else if (rc == ZOK && only_lists(claim)) {
         claim->state = LOCK_LISTING;
         claim->first_rc = 0;
     }

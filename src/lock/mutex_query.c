@@ -21,10 +21,11 @@ static bool path_is_valid(const char *path)
         return false;
     if (size == 1)
         return true;
+    int nodes = 0;
     for (const char *at = path; *at;) {
         const char *segment = at + 1;
         size_t segment_size = strcspn(segment, "/");
-        if (!segment_size || is_dots(segment, segment_size))
+        if (!segment_size || is_dots(segment, segment_size) || ++nodes > LS_MUTEX_PATH_NODES_MAX)
             return false;
         at = segment + segment_size;
     }

@@ -17,6 +17,8 @@ static bool has_chroot(const struct lock_claim *claim)
     return strchr(claim->place->session->hosts, '/');
 }
 
+_Static_assert(LS_MUTEX_PATH_NODES_MAX + 1 <= UINT8_MAX, "claim->ancestors counts them, and the chroot's");
+
 static int count_ancestors(const struct lock_claim *claim)
 {
     int count = has_chroot(claim);
@@ -69,7 +71,6 @@ static void prepared(struct lock_claim *claim)
     if (lacks_containers(claim, rc)) {
         LS_SOMETIMES("servers-lack-containers");
         session->no_containers = 1;
-        claim->zk_rc = 0;
     } else if (lock_session_verdict(rc) == LOCK_AGAIN) {
         claim->zk_rc = 0;
         lock_mutex_retry(claim, rc);
@@ -107,10 +108,6 @@ void lock_parents_go(struct lock_claim *claim)
 {
     claim->zk_rc = 0;
     claim->first_rc = 0;
-    if (count_ancestors(claim) > UINT8_MAX) {
-        lock_mutex_fail(claim, LS_EINVAL, 0);
-        return;
-    }
     int rc = send_all(claim);
     if (claim->ancestors)
         return; /* one that was not sent is found missing again */

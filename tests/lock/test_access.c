@@ -6,10 +6,11 @@
 
 /* ---- what the client library is given: a text beside the requests ---- */
 
-static int refusal;     /* how that many calls of zoo_add_auth() end ... */
-static int refusals;    /* ... before it works */
-static bool pass_on;    /* they reach the ensemble, and are not told */
-static bool show_perms; /* creates tell the permissions of their ACL */
+static int refusal;      /* how that many calls of zoo_add_auth() end ... */
+static int refusals;     /* ... before it works */
+static bool pass_on;     /* they reach the ensemble, and are not told */
+static bool show_perms;  /* creates tell the permissions of their ACL */
+static int no_ancestors; /* what the client says to creates of ancestors; 0 = it takes them */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t done,
@@ -56,6 +57,8 @@ int __wrap_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int v
 {
     if (show_perms)
         stage_add(stage.asked, "perms=%d", acl->data[0].perms);
+    if (no_ancestors)
+        return no_ancestors;
     return __real_zoo_acreate(zh, path, value, valuelen, acl, mode, done, data);
 }
 
@@ -271,9 +274,25 @@ static void senseless_credentials_are_refused(void **state)
     assert_int_equal(ls_session_init(&session, env, "h", 1000, &options), LS_OK);
 }
 
+/* What the client will never take is not tried for ever. */
+static void an_ancestor_that_the_client_refuses_fails_the_acquire(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_ready();
+    no_ancestors = ZBADARGUMENTS;
+    play("a acquire", "settle");
+    no_ancestors = 0;
+    told("a failed EINVAL");
+    asked("create; list");
+    assert_clean(0);
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_ancestor_that_the_client_refuses_fails_the_acquire),
         cmocka_unit_test(credentials_come_before_all_requests),
         cmocka_unit_test(each_handle_is_given_them_once),
         cmocka_unit_test(without_them_nothing_is_asked),

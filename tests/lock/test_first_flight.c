@@ -5,7 +5,7 @@
  * src/lock/mutex.c. */
 #include "stage.h"
 
-/* ---- lists that the client does not take ---- */
+/* ---- lists that the client does not take, or whose answer says nothing though the link stands ---- */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
@@ -15,6 +15,15 @@ int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 static int refusals; /* that many */
+static int losses;   /* and that many others */
+static strings_completion_t lost_completion;
+
+static void answer_is_lost(int rc, const struct String_vector *list, const void *data)
+{
+    (void)rc;
+    (void)list;
+    lost_completion(ZOPERATIONTIMEOUT, NULL, data);
+}
 
 int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
                              const void *data)
@@ -23,7 +32,11 @@ int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings
         refusals--;
         return ZSYSTEMERROR;
     }
-    return __real_zoo_aget_children(zh, path, watch, completion, data);
+    if (losses == 0)
+        return __real_zoo_aget_children(zh, path, watch, completion, data);
+    losses--;
+    lost_completion = completion;
+    return __real_zoo_aget_children(zh, path, watch, answer_is_lost, data);
 }
 
 #define NODE_A "/locks/x/_c_00000001-0000-4000-8000-000000000001-lock-"
@@ -363,12 +376,28 @@ static void a_parent_may_not_be_made(void **state)
     stage_end();
 }
 
+static void a_search_for_what_is_left_over_is_repeated(void **state)
+{
+    (void)state;
+    one_process();
+    play("a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "a cancel",
+         "deliver a session-connecting", "deliver a create-reply", "deliver a list-reply");
+    losses = 1;
+    play("settle");
+    assert_int_equal(losses, 0);
+    told("a failed ECANCELED; a suspended; a reconnected; a idle");
+    asked("create; list; sync; list; sync; list; delete");
+    assert_clean(0);
+    stage_end();
+}
+
 static void a_search_for_a_lost_create_may_be_forbidden(void **state)
 {
     (void)state;
     stage_set(1);
     stage_ready();
-    play("create /locks/x perms=12", "a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "settle");
+    play("create /locks/x perms=12", "a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4",
+         "settle");
     told("a suspended; a reconnected; a failed ENOAUTH; a warned left-behind; a idle");
     asked("create; list; sync; list; sync; list");
     assert_int_equal(stage.zk_rc, ZNOAUTH);
@@ -741,6 +770,7 @@ int main(void)
         cmocka_unit_test(a_missing_parent_is_made_with_its_ancestors),
         cmocka_unit_test(a_missing_chroot_is_made_too),
         cmocka_unit_test(a_parent_may_not_be_made),
+        cmocka_unit_test(a_search_for_what_is_left_over_is_repeated),
         cmocka_unit_test(a_search_for_a_lost_create_may_be_forbidden),
         cmocka_unit_test(what_forbids_is_told_and_not_what_follows_from_it),
         cmocka_unit_test(forbidden_high_up_is_no_harm_when_the_parent_is_there),

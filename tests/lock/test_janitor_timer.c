@@ -122,6 +122,8 @@ static void its_pauses_double_up_to_ten_seconds(void **state)
         assert_int_equal(pause_ms, expected_ms);
         expected_ms = 2 * expected_ms < 10000 ? 2 * expected_ms : 10000;
     }
+    assert_int_equal(stage_probe(1)->session.sweeps,
+                     16); /* which is enough: states that differ in it alone are few */
     play("settle");
     assert_cleaned();
 }
@@ -215,13 +217,46 @@ static void without_a_timer_the_next_answer_is_a_chance(void **state)
     assert_cleaned();
 }
 
+static void call_acquire(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_acquire_start(&probe->mutex[0], 0, -1), LS_EINVAL);
+}
+
 static void call_cancel(struct probe *probe)
 {
     assert_int_equal(ls_mutex_cancel(&probe->mutex[0], 1), LS_ENOENT);
 }
 
-/* Lets b have no timer while it works, then has it do one more thing. */
-static void left_alone_until(const char *const *lines)
+static void call_release(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_release_start(&probe->mutex[0], 9), LS_ENOTOWNER);
+}
+
+static void call_participants(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_participants_start(&probe->mutex[1], NULL), LS_OK);
+}
+
+static void call_make_revocable(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_make_revocable(&probe->mutex[0]), LS_OK);
+}
+
+static void call_request_revoke(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_request_revoke_start(&probe->session, "/locks/x/lock-0000000001", NULL, NULL),
+                     LS_OK);
+}
+
+static void call_close(struct probe *probe)
+{
+    struct ls_mutex mutex;
+    assert_int_equal(ls_mutex_init(&mutex, &probe->session, "/locks/z", NULL), LS_OK);
+    assert_int_equal(ls_mutex_close(&mutex), LS_OK);
+}
+
+/* Lets b have no timer while it works, then has it do one more thing: a call, or what the lines say. */
+static void left_alone_until(void (*call)(struct probe *probe), const char *const *lines)
 {
     b_waits(NULL, true);
     refusals = FOR_EVER;
@@ -233,8 +268,10 @@ static void left_alone_until(const char *const *lines)
     assert_left_over();
     if (lines)
         stage_play_all(lines);
-    else
-        stage_job(1, call_cancel);
+    else {
+        stage_job(1, call);
+        assert_int_equal(stage_probe(1)->session.unarmed, 0); /* at once: an answer is another entry */
+    }
     play("settle");
     assert_non_null(strstr(stage.told, "b idle"));
     assert_cleaned();
@@ -246,10 +283,14 @@ static void without_a_timer_any_entry_is_a_chance(void **state)
     static const char *const release[] = {"b release y", NULL};
     static const char *const heartbeat[] = {"fire b fresh-timer", NULL};
     static const char *const reconnect[] = {"cut b keep=0 apply=0 rc=-4", NULL};
-    left_alone_until(NULL);
-    left_alone_until(release);
-    left_alone_until(heartbeat);
-    left_alone_until(reconnect);
+    void (*const calls[])(struct probe *) = {call_acquire,      call_cancel,         call_release,
+                                             call_participants, call_make_revocable, call_request_revoke,
+                                             call_close};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        left_alone_until(calls[i], NULL);
+    left_alone_until(NULL, release);
+    left_alone_until(NULL, heartbeat);
+    left_alone_until(NULL, reconnect);
 }
 
 static void the_end_of_the_session_ends_it_too(void **state)

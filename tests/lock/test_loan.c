@@ -252,6 +252,30 @@ static void each_claim_on_loan_is_woken(void **state)
     stage_end();
 }
 
+/* Credentials and certificates belong to who opens the handle. */
+static void lend_with_access(struct probe *probe)
+{
+    static const struct ls_auth auth = {.scheme = "digest", .certificate = "user:secret", .size = 11};
+    static const struct ls_session_options with[] = {{.auth = &auth, .auth_count = 1}, {.tls = "server.pem"}};
+    ls_loan_init(&loan, probe->session.env);
+    open_handle(probe);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, &with[i]),
+                         LS_OK);
+        assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_EINVAL);
+        assert_null(loan.session);
+    }
+    assert_int_equal(zookeeper_close(handle), ZOK);
+}
+
+static void a_session_with_credentials_of_its_own_is_not_lent_to(void **state)
+{
+    (void)state;
+    ready();
+    stage_job(0, lend_with_access);
+    stage_end();
+}
+
 static void lend_too_early(struct probe *probe)
 {
     (void)probe;
@@ -554,6 +578,7 @@ static void a_close_tells_of_nodes_that_may_not_be_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_session_with_credentials_of_its_own_is_not_lent_to),
         cmocka_unit_test(the_next_handle_is_lent_after_a_loss),
         cmocka_unit_test(watches_come_and_go),
         cmocka_unit_test(each_claim_on_loan_is_woken),

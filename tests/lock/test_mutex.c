@@ -583,6 +583,13 @@ static void paths_are_checked(struct probe *probe)
     path[LS_MUTEX_PATH_SIZE_MAX] = 0;
     assert_int_equal(ls_mutex_init(&mutex, &probe->session, path, NULL), LS_OK);
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
+    for (int nodes = LS_MUTEX_PATH_NODES_MAX; nodes <= LS_MUTEX_PATH_NODES_MAX + 1; nodes++) {
+        for (int i = 0; i < nodes; i++)
+            memcpy(path + 2 * (size_t)i, "/x", 3);
+        int rc = ls_mutex_init(&mutex, &probe->session, path, NULL);
+        assert_int_equal(rc, nodes > LS_MUTEX_PATH_NODES_MAX ? LS_EINVAL : LS_OK);
+        assert_int_equal(ls_mutex_close(&mutex), LS_OK);
+    }
     static const char *const good[] = {"/", "/x", "/...", "/.x/y..", "/a b/\xc3\xa4"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(ls_mutex_init(&mutex, &probe->session, good[i], NULL), LS_OK);
@@ -600,7 +607,8 @@ static void closed_mutex_refuses(struct probe *probe)
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
     assert_int_equal(ls_mutex_acquire_start(&mutex, 1, -1), LS_ECLOSED);
     assert_int_equal(ls_mutex_release_start(&mutex, 1), LS_ECLOSED);
-    assert_int_equal(lock_mutex_release(&mutex, 1, NULL), LS_ECLOSED); /* closed while the caller waited for the environment's mutex */
+    assert_int_equal(lock_mutex_release(&mutex, 1, NULL),
+                     LS_ECLOSED); /* closed while the caller waited for the environment's mutex */
     assert_int_equal(ls_mutex_cancel(&mutex, 1), LS_ECLOSED);
     assert_int_equal(ls_mutex_acquire(&mutex, -1), LS_ECLOSED);
     assert_int_equal(ls_mutex_release(&mutex), LS_ECLOSED);

@@ -12,6 +12,29 @@ extern const struct ls_recipe ls_recipe_mutex;
 static char seen[STAGE_TEXT];
 static int answers; /* to requests to give a lock back */
 
+/* ---- what stands in the nodes of contenders ---- */
+
+static char contents[16]; /* of the last */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t done,
+                        const void *data);
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t done,
+                        const void *data);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int mode, string_stat_completion_t done,
+                        const void *data)
+{
+    snprintf(contents, sizeof contents, "%.*s", size, value ? value : "");
+    return __real_zoo_acreate2(zh, path, value, size, acl, mode, done, data);
+}
+
+/* ---- what a driver is told ---- */
+
 static void see(void *ctx, const struct event *event)
 {
     (void)ctx;
@@ -47,6 +70,7 @@ static void grants_and_releases_are_reported(void **state)
     (void)state;
     recipe_world(1);
     play("a acquire x", "settle", "a acquire x");
+    assert_string_equal(contents, "host");
     saw("asked 2; granted 1; asked 2; granted 2");
     play("a release x", "a release x", "settle");
     saw("released 1; released; freed");
@@ -104,7 +128,11 @@ static void numbers_out_of_range_are_refused(void **state)
         assert_int_equal(ls_recipe_mutex.cancel(process_state(0), wrong[i], 0), LS_EINVAL);
         assert_int_equal(ls_recipe_mutex.release(process_state(0), wrong[i], 0), LS_EINVAL);
         assert_int_equal(ls_recipe_mutex.query(process_state(0), wrong[i], 0), LS_NOT_HELD);
-        assert_int_equal(ls_recipe_mutex.guard(process_state(0), wrong[i], 0, &op, path, sizeof path), LS_EINVAL);
+        assert_int_equal(ls_recipe_mutex.revocable(process_state(0), wrong[i]), LS_EINVAL);
+        assert_int_equal(ls_recipe_mutex.revoke(process_state(0), wrong[i], 1), LS_EINVAL);
+        assert_int_equal(ls_recipe_mutex.revoke(process_state(0), 0, -i), LS_EINVAL);
+        assert_int_equal(ls_recipe_mutex.guard(process_state(0), wrong[i], 0, &op, path, sizeof path),
+                         LS_EINVAL);
     }
     world_close(stage.world);
 }

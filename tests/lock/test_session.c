@@ -177,6 +177,39 @@ static void remove_listeners(struct probe *probe)
         ls_session_listener_remove(&probe->session, &listeners[i]);
 }
 
+static void send_the_last_away(struct ls_session *session, struct ls_session_listener *listener,
+                               enum ls_session_event event, int64_t session_id)
+{
+    (void)listener;
+    (void)event;
+    (void)session_id;
+    ls_session_listener_remove(session, &listeners[2]);
+}
+
+static const struct ls_session_ops sending_away = {.on_event = send_the_last_away};
+
+static void add_one_that_sends_another_away(struct probe *probe)
+{
+    ls_session_listener_init(&listeners[0], &sending_away);
+    ls_session_listener_init(&listeners[1], &hearing);
+    ls_session_listener_init(&listeners[2], &hearing);
+    for (int i = 0; i < 3; i++)
+        ls_session_listener_add(&probe->session, &listeners[i]);
+}
+
+static void one_that_is_sent_away_takes_nobody_along(void **state)
+{
+    (void)state;
+    one();
+    heard = 0;
+    stage_job(0, add_one_that_sends_another_away);
+    play("cut a keep=0 apply=0 rc=-4", "deliver a session-connecting");
+    assert_int_equal(heard, 1); /* the second, and not the third */
+    play("settle");
+    stage_job(0, remove_listeners);
+    stage_end();
+}
+
 static void listeners_come_and_go(void **state)
 {
     (void)state;
@@ -745,6 +778,30 @@ static void blocking_calls_in_callbacks_are_refused(void **state)
     stage_end();
 }
 
+/* What goes with the link is asked for again when it is back, however often: no policy counts that. */
+static void a_link_that_breaks_uses_up_no_attempt(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy never = {.kind = LS_RETRY_TIMES, .times = 0};
+    static const char *const phases[][5] = {
+        {NULL},
+        {"apply s1 b create", "apply s1 b list", NULL},
+        {"apply s1 b create", "apply s1 b list", "deliver b create-reply", "deliver b list-reply", NULL}};
+    for (int i = 0; i < 3; i++) {
+        stage_set(2);
+        stage.options.used_directory = true;
+        stage.session.retry = &never;
+        stage_ready();
+        play("a acquire", "settle", "b acquire");
+        stage_play_all(phases[i]);
+        stage_forget();
+        play("cut b keep=0 apply=0 rc=-4", "settle", "cut b keep=0 apply=0 rc=-4", "settle", "a release",
+             "settle");
+        told("b suspended; b reconnected; b suspended; b reconnected; a freed; b granted");
+        stage_end();
+    }
+}
+
 static void a_handle_that_cannot_be_opened_is_tried_again(void **state)
 {
     (void)state;
@@ -785,6 +842,7 @@ static void policies_end_the_opening_of_handles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_link_that_breaks_uses_up_no_attempt),
         cmocka_unit_test(a_handle_that_cannot_be_opened_is_tried_again),
         cmocka_unit_test(policies_end_the_opening_of_handles),
         cmocka_unit_test(a_first_connection_is_told_once),
@@ -794,6 +852,7 @@ int main(void)
         cmocka_unit_test(a_session_that_expires_before_it_was_told_of_is_not_told),
         cmocka_unit_test(a_silently_replaced_session_is_lost),
         cmocka_unit_test(callbacks_inside_init_are_served),
+        cmocka_unit_test(one_that_is_sent_away_takes_nobody_along),
         cmocka_unit_test(listeners_come_and_go),
         cmocka_unit_test(listeners_hear_the_same_in_the_same_order),
         cmocka_unit_test(a_session_that_may_not_retry_gives_up_when_no_timer_or_handle_can_be_had),

@@ -9,8 +9,8 @@ enum { STOP_MS = 2500 }; /* of a session timeout of 4 s, half of which a holder 
 
 static const char *stop_behind; /* the send behind which the process is stopped, once */
 static int64_t stopped_ms;
-static int syncs_refused;  /* that many are not taken by the client */
-static int syncs_lost;     /* and of that many others nobody knows what became of them */
+static int syncs_refused; /* that many are not taken by the client */
+static int syncs_lost;    /* and of that many others nobody knows what became of them */
 static string_completion_t lost_completion;
 
 static void answer_is_lost(int rc, const char *value, const void *data)

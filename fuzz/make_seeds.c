@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Inputs for fuzz_session_loss and fuzz_recipe to begin with, from scenario files and traces: what was done there, as decisions
+ * (src/fuzz/encode.h). A scenario is run with our mutex, a trace is followed with its own recipe; if that is in a shared object, as far as
+ * our mutex goes the same way. */
+#include "fuzz/encode.h"
+#include "replay/attempt.h"
+#include "scenario/direct.h"
+#include "scenario/recipes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACTIONS_MAX 4096
+#define SEED_MAX 2048 /* bytes of an input */
+
+static struct fuzz_driver driver;
+static struct {
+    const struct ls_recipe *recipe;
+    struct world_options options;
+    struct action action[ACTIONS_MAX];
+    int actions;
+} seen;
+
+/* ---- what is done ---- */
+
+static void keep(void *ctx, const struct run *run, const struct action *action)
+{
+    (void)ctx;
+    (void)run;
+    if (seen.actions < ACTIONS_MAX) {
+        seen.action[seen.actions++] = *action;
+    }
+}
+
+static int look_at_scenario(const char *path, struct input_error *error)
+{
+    static struct scenario scenario;
+    static struct outcome outcome;
+    if (scenario_read(&scenario, path, error) != 0) {
+        return -1;
+    }
+    seen.recipe = recipe_find(RECIPE_DEFAULT);
+    seen.options = scenario.options;
+    struct run_setup setup = {.scenario = &scenario, .recipe = seen.recipe, .part = true};
+    struct direct_options options = {.watch = keep};
+    if (!scenario.exploring) {
+        direct_run(&setup, &options, &outcome);
+    }
+    scenario_close(&scenario);
+    return 0;
+}
+
+/* The longest part of it that can still be done. */
+static void follow(struct attempt *attempt)
+{
+    struct attempt_list in, out;
+    if (attempt_list_init(attempt, &in) != 0) {
+        return;
+    }
+    if (attempt_list_init(attempt, &out) == 0) {
+        struct attempt_how as_it_is = {0};
+        if (attempt_list_trace(attempt, &in) == 0) {
+            attempt_follow(attempt, &in, as_it_is, in.count, &out);
+        }
+        for (int i = 0; i < out.count && seen.actions < ACTIONS_MAX; i++) {
+            if (out.choice[i].action.kind != ATTEMPT_REST) {
+                seen.action[seen.actions++] = out.choice[i].action;
+            }
+        }
+        attempt_list_close(&out);
+    }
+    attempt_list_close(&in);
+}
+
+static int look_at_trace(const char *path, struct input_error *error)
+{
+    static struct trace trace;
+    static struct attempt attempt;
+    if (trace_read(&trace, path, error) != 0) {
+        return -1;
+    }
+    if (recipe_find(trace.recipe) == NULL) {
+        snprintf(trace.recipe, sizeof trace.recipe, "%s", RECIPE_DEFAULT);
+    }
+    int rc = attempt_open(&attempt, &trace, error);
+    if (rc == 0) {
+        seen.recipe = attempt.run.setup.recipe;
+        seen.options = attempt.scenario.options;
+        follow(&attempt);
+        attempt_close(&attempt);
+    }
+    trace_close(&trace);
+    return rc;
+}
+
+/* ---- what is written ---- */
+
+/* The name of the file behind that of its folder: files of two folders may have the same. */
+static void put_name(const char *folder, const char *path, char *name, size_t size)
+{
+    const char *last = strrchr(path, '/'), *first = last;
+    while (first != NULL && first > path && first[-1] != '/') {
+        first--;
+    }
+    if (last == NULL || first == last) {
+        snprintf(name, size, "%s/%s", folder, last != NULL ? last + 1 : path);
+    } else {
+        snprintf(name, size, "%s/%.*s-%s", folder, (int)(last - first), first, last + 1);
+    }
+}
+
+static int write_seed(const char *folder, const char *path)
+{
+    char name[4096];
+    uint8_t bytes[SEED_MAX];
+    put_name(folder, path, name, sizeof name);
+    driver.recipe = seen.recipe;
+    size_t size = fuzz_encode(&driver, &seen.options, seen.action, seen.actions, bytes, sizeof bytes);
+    FILE *file = size > 0 ? fopen(name, "wb") : NULL;
+    if (file == NULL) {
+        fprintf(stderr, "%s: expected a folder to write into, found '%s'\n", folder, strerror(errno));
+        return 1;
+    }
+    bool written = fwrite(bytes, 1, size, file) == size;
+    written = fclose(file) == 0 && written;
+    return written ? 0 : 1;
+}
+
+static int make_seed(const char *folder, const char *path)
+{
+    struct input_error error;
+    size_t size = strlen(path);
+    seen.actions = 0;
+    bool is_trace = size > 6 && strcmp(path + size - 6, ".trace") == 0;
+    if ((is_trace ? look_at_trace(path, &error) : look_at_scenario(path, &error)) != 0) {
+        fprintf(stderr, "%s\n", error.text);
+        return 2;
+    }
+    return write_seed(folder, path);
+}
+
+int main(int argc, char **argv)
+{
+    int worst = 0;
+    if (argc < 3 || argv[1][0] == '-') {
+        fprintf(stderr,
+                "usage: %s FOLDER FILE...\n\nWrites an input for fuzz_session_loss into the folder for each "
+                "scenario (.scn) and "
+                "trace (.trace), under its folder's and its own name.\n",
+                argv[0]);
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
+        int status = make_seed(argv[1], argv[i]);
+        worst = status > worst ? status : worst;
+    }
+    fuzz_close(&driver);
+    return worst;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The inverse of drive.h: an input that does what some run has done, for a fuzzer to begin with. */
+#ifndef FUZZ_ENCODE_H
+#define FUZZ_ENCODE_H
+
+#include "fuzz/drive.h"
+
+/* Writes an input that does the actions of a run in the world that comes nearest to the run's: clients, servers, faults are the same as far
+ * as a header can say them; of the programs the one that agrees longest with what the client did. An action that is
+ * not possible there is done as nearly as may be (the same kind, by the same client), or left out. `room` is at least FUZZ_HEADER.
+ * Returns the bytes of the input; 0 if no world could be made. */
+size_t fuzz_encode(struct fuzz_driver *driver, const struct world_options *options,
+                   const struct action *action, int actions, uint8_t *out, size_t room);
+
+#endif

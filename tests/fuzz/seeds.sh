@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What a fuzzer begins with: each scenario and each trace becomes an input, and one that is made of a violated run is violated.
+source "$(dirname "$0")/../cli/lib.sh"
+bin=$LOCKSTEP_BUILD_DIR/fuzz
+mkdir "$scratch/seeds" "$scratch/broken"
+
+files=(scenarios/*/*.scn docs/findings/*.trace)
+"$bin/make_seeds" "$scratch/seeds" "${files[@]}" || { echo 'seeds are not made'; failed=1; }
+same "${#files[@]}" "$(find "$scratch/seeds" -type f | wc -l)" 'number of inputs'
+expect 0 'a grant in 100 %' "$bin/fuzz_session_loss" "$scratch/seeds/"*
+
+# violated PROPERTY RECIPE SCENARIO
+violated()
+{
+    local trace
+    "$LOCKSTEP" check --quiet --recipe "$2" --out "$scratch/$2" "$3" >"$scratch/out" 2>&1 || true
+    trace=$(grep -l "^found $1" "$scratch/$2"/*.trace | sed -n 1p) || { echo "$2 leaves no trace of $1"; failed=1; return; }
+    "$bin/make_seeds" "$scratch/broken" "$trace" || { echo "$2: no seed is made of its trace"; failed=1; }
+    expect 134 "$1: " env LOCKSTEP_RECIPE="$2" "$bin/fuzz_session_loss" "$scratch/broken/"*
+    rm -f "$scratch/broken/"*
+}
+violated at_most_one_holder broken-no-sort scenarios/explore/mutex_2.scn
+violated at_most_one_holder broken-event-is-grant scenarios/explore/mutex_2.scn
+violated no_lost_wakeup broken-by-name-only scenarios/explore/lag_2.scn
+violated at_most_one_wakeup_per_release broken-herd scenarios/explore/mutex_2.scn
+violated no_orphan_node broken-cancel-leaks scenarios/explore/cancel_2.scn
+
+# ---- what is not right on the command line ----
+expect 2 'usage: ' "$bin/make_seeds"
+expect 2 'usage: ' "$bin/make_seeds" "$scratch/seeds"
+expect 2 'nothing.scn:1:1: expected a ' "$bin/make_seeds" "$scratch/seeds" "$scratch/nothing.scn"
+echo nonsense >"$scratch/bad.trace"
+expect 2 'bad.trace:1:1: expected ' "$bin/make_seeds" "$scratch/seeds" "$scratch/bad.trace"
+expect 1 "$scratch/nowhere: expected a folder to write into, found 'No such file or directory'" \
+    "$bin/make_seeds" "$scratch/nowhere" scenarios/explore/mutex_2.scn
+finish
