@@ -376,6 +376,19 @@ static void a_parent_may_not_be_made(void **state)
     stage_end();
 }
 
+static void what_vanishes_below_a_chroot_is_made_again(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.chroot = "/app";
+    stage_ready();
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply", "deliver a list-reply",
+         "apply s1 a create", "apply s1 a create", "remove /app/locks", "settle");
+    told("a granted");
+    asked("create; list; create; create; create; create; list; create; create; create; create; list");
+    stage_end();
+}
+
 static void a_search_for_what_is_left_over_is_repeated(void **state)
 {
     (void)state;
@@ -770,6 +783,7 @@ int main(void)
         cmocka_unit_test(a_missing_parent_is_made_with_its_ancestors),
         cmocka_unit_test(a_missing_chroot_is_made_too),
         cmocka_unit_test(a_parent_may_not_be_made),
+        cmocka_unit_test(what_vanishes_below_a_chroot_is_made_again),
         cmocka_unit_test(a_search_for_what_is_left_over_is_repeated),
         cmocka_unit_test(a_search_for_a_lost_create_may_be_forbidden),
         cmocka_unit_test(what_forbids_is_told_and_not_what_follows_from_it),

@@ -3,6 +3,7 @@
 
 /* A handle on loan: what the client library is asked for, and how its session is closed: while the janitor is
  * at work, and while the link breaks or the handle dies. */
+#include "lock/claim.h"
 #include "stage.h"
 
 static struct ls_session borrower;
@@ -12,13 +13,15 @@ static zhandle_t *handle;
 static bool killed; /* the handle dies while somebody waits */
 
 static const char *const
-    *meanwhile;       /* what happens while a close waits, one line for each time that it sleeps */
+    *meanwhile;       /* what happens while a close waits, line by line until it is woken */
+static bool woken;    /* the thread that sleeps */
 static int refusals;  /* that many deletes are not taken from now on */
 static int losses;    /* and of that many others the answer is lost, though the link stands */
 static bool no_timer; /* there is no memory for the janitor's */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
+void __wrap_ls_env_wake(struct ls_env *env, struct ls_waiter *waiter);
 int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
                                    void_completion_t *done, const void *data);
 int __real_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t completion,
@@ -51,11 +54,19 @@ void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)waiter;
     ls_env_unlock(env);
-    if (killed)
-        kill_handle();
-    else
-        go_on();
+    for (woken = false; !woken;)
+        if (killed)
+            kill_handle();
+        else
+            go_on();
     ls_env_lock(env);
+}
+
+void __wrap_ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)env;
+    (void)waiter;
+    woken = true;
 }
 
 static void_completion_t lost_completion;
@@ -575,6 +586,46 @@ static void a_close_tells_of_nodes_that_may_not_be_removed(void **state)
     }
 }
 
+/* What the server would not remove went with the session. */
+static void a_close_of_the_next_session_does_not_tell_of_the_last(void **state)
+{
+    (void)state;
+    begin_alone();
+    play("remove /locks/x", "create /locks/x perms=5");
+    stage_job(0, ask);
+    play("settle");
+    stage_job(0, release);
+    play("settle");
+    stage_job(0, lend_the_next);
+    play("settle");
+    assert_int_equal(closes_while(NULL), LS_OK);
+    end_alone(0);
+}
+
+static void tell_of_a_session_event(struct probe *probe)
+{
+    (void)probe;
+    lock_loan_on_event(handle, ZOO_SESSION_EVENT, ZOO_CONNECTING_STATE, NULL, &loan);
+}
+
+/* It has no path, and says nothing about a node. */
+static void a_session_event_at_the_watch_of_a_waiter_is_passed_over(void **state)
+{
+    (void)state;
+    begin();
+    play("a acquire", "settle");
+    stage_job(0, ask);
+    play("settle");
+    stage_job(0, tell_of_a_session_event);
+    told("a granted");
+    play("a release", "settle");
+    told("a freed; 1 ok");
+    stage_job(0, release);
+    play("settle");
+    stage_job(0, give_back);
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +646,8 @@ int main(void)
         cmocka_unit_test(a_session_that_expires_meanwhile_leaves_the_close_unsure),
         cmocka_unit_test(a_close_without_a_timer_does_not_wait_for_it),
         cmocka_unit_test(a_close_tells_of_nodes_that_may_not_be_removed),
+        cmocka_unit_test(a_close_of_the_next_session_does_not_tell_of_the_last),
+        cmocka_unit_test(a_session_event_at_the_watch_of_a_waiter_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

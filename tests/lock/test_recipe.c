@@ -81,6 +81,28 @@ static void grants_and_releases_are_reported(void **state)
     world_close(stage.world);
 }
 
+static uint32_t heap_of_a(void)
+{
+    const struct arena_block *block = arena_at(&the_world.arena, the_world.heap_block[0]);
+    return block->used;
+}
+
+/* The world would take it back, a driver on a real server does not. */
+static void a_stopped_recipe_keeps_no_memory(void **state)
+{
+    (void)state;
+    recipe_world(1);
+    play("a stop");
+    uint32_t before = heap_of_a();
+    play("a start", "settle", "a acquire x", "settle", "a release x", "settle");
+    assert_true(heap_of_a() > before + ls_recipe_mutex.state_size);
+    fakezk_enter(0);
+    ls_recipe_mutex.stop(process_state(0));
+    fakezk_leave();
+    assert_int_equal(heap_of_a(), before + ls_recipe_mutex.state_size);
+    world_close(stage.world);
+}
+
 static void failures_and_losses_are_reported(void **state)
 {
     (void)state;
@@ -200,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grants_and_releases_are_reported),
+        cmocka_unit_test(a_stopped_recipe_keeps_no_memory),
         cmocka_unit_test(failures_and_losses_are_reported),
         cmocka_unit_test(warnings_are_reported),
         cmocka_unit_test(a_driver_can_see_that_the_janitor_has_work),
