@@ -29,12 +29,23 @@ static void on_event(void *ctx, const struct event *event)
     }
 }
 
+/* Most inputs have the header of the one before. */
+static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADER])
+{
+    return driver->open && driver->entered == driver->recipe && memcmp(driver->header, header, FUZZ_HEADER) == 0;
+}
+
 static bool enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
     char text[FUZZ_TEXT_MAX];
+    uint8_t header[FUZZ_HEADER] = {0};
     struct input_error error;
+    memcpy(header, bytes, size < FUZZ_HEADER ? size : FUZZ_HEADER);
+    if (is_entered(driver, header)) {
+        return true;
+    }
     leave(driver);
-    size_t length = fuzz_scenario_text(bytes, size, text);
+    size_t length = fuzz_scenario_text(header, FUZZ_HEADER, text);
     int rc = scenario_read_bytes(&driver->scenario, "input", text, length, &error);
     LS_ASSERT(rc == 0 && "every header is a scenario");
     struct run_setup setup = {
@@ -46,6 +57,8 @@ static bool enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
     driver->run.watch_event = on_event;
     driver->run.watch_ctx = driver;
     driver->open = true;
+    driver->entered = driver->recipe;
+    memcpy(driver->header, header, FUZZ_HEADER);
     return true;
 }
 

@@ -33,7 +33,9 @@ struct fuzz_driver {
     struct fuzz_stats stats; /* of the last run */
     struct scenario scenario;
     struct run run;
-    bool open; /* there are a scenario and a run */
+    bool open; /* there are a scenario and a run: those of this header, with this recipe */
+    uint8_t header[FUZZ_HEADER];
+    const struct ls_recipe *entered;
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 

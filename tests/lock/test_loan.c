@@ -7,6 +7,7 @@
 #include "stage.h"
 
 static struct ls_session borrower;
+static struct ls_session_options borrower_options;
 static struct ls_mutex mutex;
 static struct ls_loan loan;
 static zhandle_t *handle;
@@ -132,7 +133,8 @@ static void open_handle(struct probe *probe)
 
 static void lend(struct probe *probe)
 {
-    assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
+    assert_int_equal(
+        ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, &borrower_options), LS_OK);
     assert_int_equal(ls_mutex_init(&mutex, &borrower, "/locks/x", &options), LS_OK);
     ls_loan_init(&loan, probe->session.env);
     open_handle(probe);
@@ -196,6 +198,7 @@ static void ready(void)
     refusals = 0;
     losses = 0;
     no_timer = false;
+    borrower_options = (struct ls_session_options){0};
     stage_set(1);
     stage.options.used_directory = true;
     stage_ready();
@@ -564,6 +567,24 @@ static void a_close_without_a_timer_does_not_wait_for_it(void **state)
     end_alone(1);
 }
 
+/* The last answer that it waits for gives nobody anything to hear. */
+static void a_close_is_woken_by_an_answer_that_says_nothing(void **state)
+{
+    (void)state;
+    ready();
+    borrower_options.keep_fresh = true;
+    stage_job(0, close_own);
+    stage_job(0, lend);
+    play("settle");
+    stage_job(0, ask);
+    play("settle");
+    play("fire a fresh-timer");
+    refusals = 1;
+    no_timer = true;
+    assert_int_equal(closes_while("apply s1 a sync", "deliver a sync-reply"), LS_EUNSURE);
+    end_alone(1);
+}
+
 /* The parent may be changed by nobody: a node stays, whether it was left before the close or is left by it. */
 static void a_close_tells_of_nodes_that_may_not_be_removed(void **state)
 {
@@ -645,6 +666,7 @@ int main(void)
         cmocka_unit_test(a_handle_that_dies_in_the_pause_needs_no_second_close),
         cmocka_unit_test(a_session_that_expires_meanwhile_leaves_the_close_unsure),
         cmocka_unit_test(a_close_without_a_timer_does_not_wait_for_it),
+        cmocka_unit_test(a_close_is_woken_by_an_answer_that_says_nothing),
         cmocka_unit_test(a_close_tells_of_nodes_that_may_not_be_removed),
         cmocka_unit_test(a_close_of_the_next_session_does_not_tell_of_the_last),
         cmocka_unit_test(a_session_event_at_the_watch_of_a_waiter_is_passed_over),
