@@ -85,8 +85,10 @@ static void fire_reopen_timer(void)
 static void end_at_birth_and_fire(zhandle_t *zh, watcher_fn watcher, void *context)
 {
     end_at_birth(zh, watcher, context);
+    int before = births;
     if (births <= 2)
         fire_reopen_timer();
+    assert_int_equal(births, before); /* who opens the handle looks after it */
 }
 
 static void a_handle_that_ends_while_it_is_opened_is_followed_by_another(void **state)
@@ -104,6 +106,26 @@ static void a_handle_that_ends_while_it_is_opened_is_followed_by_another(void **
         assert_int_equal(__builtin_popcount(fakezk_handles(0)), 1);
         stage_end();
     }
+}
+
+static void tell_of_a_node(zhandle_t *zh, watcher_fn watcher, void *context)
+{
+    watcher(zh, ZOO_CHANGED_EVENT, ZOO_CONNECTED_STATE, "/x", context);
+}
+
+/* The handle's user may have asked for it. */
+static void an_event_of_a_node_says_nothing_of_the_session(void **state)
+{
+    (void)state;
+    stage_set(1);
+    handles_opened = tell_of_a_node;
+    stage_open();
+    handles_opened = NULL;
+    told("");
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_CONNECTING);
+    play("settle");
+    told("a connected");
+    stage_end();
 }
 
 static void a_session_that_expires_before_it_was_told_of_is_not_told(void **state)
@@ -849,6 +871,7 @@ int main(void)
         cmocka_unit_test(a_broken_link_is_suspended_and_reconnected),
         cmocka_unit_test(exactly_one_lost_lies_between_two_sessions),
         cmocka_unit_test(a_handle_that_ends_while_it_is_opened_is_followed_by_another),
+        cmocka_unit_test(an_event_of_a_node_says_nothing_of_the_session),
         cmocka_unit_test(a_session_that_expires_before_it_was_told_of_is_not_told),
         cmocka_unit_test(a_silently_replaced_session_is_lost),
         cmocka_unit_test(callbacks_inside_init_are_served),
