@@ -32,7 +32,8 @@ static void on_event(void *ctx, const struct event *event)
 /* Most inputs have the header of the one before. */
 static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADER])
 {
-    return driver->open && driver->entered == driver->recipe && memcmp(driver->header, header, FUZZ_HEADER) == 0;
+    return driver->open && driver->entered == driver->recipe &&
+           memcmp(driver->header, header, FUZZ_HEADER) == 0;
 }
 
 static bool enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)

@@ -111,9 +111,7 @@ void lock_parents_go(struct lock_claim *claim)
     int rc = send_all(claim);
     if (claim->ancestors)
         return; /* one that was not sent is found missing again */
-    if (rc == ZOK)
-        lock_mutex_fail(claim, LS_EZK, ZNONODE); /* the root itself is missing */
-    else if (lock_session_verdict(rc) == LOCK_REFUSED)
+    if (lock_session_verdict(rc) == LOCK_REFUSED)
         lock_mutex_fail(claim, LS_EINVAL, rc);
     else if (lock_session_verdict(rc) != LOCK_DYING)
         lock_mutex_retry(claim, rc);

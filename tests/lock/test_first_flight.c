@@ -5,14 +5,35 @@
  * src/lock/mutex.c. */
 #include "stage.h"
 
-/* ---- lists that the client does not take, or whose answer says nothing though the link stands ---- */
+/* ---- lists and syncs that the client does not take, or whose answer says nothing though the link stands ---- */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
                              const void *data);
 int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
                              const void *data);
+int __real_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data);
+int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data);
 /* NOLINTEND(bugprone-reserved-identifier) */
+
+static int lost_syncs; /* that many answers */
+static string_completion_t lost_sync;
+
+static void sync_is_lost(int rc, const char *value, const void *data)
+{
+    (void)rc;
+    (void)value;
+    lost_sync(ZOPERATIONTIMEOUT, NULL, data);
+}
+
+int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data)
+{
+    if (lost_syncs == 0)
+        return __real_zoo_async(zh, path, done, data);
+    lost_syncs--;
+    lost_sync = done;
+    return __real_zoo_async(zh, path, sync_is_lost, data);
+}
 
 static int refusals; /* that many */
 static int losses;   /* and that many others */
@@ -382,26 +403,33 @@ static void what_vanishes_below_a_chroot_is_made_again(void **state)
     stage_set(1);
     stage.options.chroot = "/app";
     stage_ready();
-    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply", "deliver a list-reply",
-         "apply s1 a create", "apply s1 a create", "remove /app/locks", "settle");
+    play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
+         "deliver a list-reply", "apply s1 a create", "apply s1 a create", "remove /app/locks", "settle");
     told("a granted");
     asked("create; list; create; create; create; create; list; create; create; create; create; list");
     stage_end();
 }
 
-static void a_search_for_what_is_left_over_is_repeated(void **state)
+static void a_search_for_what_is_left_over_is_repeated_after_a_pause(void **state)
 {
     (void)state;
-    one_process();
-    play("a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "a cancel",
-         "deliver a session-connecting", "deliver a create-reply", "deliver a list-reply");
-    losses = 1;
-    play("settle");
-    assert_int_equal(losses, 0);
-    told("a failed ECANCELED; a suspended; a reconnected; a idle");
-    asked("create; list; sync; list; sync; list; delete");
-    assert_clean(0);
-    stage_end();
+    for (int i = 0; i < 2; i++) {
+        one_process();
+        play("a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "a cancel",
+             "deliver a session-connecting", "deliver a create-reply", "deliver a list-reply",
+             "connect a s1");
+        losses = i == 0;
+        lost_syncs = i == 1;
+        play("deliver a session-connected", "apply s1 a sync", "apply s1 a list", "deliver a sync-reply",
+             "deliver a list-reply");
+        asked("create; list; sync; list");
+        assert_true(stage_probe(0)->session.janitor_timer.armed);
+        play("fire a janitor-timer", "settle");
+        told("a failed ECANCELED; a suspended; a reconnected; a idle");
+        asked("sync; list; delete");
+        assert_clean(0);
+        stage_end();
+    }
 }
 
 static void a_search_for_a_lost_create_may_be_forbidden(void **state)
@@ -784,7 +812,7 @@ int main(void)
         cmocka_unit_test(a_missing_chroot_is_made_too),
         cmocka_unit_test(a_parent_may_not_be_made),
         cmocka_unit_test(what_vanishes_below_a_chroot_is_made_again),
-        cmocka_unit_test(a_search_for_what_is_left_over_is_repeated),
+        cmocka_unit_test(a_search_for_what_is_left_over_is_repeated_after_a_pause),
         cmocka_unit_test(a_search_for_a_lost_create_may_be_forbidden),
         cmocka_unit_test(what_forbids_is_told_and_not_what_follows_from_it),
         cmocka_unit_test(forbidden_high_up_is_no_harm_when_the_parent_is_there),

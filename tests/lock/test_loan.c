@@ -13,12 +13,11 @@ static struct ls_loan loan;
 static zhandle_t *handle;
 static bool killed; /* the handle dies while somebody waits */
 
-static const char *const
-    *meanwhile;       /* what happens while a close waits, line by line until it is woken */
-static bool woken;    /* the thread that sleeps */
-static int refusals;  /* that many deletes are not taken from now on */
-static int losses;    /* and of that many others the answer is lost, though the link stands */
-static bool no_timer; /* there is no memory for the janitor's */
+static const char *const *meanwhile; /* what happens while a close waits, line by line until it is woken */
+static bool woken;                   /* the thread that sleeps */
+static int refusals;                 /* that many deletes are not taken from now on */
+static int losses;                   /* and of that many others the answer is lost, though the link stands */
+static bool no_timer;                /* there is no memory for the janitor's */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);

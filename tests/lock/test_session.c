@@ -5,6 +5,22 @@
 #include "stage.h"
 #include "support/handles.h"
 
+/* ---- closing tells, where a test wants to know ---- */
+
+static bool show_closing;
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zookeeper_close(zhandle_t *zh);
+int __wrap_zookeeper_close(zhandle_t *zh);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+int __wrap_zookeeper_close(zhandle_t *zh)
+{
+    if (show_closing)
+        stage_add(stage.told, "the handle is closed");
+    return __real_zookeeper_close(zh);
+}
+
 static void one(void)
 {
     stage_set(1);
@@ -56,6 +72,22 @@ static void exactly_one_lost_lies_between_two_sessions(void **state)
     }
     play("cut a keep=0 apply=0 rc=-4", "expire a", "bury a", "refuse a", "settle");
     told("a suspended; a lost; a connected");
+    stage_end();
+}
+
+/* The client may take its time to say good-bye. */
+static void who_waits_is_answered_before_the_handle_is_closed(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage_ready();
+    play("a acquire", "settle", "b acquire", "settle");
+    stage_forget();
+    show_closing = true;
+    play("b stop");
+    show_closing = false;
+    told("b failed ECLOSED; the handle is closed");
     stage_end();
 }
 
@@ -870,6 +902,7 @@ int main(void)
         cmocka_unit_test(a_first_connection_is_told_once),
         cmocka_unit_test(a_broken_link_is_suspended_and_reconnected),
         cmocka_unit_test(exactly_one_lost_lies_between_two_sessions),
+        cmocka_unit_test(who_waits_is_answered_before_the_handle_is_closed),
         cmocka_unit_test(a_handle_that_ends_while_it_is_opened_is_followed_by_another),
         cmocka_unit_test(an_event_of_a_node_says_nothing_of_the_session),
         cmocka_unit_test(a_session_that_expires_before_it_was_told_of_is_not_told),

@@ -9,6 +9,7 @@
  * What is wanted of every run: nobody waits for ever, one thread at a time is between acquire and release, answers are
  * among those that the headers name, nothing is called after a close, and all memory is given back. */
 #include "base/arena.h"
+#include "lock/claim.h"
 #include "support/env_fibre.h"
 #include "support/fibre.h"
 #include "support/schedules.h"
@@ -151,11 +152,22 @@ static void work_inside(void)
     now.inside--;
 }
 
+/* Who has come back is not to be written to: his call stood on his stack. */
+static void look_for_ended_calls(void)
+{
+    for (const struct lock_claim *claim = now.session.claims; claim; claim = claim->next) {
+        if (claim->state == LOCK_LEFTOVER && claim->call) {
+            env_fibre_blame("a claim remembers a call that has ended");
+        }
+    }
+}
+
 static void hold(int timeout_ms)
 {
     if (note(ls_mutex_acquire(&now.mutex, timeout_ms)) == LS_OK) {
         work_inside();
         note(ls_mutex_release(&now.mutex));
+        look_for_ended_calls();
     }
 }
 
