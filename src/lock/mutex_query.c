@@ -81,14 +81,9 @@ static void end_claims(struct ls_mutex *mutex)
 /* What is left of its claims does without the mutex. They have nothing to tell: all is delivered, and nobody else is at it. */
 static void detach_claims(struct ls_mutex *mutex)
 {
-    struct lock_claim *next;
-    for (struct lock_claim *claim = mutex->session->claims; claim; claim = next) {
-        next = claim->next;
-        if (claim->mutex != mutex)
-            continue;
-        claim->mutex = NULL;
-        lock_janitor_reap(claim);
-    }
+    for (struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
+        if (claim->mutex == mutex)
+            claim->mutex = NULL;
 }
 
 int ls_mutex_close(struct ls_mutex *mutex)
@@ -107,7 +102,6 @@ int ls_mutex_close(struct ls_mutex *mutex)
     if (!--mutex->place->users)
         ls_env_free(session->env, mutex->place);
     memset(mutex, 0, sizeof *mutex);
-    lock_queue_deliver(session);
     ls_env_unlock(session->env);
     return LS_OK;
 }

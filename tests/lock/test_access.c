@@ -11,6 +11,16 @@ static int refusals;     /* ... before it works */
 static bool pass_on;     /* they reach the ensemble, and are not told */
 static bool show_perms;  /* creates tell the permissions of their ACL */
 static int no_ancestors; /* what the client says to creates of ancestors; 0 = it takes them */
+static int
+    throttled; /* the server has no time for the ancestor of that number, from 1 on; 0 = it has for all */
+static string_completion_t throttled_completion;
+
+static void answer_throttled(int rc, const char *value, const void *data)
+{
+    (void)rc;
+    (void)value;
+    throttled_completion(-127, NULL, data);
+}
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t done,
@@ -59,6 +69,10 @@ int __wrap_zoo_acreate(zhandle_t *zh, const char *path, const char *value, int v
         stage_add(stage.asked, "perms=%d", acl->data[0].perms);
     if (no_ancestors)
         return no_ancestors;
+    if (throttled && !--throttled) {
+        throttled_completion = done;
+        done = answer_throttled;
+    }
     return __real_zoo_acreate(zh, path, value, valuelen, acl, mode, done, data);
 }
 
@@ -289,9 +303,28 @@ static void an_ancestor_that_the_client_refuses_fails_the_acquire(void **state)
     stage_end();
 }
 
+/* What forbids one ancestor is found again if it still does when all have been asked for. */
+static void what_was_forbidden_in_a_flight_that_is_repeated_counts_anew(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.lock_path[0] = "/locks/x/y";
+    stage_ready();
+    throttled = 3;
+    play("create /locks perms=1", "a acquire", "apply s1 a create", "deliver a create-reply",
+         "apply s1 a list", "deliver a list-reply", "apply s1 a create", "apply s1 a create",
+         "apply s1 a create", "deliver a create-reply", "deliver a create-reply", "deliver a create-reply");
+    assert_int_equal(throttled, 0);
+    told("");
+    play("remove /locks", "settle");
+    told("a granted");
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_forbidden_in_a_flight_that_is_repeated_counts_anew),
         cmocka_unit_test(an_ancestor_that_the_client_refuses_fails_the_acquire),
         cmocka_unit_test(credentials_come_before_all_requests),
         cmocka_unit_test(each_handle_is_given_them_once),
