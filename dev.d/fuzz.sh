@@ -9,7 +9,7 @@ FUZZ_TARGETS=(session_loss recipe zk_calls scenario trace)
 help_fuzz()
 {
     cat <<'TEXT'
-usage: ./dev fuzz [TARGET] [--time SECONDS] [--jobs N] [--recipe RECIPE] [--edges-only] [--minimise]
+usage: ./dev fuzz [TARGET] [--time SECONDS] [--jobs N] [--recipe RECIPE] [--edges-only] [--minimise] [--plot FILE.svg]
 
 Builds the targets with AFL++ and lets N instances of it (default: one per core) look for violations, for so long (default:
 600), from the inputs of fuzz/corpus/TARGET and those of the last call. Nothing outside build/ is touched, and no setting of the
@@ -24,6 +24,7 @@ was found: sorted and shrunk (lockstep triage) into build/fuzz/TARGET/findings. 
   --edges-only    abstract situations do not guide it
   --empty         begin with one byte of zero in place of the corpus
   --minimise      afterwards, take the inputs that reach all that was reached into fuzz/corpus/TARGET, 1 MiB at most
+  --plot FILE.svg  afterwards, draw what was reached over time: edges of the code, and abstract situations if the target has them
 
 examples:
   ./dev fuzz
@@ -35,7 +36,7 @@ TEXT
 
 cmd_fuzz()
 {
-    local target=session_loss seconds=600 jobs recipe='' states=1 minimise=0 empty=0
+    local target=session_loss seconds=600 jobs recipe='' states=1 minimise=0 empty=0 plot=''
     jobs=$(nproc)
     while (($# > 0)); do
         case $1 in
@@ -45,6 +46,7 @@ cmd_fuzz()
         --edges-only) states=0 ;;
         --empty) empty=1 ;;
         --minimise) minimise=1 ;;
+        --plot) need_value "$@" && plot=$2 && shift ;;
         -*) usage_error "fuzz: unknown option '$1', see ./dev fuzz --help" ;;
         *) target=$1 ;;
         esac
@@ -60,10 +62,11 @@ cmd_fuzz()
     source dev.d/build.sh
     setup_groups run fuzz
     step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
-    step "build release" build_preset release ON lockstep make_seeds || exit 1
+    step "build release" build_preset release ON lockstep make_seeds "fuzz_$target" || exit 1
     fuzz_environment "$target" "$recipe" "$states"
     fuzz_run "$target" "$seconds" "$jobs" "$empty" || exit $EXIT_ENVIRONMENT
     ((minimise == 0)) || step "minimise the corpus" fuzz_minimise "$target"
+    [[ -z $plot ]] || step "draw $plot" fuzz_plot "$target" "$plot"
     fuzz_tell "$target" "$recipe"
 }
 
@@ -158,6 +161,21 @@ fuzz_minimise()
         cp "$file" "fuzz/corpus/$target/$(sha256sum "$file" | cut -c1-16)"
     done < <(find "$out/small" -type f -printf '%s %p\n' | sort -n | cut -d' ' -f2-)
     note "$(find "fuzz/corpus/$target" -type f | wc -l) inputs"
+}
+
+# What the inputs that were kept reach, in the order in which they were found, and the edges that AFL++ has counted.
+# fuzz_plot TARGET FILE
+fuzz_plot()
+{
+    local target=$1 file=$2 out=build/fuzz/$1 inputs=()
+    mapfile -t inputs < <(find "$out"/afl/*/queue -name 'id:*,time:*' | sed 's/.*,time:\([0-9]*\),.*/\1 &/' | sort -n | cut -d' ' -f2-)
+    ((${#inputs[@]} > 0)) || return 1
+    # Situations have places in AFL++'s map beside the edges: what is left of what it counts is edges.
+    build/release/fuzz/fuzz_"$target" --each "${inputs[@]}" 2>/dev/null |
+        sed 's/.*,time:\([0-9]*\),.*\t\([0-9]*\)$/\1 \2/' |
+        awk '{ print $1 / 60000, $2 }' >"$out/situations.dat" || true
+    awk -F', *' '!/^#/ { print $1 / 60, $13 }' "$out/afl/main/plot_data" >"$out/map.dat"
+    gnuplot -e "map='$out/map.dat'; situations='$out/situations.dat'; out='$file'; name='fuzz_$target'" fuzz/coverage.gnuplot
 }
 
 fuzz_tell()

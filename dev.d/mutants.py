@@ -70,7 +70,7 @@ class Source:
 
     def walk(self, cursor, function, parent):
         text = self.slice(cursor)
-        if text == "" or QUIET.match(text):
+        if text == "" or QUIET.match(text) or self.only_says(cursor):
             return
         self.visit(cursor, function, parent, text)
         for child in cursor.get_children():
@@ -102,6 +102,13 @@ class Source:
                 self.add(function, "swap", start, end, "return " + ("false" if value == "true" else "true"))
             elif re.fullmatch(r"LS_E[A-Z]+|-1", value):
                 self.add(function, "ignore", start, end, "return 0")
+
+    def only_says(self, cursor):
+        """A condition under which there is nothing but a mark or a word to a reader, and no else."""
+        if cursor.kind != Kind.IF_STMT:
+            return False
+        branches = list(cursor.get_children())[1:]
+        return len(branches) == 1 and QUIET.match(self.slice(branches[0]).lstrip("{ \n")) is not None
 
     @staticmethod
     def is_branch(cursor, parent):

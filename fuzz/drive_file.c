@@ -41,10 +41,13 @@ size_t __attribute__((weak)) LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
 static int usage(const char *name)
 {
     fprintf(stderr,
-            "usage: %s FILE... | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | --empty COUNT\n\n"
+            "usage: %s FILE... | --each FILE... | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | "
+            "--empty COUNT\n\n"
             "Runs the target for each file; for so many mutants of them, guided by what they reach; for so "
             "many inputs of\n"
-            "random bytes, or of none. A finding is told, its input is left in " FINDING
+            "random bytes, or of none. --each prints behind each file how many counters of the target the files "
+            "until then\n"
+            "have reached. A finding is told, its input is left in " FINDING
             ", and the program aborts.\n",
             name);
     return 2;
@@ -96,14 +99,15 @@ static void run_random(unsigned long count, uint64_t seed, uint32_t longest)
 
 /* ---- the small fuzzer ---- */
 
-static bool reaches_more(void)
+/* How many counters this input is the first to reach. */
+static size_t reaches_more(void)
 {
-    bool more = false;
+    size_t more = 0;
     for (size_t at = 0; at < TARGET_COUNTERS; at += 8) {
         uint64_t eight;
         memcpy(&eight, counters + at, sizeof eight);
         for (size_t i = at; eight != 0 && i < at + 8; i++) {
-            more |= counters[i] != 0 && reached[i] == 0;
+            more += counters[i] != 0 && reached[i] == 0;
             reached[i] |= counters[i];
             counters[i] = 0;
         }
@@ -192,11 +196,27 @@ static int fuzz(unsigned long count, uint64_t seed, char **file, int files)
     for (unsigned long i = 0; i < count; i++) {
         mutate(&rng);
         run_input();
-        if (reaches_more()) {
+        if (reaches_more() > 0) {
             keep_input();
         }
     }
     fprintf(stderr, "%zu inputs kept of %lu\n", pooled - (size_t)files, count);
+    return 0;
+}
+
+static int run_files(char **file, int files, bool each)
+{
+    size_t total = 0;
+    for (int i = 0; i < files; i++) {
+        if (read_input(file[i]) != 0) {
+            return 2;
+        }
+        run_input();
+        if (each) {
+            total += reaches_more();
+            printf("%s\t%zu\n", file[i], total);
+        }
+    }
     return 0;
 }
 
@@ -208,7 +228,8 @@ int main(int argc, char **argv)
     int rest = argc, status = 0;
     char **names = argv;
     bool makes = strcmp(what, "--fuzz") == 0 || strcmp(what, "--random") == 0 || strcmp(what, "--empty") == 0;
-    if (what[0] == '-' && (!makes || argc < 3)) {
+    bool each = strcmp(what, "--each") == 0;
+    if (what[0] == '-' && ((!makes && !each) || argc < 3)) {
         return usage(argv[0]);
     }
     if (LLVMFuzzerInitialize(&rest, &names) != 0) {
@@ -220,12 +241,7 @@ int main(int argc, char **argv)
     } else if (makes) {
         run_random(count, seed, what[2] == 'r' ? RANDOM_MAX : 0);
     } else {
-        for (int i = 1; i < argc && status == 0; i++) {
-            status = read_input(argv[i]);
-            if (status == 0) {
-                run_input();
-            }
-        }
+        status = run_files(argv + 1 + each, argc - 1 - each, each);
     }
     target_tell();
     return status;
