@@ -40,16 +40,16 @@ size_t __attribute__((weak)) LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
 
 static int usage(const char *name)
 {
-    fprintf(stderr,
-            "usage: %s FILE... | --each FILE... | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | "
-            "--empty COUNT\n\n"
-            "Runs the target for each file; for so many mutants of them, guided by what they reach; for so "
-            "many inputs of\n"
-            "random bytes, or of none. --each prints behind each file how many counters of the target the files "
-            "until then\n"
-            "have reached. A finding is told, its input is left in " FINDING
-            ", and the program aborts.\n",
-            name);
+    fprintf(
+        stderr,
+        "usage: %s FILE... | --each FILE... | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | "
+        "--empty COUNT\n\n"
+        "Runs the target for each file; for so many mutants of them, guided by what they reach; for so "
+        "many inputs of\n"
+        "random bytes, or of none. --each prints behind each file how many counters of the target the files "
+        "until then\n"
+        "have reached. A finding is told, its input is left in " FINDING ", and the program aborts.\n",
+        name);
     return 2;
 }
 

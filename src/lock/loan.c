@@ -130,20 +130,12 @@ static bool in_flight(const struct ls_session *session)
     return session->proving || session->surveys || session->asks;
 }
 
-/* The janitor has something to remove, or a release that could not be sent yet. */
-static bool is_left(const struct ls_session *session)
-{
-    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
-        if (claim->state == LOCK_RELEASING)
-            return true;
-    return session->leftovers;
-}
-
-/* Nodes that a connected session can remove are removed. Without a timer for it nothing would wake us. */
+/* Nodes that a connected session can remove are removed: all claims that are there now have something to remove, be it a release that
+ * could not be sent yet. Without a timer for it nothing would wake us. */
 static bool is_ending(const struct ls_session *session)
 {
     bool goes_on = lock_session_ready(session) && !session->unarmed;
-    return lock_session_is_open(session) && (in_flight(session) || (goes_on && is_left(session)));
+    return lock_session_is_open(session) && (in_flight(session) || (goes_on && session->claims));
 }
 
 int lock_loan_end(struct ls_session *session)
@@ -158,7 +150,7 @@ int lock_loan_end(struct ls_session *session)
         return LS_OK; /* another thread has closed it meanwhile */
     if (!lock_session_is_open(session) && in_flight(session))
         return LS_ELOST;
-    return (is_left(session) || session->stuck) && lock_session_is_open(session) ? LS_EUNSURE : LS_OK;
+    return (session->claims || session->stuck) && lock_session_is_open(session) ? LS_EUNSURE : LS_OK;
 }
 
 void lock_loan_give_back(struct ls_session *session)

@@ -199,6 +199,19 @@ static void a_cancel_before_the_watch_stands_removes_it_after(void **state)
     stage_end();
 }
 
+/* There is nothing to try while the link is down. */
+static void a_clean_up_that_waits_for_the_link_has_no_timer(void **state)
+{
+    (void)state;
+    b_waits_for_a();
+    play("b cancel", "cut b keep=0 apply=0 rc=-4", "deliver b session-connecting", "deliver b unwatch-reply",
+         "deliver b delete-reply");
+    assert_false(stage_probe(1)->session.janitor_timer.armed);
+    play("settle");
+    told("b failed ECANCELED; b suspended; b reconnected; b idle");
+    stage_end();
+}
+
 static void a_lost_clean_up_is_repeated(void **state)
 {
     (void)state;
@@ -377,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_watch_that_has_fired_before_the_link_went_needs_no_care),
         cmocka_unit_test(a_shared_watch_that_has_fired_needs_no_care),
         cmocka_unit_test(a_cancel_before_the_watch_stands_removes_it_after),
+        cmocka_unit_test(a_clean_up_that_waits_for_the_link_has_no_timer),
         cmocka_unit_test(a_lost_clean_up_is_repeated),
         cmocka_unit_test(a_shared_watch_is_left_to_the_other),
         cmocka_unit_test(a_late_event_of_another_predecessor_is_passed_over),

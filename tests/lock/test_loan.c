@@ -135,7 +135,9 @@ static void lend(struct probe *probe)
     assert_int_equal(
         ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, &borrower_options), LS_OK);
     assert_int_equal(ls_mutex_init(&mutex, &borrower, "/locks/x", &options), LS_OK);
+    memset(&loan, 0xff, sizeof loan);
     ls_loan_init(&loan, probe->session.env);
+    assert_null(loan.session);
     open_handle(probe);
     assert_int_equal(ls_session_lend(NULL, &loan, handle), LS_EINVAL);
     assert_int_equal(ls_session_lend(&borrower, NULL, handle), LS_EINVAL);
@@ -261,6 +263,33 @@ static void each_claim_on_loan_is_woken(void **state)
     told("2 ok");
     stage_job(0, release_second);
     play("settle");
+    stage_job(0, give_back);
+    stage_end();
+}
+
+static void open_only(struct probe *probe)
+{
+    ls_loan_init(&loan, probe->session.env);
+    open_handle(probe);
+}
+
+static void lend_what_is_connected(struct probe *probe)
+{
+    assert_int_equal(zoo_state(handle), ZOO_CONNECTED_STATE);
+    assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
+    assert_int_equal(ls_mutex_init(&mutex, &borrower, "/locks/x", &options), LS_OK);
+    assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_OK);
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+}
+
+/* No event will tell. */
+static void a_handle_that_is_connected_already_is_of_use_at_once(void **state)
+{
+    (void)state;
+    ready();
+    stage_job(0, open_only);
+    play("settle");
+    stage_job(0, lend_what_is_connected);
     stage_job(0, give_back);
     stage_end();
 }
@@ -649,6 +678,7 @@ static void a_session_event_at_the_watch_of_a_waiter_is_passed_over(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handle_that_is_connected_already_is_of_use_at_once),
         cmocka_unit_test(a_session_with_credentials_of_its_own_is_not_lent_to),
         cmocka_unit_test(the_next_handle_is_lent_after_a_loss),
         cmocka_unit_test(watches_come_and_go),

@@ -185,9 +185,23 @@ static void sorting_puts_contenders_first(void **state)
     assert_string_equal(names[swapped ? 3 : 4], "5");
 }
 
+/* Exactly its room, and from exactly its bytes. */
+static void an_id_is_written_in_36_bytes(void **state)
+{
+    (void)state;
+    char out[LOCK_UUID_SIZE + 2];
+    uint8_t id[17];
+    for (int i = 0; i < 17; i++)
+        id[i] = (uint8_t)(16 * i + 15 - i % 16);
+    memset(out, '#', sizeof out);
+    lock_names_uuid(out, id);
+    assert_memory_equal(out, "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0##", sizeof out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_is_written_in_36_bytes),
         cmocka_unit_test(uuid_has_the_usual_groups),
         cmocka_unit_test(sequence_is_written_as_the_server_does),
         cmocka_unit_test(key_is_the_text_after_the_last_lock),

@@ -201,6 +201,25 @@ static void a_recipe_without_a_handle_does_not_start(void **state)
     world_close(stage.world);
 }
 
+static void a_recipe_without_a_timeout_does_not_start(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/locks/x"};
+    const struct ls_recipe_config config = {.hosts = "localhost:2181", .lock_paths = paths, .lock_count = 1};
+    recipe_world(1);
+    play("a stop", "a start");
+    struct ls_env *env = the_world.env[0];
+    play("a stop");
+    static struct {
+        max_align_t aligned[64];
+    } room;
+    assert_true(sizeof room >= ls_recipe_mutex.state_size);
+    fakezk_enter(0);
+    assert_int_equal(ls_recipe_mutex.start(&room, env, &config), LS_EINVAL);
+    fakezk_leave();
+    world_close(stage.world);
+}
+
 /* Whichever allocation fails on the way, who asked is told once. */
 static void a_request_to_give_back_is_answered_once(void **state)
 {
@@ -230,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_guard_is_given_to_a_holder_alone),
         cmocka_unit_test(a_recipe_without_memory_does_not_start),
         cmocka_unit_test(a_recipe_without_a_handle_does_not_start),
+        cmocka_unit_test(a_recipe_without_a_timeout_does_not_start),
         cmocka_unit_test(a_request_to_give_back_is_answered_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,6 +264,39 @@ static void one_that_is_sent_away_takes_nobody_along(void **state)
     stage_end();
 }
 
+static void cancel_when_idle(struct ls_session *session, struct ls_session_listener *listener,
+                             enum ls_session_event event, int64_t session_id)
+{
+    (void)listener;
+    (void)session_id;
+    if (event == LS_SESSION_IDLE)
+        ls_mutex_cancel(&stage_probe_of(session)->mutex[0], 2);
+}
+
+static const struct ls_session_ops cancelling = {.on_event = cancel_when_idle};
+
+static void add_one_that_cancels(struct probe *probe)
+{
+    ls_session_listener_init(&listeners[0], &cancelling);
+    ls_session_listener_add(&probe->session, &listeners[0]);
+}
+
+/* What a callback gives rise to is told behind it, and not when something else happens. */
+static void what_the_last_callback_does_is_told_at_once(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage_ready();
+    stage_job(1, add_one_that_cancels);
+    play("a acquire", "settle", "b acquire", "settle", "b acquire owner=1", "settle", "b cancel");
+    stage_forget();
+    play("apply s1 b unwatch", "apply s1 b delete", "deliver b unwatch-reply", "deliver b deleted(node of b)",
+         "deliver b delete-reply");
+    told("b idle; b#1 failed ECANCELED");
+    stage_end();
+}
+
 static void listeners_come_and_go(void **state)
 {
     (void)state;
@@ -909,6 +942,7 @@ int main(void)
         cmocka_unit_test(a_silently_replaced_session_is_lost),
         cmocka_unit_test(callbacks_inside_init_are_served),
         cmocka_unit_test(one_that_is_sent_away_takes_nobody_along),
+        cmocka_unit_test(what_the_last_callback_does_is_told_at_once),
         cmocka_unit_test(listeners_come_and_go),
         cmocka_unit_test(listeners_hear_the_same_in_the_same_order),
         cmocka_unit_test(a_session_that_may_not_retry_gives_up_when_no_timer_or_handle_can_be_had),

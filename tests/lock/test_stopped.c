@@ -9,8 +9,9 @@ enum { STOP_MS = 2500 }; /* of a session timeout of 4 s, half of which a holder 
 
 static const char *stop_behind; /* the send behind which the process is stopped, once */
 static int64_t stopped_ms;
-static int syncs_refused; /* that many are not taken by the client */
-static int syncs_lost;    /* and of that many others nobody knows what became of them */
+static int creates_refused; /* that many are not taken by the client */
+static int syncs_refused;   /* that many are not taken by the client */
+static int syncs_lost;      /* and of that many others nobody knows what became of them */
 static string_completion_t lost_completion;
 
 static void answer_is_lost(int rc, const char *value, const void *data)
@@ -81,6 +82,10 @@ int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int 
                         const struct ACL_vector *acl, int mode, string_stat_completion_t done,
                         const void *data)
 {
+    if (creates_refused > 0) {
+        creates_refused--;
+        return ZSYSTEMERROR;
+    }
     int rc = __real_zoo_acreate2(zh, path, value, size, acl, mode, done, data);
     sent("create");
     return rc;
@@ -225,6 +230,23 @@ static void a_sync_that_is_not_taken_is_followed_by_the_next(void **state)
     stage_end();
 }
 
+/* What another has sent is measured all the same. */
+static void a_create_that_is_not_taken_leaves_the_sync_of_a_holder_alone(void **state)
+{
+    (void)state;
+    holding_x(true);
+    const struct ls_session *session = &stage_probe(0)->session;
+    for (int i = 0; i < 1000 && !session->measured; i++)
+        play("pass 1");
+    assert_int_not_equal(session->measured, 0);
+    creates_refused = 1;
+    play("a acquire y");
+    assert_int_equal(creates_refused, 0);
+    assert_int_not_equal(session->measured, 0);
+    play("pass 2000");
+    stage_end();
+}
+
 /* The link stands, and an answer that says nothing is no sign of life. */
 static void syncs_without_an_answer_keep_nobody_fresh(void **state)
 {
@@ -250,6 +272,7 @@ int main(void)
         cmocka_unit_test(behind_the_sync_of_a_waiter_that_was_woken),
         cmocka_unit_test(behind_the_sync_that_keeps_a_holder_fresh),
         cmocka_unit_test(a_sync_that_is_not_taken_is_followed_by_the_next),
+        cmocka_unit_test(a_create_that_is_not_taken_leaves_the_sync_of_a_holder_alone),
         cmocka_unit_test(syncs_without_an_answer_keep_nobody_fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -508,6 +508,8 @@ static void read_counters(struct probe *probe)
     assert_non_null(of_mutex.awake);
     assert_null(mutex.awake);
     assert_null(session.locks.awake);
+    assert_true(of_mutex.awoken.opaque && of_session.locks.awoken.opaque);
+    assert_false(mutex.awoken.opaque || session.locks.awoken.opaque);
 }
 
 static void counters_are_copied(void **state)
