@@ -13,6 +13,7 @@ static bool show_perms;  /* creates tell the permissions of their ACL */
 static int no_ancestors; /* what the client says to creates of ancestors; 0 = it takes them */
 static int
     throttled; /* the server has no time for the ancestor of that number, from 1 on; 0 = it has for all */
+static int no_creates; /* what the client says to creates of contenders; 0 = it takes them */
 static string_completion_t throttled_completion;
 
 static void answer_throttled(int rc, const char *value, const void *data)
@@ -82,6 +83,8 @@ int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int 
 {
     if (show_perms)
         stage_add(stage.asked, "perms=%d", acl->data[0].perms);
+    if (no_creates)
+        return no_creates;
     return __real_zoo_acreate2(zh, path, value, valuelen, acl, mode, done, data);
 }
 
@@ -289,6 +292,20 @@ static void senseless_credentials_are_refused(void **state)
 }
 
 /* What the client will never take is not tried for ever. */
+static void a_contender_that_the_client_refuses_fails_the_acquire(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_ready();
+    no_creates = ZBADARGUMENTS;
+    play("a acquire", "settle");
+    no_creates = 0;
+    told("a failed EINVAL");
+    asked("");
+    assert_clean(0);
+    stage_end();
+}
+
 static void an_ancestor_that_the_client_refuses_fails_the_acquire(void **state)
 {
     (void)state;
@@ -324,6 +341,7 @@ static void what_was_forbidden_in_a_flight_that_is_repeated_counts_anew(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_contender_that_the_client_refuses_fails_the_acquire),
         cmocka_unit_test(what_was_forbidden_in_a_flight_that_is_repeated_counts_anew),
         cmocka_unit_test(an_ancestor_that_the_client_refuses_fails_the_acquire),
         cmocka_unit_test(credentials_come_before_all_requests),

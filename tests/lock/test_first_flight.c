@@ -16,7 +16,8 @@ int __real_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, 
 int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-static int lost_syncs; /* that many answers */
+static int refused_syncs; /* that many are not taken */
+static int lost_syncs;    /* that many answers */
 static string_completion_t lost_sync;
 
 static void sync_is_lost(int rc, const char *value, const void *data)
@@ -28,6 +29,10 @@ static void sync_is_lost(int rc, const char *value, const void *data)
 
 int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data)
 {
+    if (refused_syncs > 0) {
+        refused_syncs--;
+        return ZSYSTEMERROR;
+    }
     if (lost_syncs == 0)
         return __real_zoo_async(zh, path, done, data);
     lost_syncs--;
@@ -432,6 +437,22 @@ static void a_search_for_what_is_left_over_is_repeated_after_a_pause(void **stat
     }
 }
 
+static void a_search_whose_sync_is_not_taken_does_not_list(void **state)
+{
+    (void)state;
+    one_process();
+    play("a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "a cancel",
+         "deliver a session-connecting", "deliver a create-reply", "deliver a list-reply", "connect a s1");
+    refused_syncs = 1;
+    play("deliver a session-connected");
+    assert_int_equal(refused_syncs, 0);
+    asked("create; list");
+    play("fire a janitor-timer", "settle");
+    asked("sync; list; delete");
+    assert_clean(0);
+    stage_end();
+}
+
 static void a_search_for_a_lost_create_may_be_forbidden(void **state)
 {
     (void)state;
@@ -813,6 +834,7 @@ int main(void)
         cmocka_unit_test(a_parent_may_not_be_made),
         cmocka_unit_test(what_vanishes_below_a_chroot_is_made_again),
         cmocka_unit_test(a_search_for_what_is_left_over_is_repeated_after_a_pause),
+        cmocka_unit_test(a_search_whose_sync_is_not_taken_does_not_list),
         cmocka_unit_test(a_search_for_a_lost_create_may_be_forbidden),
         cmocka_unit_test(what_forbids_is_told_and_not_what_follows_from_it),
         cmocka_unit_test(forbidden_high_up_is_no_harm_when_the_parent_is_there),
