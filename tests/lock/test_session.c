@@ -488,6 +488,8 @@ static void refused_credentials_end_everything(void **state)
     raise_state(1, ZOO_AUTH_FAILED_STATE);
     told("b auth-failed; b failed EAUTHFAILED; b idle");
     assert_int_equal(ls_session_state(&stage_probe(1)->session), LS_STATE_FAILED);
+    assert_int_equal(ls_session_id(&stage_probe(1)->session), 0);
+    assert_int_equal(stage_probe(1)->session.negotiated_ms, 0);
     stage_job(1, refuse_acquire);
     raise_state(0, ZOO_AUTH_FAILED_STATE);
     told("a auth-failed");

@@ -15,6 +15,8 @@ zhandle_t *__real_zookeeper_init(const char *host, watcher_fn fn, int recv_timeo
                                  const clientid_t *clientid, void *context, int flags);
 zhandle_t *__wrap_zookeeper_init(const char *host, watcher_fn fn, int recv_timeout,
                                  const clientid_t *clientid, void *context, int flags);
+int __real_zoo_set_servers_resolution_delay(zhandle_t *zh, int delay_ms);
+int __wrap_zoo_set_servers_resolution_delay(zhandle_t *zh, int delay_ms);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 zhandle_t *__wrap_zookeeper_init(const char *host, watcher_fn fn, int recv_timeout,
@@ -23,6 +25,15 @@ zhandle_t *__wrap_zookeeper_init(const char *host, watcher_fn fn, int recv_timeo
     assert_true(handles < HANDLES_MAX);
     asked_ms[handles++] = recv_timeout;
     return __real_zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
+}
+
+static int
+    resolved; /* handles that look their servers' names up whenever they connect, and at no other time */
+
+int __wrap_zoo_set_servers_resolution_delay(zhandle_t *zh, int delay_ms)
+{
+    resolved += delay_ms == -1;
+    return __real_zoo_set_servers_resolution_delay(zh, delay_ms);
 }
 
 static int timeout_ms;
@@ -42,6 +53,7 @@ static void each_handle_asks_for_what_the_user_wanted(void **state)
 {
     (void)state;
     handles = 0;
+    resolved = 0;
     stage_set(1);
     stage.options.session_timeout_ms = 60000;
     stage_open();
@@ -61,6 +73,7 @@ static void each_handle_asks_for_what_the_user_wanted(void **state)
         assert_int_equal(asked_ms[i], 60000);
     }
     assert_int_equal(asked_ms[0], 60000);
+    assert_int_equal(resolved, handles);
     stage_end();
 }
 
