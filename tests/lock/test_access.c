@@ -15,6 +15,14 @@ static int
     throttled; /* the server has no time for the ancestor of that number, from 1 on; 0 = it has for all */
 static int no_creates; /* what the client says to creates of contenders; 0 = it takes them */
 static string_completion_t throttled_completion;
+static bool nameless; /* the next contender's node is created, and its name is not told */
+static string_stat_completion_t nameless_completion;
+
+static void answer_without_a_name(int rc, const char *name, const struct Stat *stat, const void *data)
+{
+    (void)name;
+    nameless_completion(rc, NULL, stat, data);
+}
 
 static void answer_throttled(int rc, const char *value, const void *data)
 {
@@ -85,6 +93,11 @@ int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int 
         stage_add(stage.asked, "perms=%d", acl->data[0].perms);
     if (no_creates)
         return no_creates;
+    if (nameless) {
+        nameless = false;
+        nameless_completion = done;
+        done = answer_without_a_name;
+    }
     return __real_zoo_acreate2(zh, path, value, valuelen, acl, mode, done, data);
 }
 
@@ -291,6 +304,22 @@ static void senseless_credentials_are_refused(void **state)
     assert_int_equal(ls_session_init(&session, env, "h", 1000, &options), LS_OK);
 }
 
+/* It is believed when it can be listed. */
+static void a_node_without_a_name_is_looked_for(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage_ready();
+    nameless = true;
+    play("a acquire", "settle");
+    told("a granted");
+    asked("create; list; sync; list; exists; list");
+    play("a release", "settle");
+    assert_clean(0);
+    stage_end();
+}
+
 /* What the client will never take is not tried for ever. */
 static void a_contender_that_the_client_refuses_fails_the_acquire(void **state)
 {
@@ -341,6 +370,7 @@ static void what_was_forbidden_in_a_flight_that_is_repeated_counts_anew(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_node_without_a_name_is_looked_for),
         cmocka_unit_test(a_contender_that_the_client_refuses_fails_the_acquire),
         cmocka_unit_test(what_was_forbidden_in_a_flight_that_is_repeated_counts_anew),
         cmocka_unit_test(an_ancestor_that_the_client_refuses_fails_the_acquire),
