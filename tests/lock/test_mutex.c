@@ -538,6 +538,29 @@ static void a_closed_mutex_hears_of_no_survey(void **state)
     stage_end();
 }
 
+static void close_and_open_in_the_same_place(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_close(&twin), LS_OK);
+    twin_options.ops = &stage_mutex_ops;
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", &twin_options), LS_OK);
+}
+
+static void what_a_closed_mutex_leaves_is_not_the_next_ones(void **state)
+{
+    (void)state;
+    one();
+    play("remove /locks/x", "create /locks/x perms=5"); /* its node cannot be removed */
+    stage_job(0, open_twin);
+    play("settle");
+    stage_forget();
+    stage_job(0, close_and_open_in_the_same_place);
+    play("settle");
+    asked("delete");
+    told("a idle");
+    stage_job(0, close_twin);
+    stage_end();
+}
+
 static void survey_without_memory(struct probe *probe)
 {
     assert_int_equal(ls_mutex_participants_start(&probe->mutex[0], NULL), LS_ENOMEM);
@@ -752,6 +775,7 @@ int main(void)
         cmocka_unit_test(a_survey_ends_with_its_session_or_mutex),
         cmocka_unit_test(a_closed_mutex_leaves_the_surveys_of_others),
         cmocka_unit_test(a_closed_mutex_hears_of_no_survey),
+        cmocka_unit_test(what_a_closed_mutex_leaves_is_not_the_next_ones),
         cmocka_unit_test(a_close_tells_what_it_ends),
         cmocka_unit_test(a_survey_may_run_out_of_memory),
         cmocka_unit_test(misuse_is_refused),
