@@ -185,8 +185,8 @@ static void wait_behind(struct lock_claim *claim, const char *ahead)
         lock_mutex_fail(claim, LS_EBUSY, 0);
         return;
     }
-    claim->state = LOCK_LISTING; /* who was ahead before was dropped when it went */
-    claim->ahead = ls_env_alloc(session_of(claim)->env, size);
+    claim->ahead =
+        ls_env_alloc(session_of(claim)->env, size); /* who was ahead before was dropped when it went */
     if (!claim->ahead) {
         lock_mutex_retry(claim, 0);
         return;

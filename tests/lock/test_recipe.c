@@ -10,7 +10,8 @@
 extern const struct ls_recipe ls_recipe_mutex;
 
 static char seen[STAGE_TEXT];
-static int answers; /* to requests to give a lock back */
+static int answers;   /* to requests to give a lock back */
+static int warned_of; /* which lock */
 
 /* ---- what stands in the nodes of contenders ---- */
 
@@ -40,6 +41,8 @@ static void see(void *ctx, const struct event *event)
     (void)ctx;
     assert_int_not_equal(event->kind, EVENT_MISBEHAVED);
     answers += event->kind == EVENT_REVOKE_SENT;
+    if (event->kind == EVENT_WARNED)
+        warned_of = event->lock;
     if (event->kind <= EVENT_READ_ONLY)
         stage_add(seen, "%s%s%s", event_name((enum event_kind)event->kind), event->code ? " " : "",
                   event->code == 0                                ? ""
@@ -122,6 +125,10 @@ static void warnings_are_reported(void **state)
     recipe_world(1);
     play("create /locks/x/.hidden", "a acquire x", "settle");
     saw("asked 2; warned 1; granted 1");
+    assert_int_equal(warned_of, 0);
+    play("create /locks/y/.hidden", "a acquire y", "settle");
+    saw("asked 2; warned 1; granted 1");
+    assert_int_equal(warned_of, 1);
     world_close(stage.world);
 }
 
