@@ -96,6 +96,7 @@ enum event_offence {
     EVENT_OFFENCE_RETURN, /* a timer's function came back without the mutex, or a callback was left half */
     EVENT_OFFENCE_BLOCK,  /* it went to sleep, where nobody can wake it */
     EVENT_OFFENCE_CLEAN,  /* at rest it said that clean-up is left over, which nothing will ever do */
+    EVENT_OFFENCES
 };
 
 enum event_request {

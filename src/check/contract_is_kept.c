@@ -21,6 +21,7 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_BLOCK] = "waits inside a world, where nobody can wake it",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
+_Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
