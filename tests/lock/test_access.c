@@ -320,33 +320,30 @@ static void a_node_without_a_name_is_looked_for(void **state)
     stage_end();
 }
 
-/* What the client will never take is not tried for ever. */
+/* What the client will never take is not tried for ever: *refusal_of is what it says. */
+static void fails_at_once(int *refusal_of, const char *requests)
+{
+    stage_set(1);
+    stage_ready();
+    *refusal_of = ZBADARGUMENTS;
+    play("a acquire", "settle");
+    *refusal_of = 0;
+    told("a failed EINVAL");
+    asked(requests);
+    assert_clean(0);
+    stage_end();
+}
+
 static void a_contender_that_the_client_refuses_fails_the_acquire(void **state)
 {
     (void)state;
-    stage_set(1);
-    stage_ready();
-    no_creates = ZBADARGUMENTS;
-    play("a acquire", "settle");
-    no_creates = 0;
-    told("a failed EINVAL");
-    asked("");
-    assert_clean(0);
-    stage_end();
+    fails_at_once(&no_creates, "");
 }
 
 static void an_ancestor_that_the_client_refuses_fails_the_acquire(void **state)
 {
     (void)state;
-    stage_set(1);
-    stage_ready();
-    no_ancestors = ZBADARGUMENTS;
-    play("a acquire", "settle");
-    no_ancestors = 0;
-    told("a failed EINVAL");
-    asked("create; list");
-    assert_clean(0);
-    stage_end();
+    fails_at_once(&no_ancestors, "create; list");
 }
 
 /* What forbids one ancestor is found again if it still does when all have been asked for. */

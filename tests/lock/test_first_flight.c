@@ -4,66 +4,7 @@
 /* The first flight of an acquire, create and list in one: one test per cell of the table at the head of
  * src/lock/mutex.c. */
 #include "stage.h"
-
-/* ---- lists and syncs that the client does not take, or whose answer says nothing though the link stands ---- */
-
-/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
-int __real_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
-                             const void *data);
-int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
-                             const void *data);
-int __real_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data);
-int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data);
-/* NOLINTEND(bugprone-reserved-identifier) */
-
-static int refused_syncs; /* that many are not taken */
-static int lost_syncs;    /* that many answers */
-static string_completion_t lost_sync;
-
-static void sync_is_lost(int rc, const char *value, const void *data)
-{
-    (void)rc;
-    (void)value;
-    lost_sync(ZOPERATIONTIMEOUT, NULL, data);
-}
-
-int __wrap_zoo_async(zhandle_t *zh, const char *path, string_completion_t done, const void *data)
-{
-    if (refused_syncs > 0) {
-        refused_syncs--;
-        return ZSYSTEMERROR;
-    }
-    if (lost_syncs == 0)
-        return __real_zoo_async(zh, path, done, data);
-    lost_syncs--;
-    lost_sync = done;
-    return __real_zoo_async(zh, path, sync_is_lost, data);
-}
-
-static int refusals; /* that many */
-static int losses;   /* and that many others */
-static strings_completion_t lost_completion;
-
-static void answer_is_lost(int rc, const struct String_vector *list, const void *data)
-{
-    (void)rc;
-    (void)list;
-    lost_completion(ZOPERATIONTIMEOUT, NULL, data);
-}
-
-int __wrap_zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_completion_t completion,
-                             const void *data)
-{
-    if (refusals > 0) {
-        refusals--;
-        return ZSYSTEMERROR;
-    }
-    if (losses == 0)
-        return __real_zoo_aget_children(zh, path, watch, completion, data);
-    losses--;
-    lost_completion = completion;
-    return __real_zoo_aget_children(zh, path, watch, answer_is_lost, data);
-}
+#include "support/mishaps.h"
 
 #define NODE_A "/locks/x/_c_00000001-0000-4000-8000-000000000001-lock-"
 
@@ -423,8 +364,8 @@ static void a_search_for_what_is_left_over_is_repeated_after_a_pause(void **stat
         play("a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "a cancel",
              "deliver a session-connecting", "deliver a create-reply", "deliver a list-reply",
              "connect a s1");
-        losses = i == 0;
-        lost_syncs = i == 1;
+        mishaps_of_lists.lost = i == 0;
+        mishaps_of_syncs.lost = i == 1;
         play("deliver a session-connected", "apply s1 a sync", "apply s1 a list", "deliver a sync-reply",
              "deliver a list-reply");
         asked("create; list; sync; list");
@@ -443,9 +384,9 @@ static void a_search_whose_sync_is_not_taken_does_not_list(void **state)
     one_process();
     play("a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "a cancel",
          "deliver a session-connecting", "deliver a create-reply", "deliver a list-reply", "connect a s1");
-    refused_syncs = 1;
+    mishaps_of_syncs.refused = 1;
     play("deliver a session-connected");
-    assert_int_equal(refused_syncs, 0);
+    assert_int_equal(mishaps_of_syncs.refused, 0);
     asked("create; list");
     play("fire a janitor-timer", "settle");
     asked("sync; list; delete");
@@ -792,13 +733,13 @@ static void a_list_that_is_refused_is_sent_again(void **state)
 {
     (void)state;
     one_process();
-    refusals = 2;
+    mishaps_of_lists.refused = 2;
     play("a acquire", "apply s1 a create", "deliver a create-reply");
     told("");
     asked("create");
     play("settle");
     told(""); /* the timer went off, in vain, and without a clock not again until something changes */
-    assert_int_equal(refusals, 0);
+    assert_int_equal(mishaps_of_lists.refused, 0);
     play("create /locks/x/news", "settle");
     assert_non_null(strstr(stage.told, "a granted"));
     stage_forget();

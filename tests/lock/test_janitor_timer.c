@@ -5,6 +5,7 @@
  * says, and also if there is no memory for its timer. */
 #include "lock/claim.h"
 #include "stage.h"
+#include "support/mishaps.h"
 
 /* ---- timers that cannot be had ---- */
 
@@ -18,10 +19,6 @@ int __real_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const 
                               ls_timer_fn fn, void *ctx);
 int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
                               ls_timer_fn fn, void *ctx);
-int __real_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
-                                   void_completion_t *done, const void *data);
-int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
-                                   void_completion_t *done, const void *data);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
@@ -34,34 +31,6 @@ int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const 
     if (strcmp(name, "janitor-timer") == 0)
         pause_ms = delay_ms;
     return __real_ls_env_timer_start(env, timer, name, delay_ms, fn, ctx);
-}
-
-/* ---- a removal whose answer says nothing, while the link is up ---- */
-
-typedef union {
-    void_completion_t function;
-    void_completion_t *slot; /* how zookeeper.h declares it */
-} removal_fn;
-
-static int unanswered; /* that many removals end in an operation timeout (F9) */
-static removal_fn original;
-
-static void answer_nothing(int rc, const void *data)
-{
-    (void)rc;
-    original.function(ZOPERATIONTIMEOUT, data);
-}
-
-int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
-                                   void_completion_t *done, const void *data)
-{
-    removal_fn replaced = {.slot = done};
-    if (unanswered) {
-        unanswered--;
-        original.slot = done;
-        replaced.function = answer_nothing;
-    }
-    return __real_zoo_aremove_all_watches(zh, path, type, local, replaced.slot, data);
 }
 
 /* ---- the stage: b gives up behind a, and has no memory to remove its watch ---- */
@@ -189,7 +158,7 @@ static void a_removal_without_an_answer_is_repeated_after_a_pause(void **state)
 {
     (void)state;
     b_waits(NULL, false);
-    unanswered = 1;
+    mishaps_of_removals.lost = 1;
     play("b cancel x", "apply s1 b unwatch", "apply s1 b delete", "deliver b unwatch-reply",
          "deliver b delete-reply");
     told("b failed ECANCELED");

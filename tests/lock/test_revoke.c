@@ -4,76 +4,7 @@
 /* Revocation: who is asked to give a lock back, when, and what a request meets on its way. */
 #include "lock/claim.h"
 #include "stage.h"
-
-/* ---- requests that fail though the link stands ---- */
-
-/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
-int __real_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
-                     data_completion_t completion, const void *data);
-int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
-                     data_completion_t completion, const void *data);
-int __real_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
-                                   void_completion_t *done, const void *data);
-int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
-                                   void_completion_t *done, const void *data);
-/* NOLINTEND(bugprone-reserved-identifier) */
-
-static int unremoved;  /* that many removals of a watch are not taken */
-static int unanswered; /* and of that many others nobody knows what became of them */
-typedef union {
-    void_completion_t function;
-    void_completion_t *slot; /* how zookeeper.h declares it */
-} removal_fn;
-static removal_fn original;
-
-static void answer_nothing(int rc, const void *data)
-{
-    (void)rc;
-    original.function(ZOPERATIONTIMEOUT, data);
-}
-
-int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
-                                   void_completion_t *done, const void *data)
-{
-    if (unremoved > 0) {
-        unremoved--;
-        return ZSYSTEMERROR;
-    }
-    removal_fn replaced = {.slot = done};
-    if (unanswered > 0) {
-        unanswered--;
-        original.slot = done;
-        replaced.function = answer_nothing;
-    }
-    return __real_zoo_aremove_all_watches(zh, path, type, local, replaced.slot, data);
-}
-
-static int refusals; /* that many calls are not taken */
-static int losses;   /* and of that many others the answer is lost */
-static data_completion_t lost_completion;
-
-static void answer_is_lost(int rc, const char *value, int size, const struct Stat *stat, const void *data)
-{
-    (void)rc;
-    (void)value;
-    (void)size;
-    (void)stat;
-    lost_completion(ZOPERATIONTIMEOUT, NULL, 0, NULL, data);
-}
-
-int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
-                     data_completion_t completion, const void *data)
-{
-    if (refusals > 0) {
-        refusals--;
-        return ZSYSTEMERROR;
-    }
-    if (losses == 0)
-        return __real_zoo_awget(zh, path, watcher, context, completion, data);
-    losses--;
-    lost_completion = completion;
-    return __real_zoo_awget(zh, path, watcher, context, answer_is_lost, data);
-}
+#include "support/mishaps.h"
 
 /* ---- a thread of b that sleeps: it is the world's only one, and others go on from here ---- */
 
@@ -573,8 +504,8 @@ static void a_read_that_fails_is_repeated_by_the_timer(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         ready(2);
-        refusals = i == 0;
-        losses = i == 1;
+        mishaps_of_reads.refused = i == 0;
+        mishaps_of_reads.lost = i == 1;
         play("a acquire", "settle");
         told("a granted");
         asked(i == 0 ? "create; list; get" : "create; list; get; get");
@@ -595,11 +526,11 @@ static void failures_are_counted_to_the_longest_delay(void **state)
     stage.options.timed = true;
     stage_ready();
     stage_job(0, make_revocable);
-    refusals = 1000;
+    mishaps_of_reads.refused = 1000;
     play("a acquire", "pass 300000");
-    assert_true(refusals < 970);
+    assert_true(mishaps_of_reads.refused < 970);
     assert_int_equal(((struct probe *)process_state(0))->session.retries, 16);
-    refusals = 0;
+    mishaps_of_reads.refused = 0;
     stage_end();
 }
 
@@ -627,10 +558,10 @@ static void a_read_that_fails_delays_no_release(void **state)
 {
     (void)state;
     ready(2);
-    refusals = 100;
+    mishaps_of_reads.refused = 100;
     play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
          "deliver a list-reply", "fire a retry-timer", "a release", "settle");
-    refusals = 0;
+    mishaps_of_reads.refused = 0;
     told("a granted; a freed");
     asked("create; list; delete");
     assert_clean(0);
@@ -641,7 +572,7 @@ static void a_read_that_waits_for_the_timer_is_sent_at_the_reconnect(void **stat
 {
     (void)state;
     ready(2);
-    refusals = 1;
+    mishaps_of_reads.refused = 1;
     play("a acquire", "apply s1 a create", "apply s1 a list", "deliver a create-reply",
          "deliver a list-reply", "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting",
          "connect a s1");
@@ -711,9 +642,9 @@ static void a_node_that_is_gone_when_it_is_read_is_left_alone(void **state)
 
 /* ---- watches ---- */
 
-static void a_node_that_cannot_be_removed_keeps_no_watch(void **state)
+/* a holds, listens, and cannot remove its node. */
+static void held_by_a_node_that_stays(void)
 {
-    (void)state;
     stage_set(1);
     stage_ready();
     play("create /locks/x perms=5");
@@ -721,6 +652,12 @@ static void a_node_that_cannot_be_removed_keeps_no_watch(void **state)
     play("a acquire", "settle");
     assert_int_equal(fakezk_watches(0), 1);
     stage_forget();
+}
+
+static void a_node_that_cannot_be_removed_keeps_no_watch(void **state)
+{
+    (void)state;
+    held_by_a_node_that_stays();
     play("a release", "apply s1 a delete", "deliver a delete-reply", "apply s1 a unwatch",
          "deliver a unwatch-reply");
     assert_false(stage_probe(0)->session.janitor_timer.armed); /* it is done */
@@ -734,15 +671,10 @@ static void a_node_that_cannot_be_removed_keeps_no_watch(void **state)
 static void a_watch_on_a_node_that_stays_is_removed_when_the_client_takes_the_request(void **state)
 {
     (void)state;
-    stage_set(1);
-    stage_ready();
-    play("create /locks/x perms=5");
-    stage_job(0, make_revocable);
-    play("a acquire", "settle");
-    stage_forget();
-    unremoved = 1;
+    held_by_a_node_that_stays();
+    mishaps_of_removals.refused = 1;
     play("a release", "apply s1 a delete", "deliver a delete-reply");
-    assert_int_equal(unremoved, 0);
+    assert_int_equal(mishaps_of_removals.refused, 0);
     play("fire a janitor-timer", "settle");
     asked("delete; unwatch");
     assert_int_equal(fakezk_watches(0), 0);
@@ -752,16 +684,11 @@ static void a_watch_on_a_node_that_stays_is_removed_when_the_client_takes_the_re
 static void a_watch_on_a_node_that_stays_is_removed_again_after_a_pause(void **state)
 {
     (void)state;
-    stage_set(1);
-    stage_ready();
-    play("create /locks/x perms=5");
-    stage_job(0, make_revocable);
-    play("a acquire", "settle");
-    stage_forget();
-    unanswered = 1;
+    held_by_a_node_that_stays();
+    mishaps_of_removals.lost = 1;
     play("a release", "apply s1 a delete", "deliver a delete-reply", "apply s1 a unwatch",
          "deliver a unwatch-reply");
-    assert_int_equal(unanswered, 0);
+    assert_int_equal(mishaps_of_removals.lost, 0);
     assert_true(stage_probe(0)->session.janitor_timer.armed);
     play("fire a janitor-timer"); /* the client itself knows by now that there is no watch */
     asked("delete; unwatch");
@@ -773,11 +700,8 @@ static void a_watch_on_a_node_that_stays_is_removed_again_after_a_pause(void **s
 static void a_watch_on_a_node_that_stays_is_removed_after_a_cut(void **state)
 {
     (void)state;
-    stage_set(1);
-    stage_ready();
-    play("create /locks/x perms=5");
-    stage_job(0, make_revocable);
-    play("a acquire", "settle", "a release", "apply s1 a delete", "deliver a delete-reply");
+    held_by_a_node_that_stays();
+    play("a release", "apply s1 a delete", "deliver a delete-reply");
     stage_forget();
     play("cut a keep=0 apply=0 rc=-4", "settle");
     told("a suspended; a reconnected; a idle");

@@ -216,13 +216,21 @@ static const struct ls_session_ops hearing = {.on_event = hear};
 static const struct ls_session_ops deaf = {.on_event = NULL};
 static struct ls_session_listener listeners[3];
 
+/* As many as `ops` has behind one another. */
+static void add_each(struct probe *probe, const struct ls_session_ops *const *ops, int count)
+{
+    for (int i = 0; i < count; i++) {
+        ls_session_listener_init(&listeners[i], ops[i]);
+        ls_session_listener_add(&probe->session, &listeners[i]);
+    }
+}
+#define add_with(probe, ...)                                                                                 \
+    add_each(probe, (const struct ls_session_ops *const[]){__VA_ARGS__},                                     \
+             (int)(sizeof((const struct ls_session_ops *const[]){__VA_ARGS__}) / sizeof(void *)))
+
 static void add_listeners(struct probe *probe)
 {
-    ls_session_listener_init(&listeners[0], &hearing);
-    ls_session_listener_init(&listeners[1], &deaf);
-    ls_session_listener_init(&listeners[2], &hearing);
-    for (int i = 0; i < 3; i++)
-        ls_session_listener_add(&probe->session, &listeners[i]);
+    add_with(probe, &hearing, &deaf, &hearing);
 }
 
 static void remove_listeners(struct probe *probe)
@@ -244,11 +252,7 @@ static const struct ls_session_ops sending_away = {.on_event = send_the_last_awa
 
 static void add_one_that_sends_another_away(struct probe *probe)
 {
-    ls_session_listener_init(&listeners[0], &sending_away);
-    ls_session_listener_init(&listeners[1], &hearing);
-    ls_session_listener_init(&listeners[2], &hearing);
-    for (int i = 0; i < 3; i++)
-        ls_session_listener_add(&probe->session, &listeners[i]);
+    add_with(probe, &sending_away, &hearing, &hearing);
 }
 
 static void one_that_is_sent_away_takes_nobody_along(void **state)
@@ -277,8 +281,7 @@ static const struct ls_session_ops cancelling = {.on_event = cancel_when_idle};
 
 static void add_one_that_cancels(struct probe *probe)
 {
-    ls_session_listener_init(&listeners[0], &cancelling);
-    ls_session_listener_add(&probe->session, &listeners[0]);
+    add_with(probe, &cancelling);
 }
 
 /* What a callback gives rise to is told behind it, and not when something else happens. */
@@ -327,8 +330,7 @@ static const struct ls_session_ops close_listening = {.on_event = listen_closely
 
 static void add_close_listener(struct probe *probe)
 {
-    ls_session_listener_init(&listeners[0], &close_listening);
-    ls_session_listener_add(&probe->session, &listeners[0]);
+    add_with(probe, &close_listening);
 }
 
 static void listeners_hear_the_same_in_the_same_order(void **state)
