@@ -24,7 +24,7 @@ was found: sorted and shrunk (lockstep triage) into build/fuzz/TARGET/findings. 
   --edges-only    abstract situations do not guide it
   --empty         begin with one byte of zero in place of the corpus
   --minimise      afterwards, take the inputs that reach all that was reached into fuzz/corpus/TARGET, 1 MiB at most
-  --plot FILE.svg  afterwards, draw what was reached over time: edges of the code, and abstract situations if the target has them
+  --plot FILE.svg afterwards, draw what was reached over time: places in AFL++'s map, and how many of the situations
 
 examples:
   ./dev fuzz
@@ -121,7 +121,7 @@ fuzz_run()
 # fuzz_seeds TARGET EMPTY FOLDER: what it begins with.
 fuzz_seeds()
 {
-    local target=$1 corpus=fuzz/corpus/$1
+    local target=$1 corpus=fuzz/corpus/$1 traces
     rm -rf "$3"
     mkdir -p "$3"
     printf '\0' >"$3/zero"
@@ -129,7 +129,10 @@ fuzz_seeds()
     [[ $target != recipe ]] || corpus=fuzz/corpus/session_loss
     [[ ! -d $corpus ]] || cp "$corpus"/* "$3/"
     case $target in
-    session_loss | recipe) build/release/fuzz/make_seeds "$3" scenarios/{mutex,regress,suite,explore}/*.scn $(find docs build/reports -name '*.trace') ;;
+    session_loss | recipe)
+        mapfile -t traces < <(find docs build/reports -name '*.trace' 2>/dev/null)
+        build/release/fuzz/make_seeds "$3" scenarios/{mutex,regress,suite,explore}/*.scn "${traces[@]}"
+        ;;
     scenario) cp scenarios/suite/*.scn scenarios/mutex/*.scn "$3/" ;;
     trace) cp docs/findings/*.trace "$3/" ;;
     esac
@@ -163,14 +166,13 @@ fuzz_minimise()
     note "$(find "fuzz/corpus/$target" -type f | wc -l) inputs"
 }
 
-# What the inputs that were kept reach, in the order in which they were found, and the edges that AFL++ has counted.
-# fuzz_plot TARGET FILE
+# What the inputs that were kept reach, in the order in which they were found, and what AFL++ counts: edges of the code, and
+# situations, which have places in its map beside them. fuzz_plot TARGET FILE
 fuzz_plot()
 {
     local target=$1 file=$2 out=build/fuzz/$1 inputs=()
     mapfile -t inputs < <(find "$out"/afl/*/queue -name 'id:*,time:*' | sed 's/.*,time:\([0-9]*\),.*/\1 &/' | sort -n | cut -d' ' -f2-)
     ((${#inputs[@]} > 0)) || return 1
-    # Situations have places in AFL++'s map beside the edges: what is left of what it counts is edges.
     build/release/fuzz/fuzz_"$target" --each "${inputs[@]}" 2>/dev/null |
         sed 's/.*,time:\([0-9]*\),.*\t\([0-9]*\)$/\1 \2/' |
         awk '{ print $1 / 60000, $2 }' >"$out/situations.dat" || true

@@ -325,19 +325,22 @@ def draw(found, seed):
     return [mutant for _, mutant in sorted(((place(mutant), mutant) for mutant in found), key=lambda pair: pair[0])]
 
 
+def results_of(path):
+    """Verdict and key of each line of a file of results."""
+    with open(path, encoding="utf-8") as file:
+        return [(row[0], row[2]) for row in (line.rstrip("\n").split("\t") for line in file)]
+
+
 def unnoticed(path):
     """The keys of those that a file of results has as survived, or as a golden's alone."""
-    with open(path, encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file]
-    return {row[2] for row in rows if row[0] in ("survived", "golden")}
+    return {key for verdict, key in results_of(path) if verdict in ("survived", "golden")}
 
 
 def known(path, drawn):
     """What a file of results says already, and which mutants are left."""
     verdicts, results, left = {}, [], []
-    with open(path, encoding="utf-8") as file:
-        for row in (line.rstrip("\n").split("\t") for line in file):
-            verdicts.setdefault(row[2], []).append(row[0])
+    for verdict, key in results_of(path):
+        verdicts.setdefault(key, []).append(verdict)
     for mutant in drawn:
         said = verdicts.get(mutant.key())
         if said:

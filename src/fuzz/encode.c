@@ -98,12 +98,6 @@ static bool put_programs(struct fuzz_driver *driver, const struct world_options 
 
 /* ---- decisions ---- */
 
-static bool is_same(const struct action *a, const struct action *b)
-{
-    return a->kind == b->kind && a->process == b->process && a->a == b->a && a->b == b->b && a->c == b->c &&
-           a->d == b->d;
-}
-
 static bool is_like(const struct action *a, const struct action *b)
 {
     return a->kind == b->kind && a->process == b->process;
@@ -156,9 +150,9 @@ size_t fuzz_encode(struct fuzz_driver *driver, const struct world_options *optio
     for (int i = 0; i < actions && size + 3 <= room && fuzz_may_go_on(driver); i++) {
         struct action found;
         uint8_t decision[2];
-        if (world_default_action(driver->run.world, &found) && is_same(&found, &action[i])) {
+        if (world_default_action(driver->run.world, &found) && world_same_action(&found, &action[i])) {
             steps++;
-        } else if (find(driver, &action[i], is_same, decision, &found) ||
+        } else if (find(driver, &action[i], world_same_action, decision, &found) ||
                    find(driver, &action[i], is_like, decision, &found)) {
             size = put_default(out, size, room - 2, &steps);
             memcpy(out + size, decision, 2);

@@ -288,9 +288,7 @@ static int index_of(const struct run *run, const struct action *action)
     static struct action enabled[WORLD_ACTIONS_MAX];
     int count = world_actions(run->world, enabled);
     for (int i = 0; i < count; i++) {
-        const struct action *e = &enabled[i];
-        if (e->kind == action->kind && e->process == action->process && e->a == action->a &&
-            e->b == action->b && e->c == action->c && e->d == action->d) {
+        if (world_same_action(&enabled[i], action)) {
             return i;
         }
     }

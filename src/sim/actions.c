@@ -354,6 +354,12 @@ bool world_is_fault(const struct action *action)
     return world_fault_of(action) >= 0;
 }
 
+bool world_same_action(const struct action *a, const struct action *b)
+{
+    return a->kind == b->kind && a->process == b->process && a->a == b->a && a->b == b->b && a->c == b->c &&
+           a->d == b->d;
+}
+
 const char *world_fault_name(enum world_fault fault)
 {
     static const char *const names[] = {"loss", "expire", "pause", "crash", "refuse", "lag",

@@ -142,16 +142,10 @@ static void test_numbers_stand_for_worlds(void **unused)
     }
 }
 
-static bool same_action(const struct action *a, const struct action *b)
-{
-    return a->kind == b->kind && a->process == b->process && a->a == b->a && a->b == b->b && a->c == b->c &&
-           a->d == b->d;
-}
-
 static void remove_action(struct action *list, int *count, const struct action *action)
 {
     for (int i = 0; i < *count; i++) {
-        if (same_action(&list[i], action)) {
+        if (world_same_action(&list[i], action)) {
             list[i] = list[--*count];
             return;
         }
