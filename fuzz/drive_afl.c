@@ -15,8 +15,10 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wgnu-statement-expression"
 #pragma GCC diagnostic ignored "-Wextra-semi"
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
 
 __AFL_FUZZ_INIT();
+__AFL_COVERAGE();
 
 /* AFL++'s; the compiler's wrapper links them. NOLINTBEGIN(bugprone-reserved-identifier) */
 extern unsigned char *__afl_area_ptr;
@@ -26,6 +28,15 @@ void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *stop);
 static uint32_t guard[TARGET_COUNTERS];
 uint8_t *target_counters;
 bool target_verbose;
+
+void target_count_edges(bool count)
+{
+    if (count) {
+        __AFL_COVERAGE_ON();
+    } else {
+        __AFL_COVERAGE_OFF();
+    }
+}
 
 int main(int argc, char **argv)
 {

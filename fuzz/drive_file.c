@@ -38,6 +38,11 @@ static size_t pooled;
 /* libFuzzer's name; a target whose bytes are no text has one. */
 size_t __attribute__((weak)) LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 
+void target_count_edges(bool count)
+{
+    (void)count;
+}
+
 static int usage(const char *name)
 {
     fprintf(

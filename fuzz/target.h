@@ -32,4 +32,8 @@ extern uint8_t *target_counters;
 /* Inputs are counted, and a finding is told in full. */
 extern bool target_verbose;
 
+/* Whether edges are coverage from here on, as they are when an input begins. What is done once for many inputs is none: the same
+ * input would take two ways. */
+void target_count_edges(bool count);
+
 #endif

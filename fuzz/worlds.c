@@ -103,6 +103,9 @@ static void tell_finding(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     driver.situations.slot = states_count ? target_counters : NULL;
+    target_count_edges(false);
+    (void)fuzz_enter(&driver, data, size);
+    target_count_edges(true);
     enum fuzz_end end = fuzz_run(&driver, data, size);
     if (end == FUZZ_VIOLATED || end == FUZZ_FAILED) {
         if (target_verbose) {

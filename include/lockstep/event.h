@@ -55,7 +55,8 @@ enum event_kind {
     /* Requests and watches. */
     EVENT_REQUEST,   /* process, lock; code = enum event_request: a request was issued */
     EVENT_WATCH_SET, /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
-    EVENT_WATCH_GONE, /* the same: it fired, was removed, or its handle is gone */
+    EVENT_WATCH_GONE, /* the same: it fired (cause = zxid of what it fired for, 0 = told at reconnect), was removed, or its handle is
+                         gone */
     EVENT_WOKEN,      /* process, lock; zxid = czxid of the node, cause = zxid of its deletion (0 = told at
                          reconnect), code = ZooKeeper's event type, owner = 1 if it was a node of the same process:
                          a node event was delivered to a watcher */

@@ -9,24 +9,62 @@
  * and each may wake the one behind it. Session events, CHANGED, and what is told at a reconnect do not count.
  * A watch on the directory's child list is found here, since one deletion then wakes all who wait.
  *
+ * A watch that stood when an owner of its process gave up is no waiter's any more, unless it is set again: what it wakes counts
+ * as none. That it was left standing is for no_watch_left_behind to say.
+ *
  * The end of a node of its own tells a process nothing that others would have to hear first, as when a watch of an owner
  * who has given up behind another owner of the same process fires late: that wake-up counts as none.
  *
- * It does not see: two waiting owners of one process woken by one deletion; a second wake-up by an older
- * deletion that is delivered after a wake-up by a newer one on the same lock (one record per lock keeps the
- * state small, and another schedule shows it); the cost of requests that follow a wake-up (bounded_work). */
+ * It does not see: two waiting owners of one process woken by one deletion; wake-ups by watches that stood when another
+ * owner of the process gave up; a second wake-up by an older deletion that is delivered after a wake-up by a newer one on
+ * the same lock (one record per lock keeps the state small, and another schedule shows it); the cost of requests that
+ * follow a wake-up (bounded_work). */
 #include <check/properties.h>
 
 /* ZooKeeper's event type for new contents, as when a holder is asked to give the lock back. */
 enum { TYPE_CHANGED = 3 };
 
+enum { STALE_MAX = 16 }; /* of one process on one lock; what is beyond counts as a waiter's */
+
+/* True if there was a stale watch on that node. */
+static bool end_stale(struct check_table *table, const struct event *event)
+{
+    struct check_record *stale =
+        table_get_exact(table, RECORD_STALE, event->lock, event->process, 0, event->zxid);
+    table_drop(table, stale);
+    return stale != NULL;
+}
+
+/* Of what the process watches it is not known which owner it was for. */
+static void observe_failed(struct check_table *table, const struct event *event)
+{
+    int64_t watched[STALE_MAX];
+    int count = 0;
+    struct check_record *watch = table_first_lock(table, RECORD_WATCH, event->lock);
+    for (; watch && count < STALE_MAX; watch = table_next_lock(table, watch))
+        if (watch->process == event->process &&
+            (watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_PARENT))
+            watched[count++] = watch->a;
+    while (count-- > 0)
+        table_put(table, RECORD_STALE, event->lock, event->process, 0, watched[count], 0);
+}
+
+static void observe_watch(struct check_table *table, const struct event *event)
+{
+    if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
+        return;
+    /* Whom a watch that fires wakes is told next. */
+    if (event->kind == EVENT_WATCH_SET || event->cause == 0)
+        end_stale(table, event);
+}
+
 static void observe_woken(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    bool own = event->owner != 0;
+    bool own = event->owner != 0, is_stale = end_stale(table, event);
     if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE || own)
         return;
-    if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+    if (is_stale || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
     note->premises = 1;
     struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
@@ -72,22 +110,30 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     if (event->kind == EVENT_WOKEN)
         observe_woken(table, context, event, note);
+    else if (event->kind == EVENT_WATCH_SET || event->kind == EVENT_WATCH_GONE)
+        observe_watch(table, event);
     else if (event->kind == EVENT_REST)
         forget_all(table);
+    else if (event->kind == EVENT_CRASHED)
+        table_drop_process(table, RECORD_STALE, event->process);
     else
         forget(table, event);
+    if (event->kind == EVENT_FAILED)
+        observe_failed(table, event);
 }
 
 const struct property check_at_most_one_wakeup_per_release = {
     .name = "at_most_one_wakeup_per_release",
     .sentence = "the deletion of one contender's node wakes at most one waiting contender",
     .premise = "wake-ups of waiting processes by a deletion",
-    .blind_to = "two waiting owners of one process; processes woken by the end of a node of their own; "
-                "wake-ups by older deletions delivered after newer ones",
+    .blind_to = "two waiting owners of one process; watches that stood when an owner gave up; processes "
+                "woken by the end of a "
+                "node of their own; wake-ups by older deletions delivered after newer ones",
     .modes = PROPERTY_ALWAYS,
-    .wants =
-        EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_REST),
-    .needs = CHECK_NEEDS_CLAIMS,
-    .records_per_contender = 1,
+    .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
+             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
+             EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
+    .records_per_contender = 2,
     .observe = observe,
 };

@@ -41,6 +41,7 @@ static const struct {
     [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, true},
     [RECORD_WOKEN] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, false},
     [RECORD_WATCH] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
+    [RECORD_STALE] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
     [RECORD_PLACE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, false},
     [RECORD_RELEASE] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
     [RECORD_TOLD] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
@@ -105,6 +106,8 @@ static uint32_t capacity_of(const struct check_set *set)
     if (set->needs & CHECK_NEEDS_CLAIMS)
         per_contender += 1;
     if (set->needs & CHECK_NEEDS_NODES)
+        per_contender += 3;
+    if (set->needs & CHECK_NEEDS_WATCHES)
         per_contender += 3;
     int count = count_all(), more = 16;
     for (int i = 0; i < count; i++) {

@@ -15,6 +15,7 @@
      EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
      EVENT_BIT(EVENT_CRASHED))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
+#define WANTS_WATCHES (EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) | EVENT_BIT(EVENT_CRASHED))
 
 uint64_t ledger_wants(unsigned needs)
 {
@@ -25,6 +26,8 @@ uint64_t ledger_wants(unsigned needs)
         wants |= WANTS_CLAIMS;
     if (needs & CHECK_NEEDS_NODES)
         wants |= WANTS_NODES;
+    if (needs & CHECK_NEEDS_WATCHES)
+        wants |= WANTS_WATCHES;
     return wants;
 }
 
@@ -189,6 +192,34 @@ static void observe_node(struct check_table *table, const struct event *event)
         table_drop(table, ledger_node(table, event->lock, event->zxid));
 }
 
+/* The record of a watch that is gone. What a node was may be unknown once it is deleted, so the kind of watch
+ * decides only among records of one node. */
+static struct check_record *watch_of(struct check_table *table, const struct event *event)
+{
+    struct check_record *record =
+        table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid);
+    for (int type = EVENT_WATCH_OWN; !record && type <= EVENT_WATCH_OTHER; type++)
+        record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->zxid);
+    return record;
+}
+
+static void observe_watch(struct check_table *table, const struct event *event)
+{
+    if (event->kind == EVENT_CRASHED) {
+        table_drop_process(table, RECORD_WATCH, event->process);
+        return;
+    }
+    if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
+        return;
+    if (event->kind == EVENT_WATCH_SET) {
+        table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0)->flags++;
+        return;
+    }
+    struct check_record *record = watch_of(table, event);
+    if (record && --record->flags == 0)
+        table_drop(table, record);
+}
+
 void ledger_observe(struct check_table *table, unsigned needs, const struct event *event)
 {
     uint64_t bit = EVENT_BIT(event->kind);
@@ -198,6 +229,8 @@ void ledger_observe(struct check_table *table, unsigned needs, const struct even
         observe_claim(table, needs, event);
     if ((needs & CHECK_NEEDS_NODES) && (WANTS_NODES & bit))
         observe_node(table, event);
+    if ((needs & CHECK_NEEDS_WATCHES) && (WANTS_WATCHES & bit))
+        observe_watch(table, event);
 }
 
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags)

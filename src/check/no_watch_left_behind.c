@@ -53,40 +53,13 @@ static void judge_rest(struct check_table *table, const struct check_context *co
                 judge_process(table, context, lock, process, note);
 }
 
-/* The record of a watch that is gone. What a node was may be unknown once it is deleted, so the kind of watch
- * decides only among records of one node. */
-static struct check_record *record_of(struct check_table *table, const struct event *event)
-{
-    struct check_record *record =
-        table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid);
-    for (int type = EVENT_WATCH_OWN; !record && type <= EVENT_WATCH_OTHER; type++)
-        record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->zxid);
-    return record;
-}
-
-static void observe_watch(struct check_table *table, const struct event *event, struct check_note *note)
-{
-    if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
-        return;
-    if (event->kind == EVENT_WATCH_SET) {
-        note->premises = 1;
-        table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0)->flags++;
-        return;
-    }
-    struct check_record *record = record_of(table, event);
-    if (record && --record->flags == 0)
-        table_drop(table, record);
-}
-
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
     if (event->kind == EVENT_REST)
         judge_rest(table, context, note);
-    else if (event->kind == EVENT_CRASHED)
-        table_drop_process(table, RECORD_WATCH, event->process);
-    else
-        observe_watch(table, event, note);
+    else if (event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE)
+        note->premises = 1;
 }
 
 const struct property check_no_watch_left_behind = {
@@ -95,9 +68,7 @@ const struct property check_no_watch_left_behind = {
     .premise = "watches that were set",
     .blind_to = "watches that only the server still has; whose watch it is among owners of one process",
     .modes = PROPERTY_ALWAYS,
-    .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
-             EVENT_BIT(EVENT_CRASHED),
-    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS,
-    .records_per_contender = 3,
+    .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET),
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
     .observe = observe,
 };

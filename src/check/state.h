@@ -14,6 +14,7 @@
 #define CHECK_NEEDS_PROCESSES 0x01u
 #define CHECK_NEEDS_CLAIMS 0x02u
 #define CHECK_NEEDS_NODES 0x04u
+#define CHECK_NEEDS_WATCHES 0x08u
 
 _Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
 
@@ -25,13 +26,13 @@ enum record_kind {
                      on */
     RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
                    */
+    RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node; flags = how many */
     /* The judges. */
     RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
     RECORD_FENCE,    /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
     RECORD_WOKEN,    /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
-    RECORD_WATCH,    /* no_watch_left_behind: lock, process, owner = enum event_watch; a = czxid; flags = how
-                        many */
+    RECORD_STALE, /* at_most_one_wakeup_per_release: lock, process; a = czxid, watched for an owner who gave up */
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
     RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
                      */

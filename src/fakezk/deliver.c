@@ -228,7 +228,7 @@ static void deliver_session(struct _zhandle *zh, const struct zk_message *m)
 static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
 {
     struct watch_target targets[WATCH_TARGETS_MAX + 1];
-    int count = watch_collect(zh->client, zh->slot, m->rc, m->bytes, targets);
+    int count = watch_collect(zh->client, zh->slot, m, targets);
     if (count == 0) {
         return; /* F68, F76: the event finds nobody any more */
     }

@@ -498,7 +498,7 @@ struct watch_target {
 #define WATCH_TARGETS_MAX 64
 
 /* Whom a node event reaches; takes them out of the tables (F69, F70). */
-int watch_collect(int client, int slot, int type, const char *path, struct watch_target *out);
+int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out);
 /* Whom a session event reaches; the default watcher last (F4). */
 int watch_collect_session(int client, int slot, struct watch_target *out);
 

@@ -7,12 +7,14 @@
 
 #include <string.h>
 
-static void announce(int client, const struct zk_watch *watch, int kind)
+/* cause: zxid of what it fires for, 0 = it does not. */
+static void announce(int client, const struct zk_watch *watch, int kind, int cause)
 {
     struct fakezk_event event = {.kind = (uint8_t)kind,
                                  .client = (uint8_t)client,
                                  .code = watch->rec.tag,
                                  .zxid = watch->czxid,
+                                 .cause = cause,
                                  .owner = (uint8_t)watch->owner,
                                  .path = watch->path};
     fakezk_emit(&event);
@@ -65,13 +67,13 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
     watch->owner = owner != NULL ? (uint16_t)(owner->client + 1) : 0;
     watch->path_size = (uint16_t)size;
     memcpy(watch->path, path, size);
-    announce(client, watch, FAKEZK_WATCH_SET);
+    announce(client, watch, FAKEZK_WATCH_SET, 0);
 }
 
-static void take_out(int client, struct zk_watch *watch)
+static void take_out(int client, struct zk_watch *watch, int cause)
 {
     struct pack pack = client_pack(client);
-    announce(client, watch, FAKEZK_WATCH_GONE);
+    announce(client, watch, FAKEZK_WATCH_GONE, cause);
     pack_remove(&pack, &watch->rec);
 }
 
@@ -81,7 +83,7 @@ bool watch_remove(int client, int slot, int table, const char *path, code_ref wa
     bool found = false;
     struct zk_watch *watch;
     while ((watch = find(client, slot, table, path, watcher, context, all)) != NULL) {
-        take_out(client, watch);
+        take_out(client, watch, 0);
         found = true;
     }
     return found;
@@ -97,7 +99,7 @@ void watch_close(int client, int slot)
     struct pack pack = client_pack(client);
     struct rec *rec;
     while ((rec = pack_first(&pack, LIST_WATCH + slot)) != NULL) {
-        take_out(client, (struct zk_watch *)rec);
+        take_out(client, (struct zk_watch *)rec, 0);
     }
 }
 
@@ -116,25 +118,26 @@ static int add_target(struct watch_target *out, int count, code_ref watcher, voi
     return count + 1;
 }
 
-static int collect(int client, int slot, int table, const char *path, struct watch_target *out, int count)
+static int collect(int client, int slot, int table, const struct zk_message *event, struct watch_target *out,
+                   int count)
 {
     struct zk_watch *watch;
-    while ((watch = find(client, slot, table, path, 0, NULL, true)) != NULL) {
+    while ((watch = find(client, slot, table, event->bytes, 0, NULL, true)) != NULL) {
         count = add_target(out, count, watch->watcher, watch->context, watch->owner);
-        take_out(client, watch);
+        take_out(client, watch, event->cause);
     }
     return count;
 }
 
-int watch_collect(int client, int slot, int type, const char *path, struct watch_target *out)
+int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out)
 {
-    int count = 0;
+    int count = 0, type = event->rc;
     if (type == ZOO_DELETED_EVENT || type == ZOO_CHILD_EVENT) {
-        count = collect(client, slot, WATCH_CHILD, path, out, count);
+        count = collect(client, slot, WATCH_CHILD, event, out, count);
     }
     if (type != ZOO_CHILD_EVENT) {
-        count = collect(client, slot, WATCH_EXIST, path, out, count);
-        count = collect(client, slot, WATCH_DATA, path, out, count);
+        count = collect(client, slot, WATCH_EXIST, event, out, count);
+        count = collect(client, slot, WATCH_DATA, event, out, count);
     }
     return count;
 }

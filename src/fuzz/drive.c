@@ -36,7 +36,7 @@ static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FU
            memcmp(driver->header, header, FUZZ_HEADER) == 0;
 }
 
-static bool enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
     char text[FUZZ_TEXT_MAX];
     uint8_t header[FUZZ_HEADER] = {0};
@@ -241,7 +241,7 @@ static void begin(struct fuzz_driver *driver)
 
 bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
-    if (!enter(driver, bytes, size)) {
+    if (!fuzz_enter(driver, bytes, size)) {
         return false;
     }
     begin(driver);
@@ -262,7 +262,7 @@ static enum fuzz_end run_once(struct fuzz_driver *driver, const uint8_t *bytes, 
 
 enum fuzz_end fuzz_run(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
-    return enter(driver, bytes, size) ? run_once(driver, bytes, size) : FUZZ_FAILED;
+    return fuzz_enter(driver, bytes, size) ? run_once(driver, bytes, size) : FUZZ_FAILED;
 }
 
 void fuzz_close(struct fuzz_driver *driver)
@@ -273,7 +273,7 @@ void fuzz_close(struct fuzz_driver *driver)
 enum fuzz_end fuzz_record(struct fuzz_driver *driver, const uint8_t *bytes, size_t size, const char *folder,
                           struct outcome *outcome)
 {
-    if (!enter(driver, bytes, size)) {
+    if (!fuzz_enter(driver, bytes, size)) {
         outcome->verdict = VERDICT_ERROR;
         outcome_say(outcome, "  no world can be made: %s\n", strerror(errno));
         return FUZZ_FAILED;

@@ -39,6 +39,10 @@ struct fuzz_driver {
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 
+/* Opens the world that the header says, if it is not that of the input before. False if none can be made. Whoever wants to know
+ * what a run alone does calls it before fuzz_run(), which does it by itself. */
+bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
+
 /* Zero-initialise, then set `recipe`, and `situations.slot` if somebody wants to know. One driver at a time. */
 enum fuzz_end fuzz_run(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
 void fuzz_close(struct fuzz_driver *driver);

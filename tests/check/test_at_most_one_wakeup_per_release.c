@@ -16,6 +16,15 @@ static void woken(struct judge *judge, int process, int64_t czxid, int64_t cause
                                .code = DELETED});
 }
 
+static void watch(struct judge *judge, enum event_kind kind, int process, int64_t czxid, int64_t cause)
+{
+    show(judge, (struct event){.kind = (uint8_t)kind,
+                               .process = (uint8_t)process,
+                               .zxid = czxid,
+                               .cause = cause,
+                               .code = EVENT_WATCH_PREDECESSOR});
+}
+
 /* B, C and D wait. */
 static void all_wait(struct judge *judge)
 {
@@ -64,6 +73,69 @@ static void one_by_its_own_node_holds(void **state)
              .kind = EVENT_WOKEN, .process = B, .owner = 1, .zxid = 10, .cause = 20, .code = DELETED});
     assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
+}
+
+/* B has given up behind the node 10 and waits again, when its watch on it is all that is left of that. */
+static void leave_a_watch(struct judge *judge)
+{
+    all_wait(judge);
+    watch(judge, EVENT_WATCH_SET, B, 10, 0);
+    failed(judge, B);
+    asked(judge, B);
+}
+
+static void fire(struct judge *judge, int process)
+{
+    watch(judge, EVENT_WATCH_GONE, process, 10, 20);
+    woken(judge, process, 10, 20);
+}
+
+static void one_by_a_watch_that_is_left_over_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    leave_a_watch(&judge);
+    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
+    fire(&judge, B);
+    fire(&judge, C);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 1);
+    judge_close(&judge);
+}
+
+/* Once more on the same node, it is a waiter's watch. */
+static void one_that_is_set_again_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    leave_a_watch(&judge);
+    watch(&judge, EVENT_WATCH_SET, B, 10, 0);
+    fire(&judge, C);
+    fire(&judge, B);
+    assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 2 and process 1");
+    judge_close(&judge);
+}
+
+/* What is removed is left over no longer, and neither is what a process watched that has crashed. */
+static void one_that_is_gone_is_forgotten(void **state)
+{
+    static const struct event ends[] = {
+        {.kind = EVENT_WATCH_GONE, .process = B, .zxid = 10, .code = EVENT_WATCH_PREDECESSOR},
+        {.kind = EVENT_CRASHED, .process = B}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        leave_a_watch(&judge);
+        show(&judge, ends[i]);
+        asked(&judge, B);
+        fire(&judge, B);
+        fire(&judge, C);
+        assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
+        judge_close(&judge);
+    }
 }
 
 /* New contents of a watched node, as when its holder is asked to give the lock back, are no release. */
@@ -140,6 +212,9 @@ int main(void)
         cmocka_unit_test(one_each_holds),
         cmocka_unit_test(two_are_violated),
         cmocka_unit_test(one_by_its_own_node_holds),
+        cmocka_unit_test(one_by_a_watch_that_is_left_over_holds),
+        cmocka_unit_test(one_that_is_set_again_is_violated),
+        cmocka_unit_test(one_that_is_gone_is_forgotten),
         cmocka_unit_test(two_told_of_new_contents_hold),
         cmocka_unit_test(one_per_node_of_a_session_holds),
         cmocka_unit_test(only_those_who_wait_count),
