@@ -226,9 +226,17 @@ int32_t fakezk_next_ms(int32_t *limit);
 
 /* ---- questions ---- */
 
-int fakezk_handles(int client);                 /* bit mask of open slots */
-bool fakezk_connected(int client, int handle);  /* link up */
-int fakezk_linked(int client);                  /* the first slot whose link is up, or -1 */
+int fakezk_handles(int client);                /* bit mask of open slots */
+bool fakezk_connected(int client, int handle); /* link up */
+int fakezk_linked(int client);                 /* the first slot whose link is up, or -1 */
+bool fakezk_is_sure(
+    int client,
+    int handle); /* the next message is a reply that has come, and is no part of the link any more */
+uint64_t fakezk_uses(
+    int client); /* another number whenever its process calls the client library or that changes, but for the
+                                     messages that wait; not part of a world */
+bool fakezk_stands(
+    int client); /* it has one handle, whose link and session nobody is about to end but itself */
 bool fakezk_terminal(int client, int handle);   /* expired or auth failed */
 int fakezk_outstanding(int client, int handle); /* requests not answered */
 int fakezk_queued(int client, int handle);      /* messages not delivered */

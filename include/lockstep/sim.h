@@ -312,6 +312,21 @@ struct arena *world_arena(struct world *world);
 int world_scope(const struct world *world, int process, int *blocks);
 int world_judge_block(const struct world *world);
 
+/* Of all actions of one process that are enabled, as world_actions_of() lists them: whether one, *which, may go before everything
+ * that anybody does, as far as the world can tell. What remains to be asked is whether it reads and changes nothing but the
+ * process's own blocks (and reads what world_budget_block() has of it), what the judges see of it, and whether
+ * world_uses() stays the same where it has to be unused. World_knows_alone() is false of a world that cannot tell at all: it has
+ * a clock, small steps, or lacks choice points. */
+enum world_alone { WORLD_ALONE_NEVER, WORLD_ALONE, WORLD_ALONE_IF_UNUSED };
+enum world_alone world_alone(struct world *world, int process, const struct action *actions, int count,
+                             int *which);
+bool world_knows_alone(const struct world *world);
+void world_own_blocks(const struct world *world, int process, uint64_t bits[2]);
+
+/* Another number whenever the process has called its client library, or that has changed in another way than by messages to
+ * the process. No part of the world. */
+uint64_t world_uses(const struct world *world, int process);
+
 /* The block that holds what is left of the fault budgets; how many faults of each kind have been bought, and the same
  * world with others bought, as far as the budgets go. */
 int world_budget_block(const struct world *world);

@@ -122,6 +122,12 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_failed(table, event);
 }
 
+/* Of watches it keeps those of one process that are left over. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_WATCH_SET || event->kind == EVENT_WATCH_GONE;
+}
+
 const struct property check_at_most_one_wakeup_per_release = {
     .name = "at_most_one_wakeup_per_release",
     .sentence = "the deletion of one contender's node wakes at most one waiting contender",
@@ -135,5 +141,6 @@ const struct property check_at_most_one_wakeup_per_release = {
              EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
     .records_per_contender = 2,
+    .is_local = is_local,
     .observe = observe,
 };

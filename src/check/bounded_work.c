@@ -128,6 +128,13 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
+/* Links excuse the nodes that servers create meanwhile. */
+static bool is_local(const struct event *event)
+{
+    return (EVENT_BIT(event->kind) & (EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_FREED) |
+                                      EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_SETTLED))) != 0;
+}
+
 const struct property check_bounded_work = {
     .name = "bounded_work",
     .sentence =
@@ -144,5 +151,6 @@ const struct property check_bounded_work = {
     .needs = CHECK_NEEDS_CLAIMS,
     .records_per_process = 1,
     .records_per_contender = 1,
+    .is_local = is_local,
     .observe = observe,
 };

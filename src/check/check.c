@@ -238,6 +238,19 @@ bool check_set_wants(const struct check_set *set, const struct event *seen)
     return (set->ledger_wants & EVENT_BIT(event.kind)) != 0 || set->wants[event.kind] != 0;
 }
 
+bool check_set_is_local(const struct check_set *set, const struct event *seen)
+{
+    struct event event = as_judged(seen);
+    if (event.process == EVENT_PROCESS_NONE || !ledger_is_local(set->needs, &event))
+        return false;
+    for (uint32_t left = set->wants[event.kind]; left; left &= left - 1) {
+        const struct property *property = all[__builtin_ctz(left)];
+        if (!property->is_local || !property->is_local(&event))
+            return false;
+    }
+    return true;
+}
+
 bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
                        const struct event *seen)
 {

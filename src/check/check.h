@@ -56,6 +56,9 @@ struct property {
     bool needs_search;    /* it sees no events: a search judges it, of an exploring scenario that names it */
     uint64_t wants;       /* bit 1 << kind for each event kind that it looks at */
     unsigned needs;       /* CHECK_NEEDS_…: what the shared ledger must know, see check/state.h */
+    /* Whether it makes no difference to its state and its verdicts if such an event is seen before or behind those of other
+     * processes and of the servers. For events that it wants; NULL = none is like that. */
+    bool (*is_local)(const struct event *event);
     int records_per_process;   /* records of its own, at most, for one process */
     int records_per_contender; /* for one process, lock and owner */
     void (*observe)(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -126,6 +129,9 @@ size_t check_set_state_size(const struct check_set *set);
 
 /* True if some judge looks at such an event. */
 bool check_set_wants(const struct check_set *set, const struct event *event);
+
+/* True if no judge can tell whether such an event came before or behind those of other processes and of the servers. */
+bool check_set_is_local(const struct check_set *set, const struct event *event);
 
 /* Shows one event to the judges. Returns true if the block may have changed. Once stats->limit is set it does
  * nothing. */

@@ -131,6 +131,12 @@ static void observe(struct check_table *table, const struct check_context *conte
         table_drop(table, told);
 }
 
+/* All that it knows is known of one process, and of no server. */
+static bool is_local(const struct event *event)
+{
+    return event->kind != EVENT_REST;
+}
+
 const struct property check_every_loss_is_told = {
     .name = "every_loss_is_told",
     .sentence =
@@ -144,5 +150,6 @@ const struct property check_every_loss_is_told = {
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED),
     .needs = 0,
     .records_per_process = 1,
+    .is_local = is_local,
     .observe = observe,
 };

@@ -184,6 +184,13 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
+/* Only a request that may take a node away says something of its place. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_REQUEST && event->code != EVENT_REQUEST_DELETE &&
+           event->code != EVENT_REQUEST_MULTI;
+}
+
 const struct property check_granted_in_order = {
     .name = "granted_in_order",
     .sentence = "of contenders that stood and waited at the same time the one created first is granted first",
@@ -196,5 +203,6 @@ const struct property check_granted_in_order = {
              EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 1,
+    .is_local = is_local,
     .observe = observe,
 };

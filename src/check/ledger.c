@@ -31,6 +31,11 @@ uint64_t ledger_wants(unsigned needs)
     return wants;
 }
 
+bool ledger_is_local(unsigned needs, const struct event *event)
+{
+    return (ledger_wants(needs & ~CHECK_NEEDS_WATCHES) & EVENT_BIT(event->kind)) == 0;
+}
+
 static struct check_record *process_record(struct check_table *table, int process)
 {
     struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);

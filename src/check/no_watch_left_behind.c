@@ -62,6 +62,12 @@ static void observe(struct check_table *table, const struct check_context *conte
         note->premises = 1;
 }
 
+/* What is watched is judged at rest. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_WATCH_SET;
+}
+
 const struct property check_no_watch_left_behind = {
     .name = "no_watch_left_behind",
     .sentence = "at rest nobody keeps a watch in the lock's directory that its wait or hold does not need",
@@ -70,5 +76,6 @@ const struct property check_no_watch_left_behind = {
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
+    .is_local = is_local,
     .observe = observe,
 };

@@ -173,6 +173,12 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
+/* A completed release may be told before its node is gone, or afterwards: both count. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_FREED;
+}
+
 const struct property check_release_matches_acquire = {
     .name = "release_matches_acquire",
     .sentence =
@@ -186,5 +192,6 @@ const struct property check_release_matches_acquire = {
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
+    .is_local = is_local,
     .observe = observe,
 };

@@ -112,6 +112,9 @@ struct check_record *table_next_lock(struct check_table *table, struct check_rec
 void ledger_observe(struct check_table *table, unsigned needs, const struct event *event);
 uint64_t ledger_wants(unsigned needs);
 
+/* As `is_local` of a property: what is watched is looked at for the same process, or at rest. */
+bool ledger_is_local(unsigned needs, const struct event *event);
+
 /* Claims of one process on one lock that have one of these flags; process -1 = of any process. */
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags);
 

@@ -35,6 +35,10 @@ static const char HELP[] =
     "and "
     "the recipe\n"
     "                      makes no difference between processes; tells if it cannot\n"
+    "  --partial-order     where a message may be delivered before all else, because nobody can tell and no "
+    "fault "
+    "is left, only\n"
+    "                      that is done: fewer states, and the same verdicts; tells if it cannot\n"
     "  --no-memo           does every step, also one that has been done in the same surroundings: slower, to "
     "compare\n"
     "  --exact             compares whole states, compressed, in place of fingerprints: shows that none is "
@@ -51,7 +55,9 @@ static const char HELP[] =
     "                      and never that nothing is: it ends as a limit, with the expected omissions\n"
     "  --trust             does not do some steps twice and reach some states again to see that all is well\n"
     "  --coverage          tell which events have met which states of the recipe, and which marks were "
-    "never reached\n"
+    "never reached\n";
+
+static const char LIMITS[] =
     "  --max-states N      end after that many states\n"
     "  --max-memory SIZE   end when that is full: 500M, 8G (default: three quarters of the machine's)\n"
     "  --max-time SECONDS  end after that time\n"
@@ -92,9 +98,9 @@ static const uint64_t ALLOWED =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_JOBS |
     OPTION_JSON | OPTION_QUIET | OPTION_STRATEGY | OPTION_MAX_STATES | OPTION_MAX_MEMORY | OPTION_MAX_TIME |
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
-    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY | OPTION_COVERAGE |
-    OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE | OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY |
-    OPTION_RESUME;
+    OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY |
+    OPTION_PARTIAL_ORDER | OPTION_COVERAGE | OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE |
+    OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
@@ -173,6 +179,9 @@ static int look_through(struct cli_options *options)
     if (search->symmetry && options->rewrite) {
         return cli_usage_error("check", "no --rewrite with --symmetry", "--rewrite");
     }
+    if (search->partial_order && options->rewrite) {
+        return cli_usage_error("check", "no --rewrite with --partial-order", "--rewrite");
+    }
     if (check_checkpoint(options) != 0 || check_bitstate(options) != 0) {
         return CLI_USAGE;
     }
@@ -198,6 +207,7 @@ int cli_check(int argc, char **argv)
     }
     if (options.help) {
         fputs(HELP, stdout);
+        fputs(LIMITS, stdout);
         fputs(EXAMPLES, stdout);
         return CLI_OK;
     }

@@ -98,6 +98,7 @@ struct cli_options {
 #define OPTION_RESUME 0x800000000ull
 #define OPTION_BITSTATE 0x1000000000ull
 #define OPTION_SUITE 0x2000000000ull
+#define OPTION_PARTIAL_ORDER 0x4000000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

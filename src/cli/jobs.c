@@ -134,7 +134,7 @@ bool cli_counts_compare(const struct cli_options *options)
 {
     return strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given &&
            options->search.renaming && !options->search.subsume && !options->search.symmetry &&
-           options->search.without == 0 && check_loaded_mask() == 0;
+           !options->search.partial_order && options->search.without == 0 && check_loaded_mask() == 0;
 }
 
 static const char *path_or_none(const char *path)

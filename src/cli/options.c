@@ -50,6 +50,7 @@ static const struct {
     {"no-memo", no_argument, OPTION_NO_MEMO},
     {"subsume", no_argument, OPTION_SUBSUME},
     {"symmetry", no_argument, OPTION_SYMMETRY},
+    {"partial-order", no_argument, OPTION_PARTIAL_ORDER},
     {"trust", no_argument, OPTION_TRUST},
     {"exact", no_argument, OPTION_EXACT},
     {"workers", required_argument, OPTION_WORKERS},
@@ -204,6 +205,9 @@ static void switch_on(struct cli_options *options, uint64_t bit)
         break;
     case OPTION_SYMMETRY:
         options->search.symmetry = true;
+        break;
+    case OPTION_PARTIAL_ORDER:
+        options->search.partial_order = true;
         break;
     case OPTION_SUBSUME:
         options->search.subsume = true;

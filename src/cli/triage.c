@@ -77,15 +77,28 @@ struct triage {
 
 static volatile int stop;
 
+/* Shrinking ends with what it has; who does not stop then is a hang after all. */
+static void on_late(int signal_)
+{
+    stop = 1;
+    signal(signal_, SIG_DFL);
+}
+
+/* SIGVTALRM after so much processor time, and once more after as much again. */
+static void limit_time(long seconds)
+{
+    struct itimerval timer = {.it_value = {.tv_sec = seconds}, .it_interval = {.tv_sec = seconds}};
+    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+}
+
 static void run_input(const struct triage *t, const uint8_t *bytes, size_t size)
 {
     static struct fuzz_driver driver;
-    struct itimerval timer = {.it_value = {.tv_sec = HANG_S}};
-    setitimer(ITIMER_VIRTUAL, &timer, NULL); /* SIGVTALRM ends it */
+    limit_time(HANG_S);
     driver.recipe = t->options->found_recipe;
     t->report->end = fuzz_record(&driver, bytes, size, t->options->out, &t->report->outcome);
-    timer.it_value.tv_sec = HANG_S * 3;
-    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+    signal(SIGVTALRM, on_late);
+    limit_time(HANG_S * 3);
     cli_prepare_failure(&t->report->outcome, !t->options->no_shrink, &stop);
     t->report->done = true;
 }
@@ -326,10 +339,10 @@ static void take_file(struct triage *t, const char *path)
     fclose(file);
     t->inputs++;
     int status = run_apart(t, bytes, size);
-    if (!t->report->done) {
+    if (t->report->end == FUZZ_VIOLATED) {
+        sort_violation(t, path); /* also if shrinking it did not end well */
+    } else if (!t->report->done) {
         sort_death(t, path, status);
-    } else if (t->report->end == FUZZ_VIOLATED) {
-        sort_violation(t, path);
     } else {
         t->without++;
         if (!t->options->quiet) {

@@ -62,6 +62,66 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
     return right;
 }
 
+/* Both steps from the image. False if the second is not possible; *judged: the judges say no more of what follows. */
+static bool do_both(struct search *search, const struct world_image *image,
+                    const struct action *const step[2], uint64_t depth, uint64_t *fingerprint, bool *judged)
+{
+    struct check_stats stats = search->run->stats;
+    struct world *world = search->run->world;
+    world_restore(world, image);
+    run_do(search->run, step[0], depth);
+    *judged = run_violated(search->run);
+    bool possible = *judged || world_enabled(world, step[1]);
+    if (possible && !*judged) {
+        run_do(search->run, step[1], depth + 1);
+        *judged = run_violated(search->run);
+    }
+    search->run->stats = stats;
+    *fingerprint = world_fingerprint(world);
+    return possible;
+}
+
+static bool doubt_pair(struct search *search, const struct world_image *image, const struct action *first,
+                       const struct action *other, uint64_t depth)
+{
+    const struct action *before[] = {first, other}, *behind[] = {other, first};
+    uint64_t fingerprint[2];
+    bool judged[2];
+    bool possible = do_both(search, image, before, depth, &fingerprint[0], &judged[0]) &&
+                    do_both(search, image, behind, depth, &fingerprint[1], &judged[1]);
+    if (possible && (judged[0] || judged[1] || fingerprint[0] == fingerprint[1])) {
+        return true;
+    }
+    char label[WORLD_LABEL_MAX];
+    world_restore(search->run->world, image);
+    label_of(search, first, label);
+    int size = snprintf(search->wrong, sizeof search->wrong,
+                        "it makes a difference whether '%s' goes before '", label);
+    label_of(search, other, label);
+    snprintf(search->wrong + size, sizeof search->wrong - (size_t)size, "%s'", label);
+    return false;
+}
+
+bool distrust_order(struct search *search, const struct action *action, uint64_t depth)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    struct world *world = search->run->world;
+    struct world_image *image = world_save(world);
+    bool right = true;
+    if (image == NULL) {
+        return true;
+    }
+    int count = world_actions(world, actions);
+    for (int i = 0; right && i < count; i++) {
+        right =
+            world_same_action(&actions[i], action) || doubt_pair(search, image, action, &actions[i], depth);
+    }
+    world_restore(world, image);
+    world_fingerprint(world);
+    world_image_free(image);
+    return right;
+}
+
 bool distrust_path(struct search *search, const struct action *path, uint64_t length)
 {
     struct world *world = search->run->world;

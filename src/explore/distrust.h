@@ -11,7 +11,9 @@
 
 #include "explore/search.h"
 
-#define DISTRUST_STEP_EVERY 1024u  /* once in so many steps, the step is done twice */
+#define DISTRUST_STEP_EVERY 1024u /* once in so many steps, the step is done twice */
+#define DISTRUST_ORDER_EVERY                                                                                 \
+    4096u /* once in so many steps, what goes before all others is compared with what they do first */
 #define DISTRUST_PATH_EVERY 16384u /* once in so many steps, the state is reached again from the first one */
 
 static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)
@@ -27,6 +29,10 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
  * (without renaming), looks for writes to blocks that nobody has marked, and goes back. What is wrong stands in
  * search->wrong then. */
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
+
+/* Does a step that may go before all others (partial.h) before and behind each of the others that are possible in the world's
+ * present state, which has to end in the same states, and goes back. */
+bool distrust_order(struct search *search, const struct action *action, uint64_t depth);
 
 /* Reaches the present state again by the actions that led to it, starting from search->start. */
 bool distrust_path(struct search *search, const struct action *path, uint64_t length);

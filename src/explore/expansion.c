@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "explore/distrust.h"
 #include "explore/memo.h"
+#include "explore/partial.h"
 #include "explore/subsume.h"
 
 #include <stdlib.h>
@@ -26,7 +27,9 @@ struct expansion {
     struct intern *intern, *old; /* old: while sweeping */
     struct memo *memo;           /* NULL = nothing is remembered */
     struct subsume *subsume;     /* NULL = all states count */
-    size_t kept;                 /* bytes that the last sweep has left */
+    struct partial partial;
+    bool reduces; /* by partial order */
+    size_t kept;  /* bytes that the last sweep has left */
     bool short_of_memory;
     uint32_t loaded[ARENA_BLOCKS_MAX]; /* what the world's blocks hold */
     /* The state that is expanded. */
@@ -37,6 +40,7 @@ struct expansion {
     struct run_events events;
     struct memo_change change[ARENA_BLOCKS_MAX];
     int changes;
+    bool unused; /* a delivery that is no use of the client library */
     /* The successors. */
     int count;
     struct action *action;
@@ -76,6 +80,7 @@ struct expansion *expansion_open(struct search *search)
     x->judges = world_judge_block(x->world);
     x->groups = world_get_options(x->world)->processes + 1;
     memset(x->loaded, 0xff, sizeof x->loaded);
+    x->reduces = partial_open(&x->partial, search);
     bool remembers = may_remember(search->options);
     x->memo = remembers ? memo_open(x->world) : NULL;
     x->subsume = search->options->subsume ? subsume_open(search) : NULL;
@@ -213,9 +218,12 @@ static bool do_step(struct expansion *x, const struct action *action)
 {
     load_all_but_judges(x, x->from);
     x->events.count = 0;
+    bool watched = x->reduces && action->kind == ACTION_DELIVER;
+    uint64_t uses = watched ? world_uses(x->world, action->process) : 0;
     x->arena->read[0] = x->arena->read[1] = 0;
     run_do_held(x->search->run, action, x->depth + 1, &x->events);
     uint64_t read[2] = {x->arena->read[0], x->arena->read[1]};
+    x->unused = watched && world_uses(x->world, action->process) == uses;
     note_changes(x);
     memcpy(x->arena->read, read, sizeof read);
     return is_well(x);
@@ -341,20 +349,79 @@ static bool add_successor(struct expansion *x, const struct action *action, cons
 
 /* ---- all successors ---- */
 
+/* What world_alone() says of a process's actions as one number: which action, and whether it has to be unused; -1 = none. */
+static int candidate_of(const struct expansion *x, int group, const struct action *actions, int count)
+{
+    int which;
+    enum world_alone alone =
+        x->reduces ? world_alone(x->world, group, actions, count, &which) : WORLD_ALONE_NEVER;
+    return alone == WORLD_ALONE_NEVER ? -1 : 2 * which + (alone == WORLD_ALONE_IF_UNUSED);
+}
+
+/* Of the step that has just been done. */
+static bool is_alone(const struct expansion *x, int process, int candidate)
+{
+    return ((candidate & 1) == 0 || x->unused) &&
+           partial_is_alone(&x->partial, process, x->arena->read, x->change, x->changes, &x->events);
+}
+
+static bool do_listed(struct expansion *x, const struct action *action)
+{
+    if (do_step(x, action)) {
+        return true;
+    }
+    x->search->counts->transitions++;
+    x->action[0] = *action;
+    return false;
+}
+
+/* Whether the order makes no difference indeed. */
+static bool doubt_order(struct expansion *x, const struct action *action)
+{
+    if (!distrust_is_due(x->search, DISTRUST_ORDER_EVERY, &x->search->next_order)) {
+        return true;
+    }
+    expansion_load(x, x->from);
+    return distrust_order(x->search, action, x->depth + 1);
+}
+
+/* The first step that may go before all others, if there is one. False if the search is over. */
+static bool do_alone(struct expansion *x, bool *done)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    *done = false;
+    for (int p = 0; p < x->partial.processes; p++) {
+        load_all_but_judges(x, x->from);
+        int count = world_actions_of(x->world, p, actions);
+        int candidate = candidate_of(x, p, actions, count);
+        if (candidate < 0) {
+            continue;
+        }
+        const struct action *action = &actions[candidate / 2];
+        if (!do_listed(x, action)) {
+            return false;
+        }
+        if (is_alone(x, p, candidate)) {
+            *done = true;
+            return add_successor(x, action, x->change, x->changes, MEMO_NONE) && doubt_order(x, action);
+        }
+    }
+    return true;
+}
+
 /* Every step in the world itself. */
 static bool do_all(struct expansion *x, bool *moves)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
+    bool done;
     load_all_but_judges(x, x->from);
     int count = world_actions(x->world, actions);
     *moves = search_moves(actions, count);
+    if (x->reduces && (!do_alone(x, &done) || done)) {
+        return is_well(x);
+    }
     for (int i = 0; i < count; i++) {
-        if (!do_step(x, &actions[i])) {
-            x->search->counts->transitions++;
-            x->action[0] = actions[i];
-            return false;
-        }
-        if (!add_successor(x, &actions[i], x->change, x->changes, MEMO_NONE)) {
+        if (!do_listed(x, &actions[i]) || !add_successor(x, &actions[i], x->change, x->changes, MEMO_NONE)) {
             return false;
         }
     }
@@ -367,9 +434,10 @@ static uint32_t list_group(struct expansion *x, int group)
     load_all_but_judges(x, x->from);
     x->arena->read[0] = x->arena->read[1] = 0;
     int count = world_actions_of(x->world, group, actions);
+    int candidate = candidate_of(x, group, actions, count);
     uint64_t read[2] = {x->arena->read[0], x->arena->read[1]};
     bool moves = search_moves(actions, count);
-    uint32_t entry = memo_add_entry(x->memo, group, x->from, actions, count, moves, read);
+    uint32_t entry = memo_add_entry(x->memo, group, x->from, actions, count, moves, candidate, read);
     x->short_of_memory |= entry == MEMO_NONE;
     return entry;
 }
@@ -377,9 +445,7 @@ static uint32_t list_group(struct expansion *x, int group)
 /* The step of an entry in the world itself, and into memory. */
 static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, const struct action *action)
 {
-    if (!do_step(x, action)) {
-        x->search->counts->transitions++;
-        x->action[0] = *action;
+    if (!do_listed(x, action)) {
         return MEMO_NONE;
     }
     uint32_t events = MEMO_NONE;
@@ -387,10 +453,29 @@ static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, 
         events = memo_events(x->memo, x->events.event, x->events.count);
         x->short_of_memory |= events == MEMO_NONE;
     }
+    int candidate = memo_note(x->memo, entry);
+    bool alone = candidate >= 0 && index == candidate / 2 && is_alone(x, action->process, candidate);
     uint32_t effect =
-        memo_add_effect(x->memo, entry, index, x->from, x->arena->read, x->change, x->changes, events);
+        memo_add_effect(x->memo, entry, index, x->from, x->arena->read, x->change, x->changes, events, alone);
     x->short_of_memory |= effect == MEMO_NONE;
     return is_well(x) ? effect : MEMO_NONE;
+}
+
+/* The effect of an entry's action, which is done if it is not known. MEMO_NONE if the search is over. */
+static uint32_t effect_of(struct expansion *x, uint32_t entry, int index, struct action *action)
+{
+    memo_action(x->memo, entry, index, action);
+    uint32_t effect = memo_effect(x->memo, entry, index, x->from);
+    return effect != MEMO_NONE ? effect : do_and_remember(x, entry, index, action);
+}
+
+static bool add_remembered(struct expansion *x, const struct action *action, uint32_t effect)
+{
+    const struct memo_change *changes;
+    struct memo_change copy[ARENA_BLOCKS_MAX];
+    int changed = memo_changes(x->memo, effect, &changes);
+    memcpy(copy, changes, (size_t)changed * sizeof *copy); /* memory may move */
+    return add_successor(x, action, copy, changed, memo_effect_events(x->memo, effect));
 }
 
 static bool do_group(struct expansion *x, uint32_t entry)
@@ -398,23 +483,35 @@ static bool do_group(struct expansion *x, uint32_t entry)
     int count = memo_actions(x->memo, entry);
     for (int i = 0; i < count; i++) {
         struct action action;
-        memo_action(x->memo, entry, i, &action);
-        uint32_t effect = memo_effect(x->memo, entry, i, x->from);
-        if (effect == MEMO_NONE) {
-            effect = do_and_remember(x, entry, i, &action);
-        }
-        if (effect == MEMO_NONE) {
-            return false;
-        }
-        const struct memo_change *changes;
-        struct memo_change copy[ARENA_BLOCKS_MAX];
-        int changed = memo_changes(x->memo, effect, &changes);
-        memcpy(copy, changes, (size_t)changed * sizeof *copy); /* memory may move */
-        if (!add_successor(x, &action, copy, changed, memo_effect_events(x->memo, effect))) {
+        uint32_t effect = effect_of(x, entry, i, &action);
+        if (effect == MEMO_NONE || !add_remembered(x, &action, effect)) {
             return false;
         }
     }
     return true;
+}
+
+static uint32_t entry_of(struct expansion *x, int group, uint64_t key)
+{
+    uint32_t entry = memo_entry(x->memo, group, x->from, key);
+    return entry != MEMO_NONE ? entry : list_group(x, group);
+}
+
+/* Does the first step that may go before all others, if there is one. False if the search is over. */
+static bool remember_alone(struct expansion *x, const uint64_t *key, bool *done)
+{
+    *done = false;
+    for (int group = 0; group < x->partial.processes && is_well(x); group++) {
+        struct action action;
+        uint32_t entry = entry_of(x, group, key[group]);
+        int candidate = is_well(x) ? memo_note(x->memo, entry) : -1;
+        uint32_t effect = candidate >= 0 ? effect_of(x, entry, candidate / 2, &action) : MEMO_NONE;
+        if (effect != MEMO_NONE && memo_effect_alone(x->memo, effect)) {
+            *done = true;
+            return add_remembered(x, &action, effect) && doubt_order(x, &action);
+        }
+    }
+    return is_well(x);
 }
 
 /* With what is remembered. */
@@ -425,9 +522,11 @@ static bool remember_all(struct expansion *x, bool *moves)
     for (int group = 0; group < x->groups; group++) {
         key[group] = memo_ask(x->memo, group, x->from);
     }
+    if (x->reduces && (!remember_alone(x, key, moves) || *moves)) {
+        return is_well(x);
+    }
     for (int group = 0; group < x->groups; group++) {
-        uint32_t entry = memo_entry(x->memo, group, x->from, key[group]);
-        entry = entry == MEMO_NONE ? list_group(x, group) : entry;
+        uint32_t entry = entry_of(x, group, key[group]);
         if (!is_well(x)) {
             return false;
         }

@@ -50,7 +50,7 @@ static void begin_layer(struct search *search, int faults)
     counts->earlier_transitions += counts->transitions;
     counts->states = counts->transitions = counts->depth = 0;
     counts->faults = faults;
-    search->look = search->next_twice = 0;
+    search->look = search->next_twice = search->next_order = 0;
     search->next_again = DISTRUST_PATH_EVERY;
 }
 
@@ -392,6 +392,9 @@ static void conclude(struct search *search, struct outcome *outcome)
     if (search->options->symmetry && !search->symmetric) {
         outcome_say(outcome, "  no symmetry: processes, their order or their numbers matter in this world, "
                              "recipe or property\n");
+    }
+    if (search->options->partial_order && !world_knows_alone(run->world)) {
+        outcome_say(outcome, "  no partial order: a world with small steps, or that lacks choice points\n");
     }
     outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;

@@ -31,12 +31,13 @@ struct explore_options {
     bool distrust;  /* some steps are done twice, see distrust.h */
     bool
         every_step; /* each is done; otherwise none again that was done in the same surroundings, see expansion.h */
-    bool exact;       /* states are compared whole, and not by fingerprints: with one worker */
-    bool subsume;     /* a state is known if one with more left of the budgets is, see subsume.h */
-    uint32_t without; /* choice points that the world lacks, see world_without() */
-    bool symmetry;    /* states that differ only in which process is which are one, where that is possible */
-    bool renaming;    /* states that differ only by numbers that grow are one, if the recipe shows its own */
-    int workers;      /* processes that search together, depth first; at least 1 */
+    bool exact;         /* states are compared whole, and not by fingerprints: with one worker */
+    bool subsume;       /* a state is known if one with more left of the budgets is, see subsume.h */
+    uint32_t without;   /* choice points that the world lacks, see world_without() */
+    bool partial_order; /* of steps whose order nobody can tell one order is enough, see partial.h */
+    bool symmetry; /* states that differ only in which process is which are one, where that is possible */
+    bool renaming; /* states that differ only by numbers that grow are one, if the recipe shows its own */
+    int workers;   /* processes that search together, depth first; at least 1 */
     void (*begin_worker)(void); /* called in each process that a search forks; may be NULL */
     uint64_t states_max;        /* 0 = no limit */
     size_t bytes_max; /* for states and what waits; 0 = its part of three quarters of the machine's memory */

@@ -33,7 +33,8 @@ struct mask {
 struct entry {
     uint32_t group;
     uint16_t count; /* actions */
-    uint16_t moves;
+    uint8_t moves;
+    uint8_t note; /* plus one */
     /* a number for each block of the scope, then a choice for each action */
 };
 
@@ -45,7 +46,8 @@ struct choice {
 
 struct effect {
     uint32_t events;
-    uint16_t changes;
+    uint8_t changes;
+    uint8_t alone;
     uint16_t beyond; /* numbers of blocks beyond the scope, which stand behind this head */
     uint32_t choice; /* whose effect it is: its place */
     /* the numbers, then the changes */
@@ -325,7 +327,7 @@ static void widen(struct memo *memo, struct scope *scope, const uint64_t read[2]
 }
 
 uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
-                        int count, bool moves, const uint64_t read[2])
+                        int count, bool moves, int note, const uint64_t read[2])
 {
     struct scope *scope = &memo->scope[group];
     widen(memo, scope, read);
@@ -336,7 +338,10 @@ uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, con
         return MEMO_NONE;
     }
     struct entry *entry = at_place(memo, place);
-    *entry = (struct entry){.group = (uint32_t)group, .count = (uint16_t)count, .moves = moves};
+    *entry = (struct entry){.group = (uint32_t)group,
+                            .count = (uint16_t)count,
+                            .moves = moves,
+                            .note = (uint8_t)(note < UINT8_MAX ? note + 1 : 0)};
     for (int i = 0; i < scope->count; i++) {
         key_of(entry)[i] = state[scope->block[i]];
     }
@@ -359,6 +364,11 @@ void memo_action(const struct memo *memo, uint32_t entry, int index, struct acti
 bool memo_moves(const struct memo *memo, uint32_t entry)
 {
     return ((struct entry *)at_place(memo, entry))->moves != 0;
+}
+
+int memo_note(const struct memo *memo, uint32_t entry)
+{
+    return ((struct entry *)at_place(memo, entry))->note - 1;
 }
 
 /* ---- effects ---- */
@@ -451,7 +461,7 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
 
 uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                          const uint64_t read[2], const struct memo_change *changes, int count,
-                         uint32_t events)
+                         uint32_t events, bool alone)
 {
     if (!widen_choice(memo, entry, index, read)) {
         return MEMO_NONE;
@@ -464,7 +474,11 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
     }
     struct choice *choice = choice_at(memo, entry, index);
     struct effect *effect = at_place(memo, place);
-    *effect = (struct effect){events, (uint16_t)count, (uint16_t)beyond, place_of(memo, choice)};
+    *effect = (struct effect){.events = events,
+                              .changes = (uint8_t)count,
+                              .alone = alone,
+                              .beyond = (uint16_t)beyond,
+                              .choice = place_of(memo, choice)};
     uint32_t *number = beyond_of(effect);
     for (int block = 0; block < ARENA_BLOCKS_MAX; block++) {
         if ((mask.bits[block >> 6] >> (block & 63) & 1u) != 0) {
@@ -488,6 +502,11 @@ int memo_changes(const struct memo *memo, uint32_t place, const struct memo_chan
     struct effect *effect = at_place(memo, place);
     *changes = (const struct memo_change *)(void *)(beyond_of(effect) + effect->beyond);
     return effect->changes;
+}
+
+bool memo_effect_alone(const struct memo *memo, uint32_t place)
+{
+    return ((struct effect *)at_place(memo, place))->alone != 0;
 }
 
 uint32_t memo_effect_events(const struct memo *memo, uint32_t place)

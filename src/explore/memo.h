@@ -39,16 +39,18 @@ uint64_t memo_ask(const struct memo *memo, int group, const uint32_t *state);
 /* The entry for this state, given what memo_ask() said of it; MEMO_NONE if there is none. */
 uint32_t memo_entry(const struct memo *memo, int group, const uint32_t *state, uint64_t key);
 
-/* Adds one, of `count` actions that were listed by reading the blocks `read`, and whether something among them moves by itself;
- * MEMO_NONE if memory is short. If the blocks go beyond the scope, it grows, and everything is forgotten. */
+/* Adds one, of `count` actions that were listed by reading the blocks `read`, whether something among them moves by itself, and a
+ * note of the caller's, a number up to 254, -1 = none. MEMO_NONE if memory is short. If the blocks go beyond the scope, it grows, and
+ * everything is forgotten. */
 uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
-                        int count, bool moves, const uint64_t read[2]);
+                        int count, bool moves, int note, const uint64_t read[2]);
 
 int memo_actions(const struct memo *memo, uint32_t entry);
 void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out);
 
-/* As it was said when the entry was added. */
+/* As it was said when the entry was added; a note that did not fit is none. */
 bool memo_moves(const struct memo *memo, uint32_t entry);
+int memo_note(const struct memo *memo, uint32_t entry);
 
 /* ---- effects ---- */
 
@@ -61,12 +63,13 @@ struct memo_change {
 uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state);
 
 /* Adds an effect that was seen, having read the blocks `read`; MEMO_NONE if memory is short. `events` is a place of
- * memo_events(), or MEMO_NONE for none. */
+ * memo_events(), or MEMO_NONE for none; `alone` as partial_is_alone() says. */
 uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                          const uint64_t read[2], const struct memo_change *changes, int count,
-                         uint32_t events);
+                         uint32_t events, bool alone);
 
 int memo_changes(const struct memo *memo, uint32_t effect, const struct memo_change **changes);
+bool memo_effect_alone(const struct memo *memo, uint32_t effect);
 uint32_t memo_effect_events(const struct memo *memo, uint32_t effect);
 
 /* ---- events and what the judges make of them ---- */

@@ -38,8 +38,9 @@ struct search {
     size_t bytes_max;
     uint64_t look; /* transitions at which limits are looked at again */
 
-    struct world_image *start;       /* the first state */
-    uint64_t next_twice, next_again; /* transitions at which a step is done twice, a state reached again */
+    struct world_image *start; /* the first state */
+    /* Transitions at which a step is done twice, is done before and behind others, a state reached again. */
+    uint64_t next_twice, next_order, next_again;
 
     /* How it ended. */
     char wrong[2 * WORLD_LABEL_MAX + 128]; /* what the search found wrong with itself; empty = nothing */

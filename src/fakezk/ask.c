@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Questions about the ensemble, for worlds and tests. */
+#include "base/hash.h"
 #include "fakezk/possible.h"
 
 int fakezk_handles(int client)
@@ -32,6 +33,46 @@ int fakezk_linked(int client)
 bool fakezk_terminal(int client, int handle)
 {
     return handle_at(client, handle)->state < 0;
+}
+
+bool fakezk_stands(int client)
+{
+    int slot = fakezk_linked(client);
+    if (slot < 0 || fakezk_handles(client) != 1 << slot) {
+        return false;
+    }
+    struct zk_seen seen = see(client, slot);
+    const struct _zhandle *zh = seen.zh;
+    bool linked = !zh->severed && zh->half == HALF_NOT && !zh->closing && zh->state > 0;
+    bool reached = !seen.client->paused && !seen.client->partitioned && !server_at(zh->server)->frozen;
+    return linked && reached && seen.session != NULL && seen.session->rec.tag == SESSION_LIVE;
+}
+
+bool fakezk_is_sure(int client, int handle)
+{
+    const struct zk_message *message = head_message(client, handle);
+    return message != NULL && message->rec.tag == MESSAGE_REPLY && message->rec.word != 0 &&
+           !handle_at(client, handle)->closing;
+}
+
+static uint64_t hash_list(const struct pack *pack, int list)
+{
+    uint64_t hash = (uint64_t)list;
+    for (struct rec *rec = pack_first(pack, list); rec != NULL; rec = pack_next(pack, rec)) {
+        hash = hash_bytes(rec, rec->size, hash);
+    }
+    return hash;
+}
+
+uint64_t fakezk_uses(int client)
+{
+    const struct zk_client *c = client_at(client);
+    struct pack pack = client_pack(client);
+    uint64_t hash = hash_bytes(c->handle, sizeof c->handle, fakezk.calls);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        hash += hash_list(&pack, LIST_REQUEST + slot) + hash_list(&pack, LIST_WATCH + slot);
+    }
+    return hash;
 }
 
 int fakezk_outstanding(int client, int handle)

@@ -669,7 +669,7 @@ int32_t commit_open_session(int client, int32_t timeout_ms)
     }
     session->rec.word = (uint32_t)number;
     session->timeout_ms = timeout_ms;
-    session->touched_ms = the_log()->now_ms;
+    session->touched_ms = clock_ms();
     session->client = (uint8_t)client;
     batch_add(TXN_NOTHING, the_log()->zxid, "", NULL, -1);
     publish(client);

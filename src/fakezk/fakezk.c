@@ -237,7 +237,7 @@ void fakezk_dump(char *text, size_t size)
 {
     struct writer w = {text, size};
     text[0] = 0;
-    put(&w, "zxid %d now %d ms\n", the_log()->zxid, the_log()->now_ms);
+    put(&w, "zxid %d now %d ms\n", the_log()->zxid, clock_ms());
     for (int s = 0; s < fakezk.options.servers; s++) {
         put(&w, "server s%d zxid %d%s\n", s + 1, server_at(s)->zxid, server_at(s)->frozen ? " frozen" : "");
         struct pack pack = server_pack(s);

@@ -12,6 +12,7 @@
 /* A handle is legal only in the hands of the process that opened it. */
 struct _zhandle *handle_check(zhandle_t *zh, const char *call)
 {
+    fakezk.calls++;
     if (zh == NULL) {
         return NULL;
     }
@@ -77,7 +78,7 @@ static void open_slot(int client, int slot, const char *host, watcher_fn fn, int
     zh->watcher = code_pack_fn((code_fn)fn);
     zh->context = context;
     zh->next_server = (uint8_t)(client % fakezk.options.servers);
-    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + 4 * fakezk.options.latency_min_ms : 0;
+    zh->connect_ms = fakezk.options.timed ? clock_ms() + 4 * fakezk.options.latency_min_ms : 0;
     if (id != NULL && id->client_id != 0) {
         zh->id = *id;
         zh->session = (int32_t)(id->client_id & 0x7fffffff);

@@ -7,12 +7,12 @@
 
 int32_t fakezk_now_ms(void)
 {
-    return the_log()->now_ms;
+    return clock_ms();
 }
 
 void fakezk_advance(int32_t to_ms)
 {
-    LS_ASSERT(to_ms >= the_log()->now_ms);
+    LS_ASSERT(to_ms >= clock_ms());
     log_mark()->now_ms = to_ms;
 }
 
@@ -68,7 +68,7 @@ static void handle_horizon(struct horizon *h, int client, int slot)
 
 int32_t fakezk_next_ms(int32_t *limit)
 {
-    struct horizon h = {the_log()->now_ms, INT32_MAX, INT32_MAX};
+    struct horizon h = {clock_ms(), INT32_MAX, INT32_MAX};
     for (int client = 0; client < fakezk.options.clients; client++) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             if (handle_at(client, slot)->open) {

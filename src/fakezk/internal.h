@@ -268,6 +268,7 @@ struct fakezk {
     fakezk_observer observer;
     void *observer_ctx;
     int entered;        /* -1 = nobody */
+    uint64_t calls;     /* of recipes, with a handle; not part of the world */
     struct zk_log *log; /* where the blocks lie; they do not move */
     struct zk_server *server[FAKEZK_SERVERS_MAX];
     struct zk_client *client[FAKEZK_CLIENTS_MAX];
@@ -318,6 +319,12 @@ static inline struct zk_client *client_mark(int c)
 {
     arena_mark(fakezk.arena, fakezk.client_block[c]);
     return client_at(c);
+}
+
+/* Without a clock it is no part of the log: nobody depends on the log for it. */
+static inline int32_t clock_ms(void)
+{
+    return fakezk.options.timed ? the_log()->now_ms : 0;
 }
 
 static inline struct pack log_pack(void)

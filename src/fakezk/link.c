@@ -11,8 +11,8 @@
 void link_window(int32_t *lo_ms, int32_t *hi_ms)
 {
     if (fakezk.options.timed) {
-        *lo_ms = the_log()->now_ms + fakezk.options.latency_min_ms;
-        *hi_ms = the_log()->now_ms + fakezk.options.latency_max_ms;
+        *lo_ms = clock_ms() + fakezk.options.latency_min_ms;
+        *hi_ms = clock_ms() + fakezk.options.latency_max_ms;
     } else {
         *lo_ms = *hi_ms = 0;
     }
@@ -26,7 +26,7 @@ void link_receive(int client, int slot, struct zk_message *message)
         return;
     }
     message->rec.word = 1;
-    zh->received_ms = the_log()->now_ms;
+    zh->received_ms = clock_ms();
     if (message->rec.tag != MESSAGE_REPLY) {
         return;
     }
@@ -197,7 +197,7 @@ static void unlink_handle(int client, int slot)
     zh->severed = 0;
     zh->state = 0;
     zh->next_server = (uint8_t)((zh->next_server + 1) % fakezk.options.servers);
-    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
+    zh->connect_ms = fakezk.options.timed ? clock_ms() + reconnect_pause_ms(zh) : 0;
     server_watch_drop(client, slot);
 }
 
@@ -395,7 +395,7 @@ static void fail_attempt(int client, int slot, int rc)
     zh->halved = twice && fakezk.options.servers % 2 == 0;
     zh->state = 0;
     zh->next_server = (uint8_t)((zh->next_server + (twice ? 2 : 1)) % fakezk.options.servers);
-    zh->connect_ms = fakezk.options.timed ? the_log()->now_ms + reconnect_pause_ms(zh) : 0;
+    zh->connect_ms = fakezk.options.timed ? clock_ms() + reconnect_pause_ms(zh) : 0;
     link_fail_requests(client, slot, rc);
 }
 
@@ -643,7 +643,7 @@ static bool admit(int client, int slot, int server, bool resumes)
     zh->server = (uint8_t)server;
     zh->halved = 0;
     zh->half = resumes ? HALF_RESUMED : HALF_NEW;
-    session_touch(zh->session, the_log()->now_ms);
+    session_touch(zh->session, clock_ms());
     return true;
 }
 
@@ -680,7 +680,7 @@ void link_connect(int client, int slot, int server)
 void link_handshake(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
-    int32_t now = the_log()->now_ms;
+    int32_t now = clock_ms();
     if (zh->half == HALF_REFUSED) {
         zh->half = HALF_NOT;
         zh->link = 0;
@@ -718,8 +718,8 @@ void fakezk_partition(int client, bool on)
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             const struct _zhandle *zh = &c->handle[slot];
             bool heard = zh->link && !zh->severed && !server_at(zh->server)->frozen;
-            session_touch(heard ? zh->session : 0, the_log()->now_ms);
-            c->handle[slot].received_ms = zh->open ? the_log()->now_ms : 0;
+            session_touch(heard ? zh->session : 0, clock_ms());
+            c->handle[slot].received_ms = zh->open ? clock_ms() : 0;
         }
     }
 }
@@ -734,7 +734,7 @@ bool fakezk_is_partitioned(int client)
 static void wake_up(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
-    int32_t now = the_log()->now_ms;
+    int32_t now = clock_ms();
     struct zk_seen seen = see(client, slot);
     if (!zh->open || !zh->link || !fakezk.options.timed || zh->severed || !is_known(&seen)) {
         return;
@@ -822,6 +822,6 @@ void fakezk_restart_server(int server)
     struct pack pack = log_pack();
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); server == 0 && rec != NULL;
          rec = pack_next(&pack, rec)) {
-        session_touch((int32_t)rec->word, the_log()->now_ms);
+        session_touch((int32_t)rec->word, clock_ms());
     }
 }

@@ -48,8 +48,7 @@ static inline bool will_deliver(const struct zk_seen *seen)
 
 static inline bool can_deliver(const struct zk_seen *seen)
 {
-    return will_deliver(seen) &&
-           ((seen->message->rec.word != 0) | (seen->message->lo_ms <= the_log()->now_ms));
+    return will_deliver(seen) && ((seen->message->rec.word != 0) | (seen->message->lo_ms <= clock_ms()));
 }
 
 /* The server can read the next request when it has arrived; `refused`: it will answer -112 (F30). */
@@ -80,7 +79,7 @@ static inline bool will_apply(const struct zk_seen *seen, bool *refused)
 static inline bool can_apply(const struct zk_seen *seen, bool *refused)
 {
     *refused = false;
-    return seen->request != NULL && seen->request->lo_ms <= the_log()->now_ms && will_apply(seen, refused);
+    return seen->request != NULL && seen->request->lo_ms <= clock_ms() && will_apply(seen, refused);
 }
 
 /* The client hears nothing although it waits: it will give up (F7). A link is mute without a network, or when its
@@ -112,7 +111,7 @@ static inline bool can_give_up(const struct zk_seen *seen)
 {
     const struct _zhandle *zh = seen->zh;
     bool served = !seen->client->partitioned && zh->link && !server_at(zh->server)->frozen;
-    return !served && is_mute(seen) && (!fakezk.options.timed || link_give_up_ms(zh) <= the_log()->now_ms);
+    return !served && is_mute(seen) && (!fakezk.options.timed || link_give_up_ms(zh) <= clock_ms());
 }
 
 /* The server has closed its end, and the client can hear of it. */
@@ -136,7 +135,7 @@ static inline bool will_connect(const struct zk_seen *seen, int server)
 
 static inline bool can_connect(const struct zk_seen *seen, int server)
 {
-    return seen->zh->connect_ms <= the_log()->now_ms && will_connect(seen, server);
+    return seen->zh->connect_ms <= clock_ms() && will_connect(seen, server);
 }
 
 /* ---- with small steps ---- */

@@ -427,8 +427,7 @@ void server_apply(int client, int slot, bool refused)
     const struct zk_request *request = (struct zk_request *)request_space;
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     if (!server_at(zh->server)->frozen) {
-        session_touch(zh->session,
-                      the_log()->now_ms); /* a follower that is cut off cannot pass it on (F35) */
+        session_touch(zh->session, clock_ms()); /* a follower that is cut off cannot pass it on (F35) */
     }
     if (refused || (op_needs_leader(request->rec.tag) && closing(zh->session))) {
         refuse(client, slot, request);

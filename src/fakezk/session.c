@@ -61,7 +61,7 @@ void session_settle_pings(int client)
     if (!fakezk.options.timed) {
         return;
     }
-    int32_t now = the_log()->now_ms;
+    int32_t now = clock_ms();
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
         const struct _zhandle *zh = handle_at(client, slot);
         const struct zk_session *session =

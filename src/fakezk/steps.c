@@ -88,7 +88,7 @@ static bool expires_by_itself(const struct zk_session *session)
     if (!fakezk.options.timed) {
         return session->gone;
     }
-    return !session_healthy(session) && session_deadline_ms(session) <= the_log()->now_ms;
+    return !session_healthy(session) && session_deadline_ms(session) <= clock_ms();
 }
 
 static void client_steps(struct list *list, int client)

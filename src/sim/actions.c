@@ -91,7 +91,7 @@ static void add_timers(struct list *list, int p)
     }
 }
 
-static unsigned faults_left(void)
+unsigned action_faults_left(void)
 {
     static const uint8_t none[WORLD_FAULTS];
     const struct world_state *state = the_state();
@@ -283,7 +283,7 @@ static void add_steps(struct list *list, int count)
 
 int world_actions(struct world *world, struct action *out)
 {
-    struct list list = {out, 0, faults_left()};
+    struct list list = {out, 0, action_faults_left()};
     add_steps(&list, fakezk_steps(steps, STEPS_MAX));
     for (int p = 0; p < world->options.processes; p++) {
         add_timers(&list, p);
@@ -301,7 +301,7 @@ int world_actions(struct world *world, struct action *out)
 
 int world_actions_of(struct world *world, int p, struct action *out)
 {
-    struct list list = {out, 0, faults_left()};
+    struct list list = {out, 0, action_faults_left()};
     LS_ASSERT(!world->options.timed && world->options.without == 0);
     if (p == world->options.processes) {
         add_steps(&list, fakezk_steps_of((int)FAKEZK_NONE, steps, STEPS_MAX));

@@ -331,7 +331,7 @@ static void tell_settled(int p)
 void process_run_step(const struct fakezk_step *step)
 {
     int p = step->client;
-    int32_t zxid = fakezk_last_zxid();
+    int32_t zxid = step->kind == FAKEZK_APPLY ? fakezk_last_zxid() : 0;
     bool runs = step->kind == FAKEZK_DELIVER && p != (int)FAKEZK_NONE;
     if (runs) {
         enter(p);

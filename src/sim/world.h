@@ -237,6 +237,8 @@ void action_of_step(const struct fakezk_step *step, struct action *out);
 struct fakezk_step step_of_action(const struct action *action);
 /* True if an open handle of this process has the session: somebody may come back for it. */
 bool session_is_owned(int p, int32_t session);
+/* The kinds of fault (enum world_fault) that may still be bought, a bit each. */
+unsigned action_faults_left(void);
 /* Takes a fault out of its budget; one that was due anyway costs nothing. */
 void action_pay(const struct action *action, bool due);
 

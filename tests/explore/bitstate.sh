@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # States as bits of a table: with a large one all are found, with a small one as many fewer as is said, within the bounds of what
-# an expectation and the states that only others lead to allow; and it is never a proof.
+# an expectation and the states that only others lead to allow, which differ from build to build; and it is never a proof.
 source "$(dirname "$0")/../cli/lib.sh"
 scenario=$scratch/kept.scn
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 pause<=1\n----\nholds at_most_one_holder\n' \
@@ -25,7 +25,7 @@ awk -v o="$omissions" 'BEGIN { exit !(o > 0 && o < 0.01) }' || { echo "omissions
 for size in 128K 64K; do
     for workers in 1 2; do
         read -r states omissions _ <<<"$(figures --bitstate $size --workers $workers)"
-        awk -v w="$whole" -v s="$states" -v o="$omissions" 'BEGIN { left = w - s; exit !(left > o / 3 && left < o * 6) }' ||
+        awk -v w="$whole" -v s="$states" -v o="$omissions" 'BEGIN { left = w - s; exit !(left > o / 3 && left < o * 10) }' ||
             { echo "$size, $workers workers: $states of $whole states, $omissions omissions expected"; failed=1; }
     done
 done

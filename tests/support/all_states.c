@@ -73,8 +73,9 @@ uint32_t all_states_meet(struct all_states *all, uint64_t fingerprint)
     return all->place[at];
 }
 
-static uint64_t hash_label(struct world *world, const struct action *action)
+uint64_t all_states_label(struct all_states *all, const struct action *action)
 {
+    struct world *world = all->run.world;
     _Alignas(8) char label[(WORLD_LABEL_MAX + 7) / 8 * 8] = {0};
     world_label(world, action, label);
     size_t size = strlen(label);
@@ -92,7 +93,7 @@ void all_states_steps(struct all_states *all, uint32_t state,
     int count = world_actions(world, actions);
     for (int i = 0; i < count; i++) {
         world_restore(world, all->image[state]);
-        uint64_t label = hash_label(world, &actions[i]);
+        uint64_t label = all_states_label(all, &actions[i]);
         world_do(world, &actions[i]);
         after(context, &actions[i], label);
     }

@@ -32,6 +32,9 @@ uint32_t all_states_meet(struct all_states *all, uint64_t fingerprint);
 /* The number that a fingerprint has, or UINT32_MAX. */
 uint32_t all_states_find(const struct all_states *all, uint64_t fingerprint);
 
+/* A hash of the label of an action that is enabled. */
+uint64_t all_states_label(struct all_states *all, const struct action *action);
+
 /* Takes each step of a state once, and calls `after` behind it with a hash of its label. */
 void all_states_steps(struct all_states *all, uint32_t state,
                       void (*after)(void *context, const struct action *action, uint64_t label),

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What a property says of its events (`is_local`), on random lists of events: such an event and its neighbour, of another process
+ * or of the servers, may change places, and the judges know the same and say the same. */
+#include <base/rng.h>
+#include <check/check.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define EVENTS 40
+#define LISTS 20000
+#define PROCESSES 3
+
+/* What the servers do is told of the process whose node or session it is. */
+#define OF_SERVERS                                                                                           \
+    (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_SESSION_OPENED) |       \
+     EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SESSION_CLOSED))
+
+static struct check_set set;
+
+static struct event draw_event(struct rng *rng)
+{
+    struct event event = {.kind = (uint8_t)rng_below(rng, EVENT_REST),
+                          .process = (uint8_t)rng_below(rng, PROCESSES),
+                          .owner = (uint8_t)rng_below(rng, 2),
+                          .zxid = 1 + rng_below(rng, 4),
+                          .cause = rng_below(rng, 4),
+                          .session = 1 + rng_below(rng, 3),
+                          .code = (int32_t)rng_below(rng, 3)};
+    if (event.kind == EVENT_REQUEST) {
+        event.code = (int32_t)rng_below(rng, EVENT_REQUEST_OTHER);
+    }
+    return event;
+}
+
+/* One that the judges look at: of others nothing would follow. */
+static struct event any_event(struct rng *rng)
+{
+    struct event event;
+    do {
+        event = draw_event(rng);
+    } while (!check_set_wants(&set, &event));
+    return event;
+}
+
+/* What the judges come to, at rest too; false if something is violated, or does not fit. */
+static bool judge(const struct event *events, int count, void *block)
+{
+    struct check_stats stats = {0};
+    struct event rest = {.kind = EVENT_REST, .process = EVENT_PROCESS_NONE, .lock = EVENT_LOCK_NONE};
+    memset(block, 0, check_set_state_size(&set));
+    for (int i = 0; i < count; i++) {
+        check_set_observe(&set, block, &stats, &events[i]);
+    }
+    if (stats.violated == 0 && !stats.limit) {
+        void *known = malloc(check_set_state_size(&set));
+        assert_non_null(known);
+        memcpy(known, block, check_set_state_size(&set));
+        check_set_observe(&set, known, &stats, &rest);
+        free(known);
+    }
+    return stats.violated == 0 && !stats.limit;
+}
+
+static bool may_change_places(const struct event *a, const struct event *b)
+{
+    bool apart = a->process != b->process || (OF_SERVERS & EVENT_BIT(b->kind)) != 0;
+    return apart && check_set_is_local(&set, a);
+}
+
+/* Returns how many neighbours have changed places. */
+static int change_places(const struct event *events, void *before, void *behind)
+{
+    struct event changed[EVENTS];
+    int count = 0;
+    for (int i = 0; i + 1 < EVENTS; i++) {
+        if (!may_change_places(&events[i], &events[i + 1]) &&
+            !may_change_places(&events[i + 1], &events[i])) {
+            continue;
+        }
+        memcpy(changed, events, sizeof changed);
+        changed[i] = events[i + 1];
+        changed[i + 1] = events[i];
+        /* A violation ends a list, and nothing behind it counts. */
+        bool holds = judge(events, i + 2, before);
+        assert_int_equal(holds, judge(changed, i + 2, behind));
+        if (!holds) {
+            return count;
+        }
+        if (memcmp(before, behind, check_set_state_size(&set)) != 0) {
+            fail_msg("events %d of process %d and %d of process %d make a difference", events[i].kind,
+                     events[i].process, events[i + 1].kind, events[i + 1].process);
+        }
+        count++;
+    }
+    return count;
+}
+
+static void check(uint32_t mask)
+{
+    struct check_context context = {.processes = PROCESSES, .locks = 1};
+    struct rng rng;
+    int changed = 0;
+    check_set_init(&set, mask, &context);
+    void *before = malloc(check_set_state_size(&set)), *behind = malloc(check_set_state_size(&set));
+    assert_true(before != NULL && behind != NULL);
+    rng_seed(&rng, 1);
+    for (int i = 0; i < LISTS; i++) {
+        struct event events[EVENTS];
+        for (int k = 0; k < EVENTS; k++) {
+            events[k] = any_event(&rng);
+        }
+        changed += change_places(events, before, behind);
+    }
+    free(before);
+    free(behind);
+    print_message("%d neighbours have changed places\n", changed);
+}
+
+static void each_property(void **state)
+{
+    int count;
+    const struct property *const *all = check_all(&count);
+    (void)state;
+    for (int i = 0; i < count; i++) {
+        if (all[i]->is_local != NULL) {
+            print_message("%s: ", all[i]->name);
+            check(1u << i);
+        }
+    }
+}
+
+static void all_together(void **state)
+{
+    (void)state;
+    check(check_default_mask(false));
+}
+
+/* A grant, a wake-up, or a node is never without an order; nor is an event that somebody else's judge wants. */
+static void what_others_look_at_is_not_local(void **state)
+{
+    static const enum event_kind kinds[] = {EVENT_ASKED,    EVENT_GRANTED,      EVENT_FAILED,
+                                            EVENT_RELEASED, EVENT_NODE_CREATED, EVENT_NODE_DELETED,
+                                            EVENT_WOKEN,    EVENT_CRASHED};
+    struct check_context context = {.processes = PROCESSES, .locks = 1};
+    (void)state;
+    check_set_init(&set, check_default_mask(false), &context);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        assert_false(check_set_is_local(&set, &(struct event){.kind = (uint8_t)kinds[i]}));
+    }
+    assert_true(check_set_is_local(&set, &(struct event){.kind = EVENT_REQUEST, .code = EVENT_REQUEST_GET}));
+    assert_false(
+        check_set_is_local(&set, &(struct event){.kind = EVENT_REQUEST, .code = EVENT_REQUEST_DELETE}));
+    assert_false(
+        check_set_is_local(&set, &(struct event){.kind = EVENT_REQUEST, .process = EVENT_PROCESS_NONE}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_property),
+        cmocka_unit_test(all_together),
+        cmocka_unit_test(what_others_look_at_is_not_local),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What goes before all others belongs to a process that has nothing to do by itself.
+GROUP=explore
+FILE=src/sim/alone.c
+EDIT='s/picture.acts ||/false ||/'
+EXPECT='^explore\.partial$'
