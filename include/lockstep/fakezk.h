@@ -226,22 +226,25 @@ int32_t fakezk_next_ms(int32_t *limit);
 
 /* ---- questions ---- */
 
-int fakezk_handles(int client);                /* bit mask of open slots */
-bool fakezk_connected(int client, int handle); /* link up */
-int fakezk_linked(int client);                 /* the first slot whose link is up, or -1 */
-bool fakezk_is_sure(
-    int client,
-    int handle); /* the next message is a reply that has come, and is no part of the link any more */
-uint64_t fakezk_uses(
-    int client); /* another number whenever its process calls the client library or that changes, but for the
-                                     messages that wait; not part of a world */
-bool fakezk_stands(
-    int client); /* it has one handle, whose link and session nobody is about to end but itself */
+int fakezk_handles(int client);                 /* bit mask of open slots */
+bool fakezk_connected(int client, int handle);  /* link up */
+int fakezk_linked(int client);                  /* the first slot whose link is up, or -1 */
 bool fakezk_terminal(int client, int handle);   /* expired or auth failed */
 int fakezk_outstanding(int client, int handle); /* requests not answered */
 int fakezk_queued(int client, int handle);      /* messages not delivered */
-bool fakezk_awaits(int client);                 /* the completion of some request has not run yet */
-int fakezk_watches(int client);                 /* registered in the client's tables */
+
+/* It has one handle, whose link and session nobody is about to end but itself. */
+bool fakezk_stands(int client);
+
+/* The next message is a reply that has come, and is no part of the link any more. */
+bool fakezk_is_sure(int client, int handle);
+
+/* Another number whenever its process calls the client library, or that changes but for the messages that wait. Not part of a
+ * world. */
+uint64_t fakezk_uses(int client);
+
+bool fakezk_awaits(int client); /* the completion of some request has not run yet */
+int fakezk_watches(int client); /* registered in the client's tables */
 /* What the handle is told next is more than that a request failed. */
 bool fakezk_brings_news(int client, int handle);
 struct canon;

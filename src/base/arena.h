@@ -62,10 +62,21 @@ static inline void *arena_at(const struct arena *arena, int block)
 /* Memory in the constant region, aligned to 8; NULL when it is full. */
 void *arena_constant(struct arena *arena, size_t size);
 
+/* A set of blocks is two words, a bit for each. */
+static inline void arena_set_add(uint64_t set[2], int block)
+{
+    set[block >> 6] |= 1ull << (block & 63);
+}
+
+static inline bool arena_set_has(const uint64_t set[2], int block)
+{
+    return (set[block >> 6] >> (block & 63) & 1u) != 0;
+}
+
 /* To be called before a block is looked at: what a step does follows from the blocks that it has read. */
 static inline void arena_read(struct arena *arena, int block)
 {
-    arena->read[block >> 6] |= 1ull << (block & 63);
+    arena_set_add(arena->read, block);
 }
 
 /* To be called before a block is written to. */

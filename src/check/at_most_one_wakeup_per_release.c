@@ -62,9 +62,9 @@ static void observe_woken(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     bool own = event->owner != 0, is_stale = end_stale(table, event);
-    if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE || own)
+    if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE || own || is_stale)
         return;
-    if (is_stale || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+    if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
     note->premises = 1;
     struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
@@ -132,9 +132,9 @@ const struct property check_at_most_one_wakeup_per_release = {
     .name = "at_most_one_wakeup_per_release",
     .sentence = "the deletion of one contender's node wakes at most one waiting contender",
     .premise = "wake-ups of waiting processes by a deletion",
-    .blind_to = "two waiting owners of one process; watches that stood when an owner gave up; processes "
-                "woken by the end of a "
-                "node of their own; wake-ups by older deletions delivered after newer ones",
+    .blind_to = "two waiting owners of one process; watches that stood when an owner gave up; "
+                "processes woken by the end of a node of their own; "
+                "wake-ups by older deletions delivered after newer ones",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |

@@ -23,7 +23,8 @@
 
 #define INPUTS_MAX 100000
 #define INPUT_BYTES_MAX (FUZZ_HEADER + FUZZ_DECISIONS_MAX)
-#define HANG_S 20L /* of processor time for one input */
+#define HANG_S 20L    /* of processor time for one input */
+#define SHRINK_S 600L /* and for what is made of it; then it stays as it was found */
 #define SHAPE_MAX 8192
 #define DEFAULT_OUT "build/triage"
 
@@ -77,17 +78,10 @@ struct triage {
 
 static volatile int stop;
 
-/* Shrinking ends with what it has; who does not stop then is a hang after all. */
-static void on_late(int signal_)
-{
-    stop = 1;
-    signal(signal_, SIG_DFL);
-}
-
-/* SIGVTALRM after so much processor time, and once more after as much again. */
+/* SIGVTALRM ends the process after so much processor time. */
 static void limit_time(long seconds)
 {
-    struct itimerval timer = {.it_value = {.tv_sec = seconds}, .it_interval = {.tv_sec = seconds}};
+    struct itimerval timer = {.it_value = {.tv_sec = seconds}};
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
@@ -97,8 +91,7 @@ static void run_input(const struct triage *t, const uint8_t *bytes, size_t size)
     limit_time(HANG_S);
     driver.recipe = t->options->found_recipe;
     t->report->end = fuzz_record(&driver, bytes, size, t->options->out, &t->report->outcome);
-    signal(SIGVTALRM, on_late);
-    limit_time(HANG_S * 3);
+    limit_time(SHRINK_S);
     cli_prepare_failure(&t->report->outcome, !t->options->no_shrink, &stop);
     t->report->done = true;
 }

@@ -375,7 +375,7 @@ static bool do_again(struct again *again, const struct action *action)
         again->listed = true;
     }
     for (int i = 0; i < again->actions; i++) {
-        if (memcmp(&again->action[i], action, sizeof *action) == 0) {
+        if (world_same_action(&again->action[i], action)) {
             run_do(run, action, d->depth + 1);
             return true;
         }

@@ -11,9 +11,8 @@
 
 #include "explore/search.h"
 
-#define DISTRUST_STEP_EVERY 1024u /* once in so many steps, the step is done twice */
-#define DISTRUST_ORDER_EVERY                                                                                 \
-    4096u /* once in so many steps, what goes before all others is compared with what they do first */
+#define DISTRUST_STEP_EVERY 1024u  /* once in so many steps, the step is done twice */
+#define DISTRUST_ORDER_EVERY 4096u /* so often, one that goes before all others goes behind each */
 #define DISTRUST_PATH_EVERY 16384u /* once in so many steps, the state is reached again from the first one */
 
 static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)

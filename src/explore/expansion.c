@@ -413,13 +413,16 @@ static bool do_alone(struct expansion *x, bool *done)
 static bool do_all(struct expansion *x, bool *moves)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
-    bool done;
+    *moves = false;
+    if (x->reduces && !do_alone(x, moves)) {
+        return false;
+    }
+    if (*moves) {
+        return true; /* nothing else is done here */
+    }
     load_all_but_judges(x, x->from);
     int count = world_actions(x->world, actions);
     *moves = search_moves(actions, count);
-    if (x->reduces && (!do_alone(x, &done) || done)) {
-        return is_well(x);
-    }
     for (int i = 0; i < count; i++) {
         if (!do_listed(x, &actions[i]) || !add_successor(x, &actions[i], x->change, x->changes, MEMO_NONE)) {
             return false;
@@ -491,47 +494,70 @@ static bool do_group(struct expansion *x, uint32_t entry)
     return true;
 }
 
-static uint32_t entry_of(struct expansion *x, int group, uint64_t key)
+/* The entry of each group. Listing one may make the others be forgotten, so that they are looked up again. */
+static bool find_entries(struct expansion *x, uint32_t *entry)
 {
-    uint32_t entry = memo_entry(x->memo, group, x->from, key);
-    return entry != MEMO_NONE ? entry : list_group(x, group);
+    uint64_t key[WORLD_PROCESSES_MAX + 1] = {0};
+    bool listed;
+    do {
+        listed = false;
+        for (int group = 0; group < x->groups; group++) {
+            key[group] = memo_ask(x->memo, group, x->from);
+        }
+        for (int group = 0; group < x->groups; group++) {
+            entry[group] = memo_entry(x->memo, group, x->from, key[group]);
+            if (entry[group] != MEMO_NONE) {
+                continue;
+            }
+            entry[group] = list_group(x, group);
+            listed = true;
+            if (!is_well(x)) {
+                return false;
+            }
+        }
+    } while (listed);
+    return true;
 }
 
 /* Does the first step that may go before all others, if there is one. False if the search is over. */
-static bool remember_alone(struct expansion *x, const uint64_t *key, bool *done)
+static bool remember_alone(struct expansion *x, const uint32_t *entry, bool *done)
 {
     *done = false;
-    for (int group = 0; group < x->partial.processes && is_well(x); group++) {
+    for (int group = 0; group < x->partial.processes; group++) {
+        int candidate = memo_note(x->memo, entry[group]);
+        if (candidate < 0) {
+            continue;
+        }
         struct action action;
-        uint32_t entry = entry_of(x, group, key[group]);
-        int candidate = is_well(x) ? memo_note(x->memo, entry) : -1;
-        uint32_t effect = candidate >= 0 ? effect_of(x, entry, candidate / 2, &action) : MEMO_NONE;
-        if (effect != MEMO_NONE && memo_effect_alone(x->memo, effect)) {
+        uint32_t effect = effect_of(x, entry[group], candidate / 2, &action);
+        if (effect == MEMO_NONE) {
+            return false;
+        }
+        if (memo_effect_alone(x->memo, effect)) {
             *done = true;
             return add_remembered(x, &action, effect) && doubt_order(x, &action);
         }
     }
-    return is_well(x);
+    return true;
 }
 
 /* With what is remembered. */
 static bool remember_all(struct expansion *x, bool *moves)
 {
-    uint64_t key[WORLD_PROCESSES_MAX + 1] = {0};
+    uint32_t entry[WORLD_PROCESSES_MAX + 1] = {0};
     *moves = false;
-    for (int group = 0; group < x->groups; group++) {
-        key[group] = memo_ask(x->memo, group, x->from);
+    if (!find_entries(x, entry)) {
+        return false;
     }
-    if (x->reduces && (!remember_alone(x, key, moves) || *moves)) {
-        return is_well(x);
+    if (x->reduces && !remember_alone(x, entry, moves)) {
+        return false;
+    }
+    if (*moves) {
+        return true; /* nothing else is done here */
     }
     for (int group = 0; group < x->groups; group++) {
-        uint32_t entry = entry_of(x, group, key[group]);
-        if (!is_well(x)) {
-            return false;
-        }
-        *moves = *moves || memo_moves(x->memo, entry);
-        if (!do_group(x, entry)) {
+        *moves = *moves || memo_moves(x->memo, entry[group]);
+        if (!do_group(x, entry[group])) {
             return false;
         }
     }

@@ -74,6 +74,7 @@ struct memo {
     uint32_t masks;
 };
 
+_Static_assert(ARENA_BLOCKS_MAX <= UINT8_MAX, "changes are counted in a byte");
 _Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 &&
                    sizeof(struct effect) % 4 == 0,
                "what stands at places is made of words");
@@ -176,7 +177,7 @@ struct memo *memo_open(struct world *world)
         struct scope *scope = &memo->scope[group];
         scope->count = world_scope(world, group, scope->block);
         for (int i = 0; i < scope->count; i++) {
-            scope->bits[scope->block[i] >> 6] |= 1ull << (scope->block[i] & 63);
+            arena_set_add(scope->bits, scope->block[i]);
         }
     }
     if (!open_tables(memo)) {
@@ -318,8 +319,8 @@ static void widen(struct memo *memo, struct scope *scope, const uint64_t read[2]
     }
     scope->count = 0;
     for (int block = 0; block < ARENA_BLOCKS_MAX; block++) {
-        if (((scope->bits[block >> 6] | read[block >> 6]) >> (block & 63) & 1u) != 0) {
-            scope->bits[block >> 6] |= 1ull << (block & 63);
+        if (arena_set_has(scope->bits, block) || arena_set_has(read, block)) {
+            arena_set_add(scope->bits, block);
             scope->block[scope->count++] = block;
         }
     }
@@ -481,7 +482,7 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
                               .choice = place_of(memo, choice)};
     uint32_t *number = beyond_of(effect);
     for (int block = 0; block < ARENA_BLOCKS_MAX; block++) {
-        if ((mask.bits[block >> 6] >> (block & 63) & 1u) != 0) {
+        if (arena_set_has(mask.bits, block)) {
             *number++ = state[block];
         }
     }

@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-static void add(uint64_t bits[2], int block)
-{
-    bits[block >> 6] |= 1ull << (block & 63);
-}
-
-static bool has(const uint64_t bits[2], uint32_t block)
-{
-    return (bits[block >> 6] >> (block & 63) & 1u) != 0;
-}
-
 bool partial_open(struct partial *partial, const struct search *search)
 {
     struct world *world = search->run->world;
@@ -27,7 +17,7 @@ bool partial_open(struct partial *partial, const struct search *search)
     for (int p = 0; p < partial->processes; p++) {
         world_own_blocks(world, p, partial->own[p]);
     }
-    add(partial->common, world_budget_block(world));
+    arena_set_add(partial->common, world_budget_block(world));
     return true;
 }
 
@@ -41,7 +31,7 @@ bool partial_is_alone(const struct partial *partial, int process, const uint64_t
         }
     }
     for (int i = 0; i < count; i++) {
-        if (!has(own, changes[i].block)) {
+        if (!arena_set_has(own, (int)changes[i].block)) {
             return false;
         }
     }

@@ -96,11 +96,10 @@ enum world_alone world_alone(struct world *world, int p, const struct action *ac
 
 void world_own_blocks(const struct world *world, int p, uint64_t bits[2])
 {
-    const int block[] = {world->process_block[p], world->heap_block[p], fakezk_client_block(p)};
     bits[0] = bits[1] = 0;
-    for (size_t i = 0; i < sizeof block / sizeof *block; i++) {
-        bits[block[i] >> 6] |= 1ull << (block[i] & 63);
-    }
+    arena_set_add(bits, world->process_block[p]);
+    arena_set_add(bits, world->heap_block[p]);
+    arena_set_add(bits, fakezk_client_block(p));
 }
 
 uint64_t world_uses(const struct world *world, int p)

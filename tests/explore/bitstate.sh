@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # States as bits of a table: with a large one all are found, with a small one as many fewer as is said, within the bounds of what
-# an expectation and the states that only others lead to allow, which differ from build to build; and it is never a proof.
+# an expectation and the states that only others lead to allow; and it is never a proof.
 source "$(dirname "$0")/../cli/lib.sh"
 scenario=$scratch/kept.scn
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 pause<=1\n----\nholds at_most_one_holder\n' \
@@ -22,11 +22,23 @@ read -r states omissions exhausted <<<"$(figures --bitstate 64M)"
 same "$whole false" "$states $exhausted" 'states in a large table'
 awk -v o="$omissions" 'BEGIN { exit !(o > 0 && o < 0.01) }' || { echo "omissions of a large table: $omissions"; failed=1; }
 
+# Which states go with one that is left out is chance, which differs from build to build: the sum of several sets of run constants.
+seeds='1 2 3 4'
+# sums OPTION...: the same figures.
+sums()
+{
+    local seed
+    for seed in $seeds; do
+        figures --seed "$seed" "$@"
+    done | awk '{ states += $1; omissions += $2 } END { print states, omissions }'
+}
+
+read -r all _ <<<"$(sums)"
 for size in 128K 64K; do
     for workers in 1 2; do
-        read -r states omissions _ <<<"$(figures --bitstate $size --workers $workers)"
-        awk -v w="$whole" -v s="$states" -v o="$omissions" 'BEGIN { left = w - s; exit !(left > o / 3 && left < o * 10) }' ||
-            { echo "$size, $workers workers: $states of $whole states, $omissions omissions expected"; failed=1; }
+        read -r states omissions <<<"$(sums --bitstate $size --workers $workers)"
+        awk -v w="$all" -v s="$states" -v o="$omissions" 'BEGIN { left = w - s; exit !(left > o / 3 && left < o * 6) }' ||
+            { echo "$size, $workers workers: $states of $all states, $omissions omissions expected"; failed=1; }
     done
 done
 

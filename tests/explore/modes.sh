@@ -5,26 +5,13 @@
 # The same states and the same steps, whatever the order, the number of workers and the way in which states are compared.
 # The numbers are those of this very model: when it changes on purpose they change, and a change that was not meant to
 # change it is found here.
-source "$(dirname "$0")/../cli/lib.sh"
+source "$(dirname "$0")/lib_counts.sh"
 
-# write NAME HEADER PROCESS [EXPLORE]
-write()
-{
-    printf '%s\nmutex /locks/x\nprocess %s\n%s----\nholds at_most_one_holder\n' "$2" "$3" "${4:+explore $4$'\n'}" \
-        >"$scratch/$1.scn"
-}
 write plain 'world used' 'a b: acquire release'
 write loss 'world used' 'a b: acquire release' 'loss<=1'
 write cancel 'world used' 'a b: acquire timeout=1s release' 'cancel<=1'
 write followers 'world used servers=2' 'a b: acquire release'
 write fresh 'world containers=no' 'a b: acquire release'
-
-# counts NAME [OPTION...]: "STATES TRANSITIONS".
-counts()
-{
-    "$LOCKSTEP" check --no-layers --out "$scratch/reports" "${@:2}" "$scratch/$1.scn" 2>&1 |
-        sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p'
-}
 
 # expect_counts NAME PLAIN RENAMED SYMMETRIC
 expect_counts()

@@ -4,26 +4,13 @@
 
 # --partial-order: the same states whatever the order, the workers and what is remembered; fewer than without; the same verdicts,
 # here of some broken recipes, of all in slow_partial_verdicts.sh.
-source "$(dirname "$0")/../cli/lib.sh"
+source "$(dirname "$0")/lib_counts.sh"
 
-# write NAME HEADER PROCESS [EXPLORE]
-write()
-{
-    printf '%s\nmutex /locks/x\nprocess %s\n%s----\nholds at_most_one_holder\n' "$2" "$3" "${4:+explore $4$'\n'}" \
-        >"$scratch/$1.scn"
-}
 write plain 'world used' 'a b: acquire release'
 write loss 'world used' 'a b: acquire release' 'loss<=1'
 write cancel 'world used' 'a b: acquire timeout=1s release' 'cancel<=1'
 write followers 'world used servers=2' 'a b: acquire release'
 write three 'world used' 'a b c: acquire release'
-
-# counts NAME [OPTION...]: "STATES TRANSITIONS".
-counts()
-{
-    "$LOCKSTEP" check --no-layers --partial-order --out "$scratch/reports" "${@:2}" "$scratch/$1.scn" 2>&1 |
-        sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p'
-}
 
 # expect_counts NAME PLAIN RENAMED
 expect_counts()
@@ -31,18 +18,18 @@ expect_counts()
     local mode
     for mode in '' '--strategy bfs' --no-memo '--workers 2' --exact; do
         # shellcheck disable=SC2086 # several words
-        same "$2" "$(counts "$1" --no-renaming $mode)" "states and transitions of $1 with $mode"
+        same "$2" "$(counts "$1" --partial-order --no-renaming $mode)" "states and transitions of $1 with $mode"
         # shellcheck disable=SC2086
-        same "$3" "$(counts "$1" $mode)" "states and transitions of $1, renamed, with $mode"
+        same "$3" "$(counts "$1" --partial-order $mode)" "states and transitions of $1, renamed, with $mode"
     done
 }
 expect_counts plain '522 820' '215 372'
 expect_counts loss '15430 29950' '4952 10126'
 expect_counts cancel '8088 19316' '2531 6594'
 expect_counts followers '5204 9734' '4204 8374'
-same '5551 11394' "$(counts three)" 'states and transitions of three'
+same '5551 11394' "$(counts three --partial-order)" 'states and transitions of three'
 
-same "$(counts three)" "$(counts three --trust)" 'three, without doubts'
+same "$(counts three --partial-order)" "$(counts three --partial-order --trust)" 'three, without doubts'
 
 for recipe in broken-no-sort broken-session-token broken-waits-for-absent broken-never-deletes broken-herd; do
     expect 1 'FAIL' "$LOCKSTEP" check --quiet --no-shrink --partial-order --recipe "$recipe" --out "$scratch/reports" \
