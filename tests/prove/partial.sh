@@ -4,5 +4,5 @@
 # What goes before all others belongs to a process that has nothing to do by itself.
 GROUP=explore
 FILE=src/sim/alone.c
-EDIT='s/picture.acts ||/false ||/'
+EDIT='s/1 (.. )picture\.acts/1 \1false/'
 EXPECT='^explore\.partial$'
