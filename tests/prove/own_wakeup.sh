@@ -4,5 +4,5 @@
 # The end of a process's own node counts as a wake-up like any other.
 GROUP=check
 FILE=src/check/at_most_one_wakeup_per_release.c
-EDIT='s/bool own = event->owner != 0;/bool own = event->owner == EVENT_PROCESS_NONE;/'
+EDIT='s/own = event->owner != 0/own = event->owner == EVENT_PROCESS_NONE/'
 EXPECT='^check\.at_most_one_wakeup_per_release$'
