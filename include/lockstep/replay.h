@@ -6,7 +6,9 @@
  * A run is a scenario, who chose, and the list of choices, each a label. With the recipe that it was recorded with the
  * run is the same to the byte. A mended recipe acts otherwise from some choice on: what is possible of the rest is done
  * all the same, where it becomes possible; then the programs go on, all faults end, and what holds at rest is judged. So
- * every run that is judged is a run of the scenario, and a property that it violates is violated.
+ * every run that is judged is a run of the scenario, and a property that it violates is violated. Choices may hold the marks of a
+ * run that goes round, `cycle` and `hopeless NAME` (docs/trace-format.md): then the last choice has to lead back to `cycle`, or
+ * the recipe acts otherwise. Whether somebody waits for ever is also asked where everything has come to rest.
  *
  * Part of liblockstep_sim (lockstep::sim). One world exists per address space: not while another one is open, and not
  * from several threads. Each call makes one and leaves none. */

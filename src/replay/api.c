@@ -3,6 +3,7 @@
 
 /* The public face of a run that is done again: <lockstep/replay.h>. */
 #include "replay/follow.h"
+#include "replay/round.h"
 #include "scenario/properties.h"
 #include "scenario/recipes.h"
 
@@ -228,6 +229,17 @@ static int run_and_judge(const struct ls_replay *replay, struct run *run, struct
     return 0;
 }
 
+/* Then loaded properties have no part in it: their states need not come back. */
+static bool goes_round(const char *const *choice)
+{
+    for (; *choice; choice++) {
+        if (round_is_mark(*choice)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int ls_replay_run(const struct ls_replay *replay, struct ls_replay_result *result)
 {
     static struct run run; /* too large for a stack that recipes share */
@@ -240,6 +252,7 @@ int ls_replay_run(const struct ls_replay *replay, struct ls_replay_result *resul
         return rc;
     }
     setup.scenario = &scenario;
+    scenario.built_in_only = goes_round(replay->choices);
     if (run_init(&run, &setup) != 0) {
         rc = refuse(result, LS_ENOMEM, "room for a world", strerror(errno));
     } else {

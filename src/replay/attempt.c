@@ -81,6 +81,17 @@ void attempt_list_add(struct attempt_list *list, const struct attempt_choice *ch
     list->choice[list->count++] = *choice;
 }
 
+/* Of what is no action yet. */
+static uint8_t kind_of(const struct trace_choice *choice)
+{
+    if (choice->index >= 0) {
+        return 0;
+    }
+    return strcmp(choice->label, TRACE_REST) == 0 ? ATTEMPT_REST
+           : round_is_mark(choice->label)         ? ATTEMPT_MARK
+                                                  : 0;
+}
+
 int attempt_list_trace(struct attempt *attempt, struct attempt_list *list)
 {
     list->count = 0;
@@ -89,7 +100,7 @@ int attempt_list_trace(struct attempt *attempt, struct attempt_list *list)
         if (!choice.label) {
             return -1;
         }
-        choice.action.kind = strcmp(choice.label, TRACE_REST) == 0 ? ATTEMPT_REST : 0;
+        choice.action.kind = kind_of(&attempt->trace->choice[i]);
         attempt_list_add(list, &choice);
     }
     return 0;
@@ -101,7 +112,7 @@ static void measure(struct attempt_list *list)
     list->steps = list->faults = list->processes = list->loss = 0;
     for (int i = 0; i < list->count; i++) {
         const struct action *action = &list->choice[i].action;
-        if (action->kind == ATTEMPT_REST) {
+        if (action->kind >= ATTEMPT_REST) {
             continue;
         }
         list->steps++;
@@ -118,6 +129,7 @@ static void measure(struct attempt_list *list)
 
 static int start(struct attempt *attempt, const struct run_setup *setup)
 {
+    round_close(&attempt->round);
     run_close(&attempt->run);
     return run_init(&attempt->run, setup);
 }
@@ -138,6 +150,7 @@ int attempt_open(struct attempt *attempt, const struct trace *trace, struct inpu
 
 void attempt_close(struct attempt *attempt)
 {
+    round_close(&attempt->round);
     run_close(&attempt->run);
     scenario_close(&attempt->scenario);
     for (int i = 0; i < attempt->label_slots; i++) {
@@ -155,6 +168,7 @@ int attempt_change_text(struct attempt *attempt, const char *text, size_t size)
     if (scenario_read_bytes(&scenario, attempt->trace->name, text, size, &error) != 0) {
         return -1;
     }
+    scenario.built_in_only = attempt->scenario.built_in_only;
     scenario_close(&attempt->scenario);
     attempt->scenario = scenario;
     return start(attempt, &setup);
@@ -186,6 +200,7 @@ static bool take(struct attempt *attempt, const struct action *action, const cha
         return false;
     }
     struct attempt_choice choice = {.label = label, .action = *action, .fault = attempt_is_fault(action)};
+    round_step(&attempt->round, &attempt->run, action);
     if (run_apply(&attempt->run, action) != 0) {
         return false;
     }
@@ -205,12 +220,37 @@ static bool take_rest(struct attempt *attempt)
     return true;
 }
 
+/* What is asked and cannot be said is no proof. */
+static bool pass_mark(struct attempt *attempt, const char *label)
+{
+    int states;
+    if (round_is_circle(label)) {
+        return round_begin(&attempt->round, &attempt->run);
+    }
+    if (attempt->asks) {
+        return round_is_hopeless(&attempt->round, &attempt->run, label);
+    }
+    return round_hopeless(&attempt->round, &attempt->run, label, false, &states) != HOPELESS_NO;
+}
+
+static bool take_mark(struct attempt *attempt, const struct attempt_choice *choice)
+{
+    if (attempt->out->count >= attempt->limit || !pass_mark(attempt, choice->label)) {
+        return false;
+    }
+    attempt_list_add(attempt->out, choice);
+    return true;
+}
+
 bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice)
 {
     struct action action;
     const char *why;
     if (choice->action.kind == ATTEMPT_REST) {
         return take_rest(attempt);
+    }
+    if (choice->action.kind == ATTEMPT_MARK) {
+        return take_mark(attempt, choice);
     }
     return world_find(attempt->run.world, choice->label, &action, &why) == 0 &&
            attempt_is_allowed(attempt, &action) && take(attempt, &action, choice->label);
@@ -293,17 +333,22 @@ void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out)
     attempt->out = out;
     attempt->limit = limit < attempt->room ? limit : attempt->room;
     run_forget(run);
+    round_start(&attempt->round);
     run_begin(run, run->setup.schedule, run->setup.seed);
 }
 
 bool attempt_ends(struct attempt *attempt)
 {
+    char text[WORLD_LABEL_MAX + 80];
     measure(attempt->out);
+    if (attempt->round.goes) {
+        (void)round_end(&attempt->round, &attempt->run, text, sizeof text);
+    }
     return attempt_violated(attempt) && attempt->limit >= 0 && !run_trouble(&attempt->run);
 }
 
-bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
-                    struct attempt_list *out)
+static bool follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
+                   struct attempt_list *out)
 {
     attempt_begin(attempt, limit, out);
     for (int i = 0; i < in->count && !attempt_violated(attempt) && out->count < attempt->limit; i++) {
@@ -319,6 +364,19 @@ bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, stru
     return attempt_ends(attempt);
 }
 
+/* Looking through all that can follow takes long: it is done last. */
+bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
+                    struct attempt_list *out)
+{
+    bool found = follow(attempt, in, how, limit, out);
+    if (found && attempt->round.lasso.hopeless >= 0) {
+        attempt->asks = true;
+        found = follow(attempt, in, how, limit, out);
+        attempt->asks = false;
+    }
+    return found;
+}
+
 /* ---- exactly ---- */
 
 static int first_of(uint32_t mask)
@@ -330,19 +388,47 @@ static int first_of(uint32_t mask)
     return position;
 }
 
+/* A mark has to be one of this run; whether somebody is indeed served no more is asked elsewhere. */
+static bool record_mark(struct attempt *attempt, const char *label)
+{
+    run_mark(&attempt->run, label);
+    return pass_mark(attempt, label);
+}
+
+static bool record(struct attempt *attempt, const struct attempt_choice *choice)
+{
+    struct run *run = &attempt->run;
+    struct action action;
+    const char *why;
+    if (choice->action.kind == ATTEMPT_REST) {
+        return run_rest(run);
+    }
+    if (choice->action.kind == ATTEMPT_MARK) {
+        return record_mark(attempt, choice->label);
+    }
+    if (world_find(run->world, choice->label, &action, &why) != 0) {
+        return false;
+    }
+    round_step(&attempt->round, run, &action);
+    return run_apply(run, &action) == 0;
+}
+
 bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int *first)
 {
     struct run *run = &attempt->run;
+    char text[WORLD_LABEL_MAX + 80];
     bool fits = true;
     *first = -1;
     run_forget(run);
+    round_start(&attempt->round);
     run->recording = true;
     run_begin(run, run->setup.schedule, run->setup.seed);
     for (int i = 0; i < in->count && fits; i++) {
-        const char *why;
-        fits = in->choice[i].action.kind == ATTEMPT_REST
-                   ? run_rest(run)
-                   : run_apply_label(run, in->choice[i].label, &why) == 0;
+        fits = record(attempt, &in->choice[i]);
+        *first = *first >= 0 ? *first : first_of(run->stats.violated & ~attempt->scenario.violates);
+    }
+    if (fits && attempt->round.goes) {
+        fits = round_end(&attempt->round, run, text, sizeof text) == NULL;
         *first = *first >= 0 ? *first : first_of(run->stats.violated & ~attempt->scenario.violates);
     }
     run->recording = false;

@@ -8,14 +8,15 @@
 #ifndef REPLAY_ATTEMPT_H
 #define REPLAY_ATTEMPT_H
 
-#include "scenario/run.h"
+#include "replay/round.h"
 
-/* Marks a choice that is no action: TRACE_REST. */
+/* Choices that are no actions: TRACE_REST, and the marks of a run that goes round. */
 #define ATTEMPT_REST ACTION_KINDS
+#define ATTEMPT_MARK (ACTION_KINDS + 1)
 
 struct attempt_choice {
     const char *label;    /* interned: equal labels have equal addresses */
-    struct action action; /* as it was applied; `kind` is ATTEMPT_REST if it is none */
+    struct action action; /* as it was applied; `kind` is ATTEMPT_REST or _MARK if it is none */
     bool fault;           /* it breaks something, and does not end what is broken */
 };
 
@@ -47,7 +48,9 @@ struct attempt {
     int labels;
     struct attempt_list *out; /* of the present attempt */
     int limit;                /* choices that `out` may have */
-    uint64_t steps;           /* actions applied, over all attempts */
+    struct round round;
+    bool asks;      /* whether somebody can be served no more, where that is marked */
+    uint64_t steps; /* actions applied, over all attempts */
 };
 
 /* Prepares for attempts at a trace, which must outlive them. Returns 0, or -1 with the complaint in *error and
@@ -73,7 +76,8 @@ void attempt_list_add(struct attempt_list *list, const struct attempt_choice *ch
 const char *attempt_intern(struct attempt *attempt, const char *label);
 
 /* Follows `in` and returns whether the property is violated at the end of what was applied, which *out holds: at
- * most `limit` choices, so long as that may be. A run that met a limit of the world has failed. */
+ * most `limit` choices, so long as that may be. A run that met a limit of the world has failed. In a list that goes round the
+ * circle has to close, and be fair; who is marked as never served any more has to be so in all that can follow. */
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out);
 
@@ -82,7 +86,7 @@ bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, stru
 /* Starts a run that *out will hold, of at most `limit` choices. */
 void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out);
 
-/* Does a choice by its label, or an enabled action (ATTEMPT_REST: looks at the world at rest). Returns false if that is
+/* Does a choice by its label, or an enabled action (ATTEMPT_REST: looks at the world at rest; a mark is passed). Returns false if that is
  * not possible or the list is full; nothing has happened then. */
 bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice);
 bool attempt_take_action(struct attempt *attempt, const struct action *action);

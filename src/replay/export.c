@@ -28,23 +28,6 @@ struct export
 
 /* ---- what the trace holds ---- */
 
-/* Somebody who waits for ever shows in what can follow, not in a run that ends. */
-static bool goes_on(const struct trace *trace, struct input_error *error)
-{
-    for (int i = 0; i < trace->choices; i++) {
-        const char *label = trace->choice[i].label;
-        bool circle = strcmp(label, TRACE_CYCLE) == 0;
-        bool hopeless = strncmp(label, TRACE_HOPELESS, strlen(TRACE_HOPELESS)) == 0;
-        if (trace->choice[i].index < 0 && (circle || hopeless)) {
-            input_complain_words(error, trace->input.name, trace->first_choice_line + i, 1,
-                                 circle ? "a circle" : "somebody who can no longer be served",
-                                 "a run that ends (who waits for ever is shown by lockstep replay)");
-            return true;
-        }
-    }
-    return false;
-}
-
 static int no_memory(const struct trace *trace, struct input_error *error)
 {
     return input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
@@ -359,7 +342,7 @@ char *export_test(const struct trace *trace, const char *name, size_t *size, str
     static struct export e;
     char *text = NULL;
     e = (struct export){.trace = trace, .name = name};
-    if (!goes_on(trace, error) && property_load_for(trace, error) == 0 && list_properties(&e, error) == 0 &&
+    if (property_load_for(trace, error) == 0 && list_properties(&e, error) == 0 &&
         split_scenario(&e, error) == 0 && list_labels(&e, error) == 0 && prove_all(&e, error) == 0) {
         e.out = open_memstream(&text, size);
         if (e.out) {

@@ -3,6 +3,8 @@
 
 #include "replay/follow.h"
 
+#include "replay/round.h"
+
 #include <string.h>
 
 #define BRIDGE_STEPS_MAX 100 /* that the system does by itself until a choice is possible */
@@ -12,6 +14,8 @@ struct following {
     struct run *run;
     uint32_t mask;
     struct followed *followed;
+    struct round round;
+    uint64_t waits; /* steps after which somebody waits */
 };
 
 static bool is_violated(const struct following *f)
@@ -21,8 +25,9 @@ static bool is_violated(const struct following *f)
 
 /* ---- one choice ---- */
 
-static bool take(struct run *run, const char *label, const char **why)
+static bool take(struct following *f, const char *label, const char **why)
 {
+    struct run *run = f->run;
     struct action action;
     if (strcmp(label, TRACE_REST) == 0) {
         *why = "the world is not at rest";
@@ -32,7 +37,13 @@ static bool take(struct run *run, const char *label, const char **why)
         return false;
     }
     *why = "the scenario does not allow it here";
-    return run_allows(run, &action) && run_apply(run, &action) == 0;
+    if (!run_allows(run, &action)) {
+        return false;
+    }
+    round_step(&f->round, run, &action);
+    bool done = run_apply(run, &action) == 0;
+    f->waits += lasso_waiting(run) != 0;
+    return done;
 }
 
 static bool take_default(struct run *run)
@@ -51,7 +62,7 @@ static bool bridge(struct following *f, const char *label)
     bool done = false;
     before = *run;
     for (int i = 0; image && !done && i < BRIDGE_STEPS_MAX && take_default(run); i++) {
-        done = is_violated(f) || take(run, label, &why);
+        done = is_violated(f) || take(f, label, &why);
     }
     if (image && !done) {
         world_restore(run->world, image);
@@ -68,6 +79,44 @@ static void note_drift(struct followed *followed, int index, const char *label, 
                  label, why);
         followed->fits = index;
     }
+}
+
+static bool pass_mark(struct following *f, const char *label, const char **why)
+{
+    int states;
+    if (f->followed->drift[0] != 0) {
+        *why = "the run is another one";
+        return false;
+    }
+    if (!round_is_circle(label)) {
+        *why = "it can still be served";
+        return round_hopeless(&f->round, f->run, label, true, &states) != HOPELESS_NO;
+    }
+    *why = "numbers that grow cannot be renamed, so that nothing comes back";
+    return round_begin(&f->round, f->run);
+}
+
+static void choose(struct following *f, int index, const char *label)
+{
+    const char *why = "";
+    bool mark = round_is_mark(label);
+    if (mark ? pass_mark(f, label, &why) : take(f, label, &why)) {
+        return;
+    }
+    f->round.goes = false;
+    note_drift(f->followed, index, label, why);
+    f->followed->left_out += mark || !bridge(f, label);
+}
+
+/* The list has come round: what that shows. */
+static void end_circle(struct following *f, int choices)
+{
+    char text[WORLD_LABEL_MAX + 80];
+    const char *flaw = f->round.goes ? round_end(&f->round, f->run, text, sizeof text) : NULL;
+    if (flaw != NULL) {
+        note_drift(f->followed, choices, TRACE_CYCLE, flaw);
+    }
+    f->round.goes = false;
 }
 
 /* ---- behind the list ---- */
@@ -107,6 +156,30 @@ static void finish(struct following *f)
     }
 }
 
+/* Who waits at the end, when nothing has to happen any more, waits for ever. */
+static void judge_waiting(struct following *f)
+{
+    static const char *const NAMES[] = {LASSO_ALWAYS, LASSO_FAIR};
+    char text[WORLD_LABEL_MAX + 80], mark[WORLD_LABEL_MAX];
+    uint32_t left = lasso_waiting(f->run);
+    for (int i = 0; i < 2; i++) {
+        f->run->stats.finding[check_position(NAMES[i])].premises += f->waits;
+    }
+    if (left == 0 || is_violated(f)) {
+        return;
+    }
+    lasso_mark(f->run, __builtin_ctz(left), mark);
+    (void)round_is_hopeless(&f->round, f->run, mark);
+    if (round_begin(&f->round, f->run)) {
+        (void)round_end(&f->round, f->run, text, sizeof text);
+    }
+}
+
+static bool asks_who_waits(const struct following *f)
+{
+    return (f->mask & (1u << check_position(LASSO_ALWAYS) | 1u << check_position(LASSO_FAIR))) != 0;
+}
+
 /* ---- the whole ---- */
 
 void follow(struct run *run, const char *const *labels, uint32_t mask, struct followed *followed)
@@ -114,17 +187,19 @@ void follow(struct run *run, const char *const *labels, uint32_t mask, struct fo
     struct following f = {.run = run, .mask = mask, .followed = followed};
     memset(followed, 0, sizeof *followed);
     run_forget(run);
+    round_start(&f.round);
     run_begin(run, run->setup.schedule, run->setup.seed);
     int i = 0;
     for (; labels[i] && !(followed->drift[0] != 0 && is_violated(&f)) && !world_trouble(run->world); i++) {
-        const char *why = "";
-        if (!take(run, labels[i], &why)) {
-            note_drift(followed, i, labels[i], why);
-            followed->left_out += !bridge(&f, labels[i]);
-        }
+        choose(&f, i, labels[i]);
     }
+    end_circle(&f, i);
     followed->fits = followed->drift[0] != 0 ? followed->fits : i;
     if (!is_violated(&f) && !world_trouble(run->world)) {
         finish(&f);
     }
+    if (asks_who_waits(&f) && !world_trouble(run->world)) {
+        judge_waiting(&f);
+    }
+    round_close(&f.round);
 }

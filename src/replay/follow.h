@@ -5,7 +5,8 @@
  * the one with which the list was recorded.
  *
  * Labels are looked up among what is possible, as in a replay (D4). One that is not possible may become so by what the
- * system does by itself within some steps; otherwise it is left out. Behind the list the programs go on, all faults end,
+ * system does by itself within some steps; otherwise it is left out. Where the list goes round, the circle has to close as it
+ * stands. Behind the list the programs go on, all faults end,
  * and what holds at rest is judged. In an exploring scenario programs and budgets stay what they are. */
 #ifndef REPLAY_FOLLOW_H
 #define REPLAY_FOLLOW_H

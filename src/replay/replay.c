@@ -3,8 +3,7 @@
 
 #include "replay/replay.h"
 
-#include "replay/hopeless.h"
-#include "scenario/lasso.h"
+#include "replay/round.h"
 #include "scenario/properties.h"
 #include "scenario/recipes.h"
 
@@ -22,8 +21,7 @@ struct replay {
     struct scenario scenario;
     struct run run;
     uint32_t told; /* violations that have been printed */
-    bool circles;  /* the choices are those of a circle now */
-    struct lasso lasso;
+    struct round round;
     FILE *out;
     struct input_error *error;
 };
@@ -34,9 +32,7 @@ struct replay {
 static bool goes_on_for_ever(const struct trace *trace)
 {
     for (int i = 0; i < trace->choices; i++) {
-        const char *label = trace->choice[i].label;
-        if (trace->choice[i].index < 0 && (strcmp(label, TRACE_CYCLE) == 0 ||
-                                           strncmp(label, TRACE_HOPELESS, strlen(TRACE_HOPELESS)) == 0)) {
+        if (trace->choice[i].index < 0 && round_is_mark(trace->choice[i].label)) {
             return true;
         }
     }
@@ -163,37 +159,34 @@ static bool is_mark(const struct replay *replay, int index)
 {
     const struct trace_choice *choice = &replay->trace->choice[index];
     return choice->index < 0 &&
-           (strcmp(choice->label, TRACE_CYCLE) == 0 || lasso_read_mark(&replay->run, choice->label) >= 0);
+           (round_is_circle(choice->label) || lasso_read_mark(&replay->run, choice->label) >= 0);
 }
 
-static enum replay_result pass_hopeless(struct replay *replay, int index, int process)
+static enum replay_result pass_hopeless(struct replay *replay, int index)
 {
+    const char *label = replay->trace->choice[index].label;
     int states;
-    enum hopeless_answer answer = hopeless_judge(&replay->run, process, &states);
+    enum hopeless_answer answer = round_hopeless(&replay->round, &replay->run, label, true, &states);
     if (answer == HOPELESS_NO) {
         return drifted(replay, index, "it can still be served");
     }
-    fprintf(replay->out, "%5s  %s\n%*sit waits in ", "-", replay->trace->choice[index].label, INDENT, "");
+    fprintf(replay->out, "%5s  %s\n%*sit waits in ", "-", label, INDENT, "");
     if (answer == HOPELESS_YES) {
         fprintf(replay->out, "all of the %d states that can follow\n", states);
     } else {
         fprintf(replay->out, "the first %d states that can follow, and there are more\n", states);
     }
-    replay->lasso.hopeless = process;
-    replay->lasso.stuck_at = replay->run.steps;
     return REPLAY_HOLDS;
 }
 
 static enum replay_result pass_mark(struct replay *replay, int index)
 {
     const char *label = replay->trace->choice[index].label;
-    int hopeless = lasso_read_mark(&replay->run, label);
-    if (hopeless >= 0) {
-        return pass_hopeless(replay, index, hopeless);
+    if (!round_is_circle(label)) {
+        return pass_hopeless(replay, index);
     }
     fprintf(replay->out, "%5s  %s\n", "-", label);
-    replay->circles = lasso_begin(&replay->lasso, &replay->run);
-    return replay->circles
+    return round_begin(&replay->round, &replay->run)
                ? REPLAY_HOLDS
                : drifted(replay, index, "numbers that grow cannot be renamed, so that nothing comes back");
 }
@@ -203,8 +196,8 @@ static void note_circle(struct replay *replay, const char *label)
 {
     struct action action;
     const char *why;
-    if (replay->circles && world_find(replay->run.world, label, &action, &why) == 0) {
-        lasso_note(&replay->lasso, &replay->run, &action);
+    if (replay->round.goes && world_find(replay->run.world, label, &action, &why) == 0) {
+        round_step(&replay->round, &replay->run, &action);
     }
 }
 
@@ -212,9 +205,8 @@ static enum replay_result end_circle(struct replay *replay)
 {
     char text[WORLD_LABEL_MAX + 80];
     const struct trace *trace = replay->trace;
-    const char *flaw = lasso_flaw(&replay->lasso, &replay->run, text, sizeof text);
+    const char *flaw = round_end(&replay->round, &replay->run, text, sizeof text);
     if (flaw == NULL) {
-        lasso_conclude(&replay->lasso, &replay->run);
         fprintf(replay->out, "%5s  and so on: the state is that of the mark 'cycle' again\n", "-");
         tell_events(replay);
         return REPLAY_HOLDS;
@@ -256,7 +248,7 @@ static enum replay_result run_choices(struct replay *replay)
             return REPLAY_UNFIT;
         }
     }
-    if (replay->circles && end_circle(replay) == REPLAY_UNFIT) {
+    if (replay->round.goes && end_circle(replay) == REPLAY_UNFIT) {
         return REPLAY_UNFIT;
     }
     return tell_end(replay);
@@ -266,7 +258,7 @@ enum replay_result replay_trace(const struct trace *trace, FILE *out, struct inp
 {
     static struct replay replay; /* too large for a stack that recipes share */
     replay = (struct replay){.trace = trace, .out = out, .error = error};
-    lasso_init(&replay.lasso);
+    round_start(&replay.round);
     struct run_setup setup;
     enum replay_result result = REPLAY_UNFIT;
     if (replay_setup(trace, &replay.scenario, &setup, error) != 0) {
@@ -283,7 +275,7 @@ enum replay_result replay_trace(const struct trace *trace, FILE *out, struct inp
         }
         narrator_close(replay.run.narrator);
     }
-    lasso_close(&replay.lasso);
+    round_close(&replay.round);
     run_close(&replay.run);
     scenario_close(&replay.scenario);
     return result;

@@ -27,6 +27,7 @@ struct shrink {
     struct attempt attempt;
     struct attempt_list best, trial, candidate;
     int declared; /* processes of the best's scenario */
+    bool rounds;  /* the run goes round: it has no end that could come by itself */
     uint64_t runs;
     bool ended; /* by a limit */
 };
@@ -70,7 +71,7 @@ static void swap_in(struct shrink *s)
 /* Follows the candidate; if it is better it becomes the best. */
 static bool try(struct shrink *s, struct attempt_how how)
 {
-    if (!may_go_on(s)) {
+    if (!may_go_on(s) || (s->rounds && how.finish)) {
         return false;
     }
     s->runs++;
@@ -147,7 +148,7 @@ static bool starts(struct shrink *s)
 
 static bool is_of_process(const struct attempt_choice *choice, int process)
 {
-    return choice->action.kind != ATTEMPT_REST && choice->action.process == process;
+    return choice->action.kind < ATTEMPT_REST && choice->action.process == process;
 }
 
 /* Takes a process out of an exploring scenario, whose others then need not wait for its rest. */
@@ -315,6 +316,9 @@ static bool another_way(struct shrink *s)
 static bool nearby(struct shrink *s)
 {
     bool all;
+    if (s->rounds) {
+        return false; /* what is nearby ends */
+    }
     return anything_else(s, &all) || (!all && another_way(s));
 }
 
@@ -336,12 +340,13 @@ static void shrink(struct shrink *s)
 /* ---- the whole ---- */
 
 /* Says where a trace does not fit, in the words of a replay. */
-static enum shrink_result unfit(const struct trace *trace, struct input_error *error)
+static enum shrink_result unfit(const struct trace *trace, const char *found, const char *expected,
+                                struct input_error *error)
 {
     char *told = NULL;
     size_t size;
     FILE *out = open_memstream(&told, &size);
-    input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
+    input_complain_words(error, trace->input.name, 1, 1, found, expected);
     if (out) {
         replay_trace(trace, out, error);
         fclose(out);
@@ -398,6 +403,7 @@ static bool is_confirmed(const struct shrunk *shrunk, const char *name)
         return false;
     }
     if (attempt_open(&attempt, &trace, &error) == 0) {
+        attempt.asks = true;
         confirmed = attempt_list_init(&attempt, &list) == 0 && attempt_list_trace(&attempt, &list) == 0 &&
                     attempt_record(&attempt, &list, &first) && (attempt.run.stats.violated >> position & 1);
         attempt_list_close(&list);
@@ -407,19 +413,39 @@ static bool is_confirmed(const struct shrunk *shrunk, const char *name)
     return confirmed;
 }
 
+/* Marks that the property is not about are no part of it: who can no longer be served, or the whole circle. */
+static void keep_marks(struct shrink *s)
+{
+    struct attempt_list *list = &s->candidate;
+    bool always = s->attempt.position == check_position(LASSO_ALWAYS);
+    int kept = 0;
+    s->rounds = always || s->attempt.position == check_position(LASSO_FAIR);
+    for (int i = 0; i < list->count; i++) {
+        bool mark = list->choice[i].action.kind == ATTEMPT_MARK;
+        if (!mark || (s->rounds && (always || round_is_circle(list->choice[i].label)))) {
+            list->choice[kept++] = list->choice[i];
+        }
+    }
+    list->count = kept;
+}
+
 static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, struct input_error *error)
 {
     const struct trace *trace = s->attempt.trace;
     int first, count;
     if (attempt_list_trace(&s->attempt, &s->candidate) != 0 ||
         !attempt_record(&s->attempt, &s->candidate, &first)) {
-        return unfit(trace, error);
+        return unfit(trace, "'out of memory'", "memory", error);
     }
     if (!choose_property(s, first)) {
         return SHRINK_HOLDS;
     }
+    keep_marks(s);
     /* The trace as it is, up to the violation. */
-    attempt_follow(&s->attempt, &s->candidate, PLAIN, s->attempt.room, &s->best);
+    if (!attempt_follow(&s->attempt, &s->candidate, PLAIN, s->attempt.room, &s->best)) {
+        return unfit(trace, "one that too many can follow", "a state of which all that follows can be seen",
+                     error);
+    }
     s->declared = s->attempt.scenario.options.processes;
     *shrunk =
         (struct shrunk){.property = check_all(&count)[s->attempt.position], .before = size_of(&s->best)};
@@ -436,28 +462,12 @@ static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, st
     return s->ended ? SHRINK_LIMIT : SHRINK_DONE;
 }
 
-/* A run in which somebody waits for ever has no end to keep; the search has made it short already. */
-static bool goes_round(const struct trace *trace, struct input_error *error)
-{
-    for (int i = 0; i < trace->choices; i++) {
-        if (trace->choice[i].index < 0 && strcmp(trace->choice[i].label, TRACE_CYCLE) == 0) {
-            input_complain_words(error, trace->input.name, trace->first_choice_line + i, 1, "a circle",
-                                 "a run that ends (one that goes round is short already)");
-            return true;
-        }
-    }
-    return false;
-}
-
 enum shrink_result shrink_trace(const struct trace *trace, const struct shrink_options *options,
                                 struct shrunk *shrunk, struct input_error *error)
 {
     struct shrink s = {.options = options};
     enum shrink_result result = SHRINK_UNFIT;
     memset(shrunk, 0, sizeof *shrunk);
-    if (goes_round(trace, error)) {
-        return SHRINK_UNFIT;
-    }
     if (attempt_open(&s.attempt, trace, error) != 0) {
         return SHRINK_UNFIT;
     }

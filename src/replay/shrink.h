@@ -5,7 +5,8 @@
  *
  * A change is kept if the property is still violated, the run has no more faults, processes and choices than
  * before, and less of one of them. At the end no single choice can be left out: without it, and without what then
- * is no longer possible, the property is not violated. The same trace gives the same bytes, unless `stop` ended
+ * is no longer possible, the property is not violated. A run that goes round is shortened on its way to the circle and in it;
+ * the circle closes again, and is fair. The same trace gives the same bytes, unless `stop` ended
  * the search. */
 #ifndef REPLAY_SHRINK_H
 #define REPLAY_SHRINK_H

@@ -20,7 +20,7 @@ void lasso_close(struct lasso *lasso)
     lasso->canon = NULL;
 }
 
-static uint32_t waiting_now(const struct run *run)
+uint32_t lasso_waiting(const struct run *run)
 {
     uint32_t waiting = 0;
     for (int p = 0; p < run->setup.scenario->options.processes; p++) {
@@ -87,7 +87,7 @@ void lasso_note(struct lasso *lasso, struct run *run, const struct action *actio
 {
     char text[WORLD_LABEL_MAX];
     note_possible(lasso, run, lasso->steps == 0);
-    lasso->waiting &= waiting_now(run);
+    lasso->waiting &= lasso_waiting(run);
     if (action == NULL) {
         return;
     }
@@ -112,7 +112,7 @@ bool lasso_begin(struct lasso *lasso, struct run *run)
     lasso->begin = run->steps;
     lasso->steps = 0;
     lasso->channels = 0;
-    lasso->waiting = waiting_now(run);
+    lasso->waiting = lasso_waiting(run);
     return true;
 }
 

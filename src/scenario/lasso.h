@@ -34,6 +34,9 @@ struct lasso {
 void lasso_init(struct lasso *lasso);
 void lasso_close(struct lasso *lasso);
 
+/* The processes that wait now, a bit each. */
+uint32_t lasso_waiting(const struct run *run);
+
 /* The circle begins here, and nothing fails any more (world_end_faults()). Returns false if states cannot be renamed, or memory is short. */
 bool lasso_begin(struct lasso *lasso, struct run *run);
 
