@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # --partial-order: the same states whatever the order, the workers and what is remembered; fewer than without; the same verdicts,
-# here of some broken recipes, of all in slow_partial_verdicts.sh.
+# here of some broken recipes, of all in slow_reductions.sh.
 source "$(dirname "$0")/lib_counts.sh"
 
 write plain 'world used' 'a b: acquire release'

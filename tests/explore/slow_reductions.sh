@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Whatever the recipe, and some configurations for two clients: with --partial-order passes what passes without, and nothing else.
+# Whatever the recipe, and some configurations for two clients: with each reduction alone, and with those that go together, passes what
+# passes without any, and nothing else.
 source "$(dirname "$0")/../cli/lib.sh"
 
 # verdicts RECIPE [OPTION...]: "pass FILE" or "FAIL FILE" for each.
@@ -21,8 +22,11 @@ if [[ -n ${LOCKSTEP_SANITIZE:-} ]]; then
 fi
 count=0 caught=0
 for recipe in mutex $recipes; do
-    without=$(verdicts "$recipe")
-    same "$without" "$(verdicts "$recipe" --partial-order)" "verdicts of $recipe"
+    without=$(verdicts "$recipe" --no-renaming)
+    for reductions in '' --symmetry --partial-order --subsume '--symmetry --partial-order' '--subsume --partial-order'; do
+        # shellcheck disable=SC2086
+        same "$without" "$(verdicts "$recipe" $reductions)" "verdicts of $recipe with renaming $reductions"
+    done
     count=$((count + 1))
     ! grep -q FAIL <<<"$without" || caught=$((caught + 1))
 done
