@@ -39,14 +39,9 @@ struct live {
 
 /* ---- asking ---- */
 
-static uint32_t asked(void)
-{
-    return 1u << check_position(LASSO_ALWAYS) | 1u << check_position(LASSO_FAIR);
-}
-
 bool live_is_wanted(const struct search *search)
 {
-    return (search->run->set.mask & asked()) != 0;
+    return (search->run->set.mask & lasso_properties()) != 0;
 }
 
 /* No verdict: why, and what it would take. */
@@ -341,14 +336,15 @@ static void hand_over(struct live *live)
 static void take_findings(struct live *live)
 {
     struct run *to = live->outer->run;
-    for (uint32_t left = asked() & to->set.mask & live->run.stats.violated; left != 0; left &= left - 1) {
+    for (uint32_t left = lasso_properties() & to->set.mask & live->run.stats.violated; left != 0;
+         left &= left - 1) {
         int position = __builtin_ctz(left);
         uint64_t premises = to->stats.finding[position].premises;
         to->stats.finding[position] = live->run.stats.finding[position];
         to->stats.finding[position].premises = premises;
         to->stats.violated |= 1u << position;
     }
-    if ((asked() & to->stats.violated & ~to->setup.scenario->violates) != 0) {
+    if ((lasso_properties() & to->stats.violated & ~to->setup.scenario->violates) != 0) {
         hand_over(live);
     }
 }
@@ -438,7 +434,7 @@ void live_judge(struct search *search)
     memset(&live, 0, sizeof live);
     live.outer = search;
     live.scenario = *setup.scenario;
-    live.scenario.properties = asked();
+    live.scenario.properties = lasso_properties();
     live.scenario.built_in_only = true;
     live.scenario.holds = live.scenario.violates = 0;
     setup.scenario = &live.scenario;

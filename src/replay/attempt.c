@@ -339,10 +339,9 @@ void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out)
 
 bool attempt_ends(struct attempt *attempt)
 {
-    char text[WORLD_LABEL_MAX + 80];
     measure(attempt->out);
     if (attempt->round.goes) {
-        (void)round_end(&attempt->round, &attempt->run, text, sizeof text);
+        (void)round_end(&attempt->round, &attempt->run);
     }
     return attempt_violated(attempt) && attempt->limit >= 0 && !run_trouble(&attempt->run);
 }
@@ -413,10 +412,16 @@ static bool record(struct attempt *attempt, const struct attempt_choice *choice)
     return run_apply(run, &action) == 0;
 }
 
+static void note_first(const struct attempt *attempt, int *first)
+{
+    if (*first < 0) {
+        *first = first_of(attempt->run.stats.violated & ~attempt->scenario.violates);
+    }
+}
+
 bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int *first)
 {
     struct run *run = &attempt->run;
-    char text[WORLD_LABEL_MAX + 80];
     bool fits = true;
     *first = -1;
     run_forget(run);
@@ -425,11 +430,11 @@ bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int 
     run_begin(run, run->setup.schedule, run->setup.seed);
     for (int i = 0; i < in->count && fits; i++) {
         fits = record(attempt, &in->choice[i]);
-        *first = *first >= 0 ? *first : first_of(run->stats.violated & ~attempt->scenario.violates);
+        note_first(attempt, first);
     }
     if (fits && attempt->round.goes) {
-        fits = round_end(&attempt->round, run, text, sizeof text) == NULL;
-        *first = *first >= 0 ? *first : first_of(run->stats.violated & ~attempt->scenario.violates);
+        fits = round_end(&attempt->round, run) == NULL;
+        note_first(attempt, first);
     }
     run->recording = false;
     attempt->steps += run->steps;

@@ -111,8 +111,7 @@ static void choose(struct following *f, int index, const char *label)
 /* The list has come round: what that shows. */
 static void end_circle(struct following *f, int choices)
 {
-    char text[WORLD_LABEL_MAX + 80];
-    const char *flaw = f->round.goes ? round_end(&f->round, f->run, text, sizeof text) : NULL;
+    const char *flaw = f->round.goes ? round_end(&f->round, f->run) : NULL;
     if (flaw != NULL) {
         note_drift(f->followed, choices, TRACE_CYCLE, flaw);
     }
@@ -160,7 +159,7 @@ static void finish(struct following *f)
 static void judge_waiting(struct following *f)
 {
     static const char *const NAMES[] = {LASSO_ALWAYS, LASSO_FAIR};
-    char text[WORLD_LABEL_MAX + 80], mark[WORLD_LABEL_MAX];
+    char mark[WORLD_LABEL_MAX];
     uint32_t left = lasso_waiting(f->run);
     for (int i = 0; i < 2; i++) {
         f->run->stats.finding[check_position(NAMES[i])].premises += f->waits;
@@ -171,13 +170,8 @@ static void judge_waiting(struct following *f)
     lasso_mark(f->run, __builtin_ctz(left), mark);
     (void)round_is_hopeless(&f->round, f->run, mark);
     if (round_begin(&f->round, f->run)) {
-        (void)round_end(&f->round, f->run, text, sizeof text);
+        (void)round_end(&f->round, f->run);
     }
-}
-
-static bool asks_who_waits(const struct following *f)
-{
-    return (f->mask & (1u << check_position(LASSO_ALWAYS) | 1u << check_position(LASSO_FAIR))) != 0;
 }
 
 /* ---- the whole ---- */
@@ -198,7 +192,7 @@ void follow(struct run *run, const char *const *labels, uint32_t mask, struct fo
     if (!is_violated(&f) && !world_trouble(run->world)) {
         finish(&f);
     }
-    if (asks_who_waits(&f) && !world_trouble(run->world)) {
+    if ((mask & lasso_properties()) != 0 && !world_trouble(run->world)) {
         judge_waiting(&f);
     }
     round_close(&f.round);

@@ -203,9 +203,8 @@ static void note_circle(struct replay *replay, const char *label)
 
 static enum replay_result end_circle(struct replay *replay)
 {
-    char text[WORLD_LABEL_MAX + 80];
     const struct trace *trace = replay->trace;
-    const char *flaw = round_end(&replay->round, &replay->run, text, sizeof text);
+    const char *flaw = round_end(&replay->round, &replay->run);
     if (flaw == NULL) {
         fprintf(replay->out, "%5s  and so on: the state is that of the mark 'cycle' again\n", "-");
         tell_events(replay);

@@ -66,9 +66,9 @@ void round_step(struct round *round, struct run *run, const struct action *actio
     }
 }
 
-const char *round_end(struct round *round, struct run *run, char *text, size_t size)
+const char *round_end(struct round *round, struct run *run)
 {
-    const char *flaw = lasso_flaw(&round->lasso, run, text, size);
+    const char *flaw = lasso_flaw(&round->lasso, run, round->flaw, sizeof round->flaw);
     if (flaw == NULL) {
         lasso_conclude(&round->lasso, run);
     }

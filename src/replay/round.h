@@ -12,6 +12,7 @@
 struct round {
     struct lasso lasso;
     bool goes; /* the choices are those of the circle now */
+    char flaw[WORLD_LABEL_MAX + 80];
 };
 
 /* Zero-initialise before. round_start(): a run begins. */
@@ -37,6 +38,6 @@ bool round_begin(struct round *round, struct run *run);
 void round_step(struct round *round, struct run *run, const struct action *action);
 
 /* After the last: NULL, and what is violated stands in the run's findings; otherwise why it shows nothing, half a sentence. */
-const char *round_end(struct round *round, struct run *run, char *text, size_t size);
+const char *round_end(struct round *round, struct run *run);
 
 #endif

@@ -20,6 +20,11 @@ void lasso_close(struct lasso *lasso)
     lasso->canon = NULL;
 }
 
+uint32_t lasso_properties(void)
+{
+    return 1u << check_position(LASSO_ALWAYS) | 1u << check_position(LASSO_FAIR);
+}
+
 uint32_t lasso_waiting(const struct run *run)
 {
     uint32_t waiting = 0;
