@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Searches of SPIN over models of the mutex, written for it by hand, and of lockstep over the mutex that is shipped, in one
-# run on one machine. Sourced by ./dev bench.
+# Searches of SPIN over models of the mutex, written for it by hand, of TLC over the same models if TLC_JAR names its file, and of
+# lockstep over the mutex that is shipped, in one run on one machine. Sourced by ./dev bench.
 source bench/peers/pan.sh
+source bench/peers/tlc.sh
 
 readonly EXPLORE_OUT=build/bench-explore EXPLORE_STATES=4200000
 readonly EXPLORE_LINE='%-22s %10s %11s %7s %7s %9s %9s %7s %7s  %s\n'
@@ -14,6 +15,10 @@ bench_explore_needs()
     (($# == 0)) || usage_error "bench explore: unexpected '$1'"
     command -v spin >/dev/null ||
         environment_error "bench explore compares with SPIN, which is not here; to install it: ./dev setup bench"
+    [[ -n ${TLC_JAR:-} ]] || return 0
+    [[ -f $TLC_JAR ]] || environment_error "bench explore: expected the file of TLC in TLC_JAR, found '$TLC_JAR'"
+    command -v java >/dev/null ||
+        environment_error "bench explore: TLC needs java, which is not here; to install it: ./dev setup bench"
 }
 
 bench_explore()
@@ -24,6 +29,7 @@ bench_explore()
     printf "$EXPLORE_LINE" run states transitions cpu elapsed states/s trans./s bytes/ most/ 'how'
     printf "$EXPLORE_LINE" '' '' '' s s 'million' 'million' state state ''
     run_peers
+    [[ -z ${TLC_JAR:-} ]] || run_tlc
     run_ours
     print_ratios
     print_access
@@ -131,6 +137,23 @@ run_peer()
     BYTES[$name]=$(pan_number "$EXPLORE_OUT/$name.out" bytes)
 }
 
+# Once: it takes so long that a second run would not tell more.
+run_tlc()
+{
+    local name model constants states transitions
+    while IFS='|' read -r name model constants states transitions <&3; do
+        tlc_prepare "$EXPLORE_OUT/$name" "$model" "$constants"
+        timed "$name" tlc_run "$EXPLORE_OUT/$name" "$model" || true
+        tlc_compare "$EXPLORE_OUT/$name.out" "$states" "$transitions" || {
+            echo "$name: TLC does not find what bench/peers/README.md says; its output is in $EXPLORE_OUT/$name.out" >&2
+            exit $EXIT_FAILED
+        }
+        STATES[$name]=$states
+        TRANSITIONS[$name]=$transitions
+        print_run "$name" "tlc2.TLC -workers 1 $model with $constants"
+    done 3< <(tlc_rows)
+}
+
 run_ours()
 {
     local situation
@@ -193,7 +216,7 @@ print_run()
     local name=$1 states=${STATES[$1]}
     printf "$EXPLORE_LINE" "$name" "$states${END[$name]:-}" "${TRANSITIONS[$name]}" "$(seconds "${CPU_S[$name]}")" \
         "$(seconds "${ELAPSED_S[$name]}")" "$(rate "$states" "${CPU_S[$name]}")" \
-        "$(rate "${TRANSITIONS[$name]}" "${CPU_S[$name]}")" "$(for_each "${BYTES[$name]}" "$states")" \
+        "$(rate "${TRANSITIONS[$name]}" "${CPU_S[$name]}")" "$(for_each "${BYTES[$name]:-}" "$states")" \
         "$(for_each "${MOST[$name]:-}" "$states")" "$2"
 }
 
@@ -227,6 +250,7 @@ print_ratios()
                     "$(ratio "${BYTES[$model.compressed]}" "${STATES[$model.compressed]}")")"
         done
     done
+    print_tlc_ratios
     echo
     echo 'two cores : one, by elapsed time for each state (other load counts)'
     for model in atomic messages; do
@@ -241,6 +265,16 @@ print_ratios()
     echo 'Bytes per state: of SPIN what the states take, without its hash table and stack; the ratio is to its compressed'
     echo 'states (with -DNOCOMP it prints no such figure). Of lockstep all memory that its processes have come to have since'
     echo 'the search began (Pss), with the table and what waits, in its last second, and the most: while the table grew.'
+}
+
+print_tlc_ratios()
+{
+    local model
+    [[ -n ${TLC_JAR:-} ]] || return 0
+    for model in atomic messages; do
+        printf '%-44s %9s %9s\n' "$model.ours : tlc.$model" "$(rates_ratio STATES $model.ours tlc.$model)" \
+            "$(rates_ratio TRANSITIONS $model.ours tlc.$model)"
+    done
 }
 
 # What limits any search that remembers its states is one random access for each.

@@ -17,7 +17,8 @@ examples:
   ./dev bench                 all
   ./dev bench --list          their names
   ./dev bench world           size of a world, nanoseconds per snapshot, step, fingerprint, restore
-  ./dev bench explore         searches of lockstep and of SPIN, side by side (some three minutes)
+  ./dev bench explore         searches of lockstep and of SPIN, side by side (some three minutes); with TLC_JAR=FILE in the environment
+                              also of TLC, whose tla2tools.jar that is (some four minutes more)
   ./dev bench random          which random strategy finds which broken recipe in how many runs, and what each covers (some three
                               minutes); --runs N, --bases N
   ./dev bench lock            locks per second and hand-overs on a private server: ours, Curator's, kazoo's and two floors;

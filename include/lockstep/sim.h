@@ -211,6 +211,18 @@ int world_actions(struct world *world, struct action *out);
  * that lack no choice point only. */
 int world_actions_of(struct world *world, int process, struct action *out);
 
+/* What an action may come from, a bit each. */
+enum world_part {
+    WORLD_PART_ENSEMBLE = 1, /* up to FIRE, and expiries of sessions that nobody will come back for */
+    WORLD_PART_TIMERS = 2,   /* FIRE */
+    WORLD_PART_PROGRAM = 4,  /* the next step of a program */
+    WORLD_PART_FAULTS = 8,   /* what is bought, and what ends a fault */
+    WORLD_PARTS = 15,
+};
+
+/* The same list with what comes from these parts alone. */
+int world_actions_among(struct world *world, int process, unsigned parts, struct action *out);
+
 /* True if this action, of any kind, can be applied now. */
 bool world_enabled(struct world *world, const struct action *action);
 

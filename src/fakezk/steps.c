@@ -53,10 +53,21 @@ static void fine_steps(struct list *list, const struct zk_seen *seen)
     offer(list, can_rearm(seen), FAKEZK_REARM, seen->zh, seen->zh->server, false);
 }
 
+/* Connected, and nothing is under way. */
+static bool is_idle(const struct zk_seen *seen)
+{
+    return (seen->request == NULL) & (seen->message == NULL) & (seen->zh->link != 0) &
+           (seen->zh->severed == 0) & (seen->session != NULL) & !seen->client->partitioned &
+           !fakezk.options.fine;
+}
+
 static void handle_steps(struct list *list, int client, int slot)
 {
     struct zk_seen seen = see(client, slot);
     int server = seen.zh->server;
+    if (is_idle(&seen)) {
+        return;
+    }
     bool refused;
     bool apply = can_apply(&seen, &refused);
     offer(list, can_deliver(&seen), FAKEZK_DELIVER, seen.zh, server, false);

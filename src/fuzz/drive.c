@@ -142,6 +142,29 @@ bool fuzz_is_about(enum fuzz_what what, const struct action *action)
     }
 }
 
+/* What actions that a decision may mean come from. */
+static unsigned parts_of(enum fuzz_what what)
+{
+    switch (what) {
+    case FUZZ_DELIVER:
+    case FUZZ_APPLY:
+    case FUZZ_CONNECT:
+    case FUZZ_CATCH_UP:
+        return WORLD_PART_ENSEMBLE;
+    case FUZZ_FIRE:
+        return WORLD_PART_TIMERS;
+    case FUZZ_PROGRAM:
+        return WORLD_PART_PROGRAM;
+    case FUZZ_CANCEL:
+        return WORLD_PART_PROGRAM | WORLD_PART_FAULTS;
+    case FUZZ_HEAL:
+    case FUZZ_EXPIRE:
+        return WORLD_PART_ENSEMBLE | WORLD_PART_FAULTS;
+    default:
+        return WORLD_PART_FAULTS;
+    }
+}
+
 /* What happens at the servers is nobody's. */
 static bool is_of_nobody(enum fuzz_what what)
 {
@@ -151,12 +174,13 @@ static bool is_of_nobody(enum fuzz_what what)
 int fuzz_choices(struct fuzz_driver *driver, uint8_t first)
 {
     enum fuzz_what what = fuzz_what(first);
+    unsigned parts = parts_of(what);
     int clients = driver->scenario.options.processes, kept = 0;
-    int count = world_actions_of(driver->run.world, (first & 15) % clients, driver->enabled);
+    int count = world_actions_among(driver->run.world, (first & 15) % clients, parts, driver->enabled);
     if (is_of_nobody(what) || what == FUZZ_HEAL || what == FUZZ_CONNECT) {
         struct action *more = driver->enabled + count;
         LS_ASSERT(count <= WORLD_ACTIONS_MAX / 2);
-        count += world_actions_of(driver->run.world, clients, more);
+        count += world_actions_among(driver->run.world, clients, parts, more);
     }
     for (int i = 0; i < count; i++) {
         if (fuzz_is_about(what, &driver->enabled[i])) {
@@ -203,7 +227,7 @@ static void follow(struct fuzz_driver *driver, const uint8_t *bytes, size_t size
 static bool step_of_a_program(struct fuzz_driver *driver)
 {
     for (int p = 0; p < driver->scenario.options.processes; p++) {
-        int count = world_actions_of(driver->run.world, p, driver->enabled);
+        int count = world_actions_among(driver->run.world, p, WORLD_PART_PROGRAM, driver->enabled);
         for (int i = 0; i < count; i++) {
             if (of_program(&driver->enabled[i])) {
                 return fuzz_apply(driver, &driver->enabled[i]);

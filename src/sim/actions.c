@@ -299,54 +299,57 @@ int world_actions(struct world *world, struct action *out)
     return world->options.without == 0 ? list.count : without_filter(out, list.count);
 }
 
-int world_actions_of(struct world *world, int p, struct action *out)
+int world_actions_among(struct world *world, int p, unsigned parts, struct action *out)
 {
-    struct list list = {out, 0, action_faults_left()};
+    struct list list = {out, 0, 0};
+    bool is_process = p < world->options.processes;
     LS_ASSERT(!world->options.timed && world->options.without == 0);
-    if (p == world->options.processes) {
-        add_steps(&list, fakezk_steps_of((int)FAKEZK_NONE, steps, STEPS_MAX));
-        add_common_faults(&list);
-        return list.count;
+    if ((parts & WORLD_PART_ENSEMBLE) != 0) {
+        add_steps(&list, fakezk_steps_of(is_process ? p : (int)FAKEZK_NONE, steps, STEPS_MAX));
     }
-    add_steps(&list, fakezk_steps_of(p, steps, STEPS_MAX));
-    add_timers(&list, p);
-    if (world->programmed) {
+    if ((parts & WORLD_PART_TIMERS) != 0 && is_process) {
+        add_timers(&list, p);
+    }
+    if ((parts & WORLD_PART_PROGRAM) != 0 && is_process && world->programmed) {
         add_op(&list, p);
     }
-    add_process_faults(&list, p);
+    if ((parts & WORLD_PART_FAULTS) != 0) {
+        list.faults = action_faults_left();
+        if (is_process) {
+            add_process_faults(&list, p);
+        } else {
+            add_common_faults(&list);
+        }
+    }
     return list.count;
+}
+
+int world_actions_of(struct world *world, int p, struct action *out)
+{
+    return world_actions_among(world, p, WORLD_PARTS, out);
 }
 
 /* ---- faults and their budgets ---- */
 
-static const struct {
-    uint8_t action;
-    int8_t fault; /* enum world_fault, -1 = no budget of its own */
-} faults[] = {{ACTION_CUT, WORLD_FAULT_LOSS},
-              {ACTION_REFUSE, WORLD_FAULT_REFUSE},
-              {ACTION_PARTITION, -1},
-              {ACTION_HEAL, -1},
-              {ACTION_EXPIRE, WORLD_FAULT_EXPIRE},
-              {ACTION_PAUSE, WORLD_FAULT_PAUSE},
-              {ACTION_RESUME, -1},
-              {ACTION_CRASH, WORLD_FAULT_CRASH},
-              {ACTION_RESTART, -1},
-              {ACTION_FAIL_ALLOC, WORLD_FAULT_ALLOC},
-              {ACTION_FREEZE, WORLD_FAULT_LAG},
-              {ACTION_THAW, -1},
-              {ACTION_LAG, WORLD_FAULT_LAG},
-              {ACTION_RESTART_SERVER, WORLD_FAULT_SERVER},
-              {ACTION_SWEEP, WORLD_FAULT_SWEEP},
-              {ACTION_CANCEL, WORLD_FAULT_CANCEL}};
+/* Of each kind of action that has a budget, which one, and one more: 0 = none. */
+static const uint8_t faults[ACTION_KINDS] = {[ACTION_CUT] = WORLD_FAULT_LOSS + 1,
+                                             [ACTION_REFUSE] = WORLD_FAULT_REFUSE + 1,
+                                             [ACTION_EXPIRE] = WORLD_FAULT_EXPIRE + 1,
+                                             [ACTION_PAUSE] = WORLD_FAULT_PAUSE + 1,
+                                             [ACTION_CRASH] = WORLD_FAULT_CRASH + 1,
+                                             [ACTION_FAIL_ALLOC] = WORLD_FAULT_ALLOC + 1,
+                                             [ACTION_FREEZE] = WORLD_FAULT_LAG + 1,
+                                             [ACTION_LAG] = WORLD_FAULT_LAG + 1,
+                                             [ACTION_RESTART_SERVER] = WORLD_FAULT_SERVER + 1,
+                                             [ACTION_SWEEP] = WORLD_FAULT_SWEEP + 1,
+                                             [ACTION_CANCEL] = WORLD_FAULT_CANCEL + 1};
 
 int world_fault_of(const struct action *action)
 {
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        if (faults[i].action == action->kind) {
-            return action->kind == ACTION_CUT && action->d != 0 ? WORLD_FAULT_LATE : faults[i].fault;
-        }
+    if (action->kind >= ACTION_KINDS) {
+        return -1;
     }
-    return -1;
+    return action->kind == ACTION_CUT && action->d != 0 ? WORLD_FAULT_LATE : faults[action->kind] - 1;
 }
 
 bool world_is_fault(const struct action *action)

@@ -88,7 +88,7 @@ static bool immediate(struct action *out)
 static bool late_commit(struct action *out)
 {
     struct fakezk_step steps[STEPS_MAX];
-    int count = fakezk_steps(steps, STEPS_MAX);
+    int count = fakezk_steps_in_turn((int)FAKEZK_NONE, steps, STEPS_MAX);
     for (int i = 0; i < count; i++) {
         if (steps[i].kind == FAKEZK_COMMIT) {
             action_of_step(&steps[i], out);

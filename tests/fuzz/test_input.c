@@ -101,6 +101,59 @@ static void bytes_are_one_run(void **state)
     fuzz_close(&driver);
 }
 
+/* Of all that is possible, what a decision with this first byte is about; in driver.enabled. */
+static int choices_of_all(uint8_t first)
+{
+    static struct action all[WORLD_ACTIONS_MAX];
+    enum fuzz_what what = fuzz_what(first);
+    int clients = driver.scenario.options.processes, kept = 0;
+    bool with_nobody =
+        what == FUZZ_CATCH_UP || what == FUZZ_SERVER || what == FUZZ_HEAL || what == FUZZ_CONNECT;
+    int count = world_actions(driver.run.world, all);
+    for (int i = 0; i < count; i++) {
+        bool nobody = all[i].process == EVENT_PROCESS_NONE || all[i].kind == ACTION_COMMIT;
+        bool mine = nobody ? with_nobody : all[i].process == (first & 15) % clients;
+        if (mine && fuzz_is_about(what, &all[i])) {
+            driver.enabled[kept++] = all[i];
+        }
+    }
+    return kept;
+}
+
+/* A decision chooses from all that it can be about, in the order of the list, though only a part of the list is made. */
+static void a_decision_chooses_from_all(void **state)
+{
+    static struct action chosen[WORLD_ACTIONS_MAX];
+    struct rng rng;
+    uint8_t header[FUZZ_HEADER];
+    unsigned met = 0;
+    (void)state;
+    rng_seed(&rng, 11);
+    driver.recipe = recipe_find(RECIPE_DEFAULT);
+    for (int i = 0; i < 60; i++) {
+        fill(&rng, header, sizeof header);
+        assert_true(fuzz_begin(&driver, header, sizeof header));
+        for (int step = 0; step < 60 && fuzz_may_go_on(&driver); step++) {
+            for (unsigned first = FUZZ_DELIVER << 4; first < 256; first++) {
+                int count = fuzz_choices(&driver, (uint8_t)first);
+                memcpy(chosen, driver.enabled, (size_t)count * sizeof *chosen);
+                assert_int_equal(count, choices_of_all((uint8_t)first));
+                for (int k = 0; k < count; k++) {
+                    assert_true(world_same_action(&chosen[k], &driver.enabled[k]));
+                }
+                met |= (unsigned)(count > 0) << (first >> 4);
+            }
+            int count = world_actions(driver.run.world, chosen);
+            if (count == 0) {
+                break;
+            }
+            assert_true(fuzz_apply(&driver, &chosen[rng_below(&rng, (uint32_t)count)]));
+        }
+    }
+    assert_int_equal(met, 0xfffe); /* all but the default schedule */
+    fuzz_close(&driver);
+}
+
 /* A decision that is not possible changes nothing: without it the run is the same. */
 static void what_is_not_possible_is_passed_over(void **state)
 {
@@ -192,13 +245,10 @@ static void situations_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_header_is_a_scenario),
-        cmocka_unit_test(every_program_is_one),
-        cmocka_unit_test(no_bytes_are_a_run),
-        cmocka_unit_test(bytes_are_one_run),
-        cmocka_unit_test(what_is_not_possible_is_passed_over),
-        cmocka_unit_test(mutants_are_inputs),
-        cmocka_unit_test(decisions_can_be_left_out),
+        cmocka_unit_test(every_header_is_a_scenario),  cmocka_unit_test(every_program_is_one),
+        cmocka_unit_test(no_bytes_are_a_run),          cmocka_unit_test(bytes_are_one_run),
+        cmocka_unit_test(a_decision_chooses_from_all), cmocka_unit_test(what_is_not_possible_is_passed_over),
+        cmocka_unit_test(mutants_are_inputs),          cmocka_unit_test(decisions_can_be_left_out),
         cmocka_unit_test(situations_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# The comparison with SPIN reads its table and SPIN's output right, and fails when a count is another. The benchmark itself
-# is not run, but for its smallest search if SPIN is here.
+# The comparison with SPIN and TLC reads its tables and their output right, and fails when a count is another. The benchmark
+# itself is not run, but for its smallest searches if SPIN is here, or TLC_JAR names TLC's file.
 source "$(dirname "$0")/../cli/lib.sh"
 source bench/peers/pan.sh
+source bench/peers/tlc.sh
 
 # ---- the table ----
 
@@ -73,6 +74,53 @@ refused empty 'states: expected 1, found nothing
 transitions: expected 2, found nothing
 errors: expected 0, found nothing' 1 2
 
+# ---- TLC ----
+
+cat >"$scratch/table" <<'TEXT'
+| name | model | constants | states | transitions |
+|---|---|---|---|---|
+| a.b | `mutex_x.tla` | `N=3 K=2` | 1,234,567 | 89 |
+| a.b | `mutex_x.pml` | `-DN=3 -DK=2` | `-DNOREDUCE` | `-m10` | 1 | 2 |
+TEXT
+same 'a.b|mutex_x.tla|N=3 K=2|1234567|89' "$(tlc_rows "$scratch/table")" 'rows of a table for TLC'
+# Each model that is there for both has the counts that SPIN has to find with the same constants.
+rows=0
+while IFS='|' read -r name model constants states transitions; do
+    rows=$((rows + 1))
+    peer_rows | grep -q "^${name#tlc.}|${model%.tla}\.pml|-D${constants// / -D}|-DNOREDUCE.*|$states|$transitions\$" ||
+        same "a row '${name#tlc.}' for SPIN" 'none like it' "the row '$name' of $PEERS/README.md"
+done < <(tlc_rows)
+same "$(grep -c '`mutex_[a-z]*\.tla` |' $PEERS/README.md)" "$rows" "rows for TLC of $PEERS/README.md"
+tlc_prepare "$scratch/tlc" mutex_atomic.tla 'N=3 K=2'
+same 'CONSTANTS N=3 K=2 INIT Init NEXT Next INVARIANT Alone' "$(xargs <"$scratch/tlc/mutex_atomic.cfg")" 'what TLC is to check'
+cat >"$scratch/good.tlc" <<'TEXT'
+Progress(13) at 2026-11-22 18:29:09: 46,193 states generated (46,193 s/min), 16,821 distinct states found (16,821 ds/min), 4,766 states left on queue.
+Model checking completed. No error has been found.
+137050 states generated, 39856 distinct states found, 0 states left on queue.
+TEXT
+tlc_compare "$scratch/good.tlc" 39856 137050 || same 0 1 'a comparison with TLC that holds'
+
+# tlc_refused FILE LINES STATES TRANSITIONS: the comparison fails with these lines.
+tlc_refused()
+{
+    local status=0
+    tlc_compare "$scratch/$1" "$3" "$4" 2>"$scratch/said" || status=$?
+    same "1 $2" "$status $(<"$scratch/said")" "the comparison of '$1'"
+}
+tlc_refused good.tlc 'states: expected 39857, found 39856' 39857 137050
+tlc_refused good.tlc 'transitions: expected 137049, found 137050' 39856 137049
+sed 's/^Model checking.*/Error: Invariant Alone is violated./' "$scratch/good.tlc" >"$scratch/violated.tlc"
+tlc_refused violated.tlc 'TLC does not say that there is no error' 39856 137050
+sed 's/0 states left/7 states left/' "$scratch/good.tlc" >"$scratch/stopped.tlc"
+tlc_refused stopped.tlc 'states: expected 39856, found nothing
+transitions: expected 137050, found nothing' 39856 137050
+if [[ -n ${TLC_JAR:-} ]]; then
+    IFS='|' read -r name model constants states transitions < <(tlc_rows | grep '\.small|')
+    tlc_prepare "$scratch/$name" "$model" "$constants"
+    tlc_run "$scratch/$name" "$model" >"$scratch/small"
+    tlc_compare "$scratch/small" "$states" "$transitions" || same 0 1 "the counts of $name"
+fi
+
 # ---- without SPIN, and with it ----
 
 mkdir "$scratch/bin"
@@ -86,6 +134,10 @@ status=0
 ./dev bench explore moon >"$scratch/said" 2>&1 || status=$?
 same "2 dev: bench explore: unexpected 'moon'" "$status $(<"$scratch/said")" 'an argument'
 if command -v spin >/dev/null; then
+    status=0
+    TLC_JAR=$scratch/nowhere.jar ./dev bench explore >"$scratch/said" 2>&1 || status=$?
+    same "4 dev: bench explore: expected the file of TLC in TLC_JAR, found '$scratch/nowhere.jar'" "$status $(<"$scratch/said")" \
+        'a file of TLC that is not there'
     IFS='|' read -r name model spin_flags gcc_flags pan_flags states transitions < <(peer_rows | grep '\.small|')
     pan_build "$scratch/$name" "$model" "$spin_flags" "$gcc_flags" || same 0 1 "compiling $name"
     # shellcheck disable=SC2086
