@@ -19,6 +19,8 @@ examples:
   ./dev bench world           size of a world, nanoseconds per snapshot, step, fingerprint, restore
   ./dev bench explore         searches of lockstep and of SPIN, side by side (some three minutes); with TLC_JAR=FILE in the environment
                               also of TLC, whose tla2tools.jar that is (some four minutes more)
+  ./dev bench fuzz            what an input of the main fuzz target costs under AFL++ on one core, beside a target that does nothing
+                              (some two minutes, on a machine with nothing else to do); --time SECONDS of each run
   ./dev bench random          which random strategy finds which broken recipe in how many runs, and what each covers (some three
                               minutes); --runs N, --bases N
   ./dev bench lock            locks per second and hand-overs on a private server: ours, Curator's, kazoo's and two floors;

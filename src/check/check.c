@@ -224,28 +224,32 @@ static void judge(const struct check_set *set, struct check_table *table, struct
     }
 }
 
-/* To the judges a process that closed its session and forgot everything is like one that is gone. */
-static struct event as_judged(const struct event *event)
+/* To the judges a process that closed its session and forgot everything is like one that is gone. Copies the event only then:
+ * it has just been put together byte by byte, and reading it as a whole would wait for that. */
+static const struct event *as_judged(const struct event *event, struct event *copy)
 {
-    struct event copy = *event;
-    copy.kind = event->kind == EVENT_STOPPED ? EVENT_CRASHED : event->kind;
+    if (event->kind != EVENT_STOPPED)
+        return event;
+    *copy = *event;
+    copy->kind = EVENT_CRASHED;
     return copy;
 }
 
 bool check_set_wants(const struct check_set *set, const struct event *seen)
 {
-    struct event event = as_judged(seen);
-    return (set->ledger_wants & EVENT_BIT(event.kind)) != 0 || set->wants[event.kind] != 0;
+    int kind = seen->kind == EVENT_STOPPED ? EVENT_CRASHED : seen->kind;
+    return (set->ledger_wants & EVENT_BIT(kind)) != 0 || set->wants[kind] != 0;
 }
 
 bool check_set_is_local(const struct check_set *set, const struct event *seen)
 {
-    struct event event = as_judged(seen);
-    if (event.process == EVENT_PROCESS_NONE || !ledger_is_local(set->needs, &event))
+    struct event copy;
+    const struct event *event = as_judged(seen, &copy);
+    if (event->process == EVENT_PROCESS_NONE || !ledger_is_local(set->needs, event))
         return false;
-    for (uint32_t left = set->wants[event.kind]; left; left &= left - 1) {
+    for (uint32_t left = set->wants[event->kind]; left; left &= left - 1) {
         const struct property *property = all[__builtin_ctz(left)];
-        if (!property->is_local || !property->is_local(&event))
+        if (!property->is_local || !property->is_local(event))
             return false;
     }
     return true;
@@ -255,14 +259,13 @@ bool check_set_observe(const struct check_set *set, void *block, struct check_st
                        const struct event *seen)
 {
     struct check_table *table = block;
-    struct event judged = as_judged(seen);
-    const struct event *event = &judged;
-    bool wanted = (set->ledger_wants & EVENT_BIT(event->kind)) != 0;
-    if (stats->limit || (!wanted && !set->wants[event->kind]))
+    struct event copy;
+    if (stats->limit || !check_set_wants(set, seen))
         return false;
+    const struct event *event = as_judged(seen, &copy);
     table->capacity = set->capacity;
     judge(set, table, stats, event);
-    if (wanted)
+    if ((set->ledger_wants & EVENT_BIT(event->kind)) != 0)
         ledger_observe(table, set->needs, event);
     if (table->full)
         stats->limit = true;

@@ -29,7 +29,7 @@ void action_of_step(const struct fakezk_step *step, struct action *out)
                            .d = step->refused};
 }
 
-struct fakezk_step step_of_action(const struct action *action)
+void step_of_action(const struct action *action, struct fakezk_step *out)
 {
     static const uint8_t kind_of_action[] = {
         [ACTION_APPLY] = FAKEZK_APPLY,         [ACTION_COMMIT] = FAKEZK_COMMIT,
@@ -39,7 +39,7 @@ struct fakezk_step step_of_action(const struct action *action)
         [ACTION_EXPIRE] = FAKEZK_EXPIRE,       [ACTION_RECEIVE] = FAKEZK_RECEIVE,
         [ACTION_HANDSHAKE] = FAKEZK_HANDSHAKE, [ACTION_REARM] = FAKEZK_REARM,
         [ACTION_LINGER] = FAKEZK_LINGER};
-    return (struct fakezk_step){.kind = kind_of_action[action->kind],
+    *out = (struct fakezk_step){.kind = kind_of_action[action->kind],
                                 .client = action->process,
                                 .handle = action->a,
                                 .server = action->b,

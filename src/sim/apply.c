@@ -134,7 +134,8 @@ bool world_enabled(struct world *world, const struct action *action)
                timer_may_fire(p, timer_at(p, action->a));
     }
     if (action->kind < ACTION_FIRE) {
-        struct fakezk_step step = step_of_action(action);
+        struct fakezk_step step;
+        step_of_action(action, &step);
         return fakezk_can_step(&step);
     }
     if (action->kind <= ACTION_START) {
@@ -294,7 +295,7 @@ static void do_fault(const struct action *action)
 {
     struct fakezk_step step = {0};
     if (action->kind == ACTION_EXPIRE) {
-        step = step_of_action(action);
+        step_of_action(action, &step);
     }
     bool due = action->kind == ACTION_EXPIRE && fakezk_can_step(&step);
     process_wake_all();
@@ -313,7 +314,8 @@ static void do_fault(const struct action *action)
 static void do_action(const struct action *action)
 {
     if (action->kind < ACTION_FIRE) {
-        struct fakezk_step step = step_of_action(action);
+        struct fakezk_step step;
+        step_of_action(action, &step);
         process_run_step(&step);
     } else if (action->kind <= ACTION_ADVANCE) {
         do_timed(action);

@@ -49,7 +49,8 @@ void world_end_faults(struct world *world)
 
 static bool is_due(const struct action *action)
 {
-    struct fakezk_step step = step_of_action(action);
+    struct fakezk_step step;
+    step_of_action(action, &step);
     return fakezk_can_step(&step) || !session_is_owned(action->process, action->c);
 }
 

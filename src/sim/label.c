@@ -96,7 +96,8 @@ static int timers_of_same_name(const struct action *action)
 
 static void label_step(const struct action *action, char *label)
 {
-    struct fakezk_step step = step_of_action(action);
+    struct fakezk_step step;
+    step_of_action(action, &step);
     char what[FAKEZK_PATH_MAX];
     int32_t owner;
     const char *verb = verbs[action->kind];

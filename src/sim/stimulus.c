@@ -41,7 +41,8 @@ static void name_code(int rc, char *text, size_t size)
 /* A reply with its code; a watch event with whose node it is about (unknown if it is found out at a reconnect); a session event. */
 static void name_delivery(const struct action *action, char *text)
 {
-    struct fakezk_step step = step_of_action(action);
+    struct fakezk_step step;
+    step_of_action(action, &step);
     char what[FAKEZK_PATH_MAX], code[32];
     int32_t owner;
     fakezk_describe_step(&step, what, sizeof what, &owner);

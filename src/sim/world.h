@@ -234,7 +234,7 @@ int without_filter(struct action *actions, int count);
 
 void action_of_step(const struct fakezk_step *step, struct action *out);
 /* The step that an action before FIRE, or EXPIRE, stands for. */
-struct fakezk_step step_of_action(const struct action *action);
+void step_of_action(const struct action *action, struct fakezk_step *out);
 /* True if an open handle of this process has the session: somebody may come back for it. */
 bool session_is_owned(int p, int32_t session);
 /* The kinds of fault (enum world_fault) that may still be bought, a bit each. */

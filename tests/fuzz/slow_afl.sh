@@ -21,7 +21,7 @@ awk -v s="$stability" 'BEGIN { exit !(s >= 99) }' || { echo "stability is $stabi
 sync=$scratch/sync
 mkdir -p "$sync/one" "$sync/two" "$scratch/in"
 printf '\0' >"$scratch/in/zero"
-export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_CUSTOM_MUTATOR_ONLY=1
+export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_TRY_AFFINITY=1 AFL_CUSTOM_MUTATOR_ONLY=1
 export AFL_CUSTOM_MUTATOR_LIBRARY=$PWD/build/fuzz-afl/fuzz/mutator.so AFL_AUTORESUME=1
 
 # host NAME ROLE FOLDER: ten seconds on a host with a folder of its own.

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What an input of fuzz_session_loss costs under AFL++, on one core, beside a target that does nothing. Sourced by ./dev bench.
+
+readonly FUZZ_BENCH_OUT=build/bench-fuzz FUZZ_BENCH_RUNS=3
+FUZZ_BENCH_SECONDS=10
+
+# bench_fuzz_needs [--time SECONDS]
+bench_fuzz_needs()
+{
+    source dev.d/fuzz.sh
+    while (($# > 0)); do
+        case $1 in
+        --time) need_value "$@" && FUZZ_BENCH_SECONDS=$2 && shift ;;
+        *) usage_error "bench fuzz: unexpected '$1', expected --time" ;;
+        esac
+        shift
+    done
+    [[ $FUZZ_BENCH_SECONDS =~ ^[1-9][0-9]*$ ]] ||
+        usage_error "bench fuzz: expected a number from 1 on after --time, found '$FUZZ_BENCH_SECONDS'"
+    command -v afl-fuzz >/dev/null ||
+        environment_error "bench fuzz runs AFL++, which is not here; to install it: ./dev setup fuzz"
+}
+
+bench_fuzz_target()
+{
+    echo fuzz_session_loss
+}
+
+bench_fuzz()
+{
+    local run nothing=() empty=() campaign=()
+    step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
+    rm -rf "$FUZZ_BENCH_OUT"
+    mkdir -p "$FUZZ_BENCH_OUT/zero"
+    printf '\0' >"$FUZZ_BENCH_OUT/zero/zero"
+    for ((run = 1; run <= FUZZ_BENCH_RUNS; run++)); do
+        nothing+=("$(fuzz_bench_rate nothing same zero)")
+        empty+=("$(fuzz_bench_rate session_loss same zero)")
+        campaign+=("$(fuzz_bench_rate session_loss mutator corpus)")
+    done
+    fuzz_bench_tell "${nothing[*]}" "${empty[*]}" "${campaign[*]}"
+}
+
+# fuzz_bench_rate TARGET MUTATOR SEEDS: executions a second.
+fuzz_bench_rate()
+{
+    local out=$FUZZ_BENCH_OUT/$1-$2 seeds=$FUZZ_BENCH_OUT/zero
+    [[ $3 == zero ]] || seeds=fuzz/corpus/$1
+    rm -rf "$out"
+    fuzz_environment "$1" '' 1
+    export AFL_CUSTOM_MUTATOR_LIBRARY=$ROOT/$FUZZ_BUILD/fuzz/$2.so AFL_CUSTOM_MUTATOR_ONLY=1
+    afl-fuzz -V "$FUZZ_BENCH_SECONDS" -s 1 -i "$seeds" -o "$out" "$FUZZ_BUILD/fuzz/fuzz_$1" >"$out.log" 2>&1 || {
+        tail -n 5 "$out.log" >&2
+        exit $EXIT_ENVIRONMENT
+    }
+    awk -F' *: *' '$1 == "execs_per_sec" { printf "%.0f\n", $2 }' "$out/default/fuzzer_stats"
+}
+
+fuzz_bench_tell()
+{
+    local queue=$FUZZ_BENCH_OUT/session_loss-mutator/default/queue inputs nothing empty campaign
+    nothing=$(fuzz_bench_median "$1") empty=$(fuzz_bench_median "$2") campaign=$(fuzz_bench_median "$3")
+    printf '%-44s %9s\n' 'inputs per second, medians' '' 'a target that does nothing' "$nothing" \
+        'session_loss, an input without decisions' "$empty" 'session_loss, a campaign from the corpus' "$campaign"
+    awk -v a="$nothing" -v b="$empty" 'BEGIN { printf "an input without decisions costs %.2f times what nothing costs\n", a / b }'
+    echo 'what the inputs of the campaign that were kept do:'
+    build/release/fuzz/fuzz_session_loss "$queue"/id* 2>"$FUZZ_BENCH_OUT/inputs" || exit $EXIT_FAILED
+    sed 's/^/    /' "$FUZZ_BENCH_OUT/inputs"
+    inputs=$(<"$FUZZ_BENCH_OUT/inputs")
+    awk -v rate="$campaign" '{ printf "%.2f million steps per second, with as many for each\n", rate * $3 / $1 / 1e6; exit }' \
+        <<<"${inputs//,/}"
+    awk -F' *: *' '$1 == "stability" { print "stability " $2 }' "$FUZZ_BENCH_OUT/session_loss-mutator/default/fuzzer_stats"
+}
+
+fuzz_bench_median()
+{
+    tr ' ' '\n' <<<"$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
