@@ -32,7 +32,7 @@ soak_fuzz()
     soak_fuzz_table "$out/canaries.tsv"
     if [[ -z $only ]]; then
         soak_fuzz_compare "$out"
-        step "the mutex for $campaign s" soak_fuzz_campaign "$campaign"
+        step "the mutex for $campaign s" soak_fuzz_campaign "$campaign" "$out/session_loss.svg"
     fi
 }
 
@@ -126,5 +126,5 @@ soak_fuzz_compare()
 
 soak_fuzz_campaign()
 {
-    (cmd_fuzz session_loss --time "$1")
+    (cmd_fuzz session_loss --time "$1" --plot "$2")
 }

@@ -20,7 +20,8 @@
 static struct fuzz_driver driver;
 static struct {
     const struct ls_recipe *recipe;
-    struct world_options options;
+    struct world_options options; /* its texts are gone */
+    uint8_t header[FUZZ_HEADER];  /* of its world */
     struct action action[ACTIONS_MAX];
     int actions;
 } seen;
@@ -36,6 +37,14 @@ static void keep(void *ctx, const struct run *run, const struct action *action)
     }
 }
 
+/* While the texts of a world are there. */
+static void keep_world(const struct ls_recipe *recipe, const struct world_options *options)
+{
+    seen.recipe = recipe;
+    seen.options = *options;
+    fuzz_encode_world(options, seen.header);
+}
+
 static int look_at_scenario(const char *path, struct input_error *error)
 {
     static struct scenario scenario;
@@ -43,8 +52,7 @@ static int look_at_scenario(const char *path, struct input_error *error)
     if (scenario_read(&scenario, path, error) != 0) {
         return -1;
     }
-    seen.recipe = recipe_find(RECIPE_DEFAULT);
-    seen.options = scenario.options;
+    keep_world(recipe_find(RECIPE_DEFAULT), &scenario.options);
     struct run_setup setup = {.scenario = &scenario, .recipe = seen.recipe, .part = true};
     struct direct_options options = {.watch = keep};
     if (!scenario.exploring) {
@@ -88,8 +96,7 @@ static int look_at_trace(const char *path, struct input_error *error)
     }
     int rc = attempt_open(&attempt, &trace, error);
     if (rc == 0) {
-        seen.recipe = attempt.run.setup.recipe;
-        seen.options = attempt.scenario.options;
+        keep_world(attempt.run.setup.recipe, &attempt.scenario.options);
         follow(&attempt);
         attempt_close(&attempt);
     }
@@ -119,6 +126,7 @@ static int write_seed(const char *folder, const char *path)
     uint8_t bytes[SEED_MAX];
     put_name(folder, path, name, sizeof name);
     driver.recipe = seen.recipe;
+    memcpy(bytes, seen.header, sizeof seen.header);
     size_t size = fuzz_encode(&driver, &seen.options, seen.action, seen.actions, bytes, sizeof bytes);
     FILE *file = size > 0 ? fopen(name, "wb") : NULL;
     if (file == NULL) {

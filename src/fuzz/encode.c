@@ -7,6 +7,18 @@
 
 /* ---- the header ---- */
 
+/* Something is in the directory of the first lock from the beginning on. */
+static bool has_stranger(const struct world_options *options)
+{
+    size_t size = strlen(options->lock_path[0]);
+    for (int i = 0; i < WORLD_NODES_MAX && options->node[i] != NULL; i++) {
+        if (strncmp(options->node[i], options->lock_path[0], size) == 0 && options->node[i][size] == '/') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static uint8_t bits_of(const struct world_options *options)
 {
     unsigned bits =
@@ -14,12 +26,13 @@ static uint8_t bits_of(const struct world_options *options)
         (options->callbacks_in_init ? FUZZ_CALLBACKS_IN_INIT : 0) |
         (options->keep_fresh ? FUZZ_KEEP_FRESH : 0) | (options->loss_rc == -7 ? FUZZ_MINUS_SEVEN : 0) |
         (options->locks > 1 ? FUZZ_TWO_LOCKS : 0) |
-        ((options->defects & WORLD_DEFECT_WRAP) != 0 ? FUZZ_WRAP : 0);
+        ((options->defects & WORLD_DEFECT_WRAP) != 0 ? FUZZ_WRAP : 0) |
+        (has_stranger(options) ? FUZZ_STRANGER : 0);
     return (uint8_t)bits;
 }
 
 /* All that can happen does: three of each kind, nine in all. */
-static void put_world(const struct world_options *options, uint8_t header[FUZZ_HEADER])
+void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_HEADER])
 {
     int clients = options->processes < FUZZ_CLIENTS_MAX ? options->processes : FUZZ_CLIENTS_MAX;
     memset(header, 0, FUZZ_HEADER);
@@ -143,7 +156,6 @@ size_t fuzz_encode(struct fuzz_driver *driver, const struct world_options *optio
 {
     size_t size = FUZZ_HEADER;
     int steps = 0;
-    put_world(options, out);
     if (!put_programs(driver, options, action, actions, out)) {
         return 0;
     }

@@ -7,9 +7,13 @@
 
 #include "fuzz/drive.h"
 
-/* Writes an input that does the actions of a run in the world that comes nearest to the run's: clients, servers, faults are the same as far
- * as a header can say them; of the programs the one that agrees longest with what the client did. An action that is
- * not possible there is done as nearly as may be (the same kind, by the same client), or left out. `room` is at least FUZZ_HEADER.
+/* Writes the header of the world that comes nearest to this one: clients, servers, faults are the same as far as a header can say
+ * them. Without programs. */
+void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_HEADER]);
+
+/* Completes an input that begins with such a header so that it does the actions of a run: of the programs it takes the one that agrees
+ * longest with what the client did. An action that is not possible there is done as nearly as may be (the same kind, by the same
+ * client), or left out. Of `options` only the programs are looked at, and how many clients there are. `room` is at least FUZZ_HEADER.
  * Returns the bytes of the input; 0 if no world could be made. */
 size_t fuzz_encode(struct fuzz_driver *driver, const struct world_options *options,
                    const struct action *action, int actions, uint8_t *out, size_t room);

@@ -49,6 +49,9 @@ struct header {
     uint8_t byte[FUZZ_HEADER];
 };
 
+/* In the lock's directory, and no contender; it sorts before all that are. */
+#define STRANGER "/locks/x/content"
+
 struct text {
     char *out;
     size_t length;
@@ -62,6 +65,13 @@ static void say(struct text *text, const char *format, ...)
     va_end(arguments);
     LS_ASSERT(size >= 0 && text->length + (size_t)size < FUZZ_TEXT_MAX);
     text->length += (size_t)size;
+}
+
+static void put(struct text *text, char c)
+{
+    LS_ASSERT(text->length + 1 < FUZZ_TEXT_MAX);
+    text->out[text->length++] = c;
+    text->out[text->length] = 0;
 }
 
 int fuzz_programs(void)
@@ -115,7 +125,7 @@ static void say_program(struct text *text, const char *program, bool two)
 {
     for (const char *at = program; *at != 0; at++) {
         bool name = *at == 'y' && (at == program || at[-1] == ' ') && (at[1] == ' ' || at[1] == 0);
-        say(text, "%c", name && !two ? 'x' : *at);
+        put(text, name && !two ? 'x' : *at);
     }
 }
 
@@ -163,7 +173,8 @@ size_t fuzz_scenario_text(const uint8_t *bytes, size_t size, char out[FUZZ_TEXT_
     }
     bool two = has(&header, FUZZ_TWO_LOCKS);
     say_world(&text, &header);
-    say(&text, "mutex /locks/x\n%s", two ? "mutex /locks/y\n" : "");
+    say(&text, "mutex /locks/x\n%s%s", two ? "mutex /locks/y\n" : "",
+        has(&header, FUZZ_STRANGER) ? "node " STRANGER "\n" : "");
     for (int i = 0; i < 2 + header.byte[0] % (FUZZ_CLIENTS_MAX - 1); i++) {
         say(&text, "process %c: ", 'a' + i);
         say_program(&text, PROGRAMS[header.byte[9 + i] % PROGRAM_COUNT], two);

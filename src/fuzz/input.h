@@ -37,6 +37,7 @@
 #define FUZZ_MINUS_SEVEN 0x10u
 #define FUZZ_TWO_LOCKS 0x20u
 #define FUZZ_WRAP 0x40u
+#define FUZZ_STRANGER 0x80u /* something lies in the directory of x that is no contender */
 
 /* What a decision is about: the high four bits of its first byte. */
 enum fuzz_what {

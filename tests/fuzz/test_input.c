@@ -12,6 +12,8 @@
 #include "fuzz/mutate.h"
 #include "scenario/recipes.h"
 
+#include <lockstep/fakezk.h>
+
 #include <string.h>
 
 #define INPUTS 400
@@ -77,6 +79,23 @@ static void no_bytes_are_a_run(void **state)
     assert_int_equal(driver.stats.grants, 2);
     assert_int_equal(driver.stats.faults, 0);
     assert_int_equal(run(&zero, 1), FUZZ_HOLDS);
+    fuzz_close(&driver);
+}
+
+/* What lies in the lock's directory and is no contender keeps nobody from being served, whether or not it was used before. */
+static void a_stranger_keeps_nobody(void **state)
+{
+    const uint8_t bits[] = {FUZZ_STRANGER, FUZZ_STRANGER | FUZZ_USED};
+    (void)state;
+    for (size_t i = 0; i < sizeof bits; i++) {
+        uint8_t header[FUZZ_HEADER] = {[2] = bits[i]};
+        assert_int_equal(run(header, sizeof header), FUZZ_HOLDS);
+        assert_int_equal(driver.stats.grants, 2);
+        assert_true(fakezk_exists("/locks/x/content"));
+    }
+    uint8_t alone[FUZZ_HEADER] = {0};
+    assert_int_equal(run(alone, sizeof alone), FUZZ_HOLDS);
+    assert_false(fakezk_exists("/locks/x/content"));
     fuzz_close(&driver);
 }
 
@@ -245,10 +264,15 @@ static void situations_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_header_is_a_scenario),  cmocka_unit_test(every_program_is_one),
-        cmocka_unit_test(no_bytes_are_a_run),          cmocka_unit_test(bytes_are_one_run),
-        cmocka_unit_test(a_decision_chooses_from_all), cmocka_unit_test(what_is_not_possible_is_passed_over),
-        cmocka_unit_test(mutants_are_inputs),          cmocka_unit_test(decisions_can_be_left_out),
+        cmocka_unit_test(every_header_is_a_scenario),
+        cmocka_unit_test(every_program_is_one),
+        cmocka_unit_test(no_bytes_are_a_run),
+        cmocka_unit_test(a_stranger_keeps_nobody),
+        cmocka_unit_test(bytes_are_one_run),
+        cmocka_unit_test(a_decision_chooses_from_all),
+        cmocka_unit_test(what_is_not_possible_is_passed_over),
+        cmocka_unit_test(mutants_are_inputs),
+        cmocka_unit_test(decisions_can_be_left_out),
         cmocka_unit_test(situations_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
