@@ -170,12 +170,14 @@ fuzz_minimise()
 # situations, which have places in its map beside them. fuzz_plot TARGET FILE
 fuzz_plot()
 {
-    local target=$1 file=$2 out=build/fuzz/$1 inputs=()
-    mapfile -t inputs < <(find "$out"/afl/*/queue -name 'id:*,time:*' | sed 's/.*,time:\([0-9]*\),.*/\1 &/' | sort -n | cut -d' ' -f2-)
-    ((${#inputs[@]} > 0)) || return 1
-    build/release/fuzz/fuzz_"$target" --each "${inputs[@]}" 2>/dev/null |
-        sed 's/.*,time:\([0-9]*\),.*\t\([0-9]*\)$/\1 \2/' |
-        awk '{ print $1 / 60000, $2 }' >"$out/situations.dat" || true
+    local target=$1 file=$2 out=build/fuzz/$1
+    find "$out"/afl/*/queue -name 'id:*,time:*' | sed 's/.*,time:\([0-9]*\),.*/\1 &/' | sort -n | cut -d' ' -f2- >"$out/inputs"
+    build/release/fuzz/fuzz_"$target" --each <"$out/inputs" >"$out/reached" 2>"$out/told" || {
+        tail -n 3 "$out/told" >&2
+        return 1
+    }
+    sed 's/.*,time:\([0-9]*\),.*\t\([0-9]*\)$/\1 \2/' "$out/reached" |
+        awk '$1 > last + 3000 { print $1 / 60000, $2; last = $1 } END { print $1 / 60000, $2 }' >"$out/situations.dat"
     awk -F', *' '!/^#/ { print $1 / 60, $13 }' "$out/afl/main/plot_data" >"$out/map.dat"
     gnuplot -e "map='$out/map.dat'; situations='$out/situations.dat'; out='$file'; name='fuzz_$target'" fuzz/coverage.gnuplot
 }

@@ -4,7 +4,7 @@
 # What a campaign has reached over time; ./dev fuzz --plot sets map, situations, out and name.
 set terminal svg size 760,420 font 'sans-serif,12' background rgb 'white'
 set output out
-set title name
+set title name noenhanced
 set xlabel 'minutes'
 set ylabel 'reached'
 set yrange [0:*]

@@ -45,16 +45,17 @@ void target_count_edges(bool count)
 
 static int usage(const char *name)
 {
-    fprintf(
-        stderr,
-        "usage: %s FILE... | --each FILE... | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | "
-        "--empty COUNT\n\n"
-        "Runs the target for each file; for so many mutants of them, guided by what they reach; for so "
-        "many inputs of\n"
-        "random bytes, or of none. --each prints behind each file how many counters of the target the files "
-        "until then\n"
-        "have reached. A finding is told, its input is left in " FINDING ", and the program aborts.\n",
-        name);
+    fprintf(stderr,
+            "usage: %s FILE... | --each <LIST | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | "
+            "--empty COUNT\n\n"
+            "Runs the target for each file; for so many mutants of them, guided by what they reach; for so "
+            "many inputs of\n"
+            "random bytes, or of none. --each reads the names of files from standard input, one a line, and "
+            "prints "
+            "behind each\n"
+            "how many counters of the target the files until then have reached. A finding is told, its input "
+            "is left in " FINDING ", and the program aborts.\n",
+            name);
     return 2;
 }
 
@@ -209,18 +210,30 @@ static int fuzz(unsigned long count, uint64_t seed, char **file, int files)
     return 0;
 }
 
-static int run_files(char **file, int files, bool each)
+static int run_files(char **file, int files)
 {
-    size_t total = 0;
     for (int i = 0; i < files; i++) {
         if (read_input(file[i]) != 0) {
             return 2;
         }
         run_input();
-        if (each) {
-            total += reaches_more();
-            printf("%s\t%zu\n", file[i], total);
+    }
+    return 0;
+}
+
+/* More than fit on a command line. */
+static int run_each(FILE *list)
+{
+    static char name[4096];
+    size_t total = 0;
+    while (fgets(name, sizeof name, list) != NULL) {
+        name[strcspn(name, "\n")] = 0;
+        if (read_input(name) != 0) {
+            return 2;
         }
+        run_input();
+        total += reaches_more();
+        printf("%s\t%zu\n", name, total);
     }
     return 0;
 }
@@ -234,7 +247,7 @@ int main(int argc, char **argv)
     char **names = argv;
     bool makes = strcmp(what, "--fuzz") == 0 || strcmp(what, "--random") == 0 || strcmp(what, "--empty") == 0;
     bool each = strcmp(what, "--each") == 0;
-    if (what[0] == '-' && ((!makes && !each) || argc < 3)) {
+    if (what[0] == '-' && !(each && argc == 2) && (!makes || argc < 3)) {
         return usage(argv[0]);
     }
     if (LLVMFuzzerInitialize(&rest, &names) != 0) {
@@ -246,7 +259,7 @@ int main(int argc, char **argv)
     } else if (makes) {
         run_random(count, seed, what[2] == 'r' ? RANDOM_MAX : 0);
     } else {
-        status = run_files(argv + 1 + each, argc - 1 - each, each);
+        status = each ? run_each(stdin) : run_files(argv + 1, argc - 1);
     }
     target_tell();
     return status;
