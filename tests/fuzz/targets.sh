@@ -47,6 +47,18 @@ grep -q '^no_lost_wakeup: ' "$scratch/out" || { echo 'the finding is not told:';
 expect 1 'no_lost_wakeup is violated' "$LOCKSTEP" replay "$scratch/$(sed -n 's/^replay: lockstep replay //p' "$scratch/out")"
 expect 134 'input: build/reports/finding' env LOCKSTEP_RECIPE=broken-no-sync "$bin/fuzz_session_loss" "$scratch/build/reports/finding"
 
+# ---- what files reach, one after the other ----
+printf '\0' >"$scratch/zero"
+files=("$scratch/zero" fuzz/corpus/session_loss/*)
+printf '%s\n' "${files[@]}" "$scratch/zero" | "$bin/fuzz_session_loss" --each >"$scratch/each" 2>"$scratch/told" ||
+    { echo '--each:'; cat "$scratch/told"; failed=1; }
+same "$(printf '%s\n' "${files[@]}" "$scratch/zero")" "$(cut -f1 "$scratch/each")" 'files that --each has run'
+cut -f2 "$scratch/each" | sort -nC || { echo '--each counts fewer after more files'; failed=1; }
+first=$(sed -n 1p "$scratch/each" | cut -f2) last=$(tail -n 1 "$scratch/each" | cut -f2)
+((first > 0 && last > 20 * first)) || { echo "--each counts $first after one file and $last after all"; failed=1; }
+same "$last situations" "$(sed -n 's/.*; \([0-9]* situations\)$/\1/p' "$scratch/told")" 'situations in all'
+expect 2 'nothing:1:1: expected a file that can be read' bash -c "echo '$scratch/nothing' | '$bin/fuzz_session_loss' --each"
+
 # ---- what is not right on the command line ----
 expect 2 'usage: ' "$bin/fuzz_session_loss" --nonsense
 expect 2 'usage: ' "$bin/fuzz_session_loss"
