@@ -50,6 +50,7 @@ lint_tidy()
         # Headers are seen through the sources that include them.
         [[ $file == *.c ]] && grep -q "/$file\"" build/release-clang/compile_commands.json && sources+=("$file")
     done
+    ((${#sources[@]} > 0)) || return 0
     printf '%s\0' "${sources[@]}" |
         xargs -0 -r -P "$(nproc)" -n 2 clang-tidy --quiet -p build/release-clang 2>build/lint.err || {
         grep -v 'warnings generated\|^Suppressed' build/lint.err >&2 || true

@@ -133,10 +133,12 @@ static void forget_watches(struct handle *h)
     }
 }
 
+/* Below a chroot no path at all is the chroot itself, whose events have the path "/". */
 static void forget_watch(struct handle *h, const char *path)
 {
     for (size_t place = 0; place < PATH_COUNT; place++) {
-        if (strcmp(PATHS[place], path) == 0) {
+        bool chroot = PATHS[place][0] == 0 && strcmp(path, "/") == 0;
+        if (chroot || strcmp(PATHS[place], path) == 0) {
             h->watched[place] = UNWATCHED;
         }
     }

@@ -30,7 +30,7 @@ for file in fuzz/corpus/session_loss/*; do
 done
 fuzz session_loss "${corpus[@]}"
 LOCKSTEP_RECIPE=$LOCKSTEP_BUILD_DIR/recipes/next_in_line.so fuzz recipe "${corpus[@]}"
-fuzz zk_calls
+fuzz zk_calls "$PWD"/fuzz/corpus/zk_calls/*
 for kind in scenario trace; do
     corpus=()
     for file in scenarios/suite/*.scn scenarios/mutex/*.scn docs/findings/*.trace; do
