@@ -99,11 +99,6 @@ descendants()
     done
 }
 
-median_of()
-{
-    sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
-}
-
 # ---- the two sides ----
 
 run_peers()

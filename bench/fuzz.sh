@@ -36,18 +36,19 @@ bench_fuzz()
     mkdir -p "$FUZZ_BENCH_OUT/zero"
     printf '\0' >"$FUZZ_BENCH_OUT/zero/zero"
     for ((run = 1; run <= FUZZ_BENCH_RUNS; run++)); do
-        nothing+=("$(fuzz_bench_rate nothing same zero)")
-        empty+=("$(fuzz_bench_rate session_loss same zero)")
-        campaign+=("$(fuzz_bench_rate session_loss mutator corpus)")
+        nothing+=("$(fuzz_bench_rate nothing same)")
+        empty+=("$(fuzz_bench_rate session_loss same)")
+        campaign+=("$(fuzz_bench_rate session_loss mutator)")
     done
-    fuzz_bench_tell "${nothing[*]}" "${empty[*]}" "${campaign[*]}"
+    fuzz_bench_tell "$(printf '%s\n' "${nothing[@]}" | median_of)" "$(printf '%s\n' "${empty[@]}" | median_of)" \
+        "$(printf '%s\n' "${campaign[@]}" | median_of)"
 }
 
-# fuzz_bench_rate TARGET MUTATOR SEEDS: executions a second.
+# fuzz_bench_rate TARGET MUTATOR: executions a second, from the corpus, or from one byte of zero with the mutator "same".
 fuzz_bench_rate()
 {
     local out=$FUZZ_BENCH_OUT/$1-$2 seeds=$FUZZ_BENCH_OUT/zero
-    [[ $3 == zero ]] || seeds=fuzz/corpus/$1
+    [[ $2 == same ]] || seeds=fuzz/corpus/$1
     rm -rf "$out"
     fuzz_environment "$1" '' 1
     export AFL_CUSTOM_MUTATOR_LIBRARY=$ROOT/$FUZZ_BUILD/fuzz/$2.so AFL_CUSTOM_MUTATOR_ONLY=1
@@ -58,10 +59,10 @@ fuzz_bench_rate()
     awk -F' *: *' '$1 == "execs_per_sec" { printf "%.0f\n", $2 }' "$out/default/fuzzer_stats"
 }
 
+# fuzz_bench_tell NOTHING EMPTY CAMPAIGN
 fuzz_bench_tell()
 {
-    local queue=$FUZZ_BENCH_OUT/session_loss-mutator/default/queue inputs nothing empty campaign
-    nothing=$(fuzz_bench_median "$1") empty=$(fuzz_bench_median "$2") campaign=$(fuzz_bench_median "$3")
+    local nothing=$1 empty=$2 campaign=$3 queue=$FUZZ_BENCH_OUT/session_loss-mutator/default/queue inputs
     printf '%-44s %9s\n' 'inputs per second, medians' '' 'a target that does nothing' "$nothing" \
         'session_loss, an input without decisions' "$empty" 'session_loss, a campaign from the corpus' "$campaign"
     awk -v a="$nothing" -v b="$empty" 'BEGIN { printf "an input without decisions costs %.2f times what nothing costs\n", a / b }'
@@ -72,9 +73,4 @@ fuzz_bench_tell()
     awk -v rate="$campaign" '{ printf "%.2f million steps per second, with as many for each\n", rate * $3 / $1 / 1e6; exit }' \
         <<<"${inputs//,/}"
     awk -F' *: *' '$1 == "stability" { print "stability " $2 }' "$FUZZ_BENCH_OUT/session_loss-mutator/default/fuzzer_stats"
-}
-
-fuzz_bench_median()
-{
-    tr ' ' '\n' <<<"$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }

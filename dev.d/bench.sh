@@ -28,6 +28,12 @@ examples:
 TEXT
 }
 
+# Of the numbers on standard input, one a line.
+median_of()
+{
+    sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
+}
+
 bench_names()
 {
     local source

@@ -45,17 +45,17 @@ void target_count_edges(bool count)
 
 static int usage(const char *name)
 {
-    fprintf(stderr,
-            "usage: %s FILE... | --each <LIST | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | "
-            "--empty COUNT\n\n"
-            "Runs the target for each file; for so many mutants of them, guided by what they reach; for so "
-            "many inputs of\n"
-            "random bytes, or of none. --each reads the names of files from standard input, one a line, and "
-            "prints "
-            "behind each\n"
-            "how many counters of the target the files until then have reached. A finding is told, its input "
-            "is left in " FINDING ", and the program aborts.\n",
-            name);
+    fprintf(
+        stderr,
+        "usage: %s FILE... | --each <LIST | --fuzz COUNT SEED [FILE...] | --random COUNT [SEED] | "
+        "--empty COUNT\n\n"
+        "Runs the target for each file; for so many mutants of them, guided by what they reach; for so "
+        "many inputs of\n"
+        "random bytes, or of none. --each reads names of files, one a line, and prints behind each how many "
+        "counters of\n"
+        "the target the files until then have reached. A finding is told, its input is left in " FINDING
+        ",\nand the program aborts.\n",
+        name);
     return 2;
 }
 

@@ -6,19 +6,41 @@
 readonly PEERS=bench/peers
 readonly PAN_COMPILER=(gcc -O3 -DSAFETY -DNOBOUNDCHECK -w)
 
-# peer_rows [FILE]: one line for each row of the table: name, model, flags of spin, of gcc, of pan, states, transitions,
-# with | between, no blanks around it and no commas in numbers.
+# table_rows SUFFIX COLUMNS [FILE]: one line for each row of the table whose models have this suffix, with so many columns, the last
+# two of them numbers: the columns with | between, no blanks around them and no commas in numbers.
+table_rows()
+{
+    awk -F '|' -v suffix="$1" -v columns="$2" '
+        NF == columns + 2 && $3 ~ "`mutex_[a-z]*[.]" suffix "`" {
+            row = ""
+            for (i = 2; i <= columns + 1; i++) {
+                gsub(/^[ `]+|[ `]+$/, "", $i)
+                if (i >= columns) gsub(/,/, "", $i)
+                row = row (i > 2 ? "|" : "") $i
+            }
+            print row
+        }' "${3:-$PEERS/README.md}"
+}
+
+# peer_rows [FILE]: name, model, flags of spin, of gcc, of pan, states, transitions of each row.
 peer_rows()
 {
-    awk -F '|' '
-        NF == 9 && $3 ~ /`mutex_[a-z]*\.pml`/ {
-            for (i = 2; i <= 8; i++) {
-                gsub(/^[ `]+|[ `]+$/, "", $i)
-            }
-            gsub(/,/, "", $7)
-            gsub(/,/, "", $8)
-            print $2 "|" $3 "|" $4 "|" $5 "|" $6 "|" $7 "|" $8
-        }' "${1:-$PEERS/README.md}"
+    table_rows pml 7 "$@"
+}
+
+# counts_compare NUMBER FILE 'WHAT EXPECTED'...: that the function NUMBER finds these figures in what was printed.
+counts_compare()
+{
+    local number=$1 file=$2 what found failed=0
+    shift 2
+    for what in "$@"; do
+        found=$($number "$file" "${what% *}")
+        if [[ $found != "${what#* }" ]]; then
+            echo "${what% *}: expected ${what#* }, found ${found:-nothing}" >&2
+            failed=1
+        fi
+    done
+    return $failed
 }
 
 # pan_number FILE WHAT: a figure of what pan has printed; nothing if it is not there. Bytes are those that the states take,
@@ -41,15 +63,8 @@ pan_number()
 # pan_compare FILE STATES TRANSITIONS: a search that came to its end without a violation, with the counts of the table.
 pan_compare()
 {
-    local file=$1 what expected found failed=0
-    for what in "states $2" "transitions $3" 'errors 0'; do
-        expected=${what#* }
-        found=$(pan_number "$file" "${what% *}")
-        if [[ $found != "$expected" ]]; then
-            echo "${what% *}: expected $expected, found ${found:-nothing}" >&2
-            failed=1
-        fi
-    done
+    local file=$1 failed=0
+    counts_compare pan_number "$file" "states $2" "transitions $3" 'errors 0' || failed=1
     if grep -q 'max search depth too small\|Search not completed' "$file"; then
         echo 'the search did not come to its end' >&2
         failed=1

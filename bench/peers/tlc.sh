@@ -1,21 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Sourced: running TLC over a model as a row of the second table in README.md says, and reading what it prints. TLC is no
-# Debian package: TLC_JAR names its file (tla2tools.jar).
+# Sourced after pan.sh: running TLC over a model as a row of the second table in README.md says, and reading what it prints. TLC
+# is no Debian package: TLC_JAR names its file (tla2tools.jar).
 
-# tlc_rows [FILE]: one line for each row of the table: name, model, constants, states, transitions, with | between.
+# tlc_rows [FILE]: name, model, constants, states, transitions of each row.
 tlc_rows()
 {
-    awk -F '|' '
-        NF == 7 && $3 ~ /`mutex_[a-z]*\.tla`/ {
-            for (i = 2; i <= 6; i++) {
-                gsub(/^[ `]+|[ `]+$/, "", $i)
-            }
-            gsub(/,/, "", $5)
-            gsub(/,/, "", $6)
-            print $2 "|" $3 "|" $4 "|" $5 "|" $6
-        }' "${1:-$PEERS/README.md}"
+    table_rows tla 5 "$@"
 }
 
 # tlc_prepare FOLDER MODEL CONSTANTS: the model and what TLC is to check, in FOLDER.
@@ -49,15 +41,8 @@ tlc_number()
 # tlc_compare FILE STATES TRANSITIONS: a search that came to its end without an error, with the counts of the table.
 tlc_compare()
 {
-    local failed=0 what found expected
-    for what in "states $2" "transitions $3"; do
-        expected=${what#* }
-        found=$(tlc_number "$1" "${what% *}")
-        if [[ $found != "$expected" ]]; then
-            echo "${what% *}: expected $expected, found ${found:-nothing}" >&2
-            failed=1
-        fi
-    done
+    local failed=0
+    counts_compare tlc_number "$1" "states $2" "transitions $3" || failed=1
     if ! grep -q '^Model checking completed. No error has been found.' "$1"; then
         echo 'TLC does not say that there is no error' >&2
         failed=1

@@ -224,20 +224,26 @@ static void judge(const struct check_set *set, struct check_table *table, struct
     }
 }
 
-/* To the judges a process that closed its session and forgot everything is like one that is gone. Copies the event only then:
- * it has just been put together byte by byte, and reading it as a whole would wait for that. */
+/* To the judges a process that closed its session and forgot everything is like one that is gone. */
+static uint8_t kind_as_judged(const struct event *event)
+{
+    return event->kind == EVENT_STOPPED ? EVENT_CRASHED : event->kind;
+}
+
+/* Copies the event only if it is another one to the judges: it has just been put together byte by byte, and reading it as a whole
+ * would wait for that. */
 static const struct event *as_judged(const struct event *event, struct event *copy)
 {
-    if (event->kind != EVENT_STOPPED)
+    if (kind_as_judged(event) == event->kind)
         return event;
     *copy = *event;
-    copy->kind = EVENT_CRASHED;
+    copy->kind = kind_as_judged(event);
     return copy;
 }
 
 bool check_set_wants(const struct check_set *set, const struct event *seen)
 {
-    int kind = seen->kind == EVENT_STOPPED ? EVENT_CRASHED : seen->kind;
+    int kind = kind_as_judged(seen);
     return (set->ledger_wants & EVENT_BIT(kind)) != 0 || set->wants[kind] != 0;
 }
 
