@@ -32,6 +32,15 @@ if(LOCKSTEP_WERROR)
     add_compile_options(-Werror)
 endif()
 
+# Left to itself, gcc copies and clears small structs by string instructions, which take longer to begin than the rest of such a
+# copy takes: a tenth of a search's time.
+if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    add_compile_options(
+        -mmemcpy-strategy=unrolled_loop:128:noalign,libcall:-1:noalign
+        -mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign
+    )
+endif()
+
 if(LOCKSTEP_SANITIZE)
     add_compile_options(-fsanitize=${LOCKSTEP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${LOCKSTEP_SANITIZE})

@@ -83,7 +83,7 @@ static void name_process(struct canon *canon, int process, const void *where, si
     if (canon->symmetry == NULL || process < 0 || process >= (int)canon->owners) {
         return;
     }
-    part->roles |= 1u << process;
+    part->roles = (uint8_t)(part->roles | 1u << process); /* symmetry is for few */
     if (size > 0) {
         blank(canon, where, size, with);
     }
@@ -416,19 +416,33 @@ static uint64_t rank_part(struct canon *canon, const struct canon_part *part)
     return hash_ranks(canon, part->count, part->block);
 }
 
-uint64_t canon_line_hash(const struct canon *canon, int line)
+/* A hash of the numbers that a line has in the present state. */
+static uint64_t hash_line(const struct canon *canon, int line)
 {
     return hash_mix(canon->quick[line] ^ ((uint64_t)line + 1) * 0x9e3779b97f4a7c15u);
 }
 
+struct line_keys canon_line_keys(const struct canon *canon)
+{
+    struct line_keys keys = {0};
+    for (int i = 0; i < QUICK_LINES / 2; i++) {
+        uint64_t low = hash_line(canon, i), high = hash_line(canon, i + QUICK_LINES / 2);
+        for (int set = 0; set < 1 << i; set++) {
+            keys.of_low[set | 1 << i] = keys.of_low[set] + low;
+            keys.of_high[set | 1 << i] = keys.of_high[set] + high;
+        }
+    }
+    return keys;
+}
+
 /* A part's ranks follow from it and from the numbers that its lines have: they are ranked once for each such pair, as long
  * as it is remembered. */
-static uint64_t ranks_of(struct canon *canon, const struct canon_part *part, const uint64_t *line_hash)
+static uint64_t ranks_of(struct canon *canon, const struct canon_part *part, const struct line_keys *keys)
 {
     if (part->count == 0) {
         return 0;
     }
-    uint64_t key = canon_part_key(part, line_hash);
+    uint64_t key = canon_part_key(part, keys);
     struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
     if (ranking->key != key) {
         *ranking = (struct ranking){key, rank_part(canon, part)};
@@ -466,21 +480,20 @@ static uint64_t sum_slowly(struct canon *canon, const struct canon_part *const *
 
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
 {
-    uint64_t line_hash[QUICK_LINES];
     note_base(canon, parts);
     if (canon->symmetry != NULL) {
-        return symmetry_sum(canon, parts, plain);
+        uint64_t sum = symmetry_sum(canon, parts, plain);
+        symmetry_keep(canon);
+        return sum;
     }
     if (canon->base.plain) {
         return sum_slowly(canon, parts, plain);
     }
     memcpy(canon->quick, canon->base.present, sizeof canon->quick);
-    for (int line = 0; line < QUICK_LINES; line++) {
-        line_hash[line] = canon_line_hash(canon, line);
-    }
+    struct line_keys keys = canon_line_keys(canon);
     canon->base.rank_sum = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        canon->base.ranks[block] = ranks_of(canon, parts[block], line_hash);
+        canon->base.ranks[block] = ranks_of(canon, parts[block], &keys);
         canon->base.rank_sum += canon->base.ranks[block];
     }
     return canon->base.skeletons + canon->base.rank_sum;
@@ -534,7 +547,6 @@ static void find_numbers(struct canon *canon, const struct canon_part *const *ch
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain)
 {
-    uint64_t line_hash[QUICK_LINES];
     bool other[ARENA_BLOCKS_MAX];
     bool slow = canon->base.plain;
     unsigned lines = 0;
@@ -552,18 +564,18 @@ uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *ch
     find_numbers(canon, changed, count, other);
     for (int line = 0; line < QUICK_LINES; line++) {
         lines |= (unsigned)(canon->quick[line] != canon->base.present[line]) << line;
-        line_hash[line] = canon_line_hash(canon, line);
     }
+    struct line_keys keys = canon_line_keys(canon);
     uint64_t sum = canon->base.skeletons + canon->base.rank_sum;
     for (int i = 0; i < count; i++) {
         int block = changed[i]->block;
         sum += changed[i]->skeleton - canon->base.part[block]->skeleton;
-        sum += ranks_of(canon, changed[i], line_hash) - canon->base.ranks[block];
+        sum += ranks_of(canon, changed[i], &keys) - canon->base.ranks[block];
     }
     for (int block = 0; lines != 0 && block < canon->arena->blocks; block++) {
         const struct canon_part *part = canon->base.part[block];
         if ((part->lines & lines) != 0 && !other[block]) {
-            sum += ranks_of(canon, part, line_hash) - canon->base.ranks[block];
+            sum += ranks_of(canon, part, &keys) - canon->base.ranks[block];
         }
     }
     return sum;

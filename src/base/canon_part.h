@@ -45,7 +45,8 @@ struct canon_part {
     uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
     uint64_t skeleton;
     uint64_t quick[QUICK_LINES]; /* the numbers that are present, a bit for each */
-    uint32_t roles;              /* the processes that are named, a bit for each */
+    uint8_t roles;               /* the processes that are named, a bit for each */
+    uint8_t mixed; /* those that are named together with others, in a record or outside of any */
     uint16_t count;
     uint16_t records;
     uint16_t block;
@@ -125,18 +126,20 @@ static inline struct canon_record *records_of(const struct canon_part *part)
     return (struct canon_record *)(void *)((unsigned char *)values_of(part) + values_bytes(part));
 }
 
+/* What the lines of a part add to its key, for each set of them: half of the lines in either list. */
+struct line_keys {
+    uint64_t of_low[1 << QUICK_LINES / 2], of_high[1 << QUICK_LINES / 2];
+};
+
 /* What ranks in a part follow from: it, and the numbers that its lines have. */
-static inline uint64_t canon_part_key(const struct canon_part *part, const uint64_t *line_hash)
+static inline uint64_t canon_part_key(const struct canon_part *part, const struct line_keys *keys)
 {
-    uint64_t key = part->hash;
-    for (unsigned lines = part->lines; lines != 0; lines &= lines - 1) {
-        key += line_hash[__builtin_ctz(lines)];
-    }
-    return key;
+    unsigned low = (1u << QUICK_LINES / 2) - 1;
+    return part->hash + keys->of_low[part->lines & low] + keys->of_high[part->lines >> QUICK_LINES / 2];
 }
 
-/* A hash of the numbers that a line has in the present state. */
-uint64_t canon_line_hash(const struct canon *canon, int line);
+/* For the numbers of the present state. */
+struct line_keys canon_line_keys(const struct canon *canon);
 
 /* The rank of a number among those of its line, or of its owner, once these are known by bits. */
 unsigned canon_rank(const struct canon *canon, const struct value *value);
@@ -153,6 +156,9 @@ void symmetry_rewrite(struct canon *canon, uint32_t at, size_t size, int owner);
 void symmetry_finish_block(struct canon *canon, int block, uint32_t used);
 uint64_t symmetry_seed(const struct canon *canon, int block);
 uint64_t symmetry_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
+
+/* Makes the state that was summed up last the one that others are compared with: what they have in common is not looked up. */
+void symmetry_keep(struct canon *canon);
 void symmetry_close(struct symmetry *symmetry);
 
 #endif

@@ -9,19 +9,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASHES 131072u /* remembered; a power of two */
+#define HASHES 65536u /* remembered; a power of two */
+#define SHARES 8192u  /* likewise */
 
 /* What stands for a process where it is named. */
-typedef uint8_t place_list[SYMMETRY_PROCESSES_MAX];
-
 enum { PLACE_NOBODY, PLACE_ME, PLACE_ANOTHER, PLACE_FIRST };
+
+struct naming {
+    _Alignas(8) uint8_t place[8];
+};
+
+_Static_assert(SYMMETRY_PROCESSES_MAX <= 8, "the places are one word");
+
+/* The hash of a part in which something stands for each process. */
+struct recalled {
+    uint64_t key;
+    uint64_t hash;
+};
+
+/* What everybody's part holds of each process, who is "me" there, in pieces that name nobody else; and in pieces that name
+ * nobody. */
+struct shares {
+    uint64_t key;
+    uint64_t of[SYMMETRY_PROCESSES_MAX];
+    uint64_t of_nobody;
+};
+
+/* What a state's parts are worth before it is known who is who. */
+struct seen {
+    uint64_t key[ARENA_BLOCKS_MAX];         /* what the ranks in a block's part follow from */
+    uint64_t own[ARENA_BLOCKS_MAX];         /* of a process's block: its hash by its owner's `first` */
+    struct shares shares[ARENA_BLOCKS_MAX]; /* of blocks that are everybody's */
+};
 
 struct symmetry {
     struct symmetry_layout layout;
-    struct ranking *hashes;
+    struct recalled *hashes;
+    struct shares *shares;
+    struct naming first[SYMMETRY_PROCESSES_MAX]; /* each is "me" in one, and nobody else is known */
+    /* For each set of processes, a bit for each: all ones in their bytes of a naming. */
+    uint64_t bytes_of[1 << SYMMETRY_PROCESSES_MAX];
     bool by_counting; /* numbers of the present state are too large for bits */
-    uint64_t line_hash[QUICK_LINES];
+    bool is_seen;     /* `now` is of the present state */
+    struct seen now, base;
+    const struct seen *seen[ARENA_BLOCKS_MAX]; /* by block, which of them has it */
+    uint64_t alone[SYMMETRY_PROCESSES_MAX];    /* what is each process's alone, of the present state */
+    uint64_t of_nobody;
 };
+
+#define MIX_NAMES 0x9e3779b97f4a7c15u
+
+static struct naming seen_by(const struct naming *naming, int me)
+{
+    struct naming seen = *naming;
+    seen.place[me] = PLACE_ME;
+    return seen;
+}
+
+static int process_count(const struct canon *canon)
+{
+    return canon->owners < SYMMETRY_PROCESSES_MAX ? (int)canon->owners : SYMMETRY_PROCESSES_MAX;
+}
 
 bool symmetry_open(struct canon *canon, const struct symmetry_layout *layout)
 {
@@ -31,23 +79,30 @@ bool symmetry_open(struct canon *canon, const struct symmetry_layout *layout)
     }
     symmetry->layout = *layout;
     symmetry->hashes = calloc(HASHES, sizeof *symmetry->hashes);
-    if (symmetry->hashes == NULL) {
-        free(symmetry);
-        return false;
-    }
+    symmetry->shares = aligned_alloc(64, SHARES * sizeof *symmetry->shares);
     canon->symmetry = symmetry;
+    if (symmetry->hashes == NULL || symmetry->shares == NULL) {
+        return false; /* canon_close() frees the rest */
+    }
+    memset(symmetry->shares, 0, SHARES * sizeof *symmetry->shares);
+    struct naming nobody = {{0}};
+    for (int p = 0; p < process_count(canon); p++) {
+        nobody.place[p] = PLACE_ANOTHER;
+        for (unsigned set = 0; set < 1u << SYMMETRY_PROCESSES_MAX; set++) {
+            ((uint8_t *)&symmetry->bytes_of[set])[p] = (set >> p & 1u) != 0 ? 0xff : 0;
+        }
+    }
+    for (int p = 0; p < process_count(canon); p++) {
+        symmetry->first[p] = seen_by(&nobody, p);
+    }
     return true;
-}
-
-static int process_count(const struct canon *canon)
-{
-    return canon->owners < SYMMETRY_PROCESSES_MAX ? (int)canon->owners : SYMMETRY_PROCESSES_MAX;
 }
 
 void symmetry_close(struct symmetry *symmetry)
 {
     if (symmetry != NULL) {
         free(symmetry->hashes);
+        free(symmetry->shares);
         free(symmetry);
     }
 }
@@ -137,12 +192,6 @@ static void take_records(struct canon *canon)
     memcpy(records_of(part), canon->record, part->records * sizeof *canon->record);
 }
 
-void symmetry_finish_block(struct canon *canon, int block, uint32_t used)
-{
-    symmetry_rewrite(canon, 0, used, canon->symmetry->layout.owner[block]);
-    take_records(canon);
-}
-
 /* ---- a part, given what stands for each process ---- */
 
 static unsigned rank_of(const struct canon *canon, const struct value *value)
@@ -168,13 +217,14 @@ static int process_of(const struct canon *canon, const struct value *value)
 }
 
 static uint64_t hash_values(const struct canon *canon, const struct value *value, int count,
-                            const place_list place, uint64_t seed)
+                            const struct naming *naming, uint64_t seed)
 {
     static _Alignas(8) uint16_t code[PART_VALUES_MAX + 4];
     int padded = 0;
     for (; padded < count; padded++) {
         int process = process_of(canon, &value[padded]);
-        unsigned stands = process < 0 || process >= (int)canon->owners ? PLACE_NOBODY : place[process];
+        unsigned stands =
+            process < 0 || process >= (int)canon->owners ? PLACE_NOBODY : naming->place[process];
         code[padded] = (uint16_t)(stands << OWNER_SHIFT | rank_of(canon, &value[padded]));
     }
     while (padded % 4 != 0) {
@@ -183,69 +233,216 @@ static uint64_t hash_values(const struct canon *canon, const struct value *value
     return hash_mix(hash_bytes(code, (size_t)padded * sizeof *code, seed));
 }
 
-static bool names(const struct canon *canon, const struct value *value, int count, int process)
+/* Processes that the values name, a bit for each. */
+static unsigned roles_of(const struct canon *canon, const struct value *value, int count)
 {
+    unsigned roles = 0;
     for (int i = 0; i < count; i++) {
-        if (process_of(canon, &value[i]) == process) {
-            return true;
-        }
+        int process = process_of(canon, &value[i]);
+        roles |= process >= 0 && process < process_count(canon) ? 1u << process : 0;
     }
-    return false;
+    return roles;
 }
 
-/* The sum over the records that name `me` (all: -1), and of the rest of the part if `whole`. */
-static uint64_t hash_part(const struct canon *canon, const struct canon_part *part, const place_list place,
-                          bool whole, int me)
+/* A record of a part, or all that stands in none. */
+struct piece {
+    const struct value *value;
+    int count;
+    unsigned roles;
+    uint64_t seed;
+};
+
+static struct piece piece_of(const struct canon *canon, const struct value *value, int count, uint64_t seed)
+{
+    return (struct piece){value, count, roles_of(canon, value, count), seed};
+}
+
+/* All pieces of a part, the rest last; good until the next call. Returns how many there are. */
+static int list_pieces(const struct canon *canon, const struct canon_part *part, const struct piece **list)
 {
     static struct value rest[PART_VALUES_MAX];
+    static struct piece piece[PART_RECORDS_MAX + 1];
     const struct value *value = values_of(part);
     const struct canon_record *record = records_of(part);
-    uint64_t sum = 0;
     int at = 0, count = 0;
-    for (int i = 0; i <= part->records; i++) {
-        int until = i < part->records ? record[i].begin : part->count;
-        for (; at < until; at++) {
-            rest[count++] = value[at];
+    for (int i = 0; i < part->records; i++) {
+        while (at < record[i].begin) {
+            rest[count++] = value[at++];
         }
-        if (i < part->records) {
-            int size = record[i].end - record[i].begin;
-            if (me < 0 || names(canon, value + at, size, me)) {
-                sum += hash_values(canon, value + at, size, place, record[i].hash);
-            }
-            at = record[i].end;
-        }
+        piece[i] = piece_of(canon, value + at, record[i].end - at, record[i].hash);
+        at = record[i].end;
     }
-    return whole ? sum + hash_values(canon, rest, count, place, part->skeleton) : sum;
+    while (at < part->count) {
+        rest[count++] = value[at++];
+    }
+    piece[part->records] = piece_of(canon, rest, count, part->skeleton);
+    *list = piece;
+    return part->records + 1;
 }
 
-static uint64_t pack_places(const struct canon *canon, const place_list place)
+static bool is_mixed(unsigned roles)
 {
-    uint64_t packed = 0;
-    for (int p = 0; p < process_count(canon); p++) {
-        packed = packed << 8 | place[p];
-    }
-    return packed;
+    return (roles & (roles - 1)) != 0;
 }
 
-/* The same, remembered: it follows from the part, from the numbers that its lines have, and from what stands for whom. */
-static uint64_t recall_part(const struct canon *canon, const struct canon_part *part, const place_list place,
-                            bool whole, int me)
+static void note_mixed(const struct canon *canon, struct canon_part *part)
+{
+    const struct piece *piece;
+    int count = list_pieces(canon, part, &piece);
+    part->mixed = 0;
+    for (int i = 0; i < count; i++) {
+        part->mixed = (uint8_t)(part->mixed | (is_mixed(piece[i].roles) ? piece[i].roles : 0));
+    }
+}
+
+void symmetry_finish_block(struct canon *canon, int block, uint32_t used)
+{
+    symmetry_rewrite(canon, 0, used, canon->symmetry->layout.owner[block]);
+    take_records(canon);
+    note_mixed(canon, canon->part);
+}
+
+static uint64_t hash_piece(const struct canon *canon, const struct piece *piece, const struct naming *naming)
+{
+    return hash_values(canon, piece->value, piece->count, naming, piece->seed);
+}
+
+/* Which pieces of a part are summed up. */
+enum choice { ALL_PIECES, MIXED_PIECES };
+
+/* The sum over pieces, of those that name `me` (-1: of all). */
+static uint64_t hash_part(const struct canon *canon, const struct canon_part *part,
+                          const struct naming *naming, enum choice choice, int me)
+{
+    const struct piece *piece;
+    int count = list_pieces(canon, part, &piece);
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++) {
+        bool chosen = choice == ALL_PIECES || is_mixed(piece[i].roles);
+        if (chosen && (me < 0 || (piece[i].roles >> me & 1u) != 0)) {
+            sum += hash_piece(canon, &piece[i], naming);
+        }
+    }
+    return sum;
+}
+
+/* The same, remembered: it follows from the part, from the numbers that its lines have, and from what stands for those whom it
+ * names. */
+static uint64_t recall_part(const struct canon *canon, const struct canon_part *part,
+                            const struct naming *naming, enum choice choice, int me)
 {
     struct symmetry *symmetry = canon->symmetry;
+    uint64_t names;
     if (symmetry->by_counting) {
-        return hash_part(canon, part, place, whole, me);
+        return hash_part(canon, part, naming, choice, me);
     }
-    uint64_t places = part->roles != 0 ? pack_places(canon, place) : 0;
-    uint64_t key = hash_mix(canon_part_key(part, symmetry->line_hash) +
-                            hash_mix(hash_mix(places) + (uint64_t)(me + 1) * 2 + whole + 1));
-    struct ranking *known = &symmetry->hashes[(key ^ key >> 32) & (HASHES - 1)];
+    memcpy(&names, naming->place, sizeof names);
+    names &= symmetry->bytes_of[choice == ALL_PIECES ? part->roles : part->mixed];
+    uint64_t key = hash_mix(symmetry->now.key[part->block] ^
+                            (names | (uint64_t)(me + 1) << 56 | (uint64_t)choice << 60) * MIX_NAMES);
+    struct recalled *known = &symmetry->hashes[key & (HASHES - 1)];
     if (known->key != key) {
-        *known = (struct ranking){key, hash_part(canon, part, place, whole, me)};
+        *known = (struct recalled){key, hash_part(canon, part, naming, choice, me)};
     }
-    return known->ranks;
+    return known->hash;
 }
 
 /* ---- colours ---- */
+
+static void find_shares(const struct canon *canon, const struct canon_part *part, struct shares *shares)
+{
+    const struct piece *piece;
+    int count = list_pieces(canon, part, &piece);
+    memset(shares, 0, sizeof *shares);
+    for (int i = 0; i < count; i++) {
+        if (piece[i].roles == 0) {
+            shares->of_nobody += hash_piece(canon, &piece[i], &canon->symmetry->first[0]);
+        } else if (!is_mixed(piece[i].roles)) {
+            int p = __builtin_ctz(piece[i].roles);
+            shares->of[p] += hash_piece(canon, &piece[i], &canon->symmetry->first[p]);
+        }
+    }
+}
+
+static const struct shares *recall_shares(const struct canon *canon, const struct canon_part *part)
+{
+    static struct shares found;
+    struct symmetry *symmetry = canon->symmetry;
+    if (symmetry->by_counting) {
+        find_shares(canon, part, &found);
+        return &found;
+    }
+    uint64_t key = hash_mix(symmetry->now.key[part->block]);
+    struct shares *known = &symmetry->shares[key & (SHARES - 1)];
+    if (known->key != key) {
+        find_shares(canon, part, known);
+        known->key = key;
+    }
+    return known;
+}
+
+/* What the part of this block is worth before anything is known of the others. */
+static void see_block(const struct canon *canon, const struct canon_part *part, int block)
+{
+    struct symmetry *symmetry = canon->symmetry;
+    int owner = symmetry->layout.owner[block];
+    if (owner >= 0) {
+        symmetry->now.own[block] = recall_part(canon, part, &symmetry->first[owner], ALL_PIECES, -1);
+    } else {
+        symmetry->now.shares[block] = *recall_shares(canon, part);
+    }
+}
+
+/* What is each process's own, with what everybody's parts hold of it alone; and what is nobody's. */
+static void sum_alone(const struct canon *canon)
+{
+    struct symmetry *symmetry = canon->symmetry;
+    uint64_t *alone = symmetry->alone;
+    memset(alone, 0, sizeof symmetry->alone);
+    symmetry->of_nobody = 0;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        const struct seen *seen = symmetry->seen[block];
+        int owner = symmetry->layout.owner[block];
+        if (owner >= 0) {
+            alone[owner] += seen->own[block];
+            continue;
+        }
+        symmetry->of_nobody += seen->shares[block].of_nobody;
+        for (int p = 0; p < SYMMETRY_PROCESSES_MAX; p++) {
+            alone[p] += seen->shares[block].of[p];
+        }
+    }
+}
+
+/* Of a block that is as it was in the base, among the same numbers, the same holds as there. */
+static void see(const struct canon *canon, const struct canon_part *const *parts)
+{
+    struct symmetry *symmetry = canon->symmetry;
+    symmetry->is_seen = !symmetry->by_counting;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        bool same = symmetry->now.key[block] == symmetry->base.key[block] && !symmetry->by_counting;
+        symmetry->seen[block] = same ? &symmetry->base : &symmetry->now;
+        if (!same) {
+            see_block(canon, parts[block], block);
+        }
+    }
+    sum_alone(canon);
+}
+
+/* The colours before anything is known of the others. */
+static void find_first_colors(const struct canon *canon, const struct canon_part *const *parts,
+                              uint64_t *color)
+{
+    const struct symmetry *symmetry = canon->symmetry;
+    memcpy(color, symmetry->alone, sizeof symmetry->alone);
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        unsigned mixed = symmetry->layout.owner[block] < 0 ? parts[block]->mixed : 0;
+        for (; mixed != 0; mixed &= mixed - 1) {
+            int p = __builtin_ctz(mixed);
+            color[p] += recall_part(canon, parts[block], &symmetry->first[p], MIXED_PIECES, p);
+        }
+    }
+}
 
 /* A process among those that are put in order: by the class that it had, then by colour. */
 struct ranked {
@@ -255,21 +452,22 @@ struct ranked {
 };
 
 static uint64_t color_of(const struct canon *canon, const struct canon_part *const *parts, int me,
-                         const place_list others)
+                         const struct naming *others)
 {
-    const struct symmetry_layout *layout = &canon->symmetry->layout;
-    place_list place;
+    const struct symmetry *symmetry = canon->symmetry;
+    struct naming naming = seen_by(others, me);
     uint64_t sum = 0;
-    memcpy(place, others, sizeof place);
-    place[me] = PLACE_ME;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        if (layout->owner[block] == me) {
-            sum += recall_part(canon, parts[block], place, true, -1);
-        } else if (layout->owner[block] < 0 && (parts[block]->roles >> me & 1u) != 0) {
-            sum += recall_part(canon, parts[block], place, false, me);
+        if (symmetry->layout.owner[block] == me) {
+            sum += recall_part(canon, parts[block], &naming, ALL_PIECES, -1);
+        } else if (symmetry->layout.owner[block] < 0) {
+            sum += symmetry->seen[block]->shares[block].of[me];
+            if ((parts[block]->mixed >> me & 1u) != 0) {
+                sum += recall_part(canon, parts[block], &naming, MIXED_PIECES, me);
+            }
         }
     }
-    return hash_mix(sum);
+    return sum;
 }
 
 static bool is_before(const struct ranked *a, const struct ranked *b)
@@ -289,51 +487,74 @@ static void sort_ranked(struct ranked *ranked, int count)
     }
 }
 
-/* Splits classes by the colours of their members, given everybody's class, until that tells no more of them apart. Returns
- * how many classes there are. */
+/* Splits classes by the colours of their members. Returns how many there are then. */
+static int split_classes(uint8_t *class, const uint64_t *color, int count)
+{
+    struct ranked ranked[SYMMETRY_PROCESSES_MAX];
+    int classes = 0;
+    for (int p = 0; p < count; p++) {
+        ranked[p] = (struct ranked){class[p], (uint8_t)p, color[p]};
+    }
+    sort_ranked(ranked, count);
+    for (int i = 0; i < count; i++) {
+        classes += i > 0 && is_before(&ranked[i - 1], &ranked[i]);
+        class[ranked[i].process] = (uint8_t)classes;
+    }
+    return classes + 1;
+}
+
+/* The same, given everybody's class, until that tells no more of them apart. */
 static int refine(const struct canon *canon, const struct canon_part *const *parts, uint8_t *class,
                   int classes)
 {
-    struct ranked ranked[SYMMETRY_PROCESSES_MAX];
+    uint64_t color[SYMMETRY_PROCESSES_MAX];
     int count = process_count(canon), before;
     do {
-        place_list others = {0};
+        struct naming others = {{0}};
         before = classes;
         for (int p = 0; p < count; p++) {
-            others[p] = (uint8_t)(PLACE_ANOTHER + class[p]);
+            others.place[p] = (uint8_t)(PLACE_ANOTHER + class[p]);
         }
         for (int p = 0; p < count; p++) {
-            ranked[p] = (struct ranked){class[p], (uint8_t)p, color_of(canon, parts, p, others)};
+            color[p] = color_of(canon, parts, p, &others);
         }
-        sort_ranked(ranked, count);
-        classes = 0;
-        for (int i = 0; i < count; i++) {
-            classes += i > 0 && is_before(&ranked[i - 1], &ranked[i]);
-            class[ranked[i].process] = (uint8_t)classes;
-        }
-        classes++;
+        classes = split_classes(class, color, count);
     } while (classes > before && classes < count);
     return classes;
 }
 
 /* ---- a state ---- */
 
-static uint64_t sum_in_places(const struct canon *canon, const struct canon_part *const *parts,
-                              const place_list place)
+/* How much more a process's block is worth when it is known who the others are. */
+static uint64_t more_of_own(const struct canon *canon, const struct canon_part *part, int owner,
+                            const struct naming *naming)
 {
-    const struct symmetry_layout *layout = &canon->symmetry->layout;
-    uint64_t own[SYMMETRY_PROCESSES_MAX] = {0};
-    uint64_t sum = 0;
+    if ((part->roles & ~(1u << owner)) == 0) {
+        return 0;
+    }
+    struct naming named = seen_by(naming, owner);
+    return recall_part(canon, part, &named, ALL_PIECES, -1) -
+           canon->symmetry->seen[part->block]->own[part->block];
+}
+
+/* What is a process's own goes with its place, and there names nobody else, or them by their places. */
+static uint64_t sum_in_places(const struct canon *canon, const struct canon_part *const *parts,
+                              const struct naming *naming)
+{
+    const struct symmetry *symmetry = canon->symmetry;
+    uint64_t own[SYMMETRY_PROCESSES_MAX];
+    uint64_t sum = symmetry->of_nobody;
+    memcpy(own, symmetry->alone, sizeof own);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        uint64_t hash = recall_part(canon, parts[block], place, true, -1);
-        if (layout->owner[block] < 0) {
-            sum += hash;
-        } else {
-            own[layout->owner[block]] += hash;
+        int owner = symmetry->layout.owner[block];
+        if (owner >= 0) {
+            own[owner] += more_of_own(canon, parts[block], owner, naming);
+        } else if (parts[block]->mixed != 0) {
+            sum += recall_part(canon, parts[block], naming, MIXED_PIECES, -1);
         }
     }
     for (int p = 0; p < process_count(canon); p++) {
-        sum += hash_mix(own[p] ^ hash_mix(place[p]));
+        sum += hash_mix(own[p] ^ hash_mix(naming->place[p]));
     }
     return sum;
 }
@@ -343,7 +564,7 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
 {
     struct symmetry *symmetry = canon->symmetry;
     bool refused = false;
-    symmetry->by_counting = *fixed = false;
+    symmetry->by_counting = symmetry->is_seen = *fixed = false;
     memset(canon->quick, 0, sizeof canon->quick);
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
@@ -360,8 +581,9 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
     if (symmetry->by_counting) {
         canon_rank_all(canon, parts);
     }
-    for (int line = 0; line < QUICK_LINES; line++) {
-        symmetry->line_hash[line] = canon_line_hash(canon, line);
+    struct line_keys keys = canon_line_keys(canon);
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        symmetry->now.key[block] = canon_part_key(parts[block], &keys);
     }
     return true;
 }
@@ -369,11 +591,11 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
 static uint64_t sum_in_classes(const struct canon *canon, const struct canon_part *const *parts,
                                const uint8_t *class)
 {
-    place_list place = {0};
+    struct naming naming = {{0}};
     for (int p = 0; p < process_count(canon); p++) {
-        place[p] = (uint8_t)(PLACE_FIRST + class[p]);
+        naming.place[p] = (uint8_t)(PLACE_FIRST + class[p]);
     }
-    return sum_in_places(canon, parts, place);
+    return sum_in_places(canon, parts, &naming);
 }
 
 /* The first class that has several members. */
@@ -418,20 +640,41 @@ static uint64_t least_sum(const struct canon *canon, const struct canon_part *co
 uint64_t symmetry_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
 {
     uint8_t class[SYMMETRY_PROCESSES_MAX] = {0};
+    uint64_t color[SYMMETRY_PROCESSES_MAX];
+    int count = process_count(canon);
     bool fixed;
     if (!look_at(canon, parts, &fixed)) {
         return plain;
     }
-    for (int p = 0; fixed && p < process_count(canon); p++) {
-        class[p] = (uint8_t)p;
+    see(canon, parts);
+    if (fixed) {
+        for (int p = 0; p < count; p++) {
+            class[p] = (uint8_t)p;
+        }
+        return sum_in_classes(canon, parts, class);
     }
-    return fixed ? sum_in_classes(canon, parts, class) : least_sum(canon, parts, class, 1);
+    find_first_colors(canon, parts, color);
+    int classes = split_classes(class, color, count);
+    return classes == count ? sum_in_classes(canon, parts, class) : least_sum(canon, parts, class, classes);
+}
+
+void symmetry_keep(struct canon *canon)
+{
+    const struct seen *now = &canon->symmetry->now;
+    struct seen *base = &canon->symmetry->base;
+    for (int block = 0; block < canon->arena->blocks && canon->symmetry->is_seen; block++) {
+        if (now->key[block] != base->key[block]) {
+            base->key[block] = now->key[block];
+            base->own[block] = now->own[block];
+            base->shares[block] = now->shares[block];
+        }
+    }
 }
 
 uint64_t symmetry_under(struct canon *canon, const uint8_t *to)
 {
     const struct canon_part *parts[ARENA_BLOCKS_MAX];
-    place_list place = {0};
+    struct naming naming = {{0}};
     bool fixed;
     uint64_t plain = arena_fingerprint(canon->arena);
     for (int block = 0; block < canon->arena->blocks; block++) {
@@ -441,8 +684,9 @@ uint64_t symmetry_under(struct canon *canon, const uint8_t *to)
     if (!look_at(canon, parts, &fixed)) {
         return plain;
     }
+    see(canon, parts);
     for (int p = 0; p < process_count(canon); p++) {
-        place[p] = (uint8_t)(PLACE_FIRST + (fixed ? p : to[p]));
+        naming.place[p] = (uint8_t)(PLACE_FIRST + (fixed ? p : to[p]));
     }
-    return sum_in_places(canon, parts, place);
+    return sum_in_places(canon, parts, &naming);
 }

@@ -7,7 +7,8 @@
  * is after its processes have been put into an order that follows from what they are: each gets a colour, a hash of its own
  * blocks and of what the others hold of it, in which everybody is "me" or "another"; they are sorted by colour, and all that
  * names a process (the owner of a session, of an attempt, of a watch) names its place in that order. Numbers have been
- * renamed before, so that neither tells who is who. Where colours leave a tie, each of the tied is taken for the first of
+ * renamed before, so that neither tells who is who. A record in everybody's block that names one process only counts as its own:
+ * its worth does not depend on the order, and mostly is known. Where colours leave a tie, each of the tied is taken for the first of
  * them once, and the others are looked at again; the least fingerprint counts.
  *
  * What is sound about it: if two states have the same fingerprint, one is the other with processes renamed, unless hashes

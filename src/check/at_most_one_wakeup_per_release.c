@@ -17,8 +17,9 @@
  *
  * It does not see: two waiting owners of one process woken by one deletion; wake-ups by watches that stood when another
  * owner of the process gave up; a second wake-up by an older deletion that is delivered after a wake-up by a newer one on
- * the same lock (one record per lock keeps the state small, and another schedule shows it); the cost of requests that
- * follow a wake-up (bounded_work). */
+ * the same lock (one record per lock keeps the state small, and another schedule shows it); a second wake-up of a process
+ * that is told of its watch only after the first wake-up (likewise); the cost of requests that follow a wake-up
+ * (bounded_work). */
 #include <check/properties.h>
 
 /* ZooKeeper's event type for new contents, as when a holder is asked to give the lock back. */
@@ -58,6 +59,17 @@ static void observe_watch(struct check_table *table, const struct event *event)
         end_stale(table, event);
 }
 
+/* Somebody else waits who watches that node too, or the line as a whole. */
+static bool others_watch(struct check_table *table, int lock, int process, int64_t czxid)
+{
+    struct check_record *watch = table_first_lock(table, RECORD_WATCH, lock);
+    for (; watch; watch = table_next_lock(table, watch))
+        if ((watch->a == czxid || watch->owner == EVENT_WATCH_PARENT || watch->owner == EVENT_WATCH_OTHER) &&
+            watch->process != process && ledger_claims(table, lock, watch->process, CLAIM_WAITING))
+            return true;
+    return false;
+}
+
 static void observe_woken(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
@@ -78,23 +90,16 @@ static void observe_woken(struct check_table *table, const struct check_context 
     if (woken && woken->a > event->cause)
         return;
     table_drop(table, woken);
-    if (ledger_claims(table, event->lock, -1, CLAIM_WAITING) >
-        ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+    if (others_watch(table, event->lock, event->process, event->zxid))
         table_put(table, RECORD_WOKEN, event->lock, event->process, 0, event->cause, event->zxid);
 }
 
-/* With nobody else left who waits, nobody else can be woken: the question is answered. */
+/* With nobody else left who waits and watches, nobody else can be woken: the question is answered. An owner whose wait ends with
+ * this event still counts. */
 static void forget(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
     struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
-    if (!woken)
-        return;
-    int ending = claim && (claim->flags & CLAIM_WAITING) && claim->process != woken->process ? 1 : 0;
-    int others = ledger_claims(table, event->lock, -1, CLAIM_WAITING) -
-                 ledger_claims(table, event->lock, woken->process, CLAIM_WAITING);
-    if (others == ending)
+    if (woken && !others_watch(table, event->lock, woken->process, woken->b))
         table_drop(table, woken);
 }
 
@@ -122,25 +127,19 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_failed(table, event);
 }
 
-/* Of watches it keeps those of one process that are left over. */
-static bool is_local(const struct event *event)
-{
-    return event->kind == EVENT_WATCH_SET || event->kind == EVENT_WATCH_GONE;
-}
-
 const struct property check_at_most_one_wakeup_per_release = {
     .name = "at_most_one_wakeup_per_release",
     .sentence = "the deletion of one contender's node wakes at most one waiting contender",
     .premise = "wake-ups of waiting processes by a deletion",
-    .blind_to = "two waiting owners of one process; watches that stood when an owner gave up; "
-                "processes woken by the end of a node of their own; "
-                "wake-ups by older deletions delivered after newer ones",
+    .blind_to =
+        "two waiting owners of one process; watches that stood when an owner gave up; "
+        "processes woken by the end of a node of their own; "
+        "wake-ups by older deletions delivered after newer ones, or of who sets his watch after the first",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
              EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
     .records_per_contender = 2,
-    .is_local = is_local,
     .observe = observe,
 };

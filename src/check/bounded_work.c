@@ -7,10 +7,12 @@
  * rest) a process issues at most WORK_MAX requests. Syncs do not count: a holder may keep itself fresh with
  * them at a steady pace. In timed runs only the requests of one window count, so that slow polling passes and
  * a busy loop does not. In untimed runs, where a timer only fires when something has changed, a process that has nothing
- * under way begins anew.
+ * under way begins anew. A wake-up counts as one request: whoever looks at the line then has done as much as whoever looks
+ * behind creating a node, and states that are alike but for that are one.
  *   - In one wait, while connected and without a fault, a process creates at most CREATES_MAX contenders for
  * each owner who waits. Wake-ups are no excuse here: recipes that give up their place at each wake-up wake
- * each other for ever.
+ * each other for ever. Of one that stands when a fault excuses the others, nothing is forgotten, because it was
+ * created in any case.
  *
  * It does not see: loops that are slower than the window; loops of which each turn is given a new reason by a
  * fault; what requests cost the server. The bounds are far above what a mutex needs (a handful, and one). */
@@ -63,6 +65,23 @@ static void forget_all(struct check_table *table, enum record_kind kind)
         table_drop(table, record);
 }
 
+/* The contenders that a process has created count no more, but for one that stands. */
+static void excuse_creates(struct check_table *table, int process)
+{
+    struct check_record *creates = table_first(table, RECORD_CREATES);
+    while (creates) {
+        bool is_excused = process < 0 || creates->process == process;
+        if (is_excused && !table_get(table, RECORD_NODE, creates->lock, creates->process, 0)) {
+            table_drop(table, creates);
+            creates = creates->kind == RECORD_CREATES ? creates : NULL;
+            continue;
+        }
+        if (is_excused)
+            creates->flags = 1;
+        creates = table_next(table, creates);
+    }
+}
+
 /* What happens to a process, or to the servers, excuses what it has done so far. Without a clock a fault of one process only
  * excuses its work when it is told of it: states would differ in whether it happened before or after a request. */
 static void excuse(struct check_table *table, const struct check_context *context, const struct event *event)
@@ -70,12 +89,15 @@ static void excuse(struct check_table *table, const struct check_context *contex
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     if (event->process == EVENT_PROCESS_NONE) {
         forget_all(table, RECORD_WORK);
-        forget_all(table, RECORD_CREATES);
+        excuse_creates(table, -1);
         return;
     }
     if (!unnoticed)
         table_drop_process(table, RECORD_WORK, event->process);
-    table_drop_process(table, RECORD_CREATES, event->process);
+    if (event->kind == EVENT_CRASHED)
+        table_drop_process(table, RECORD_CREATES, event->process);
+    else
+        excuse_creates(table, event->process);
 }
 
 static void observe_answer(struct check_table *table, const struct event *event, struct check_note *note)
@@ -87,9 +109,12 @@ static void observe_answer(struct check_table *table, const struct event *event,
         table_drop_lock(table, RECORD_CREATES, event->lock, event->process);
 }
 
-static void observe_caller(struct check_table *table, const struct event *event)
+static void observe_caller(struct check_table *table, const struct check_context *context,
+                           const struct event *event)
 {
     table_drop_process(table, RECORD_WORK, event->process);
+    if (event->kind == EVENT_WOKEN && !context->timed)
+        table_put(table, RECORD_WORK, 0, event->process, 0, 0, 0)->flags = 1;
     if (event->kind == EVENT_ASKED && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 0)
         table_drop_lock(table, RECORD_CREATES, event->lock, event->process);
 }
@@ -113,7 +138,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_CANCELED:
     case EVENT_RELEASED:
     case EVENT_WOKEN:
-        observe_caller(table, event);
+        observe_caller(table, context, event);
         break;
     case EVENT_SETTLED:
         if (!context->timed)
@@ -148,7 +173,7 @@ const struct property check_bounded_work = {
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) |
              EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED),
-    .needs = CHECK_NEEDS_CLAIMS,
+    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 1,
     .records_per_contender = 1,
     .is_local = is_local,

@@ -59,9 +59,7 @@ static void observe_process(struct check_table *table, const struct event *event
         record->flags = PROCESS_UP; /* who is told runs, whatever became of it before */
         record->a = event->session;
         break;
-    case EVENT_LINK_DOWN:
-        record->flags &= (uint16_t)~PROCESS_UP;
-        break;
+    case EVENT_LINK_DOWN: /* the next link tells of a session again */
     case EVENT_EXPIRED:
     case EVENT_AUTH_FAILED:
         record->flags &= (uint16_t)~PROCESS_UP;

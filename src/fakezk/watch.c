@@ -64,7 +64,7 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
     watch->context = context;
     watch->czxid = stat->czxid;
     const struct zk_session *owner = stat->owner != 0 ? session_find(stat->owner) : NULL;
-    watch->owner = owner != NULL ? (uint16_t)(owner->client + 1) : 0;
+    watch->owner = owner != NULL && owner->client == client ? (uint16_t)(client + 1) : 0;
     watch->path_size = (uint16_t)size;
     memcpy(watch->path, path, size);
     announce(client, watch, FAKEZK_WATCH_SET, 0);

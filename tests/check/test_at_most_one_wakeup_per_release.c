@@ -53,10 +53,50 @@ static void two_are_violated(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     all_wait(&judge);
+    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
     woken(&judge, B, 10, 20);
     granted(&judge, B, 11);
     woken(&judge, C, 10, 20);
     assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
+    judge_close(&judge);
+}
+
+static void two_who_watch_the_line_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    show(&judge,
+         (struct event){.kind = EVENT_WATCH_SET, .process = C, .zxid = 2, .code = EVENT_WATCH_PARENT});
+    woken(&judge, B, 10, 20);
+    woken(&judge, C, 10, 20);
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
+/* Of a wake-up nothing is kept if nobody else watches the node, or none of those waits. */
+static void what_nobody_else_watches_is_forgotten(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    watch(&judge, EVENT_WATCH_SET, A, 10, 0);
+    watch(&judge, EVENT_WATCH_SET, C, 11, 0);
+    size_t before = check_set_live_bytes(judge.block);
+    woken(&judge, B, 10, 20);
+    assert_int_equal(check_set_live_bytes(judge.block), before);
+    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
+    watch(&judge, EVENT_WATCH_SET, D, 10, 0);
+    before = check_set_live_bytes(judge.block);
+    woken(&judge, B, 10, 21);
+    assert_true(check_set_live_bytes(judge.block) > before);
+    failed(&judge, C);
+    failed(&judge, D);
+    granted(&judge, B, 12);
+    woken(&judge, C, 10, 21);
+    assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
 }
 
@@ -129,6 +169,7 @@ static void one_that_is_gone_is_forgotten(void **state)
         struct judge judge;
         judge_open(&judge, PROPERTY, false);
         leave_a_watch(&judge);
+        watch(&judge, EVENT_WATCH_SET, C, 10, 0);
         show(&judge, ends[i]);
         asked(&judge, B);
         fire(&judge, B);
@@ -211,6 +252,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_each_holds),
         cmocka_unit_test(two_are_violated),
+        cmocka_unit_test(two_who_watch_the_line_are_violated),
+        cmocka_unit_test(what_nobody_else_watches_is_forgotten),
         cmocka_unit_test(one_by_its_own_node_holds),
         cmocka_unit_test(one_by_a_watch_that_is_left_over_holds),
         cmocka_unit_test(one_that_is_set_again_is_violated),

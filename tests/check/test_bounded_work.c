@@ -53,8 +53,11 @@ static void reasons_excuse(void **state)
         asked(&judge, A);
         request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
         lock_event(&judge, reasons[i].kind, A, 0, 0);
-        request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
+        int counted = reasons[i].kind == EVENT_WOKEN; /* it counts as a request */
+        request_times(&judge, A, REQUESTS_MAX - counted, EVENT_REQUEST_GET);
         assert_verdict(&judge, CHECK_NOT_JUDGED);
+        request_times(&judge, A, 1 + counted, EVENT_REQUEST_GET);
+        assert_verdict(&judge, CHECK_VIOLATED);
         judge_close(&judge);
     }
 }
@@ -168,6 +171,47 @@ static void nodes_after_faults_are_excused(void **state)
     judge_close(&judge);
 }
 
+/* Of a contender that stands, a fault excuses nothing: that it was created is remembered whenever the fault comes. */
+static void a_node_that_stands_still_counts(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        for (int i = 0; i < before; i++)
+            created(&judge, A, 11);
+        on(&judge, EVENT_LINK_DOWN, A);
+        created(&judge, A, 12);
+        created(&judge, A, 13);
+        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        created(&judge, A, 14);
+        assert_verdict(&judge, CHECK_VIOLATED);
+        judge_close(&judge);
+    }
+}
+
+/* One that is gone does not count, and nothing does of a process that has crashed. */
+static void a_node_that_is_gone_does_not_count(void **state)
+{
+    (void)state;
+    for (int crashed = 0; crashed < 2; crashed++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        if (!crashed)
+            deleted(&judge, A, 10, 20);
+        on(&judge, crashed ? EVENT_CRASHED : EVENT_LINK_DOWN, A);
+        asked(&judge, A);
+        for (int i = 0; i < 3; i++)
+            created(&judge, A, 12 + i);
+        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        judge_close(&judge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +225,8 @@ int main(void)
         cmocka_unit_test(many_nodes_in_one_wait_are_violated),
         cmocka_unit_test(a_node_per_wait_holds),
         cmocka_unit_test(nodes_after_faults_are_excused),
+        cmocka_unit_test(a_node_that_stands_still_counts),
+        cmocka_unit_test(a_node_that_is_gone_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

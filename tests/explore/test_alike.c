@@ -248,13 +248,13 @@ static void check(const char *text, uint32_t percent)
 static void after_a_loss(void **state)
 {
     (void)state;
-    check(PAIR "explore loss<=1\n" TAIL, 150);
+    check(PAIR "explore loss<=1\n" TAIL, 135);
 }
 
 static void after_both_faults(void **state)
 {
     (void)state;
-    check(PAIR "explore loss<=1 expire<=1\n" TAIL, 250);
+    check(PAIR "explore loss<=1 expire<=1\n" TAIL, 210);
 }
 
 static int analyse(const char *file)

@@ -126,7 +126,7 @@ static void a_recipe_that_remembers(void **state)
     search(true);
     moody = false;
     assert_int_equal(outcome.verdict, VERDICT_ERROR);
-    assert_non_null(strstr(outcome.text, "' ends in another state when it is done again"));
+    assert_non_null(strstr(outcome.text, "' ends in another state ")); /* when done again, or than is remembered */
 }
 
 /* A search ends when it has found out. */
