@@ -490,7 +490,7 @@ static void sort_ranked(struct ranked *ranked, int count)
 /* Splits classes by the colours of their members. Returns how many there are then. */
 static int split_classes(uint8_t *class, const uint64_t *color, int count)
 {
-    struct ranked ranked[SYMMETRY_PROCESSES_MAX];
+    struct ranked ranked[SYMMETRY_PROCESSES_MAX] = {{0}};
     int classes = 0;
     for (int p = 0; p < count; p++) {
         ranked[p] = (struct ranked){class[p], (uint8_t)p, color[p]};
@@ -624,7 +624,7 @@ static uint64_t least_sum(const struct canon *canon, const struct canon_part *co
     int tied = tied_class(class, count);
     uint64_t least = UINT64_MAX;
     for (int first = 0; first < count; first++) {
-        uint8_t split[SYMMETRY_PROCESSES_MAX];
+        uint8_t split[SYMMETRY_PROCESSES_MAX] = {0};
         if (class[first] != tied) {
             continue;
         }
@@ -673,7 +673,7 @@ void symmetry_keep(struct canon *canon)
 
 uint64_t symmetry_under(struct canon *canon, const uint8_t *to)
 {
-    const struct canon_part *parts[ARENA_BLOCKS_MAX];
+    const struct canon_part **parts = canon->now;
     struct naming naming = {{0}};
     bool fixed;
     uint64_t plain = arena_fingerprint(canon->arena);

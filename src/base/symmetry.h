@@ -25,7 +25,7 @@
 
 /* Who owns which block. All arrays are copied. */
 struct symmetry_layout {
-    int8_t owner[ARENA_BLOCKS_MAX];  /* process, -1 = everybody's */
+    int owner[ARENA_BLOCKS_MAX];     /* process, -1 = everybody's */
     uint8_t alike[ARENA_BLOCKS_MAX]; /* the block of process 0 that is of the same kind */
     const void
         *self[SYMMETRY_PROCESSES_MAX]; /* an address outside of all blocks that stands for the process */

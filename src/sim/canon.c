@@ -166,7 +166,7 @@ bool world_is_symmetric(const struct world *world)
 
 static void own(struct symmetry_layout *layout, int block, int p, int alike)
 {
-    layout->owner[block] = (int8_t)p;
+    layout->owner[block] = p;
     layout->alike[block] = (uint8_t)alike;
 }
 
