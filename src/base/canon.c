@@ -168,9 +168,13 @@ void canon_sequence(struct canon *canon, const int32_t *where)
     blank(canon, where, sizeof *where, 0);
 }
 
+/* Attempts that are nobody's are the last line, so that those of few processes are quick ones. One that there is not is no line. */
 static unsigned line_of(unsigned owner)
 {
-    return CANON_ATTEMPT + owner;
+    if (owner > CANON_OWNERS_MAX) {
+        return LINES;
+    }
+    return owner > 0 ? CANON_ATTEMPT + owner - 1 : LINES - 1;
 }
 
 /* Attempts of the process p are those of the owner p + 1. */

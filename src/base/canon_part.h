@@ -16,7 +16,7 @@
 #define NUMBER_MAX 1023                              /* of one that is renamed */
 #define LINES (CANON_ATTEMPT + CANON_OWNERS_MAX + 1) /* attempts may be nobody's */
 #define LINE_ROLE LINES                              /* no numbers: which process is named */
-#define QUICK_LINES 8 /* lines and numbers that are ranked by bits; a world of four processes has no others */
+#define QUICK_LINES 8 /* lines and numbers that are ranked by bits; a world of five processes has no others */
 #define QUICK_NUMBERS 64
 #define OWNER_SHIFT 11 /* in the rank of a number that has an owner */
 

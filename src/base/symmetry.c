@@ -213,7 +213,7 @@ static int process_of(const struct canon *canon, const struct value *value)
     if (value->line == CANON_SESSION) {
         return value->number > 0 ? (value->number - 1) % (int)canon->owners : -1;
     }
-    return value->line >= CANON_ATTEMPT ? value->line - CANON_ATTEMPT - 1 : -1;
+    return value->line >= CANON_ATTEMPT && value->line < LINES - 1 ? value->line - CANON_ATTEMPT : -1;
 }
 
 static uint64_t hash_values(const struct canon *canon, const struct value *value, int count,
