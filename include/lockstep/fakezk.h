@@ -103,7 +103,7 @@ struct fakezk_event {
     uint8_t kind;
     uint8_t client;    /* FAKEZK_NONE if nobody's; node events: of an ephemeral's session, else who did it */
     uint8_t ephemeral; /* node events */
-    uint8_t owner;     /* watch events: client of the node plus one, 0 = nobody's or not known */
+    uint8_t own;       /* watch events: 1 if the node was the client's own when the watch was set */
     int32_t code;
     int32_t zxid;
     int32_t cause;

@@ -19,13 +19,8 @@ struct naming {
     _Alignas(8) uint8_t place[8];
 };
 
-_Static_assert(SYMMETRY_PROCESSES_MAX <= 8, "the places are one word");
-
-/* The hash of a part in which something stands for each process. */
-struct recalled {
-    uint64_t key;
-    uint64_t hash;
-};
+_Static_assert(SYMMETRY_PROCESSES_MAX <= 7,
+               "the places are one word, with a byte to spare for recall_part()");
 
 /* What everybody's part holds of each process, who is "me" there, in pieces that name nobody else; and in pieces that name
  * nobody. */
@@ -44,7 +39,7 @@ struct seen {
 
 struct symmetry {
     struct symmetry_layout layout;
-    struct recalled *hashes;
+    struct ranking *hashes;
     struct shares *shares;
     struct naming first[SYMMETRY_PROCESSES_MAX]; /* each is "me" in one, and nobody else is known */
     /* For each set of processes, a bit for each: all ones in their bytes of a naming. */
@@ -340,11 +335,11 @@ static uint64_t recall_part(const struct canon *canon, const struct canon_part *
     names &= symmetry->bytes_of[choice == ALL_PIECES ? part->roles : part->mixed];
     uint64_t key = hash_mix(symmetry->now.key[part->block] ^
                             (names | (uint64_t)(me + 1) << 56 | (uint64_t)choice << 60) * MIX_NAMES);
-    struct recalled *known = &symmetry->hashes[key & (HASHES - 1)];
+    struct ranking *known = &symmetry->hashes[key & (HASHES - 1)];
     if (known->key != key) {
-        *known = (struct recalled){key, hash_part(canon, part, naming, choice, me)};
+        *known = (struct ranking){key, hash_part(canon, part, naming, choice, me)};
     }
-    return known->hash;
+    return known->ranks;
 }
 
 /* ---- colours ---- */

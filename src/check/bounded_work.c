@@ -66,19 +66,14 @@ static void forget_all(struct check_table *table, enum record_kind kind)
 }
 
 /* The contenders that a process has created count no more, but for one that stands. */
-static void excuse_creates(struct check_table *table, int process)
+static void excuse_creates(struct check_table *table, const struct check_context *context, int process)
 {
-    struct check_record *creates = table_first(table, RECORD_CREATES);
-    while (creates) {
-        bool is_excused = process < 0 || creates->process == process;
-        if (is_excused && !table_get(table, RECORD_NODE, creates->lock, creates->process, 0)) {
-            table_drop(table, creates);
-            creates = creates->kind == RECORD_CREATES ? creates : NULL;
-            continue;
-        }
-        if (is_excused)
+    for (int lock = 0; lock < context->locks; lock++) {
+        struct check_record *creates = table_get(table, RECORD_CREATES, lock, process, 0);
+        if (creates && table_get(table, RECORD_NODE, lock, process, 0))
             creates->flags = 1;
-        creates = table_next(table, creates);
+        else
+            table_drop(table, creates);
     }
 }
 
@@ -89,7 +84,8 @@ static void excuse(struct check_table *table, const struct check_context *contex
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     if (event->process == EVENT_PROCESS_NONE) {
         forget_all(table, RECORD_WORK);
-        excuse_creates(table, -1);
+        for (int process = 0; process < context->processes; process++)
+            excuse_creates(table, context, process);
         return;
     }
     if (!unnoticed)
@@ -97,7 +93,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
     if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_CREATES, event->process);
     else
-        excuse_creates(table, event->process);
+        excuse_creates(table, context, event->process);
 }
 
 static void observe_answer(struct check_table *table, const struct event *event, struct check_note *note)

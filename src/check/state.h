@@ -21,7 +21,7 @@ _Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
 enum record_kind {
     RECORD_NONE,
     /* The ledger. */
-    RECORD_PROCESS, /* process; flags PROCESS_…; a = session the client library has, 0 = none */
+    RECORD_PROCESS, /* process; flags PROCESS_…; a = session the client library has while its link is up, else 0 */
     RECORD_CLAIM, /* lock, process, owner; flags CLAIM_…, depth; a = czxid of the node that its grant stands
                      on */
     RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
@@ -112,7 +112,8 @@ struct check_record *table_next_lock(struct check_table *table, struct check_rec
 void ledger_observe(struct check_table *table, unsigned needs, const struct event *event);
 uint64_t ledger_wants(unsigned needs);
 
-/* As `is_local` of a property: what is watched is looked at for the same process, or at rest. */
+/* As `is_local` of a property: what is watched is looked at for the same process, or at rest, or by judges who say so of such
+ * events themselves. */
 bool ledger_is_local(unsigned needs, const struct event *event);
 
 /* Claims of one process on one lock that have one of these flags; process -1 = of any process. */

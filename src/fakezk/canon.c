@@ -170,7 +170,6 @@ static void show_watch(struct canon *canon, const struct zk_watch *watch, uint32
 {
     canon_record(canon, watch, watch->rec.size, place);
     canon_number(canon, CANON_ZXID, &watch->czxid);
-    canon_role(canon, &watch->owner, sizeof watch->owner, watch->owner - 1);
     canon_text(canon, watch->path);
     canon_record_end(canon);
 }

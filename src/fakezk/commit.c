@@ -48,13 +48,6 @@ static struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const 
     return txn;
 }
 
-/* The number of the client that owns a session, plus one: labels name roles. 0 = nobody. */
-static uint8_t owner_client(int32_t session)
-{
-    const struct zk_session *s = session != 0 ? session_find(session) : NULL;
-    return s != NULL ? (uint8_t)(s->client + 1) : 0;
-}
-
 static struct zk_txn *batch_at(size_t *at)
 {
     if (*at >= batch_used) {

@@ -234,7 +234,7 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     }
     struct fakezk_event event = {.kind = FAKEZK_WOKEN,
                                  .client = zh->client,
-                                 .owner = (uint8_t)targets[0].owner,
+                                 .own = targets[0].own,
                                  .code = m->rc,
                                  .zxid = m->zxid,
                                  .cause = m->cause,

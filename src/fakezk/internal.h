@@ -253,7 +253,7 @@ struct zk_watch {
     int32_t czxid; /* of the node when it was set; 0 = absent */
     void *context;
     uint16_t path_size;
-    uint16_t owner; /* client of the node when it was set, plus one; 0 = nobody's */
+    uint16_t own; /* 1: the node was this client's when it was set */
     uint32_t reserved;
     char path[];
 };
@@ -464,6 +464,14 @@ static inline struct zk_session *session_find(int32_t number)
     return NULL;
 }
 
+/* The number of the client whose session a node is of, plus one: labels name roles. 0 = nobody's, or of a session whose end is
+ * committed. */
+static inline uint8_t owner_client(int32_t number)
+{
+    const struct zk_session *session = number != 0 ? session_find(number) : NULL;
+    return session != NULL ? (uint8_t)(session->client + 1) : 0;
+}
+
 bool session_healthy(const struct zk_session *session);
 int32_t session_deadline_ms(const struct zk_session *session);
 void session_touch(int32_t session, int32_t now_ms);
@@ -499,7 +507,7 @@ void watch_close(int client, int slot);
 struct watch_target {
     void *context;
     code_ref watcher;
-    int owner; /* client of the node plus one, 0 = nobody's or not known */
+    bool own; /* the node was this client's when the watch was set */
 };
 
 #define WATCH_TARGETS_MAX 64

@@ -15,7 +15,7 @@ static void announce(int client, const struct zk_watch *watch, int kind, int cau
                                  .code = watch->rec.tag,
                                  .zxid = watch->czxid,
                                  .cause = cause,
-                                 .owner = (uint8_t)watch->owner,
+                                 .own = (uint8_t)watch->own,
                                  .path = watch->path};
     fakezk_emit(&event);
 }
@@ -63,8 +63,7 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
     watch->watcher = watcher;
     watch->context = context;
     watch->czxid = stat->czxid;
-    const struct zk_session *owner = stat->owner != 0 ? session_find(stat->owner) : NULL;
-    watch->owner = owner != NULL && owner->client == client ? (uint16_t)(client + 1) : 0;
+    watch->own = owner_client(stat->owner) == client + 1;
     watch->path_size = (uint16_t)size;
     memcpy(watch->path, path, size);
     announce(client, watch, FAKEZK_WATCH_SET, 0);
@@ -103,7 +102,7 @@ void watch_close(int client, int slot)
     }
 }
 
-static int add_target(struct watch_target *out, int count, code_ref watcher, void *context, int owner)
+static int add_target(struct watch_target *out, int count, code_ref watcher, void *context, bool own)
 {
     for (int i = 0; i < count; i++) {
         if (out[i].watcher == watcher && out[i].context == context) {
@@ -114,7 +113,7 @@ static int add_target(struct watch_target *out, int count, code_ref watcher, voi
         fakezk_note_trouble("limit: more than %d watchers for one event", WATCH_TARGETS_MAX);
         return count;
     }
-    out[count] = (struct watch_target){.context = context, .watcher = watcher, .owner = owner};
+    out[count] = (struct watch_target){.context = context, .watcher = watcher, .own = own};
     return count + 1;
 }
 
@@ -123,7 +122,7 @@ static int collect(int client, int slot, int table, const struct zk_message *eve
 {
     struct zk_watch *watch;
     while ((watch = find(client, slot, table, event->bytes, 0, NULL, true)) != NULL) {
-        count = add_target(out, count, watch->watcher, watch->context, watch->owner);
+        count = add_target(out, count, watch->watcher, watch->context, watch->own != 0);
         take_out(client, watch, event->cause);
     }
     return count;
@@ -151,7 +150,7 @@ int watch_collect_session(int client, int slot, struct watch_target *out)
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_watch *watch = (struct zk_watch *)rec;
         if (watch->watcher != zh->watcher || watch->context != zh->context) {
-            count = add_target(out, count, watch->watcher, watch->context, watch->owner);
+            count = add_target(out, count, watch->watcher, watch->context, watch->own != 0);
         }
     }
     if ((fakezk.options.seed & 8) != 0 && !fakezk.options.fixed_orders) {
@@ -161,5 +160,5 @@ int watch_collect_session(int client, int slot, struct watch_target *out)
             out[count - 1 - i] = other;
         }
     }
-    return add_target(out, count, zh->watcher, (void *)(uintptr_t)zh->context, 0);
+    return add_target(out, count, zh->watcher, (void *)(uintptr_t)zh->context, false);
 }

@@ -73,7 +73,7 @@ static void watch_event(int kind, const struct fakezk_event *from)
     } else if (child_table || is_directory || from->zxid == 0) {
         event.code = EVENT_WATCH_OTHER;
     } else {
-        event.code = from->owner == from->client + 1 ? EVENT_WATCH_OWN : EVENT_WATCH_PREDECESSOR;
+        event.code = from->own ? EVENT_WATCH_OWN : EVENT_WATCH_PREDECESSOR;
     }
     observe(&event);
 }
@@ -83,7 +83,7 @@ static void woken_event(const struct fakezk_event *from)
     bool is_directory;
     struct event event = about_path(EVENT_WOKEN, from, &is_directory);
     event.code = from->code;
-    event.owner = !is_directory && from->owner == from->client + 1;
+    event.owner = !is_directory && from->own;
     if (event.lock != EVENT_LOCK_NONE) {
         observe(&event);
     }

@@ -36,6 +36,19 @@ shown "build/release/lockstep run --recipe broken-no-protection $scenario" >"$sc
 }
 sed -i "s|$scratch/reports|build/reports|" "$scratch/printed"
 compare output "$scratch/shown" "$scratch/printed"
+
+# A search of half a second, or of minutes under a sanitizer.
+searched=scenarios/explore/mutex_2.scn
+if [[ -z ${LOCKSTEP_SANITIZE:-} ]]; then
+    shown "cat $searched" >"$scratch/shown"
+    {
+        cat "$searched"
+        echo "\$ build/release/lockstep check $searched"
+        "$LOCKSTEP" check --out "$scratch/reports" "$searched"
+    } >"$scratch/printed"
+    compare search "$scratch/shown" "$scratch/printed"
+fi
+
 # links PAGE: what its relative links point to, without the place inside the target. Code is not looked at.
 links()
 {
