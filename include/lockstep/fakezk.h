@@ -36,6 +36,8 @@ struct arena;
 #define FAKEZK_DEFECT_MISSED_WATCH 0x10u   /* DELETED is not sent */
 #define FAKEZK_DEFECT_CURSOR 0x20u /* after a failed attempt half of an even server list is tried (F91) */
 
+struct String_vector; /* of zookeeper.h */
+
 struct fakezk_options {
     int clients;        /* processes, 1 .. FAKEZK_CLIENTS_MAX */
     int servers;        /* 1 .. FAKEZK_SERVERS_MAX; server 0 leads */
@@ -49,7 +51,11 @@ struct fakezk_options {
     bool callbacks_in_init; /* F19: the first callbacks run inside zookeeper_init */
     bool fine;              /* smaller steps, see enum fakezk_step_kind; only without `timed` */
     bool ignores_children;  /* no client sets watches on children or looks at a pzxid */
+    bool sets_no_data;      /* no client sets the data of a node */
     bool fixed_orders;      /* lists from the oldest child on, the other orders as of seed 0 (F4, F57, F85) */
+    /* NULL = every name of a list is looked at; otherwise sets unread[] for those that make no difference to the client that
+     * the list is on its way to. */
+    void (*unread)(int client, void (*completion)(void), const struct String_vector *names, bool *unread);
     size_t client_bytes_max; /* capacity of one client's block; 0 = default */
     size_t server_bytes_max; /* capacity of one server's block; 0 = default */
 };
@@ -118,6 +124,10 @@ typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);
 /* Lays the ensemble out in the arena (adds its blocks). One per address space. */
 void fakezk_open(struct arena *arena, const struct fakezk_options *options, fakezk_observer observer,
                  void *ctx);
+
+/* Takes the names that make no difference out of the list that the handle is told next. False if it is no list, or there are
+ * none. */
+bool fakezk_drop_unread(int client, int slot);
 
 /* Says which client the following calls of zookeeper.h belong to; leave with fakezk_leave(). A call outside, or with
  * another client's handle, is trouble. */

@@ -29,6 +29,7 @@ extern "C" {
 /* zoo_op_t and zhandle_t of zookeeper.h, which a driver need not include. */
 struct zoo_op;
 struct _zhandle; /* NOLINT(bugprone-reserved-identifier): the name is ZooKeeper's */
+struct String_vector;
 
 /* What the recipe says when it is asked whether it holds the lock. */
 enum ls_belief {
@@ -163,6 +164,17 @@ struct ls_recipe {
     /* It sets no watch on the children of a node, and looks at no Stat's pzxid. With `canon`, states then are one that
      * differ only in when children changed last. Such a watch all the same is reported and ends the run. */
     bool ignores_children;
+
+    /* Pure; NULL = it may look at every name. A list of children is on its way to `completion`: sets `unread` for each name
+     * that makes no difference to what the recipe will do, whatever its state is by then; nor may the number of names. `id` is
+     * an attempt id of the process, whose ids differ in their last 4 bytes only. With `canon`, states then are one that
+     * differ only in such names. Searches deliver some lists without them and compare. */
+    void (*unread)(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
+                   bool *unread);
+
+    /* It sets the data of no node, but for `revoke`. With `canon` and `ignores_children`, states then are one that differ only
+     * in which transaction a client has seen last. A set all the same is reported and ends the run. */
+    bool sets_no_data;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

@@ -302,6 +302,10 @@ uint64_t world_fingerprint(struct world *world);
 bool world_unmarked_write(const struct world *world, const struct world_image *image,
                           char block[WORLD_LABEL_MAX]);
 
+/* Takes out of the list that the action delivers what the recipe says it will not look at (struct ls_recipe, `unread`). False if
+ * it delivers none, or there is nothing to be taken out. */
+bool world_drop_unread(struct world *world, const struct action *action);
+
 /* What the fingerprint stands for. Writes at most `size` bytes; returns how many there are. */
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
 

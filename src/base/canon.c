@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "base/canon_part.h"
 #include "base/hash.h"
 #include "base/symmetry.h"
@@ -67,6 +68,21 @@ static void blank(struct canon *canon, const void *where, size_t size, int with)
 void canon_blank(struct canon *canon, const void *where, size_t size)
 {
     blank(canon, where, size, 0);
+}
+
+void canon_cut(struct canon *canon, const void *where, size_t size)
+{
+    uint32_t at = (uint32_t)((const unsigned char *)where - canon->block);
+    if (canon->cuts == CUTS_MAX) {
+        canon->part->refused = true;
+        return;
+    }
+    canon->cut[canon->cuts++] = (struct cut){at, (uint32_t)size};
+}
+
+void canon_size(struct canon *canon, const uint16_t *where, uint16_t counts)
+{
+    memcpy(canon->scratch + ((const unsigned char *)where - canon->block), &counts, sizeof counts);
 }
 
 void canon_refuse(struct canon *canon)
@@ -257,6 +273,23 @@ void canon_text(struct canon *canon, const char *text)
 
 /* ---- one block ---- */
 
+/* Takes out what was cut; returns how many bytes are left. */
+static uint32_t close_cuts(struct canon *canon, uint32_t used)
+{
+    uint32_t to = 0, from = 0;
+    for (int i = 0; i < canon->cuts; i++) {
+        const struct cut *cut = &canon->cut[i];
+        LS_ASSERT(cut->at >= from && cut->at + cut->size <= used);
+        memmove(canon->scratch + to, canon->scratch + from, cut->at - from);
+        to += cut->at - from;
+        from = cut->at + cut->size;
+    }
+    memmove(canon->scratch + to, canon->scratch + from, used - from);
+    to += used - from;
+    memcpy(canon->scratch, &to, sizeof to); /* as the head of the block says */
+    return to;
+}
+
 /* Fills in a part's list and the blanked bytes; returns how many bytes the block has. */
 static uint32_t show_block(struct canon *canon, int block, struct canon_part *part)
 {
@@ -270,11 +303,12 @@ static uint32_t show_block(struct canon *canon, int block, struct canon_part *pa
     }
     memcpy(canon->scratch, canon->block, used);
     canon->part = part;
+    canon->cuts = 0;
     canon->show(canon->ctx, block, canon);
     if (canon->symmetry != NULL) {
         symmetry_finish_block(canon, block, used);
     }
-    return used;
+    return canon->cuts > 0 ? close_cuts(canon, used) : used;
 }
 
 static const struct canon_part *part_of(struct canon *canon, int block)

@@ -81,6 +81,13 @@ void canon_attempts(struct canon *canon, int owner, const uint32_t *where);
 /* Bytes that make no difference to what can happen. */
 void canon_blank(struct canon *canon, const void *where, size_t size);
 
+/* Bytes that count as if they were not there: the block then is worth what one without them is. Later ones lie behind earlier
+ * ones, and numbers, records and blanks elsewhere. */
+void canon_cut(struct canon *canon, const void *where, size_t size);
+
+/* A size that counts as this one, because of what was cut. */
+void canon_size(struct canon *canon, const uint16_t *where, uint16_t counts);
+
 /* There are numbers that cannot be shown: the state is compared as it is. */
 void canon_refuse(struct canon *canon);
 

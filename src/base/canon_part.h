@@ -11,6 +11,7 @@
 
 #define PART_VALUES_MAX 106 /* of one block */
 #define PART_RECORDS_MAX 64
+#define CUTS_MAX 64
 #define SCRATCH_BYTES 65536u
 #define PARTS_PER_BLOCK 512u                         /* remembered; a power of two */
 #define NUMBER_MAX 1023                              /* of one that is renamed */
@@ -77,6 +78,11 @@ struct shown_record {
     uint32_t salt;
 };
 
+/* Bytes of a block that do not count. */
+struct cut {
+    uint32_t at, size;
+};
+
 struct symmetry;
 
 struct canon {
@@ -93,6 +99,8 @@ struct canon {
     struct shown_record shown[PART_RECORDS_MAX];
     struct canon_record record[PART_RECORDS_MAX];
     bool in_record;
+    struct cut cut[CUTS_MAX];
+    int cuts;
     /* While states are ranked. */
     const struct canon_part *now[ARENA_BLOCKS_MAX];
     struct line line[LINES];

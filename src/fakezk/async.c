@@ -108,12 +108,27 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_
     return ZOK;
 }
 
+/* What a recipe says that it never does. */
+static bool belies(const char *call, const struct ask *ask)
+{
+    if (ask->watcher != NULL && fakezk.options.ignores_children &&
+        (ask->op == OP_CHILDREN || ask->op == OP_CHILDREN2)) {
+        fakezk_note_trouble("%s: a watch on children, of a recipe that says that it ignores them", call);
+        return true;
+    }
+    if (ask->op == OP_SET && fakezk.options.sets_no_data) {
+        fakezk_note_trouble("%s: data is set, by a recipe that says that it never does that", call);
+        return true;
+    }
+    return false;
+}
+
 static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
 {
     struct _zhandle *zh = handle_check(handle, call);
     struct whole_path path;
     bool sequence = (ask->op == OP_CREATE || ask->op == OP_CREATE2) && (ask->mode & ZOO_SEQUENCE) != 0;
-    if (zh == NULL) {
+    if (zh == NULL || belies(call, ask)) {
         return ZBADARGUMENTS;
     }
     path_make_whole(zh, ask->path, sequence, &path);
@@ -217,10 +232,6 @@ int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion, c
 static int read_call(zhandle_t *zh, const char *call, int op, const char *path, watcher_fn watcher,
                      void *context, code_fn completion, const void *data)
 {
-    if (watcher != NULL && fakezk.options.ignores_children && (op == OP_CHILDREN || op == OP_CHILDREN2)) {
-        fakezk_note_trouble("%s: a watch on children, of a recipe that says that it ignores them", call);
-        return ZBADARGUMENTS;
-    }
     struct ask ask = {.op = op,
                       .path = path,
                       .value_size = -1,

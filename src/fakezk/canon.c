@@ -26,25 +26,55 @@ static void show_request(struct canon *canon, const struct zk_request *request)
     canon_text(canon, request->bytes);
 }
 
-static bool is_list(int op)
+/* The order of a list is unspecified (F57), but not which message it is: the `place`th in its queue. */
+static void show_name(struct canon *canon, const char *name, uint32_t place)
 {
-    return op == OP_CHILDREN || op == OP_CHILDREN2;
+    canon_record(canon, name, strlen(name) + 1, place);
+    canon_text(canon, name);
+    canon_record_end(canon);
 }
 
-/* The order of a list is unspecified (F57). */
 static void show_names(struct canon *canon, const struct zk_message *message, uint32_t place)
 {
-    const char *text = message->bytes + message->path_size + 1;
-    for (int i = 0; is_list(message->op) && i < message->data_size; i++) {
-        canon_record(canon, text, strlen(text) + 1, place);
-        canon_text(canon, text);
-        canon_record_end(canon);
-        text += strlen(text) + 1;
+    char *name[FAKEZK_NAMES_MAX];
+    struct String_vector names = message_names(message, name);
+    for (int i = 0; i < names.count; i++) {
+        show_name(canon, name[i], place);
     }
 }
 
-/* The `place`th in its queue. */
-static void show_message(struct canon *canon, const struct zk_message *message, uint32_t place)
+/* Of a list that is on its way to a client the names that it will look at. */
+static void show_read(struct canon *canon, int client, const struct zk_message *message, uint32_t place)
+{
+    char *name[FAKEZK_NAMES_MAX];
+    bool unread[FAKEZK_NAMES_MAX];
+    struct String_vector names = message_names(message, name);
+    const char *end = (const char *)message + message->rec.size;
+    const char *behind =
+        message->bytes + message->path_size + 1; /* the names, and then what fills the record up */
+    uint16_t left = message->rec.size;
+    message_unread(client, message, &names, unread);
+    for (int i = 0; i < names.count; i++) {
+        size_t size = strlen(name[i]) + 1;
+        behind = name[i] + size;
+        if (unread[i]) {
+            canon_cut(canon, name[i], size);
+            left = (uint16_t)(left - size);
+        } else {
+            show_name(canon, name[i], place);
+        }
+    }
+    canon_cut(canon, behind, (size_t)(end - behind));
+    canon_size(canon, &message->rec.size, (uint16_t)(left - (end - behind)));
+    canon_blank(canon, &message->data_size, sizeof message->data_size); /* follows from the size */
+}
+
+static bool sets_watch(const struct zk_message *message)
+{
+    return message->rec.tag == MESSAGE_REPLY && message->op != OP_UNWATCH && message->table != WATCH_NONE;
+}
+
+static void show_message(struct canon *canon, const struct zk_message *message)
 {
     if (message->rec.tag == MESSAGE_SESSION) {
         canon_number(canon, CANON_SESSION, &message->out_size);
@@ -60,7 +90,6 @@ static void show_message(struct canon *canon, const struct zk_message *message, 
     }
     show_stat(canon, &message->stat);
     canon_text(canon, message->bytes);
-    show_names(canon, message, place);
 }
 
 /* ---- servers ---- */
@@ -70,7 +99,8 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
     canon_number(canon, CANON_ZXID, &txn->zxid);
     if (txn->rec.tag == TXN_REPLY) {
         const struct zk_message *reply = (const struct zk_message *)(const void *)txn->bytes;
-        show_message(canon, reply, 0);
+        show_message(canon, reply);
+        show_names(canon, reply, 0);
         canon_bound(canon, CANON_ZXID, &reply->zxid);
         return;
     }
@@ -140,9 +170,9 @@ static void show_log(struct canon *canon)
 /* What the client has seen last counts when it looks for a server that is not behind that, and when it asks which watches
  * have missed something. Without a second server, and before the first watch is about to be set, it is overwritten before
  * anybody asks: by the reply that sets the watch. */
-static bool needs_seen(const struct pack *pack, int slot)
+static bool needs_seen(bool watches)
 {
-    return fakezk.options.servers > 1 || pack_first(pack, LIST_WATCH + slot) != NULL;
+    return fakezk.options.servers > 1 || watches;
 }
 
 static void show_seen(struct canon *canon, const int32_t *zxid, bool matters)
@@ -178,10 +208,11 @@ static void show_handle(struct canon *canon, int client, int slot)
 {
     const struct _zhandle *zh = handle_at(client, slot);
     struct pack pack = client_pack(client);
-    bool seen = needs_seen(&pack, slot);
-    bool seen_received = seen;
+    bool watches = pack_first(&pack, LIST_WATCH + slot) != NULL;
+    bool watches_received = watches;
     uint32_t place = (uint32_t)slot << 16; /* apart from the other handle's */
     canon_role(canon, &zh->client, sizeof zh->client, client);
+    canon_blank(canon, pack_table(&pack), sizeof(struct pack_table)); /* follows from the records */
     canon_number(canon, CANON_SESSION, &zh->session);
     canon_wide(canon, CANON_SESSION, &zh->id.client_id);
     for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL; rec = pack_next(&pack, rec)) {
@@ -190,14 +221,18 @@ static void show_handle(struct canon *canon, int client, int slot)
     }
     for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_message *message = (const struct zk_message *)rec;
-        show_message(canon, message, ++place);
-        seen = seen || message->watcher != 0;
-        seen_received = seen_received || (message->watcher != 0 && rec->word == 1);
+        show_message(canon, message);
+        place++;
+        if (message_is_list(message)) {
+            show_read(canon, client, message, place);
+        }
+        watches = watches || sets_watch(message);
+        watches_received = watches_received || (sets_watch(message) && rec->word == 1);
         if (rec->tag != MESSAGE_NODE) {
-            show_seen(canon, &message->zxid, seen);
+            show_seen(canon, &message->zxid, needs_seen(watches));
         }
     }
-    show_seen(canon, &zh->last_zxid, seen_received);
+    show_seen(canon, &zh->last_zxid, needs_seen(watches_received));
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         show_watch(canon, (const struct zk_watch *)rec, watches_before(&pack, rec));
     }

@@ -13,7 +13,7 @@
 #define POISON 0xa5
 
 static _Alignas(8) unsigned char scratch[DEPTH_MAX][SCRATCH_BYTES];
-static char *names[DEPTH_MAX][512];
+static char *names[DEPTH_MAX][FAKEZK_NAMES_MAX];
 static int depth;
 
 void deliver_queue(int client, int slot, const struct zk_message *message)
@@ -69,17 +69,6 @@ static void api_stat(const struct zk_stat *s, struct Stat *stat)
     stat->dataLength = s->data_size > 0 ? s->data_size : 0;
     stat->numChildren = s->children;
     stat->pzxid = api_zxid(s->pzxid);
-}
-
-static struct String_vector string_vector(const struct zk_message *m, char **data)
-{
-    struct String_vector strings = {.count = m->data_size, .data = data};
-    char *at = (char *)(uintptr_t)(m->bytes + m->path_size + 1);
-    for (int i = 0; i < m->data_size; i++) {
-        data[i] = at;
-        at += strlen(at) + 1;
-    }
-    return strings;
 }
 
 /* ---- replies, one kind of completion each ---- */
@@ -167,10 +156,7 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
     struct Stat stat;
     api_stat(&m->stat, &stat);
     const char *path = ok ? strip(zh, m->bytes) : NULL;
-    struct String_vector strings = {0, NULL};
-    if (ok && (m->op == OP_CHILDREN || m->op == OP_CHILDREN2)) {
-        strings = string_vector(m, strings_data);
-    }
+    struct String_vector strings = message_names(m, strings_data);
     switch (m->op) {
     case OP_CREATE:
     case OP_SYNC:
@@ -276,8 +262,7 @@ void deliver_next(int client, int slot)
     memcpy(m, head, size);
     pack_remove(&pack, &head->rec);
     link_receive(client, slot, m);
-    if (m->rec.tag == MESSAGE_REPLY && (m->op == OP_CHILDREN || m->op == OP_CHILDREN2) &&
-        m->data_size > 512) {
+    if (message_is_list(m) && m->data_size > FAKEZK_NAMES_MAX) {
         fakezk_note_trouble("limit: a list of %d children", m->data_size);
         return;
     }

@@ -82,6 +82,9 @@ static void open_slot(int client, int slot, const char *host, watcher_fn fn, int
     if (id != NULL && id->client_id != 0) {
         zh->id = *id;
         zh->session = (int32_t)(id->client_id & 0x7fffffff);
+        if (zh->session > 0 && session_client(zh->session) != client) {
+            log_mark()->adopted = 1;
+        }
         bool known = memcmp(id->passwd, "lockstep-passwd", sizeof id->passwd) == 0;
         zh->stranger = !known; /* the server looks at the password after it has closed the older link (F32) */
         if (fakezk_session_id(zh->session) != id->client_id) {

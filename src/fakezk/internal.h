@@ -85,6 +85,8 @@ struct zk_log {
     struct arena_block head;
     int32_t zxid;
     int32_t now_ms;
+    uint32_t adopted; /* 1: a client has come with the id of a session of another (F18) */
+    uint32_t reserved;
     uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* opened so far, of each client */
     struct pack_table table;
 };
@@ -360,6 +362,13 @@ static inline struct zk_message *head_message(int client, int slot)
     return (struct zk_message *)pack_first(&pack, LIST_MESSAGE + slot);
 }
 
+/* What a client has seen last is only asked for when it looks for a server that is not behind that, and when it asks which of
+ * its watches have missed a change. Otherwise it is never noted. */
+static inline bool fakezk_seen_matters(void)
+{
+    return fakezk.options.servers > 1 || !fakezk.options.ignores_children || !fakezk.options.sets_no_data;
+}
+
 static inline int64_t api_zxid(int32_t zxid)
 {
     return zxid == 0 ? 0 : FAKEZK_EPOCH + zxid;
@@ -445,6 +454,18 @@ static inline int session_client(int32_t number)
     return (number - 1) % fakezk.options.clients;
 }
 
+/* Who may have a session: the clients from `first` to before `end`. */
+struct session_users {
+    int first, end;
+};
+
+static inline struct session_users session_users(int32_t number)
+{
+    int client = number > 0 ? session_client(number) : 0;
+    return the_log()->adopted != 0 || number <= 0 ? (struct session_users){0, fakezk.options.clients}
+                                                  : (struct session_users){client, client + 1};
+}
+
 /* NULL if its end is committed. While each client has one session, its place follows from the number: asked about every
  * handle in every step, the answer is mostly found at once. */
 static inline struct zk_session *session_find(int32_t number)
@@ -493,6 +514,19 @@ int32_t link_give_up_ms(const struct _zhandle *zh);
 void link_receive(int client, int slot, struct zk_message *message);
 void link_receive_next(int client, int slot);
 void link_window(int32_t *lo_ms, int32_t *hi_ms);
+
+/* ---- unread.c: lists on their way to a client ---- */
+
+#define FAKEZK_NAMES_MAX 512 /* of one list */
+
+bool message_is_list(const struct zk_message *message);
+
+/* The names of a list, which `name` has room for; none of another message. They lie in the message. */
+struct String_vector message_names(const struct zk_message *message, char **name);
+
+/* Which of them the client will not look at. */
+void message_unread(int client, const struct zk_message *message, const struct String_vector *names,
+                    bool *unread);
 
 /* ---- watch.c: the client's tables ---- */
 

@@ -457,7 +457,8 @@ static void sever(int client, int slot)
 /* F32: the session's older connection is closed by the newer one. */
 static void close_older(int client, int slot, int32_t session)
 {
-    for (int c = 0; c < fakezk.options.clients; c++) {
+    struct session_users users = session_users(session);
+    for (int c = users.first; c < users.end; c++) {
         for (int other = 0; other < FAKEZK_HANDLES_MAX; other++) {
             const struct _zhandle *zh = handle_at(c, other);
             if ((c != client || other != slot) && zh->open && zh->link && zh->session == session) {
@@ -500,6 +501,9 @@ static int answer_watch(int server, int table, const char *path, int32_t last_zx
     }
     if (node == NULL) {
         return ZOO_DELETED_EVENT;
+    }
+    if (!fakezk_seen_matters()) {
+        return 0; /* nothing is ever changed */
     }
     if (table == WATCH_DATA) {
         return node->stat.mzxid > last_zxid ? ZOO_CHANGED_EVENT : 0;

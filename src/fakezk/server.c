@@ -122,7 +122,8 @@ void server_watch_drop(int client, int slot)
 
 void server_end_session(int server, int32_t session)
 {
-    for (int client = 0; client < fakezk.options.clients; client++) {
+    struct session_users users = session_users(session);
+    for (int client = users.first; client < users.end; client++) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             const struct _zhandle *zh = handle_at(client, slot);
             if (zh->open && zh->link && zh->server == server && zh->session == session) {
@@ -219,6 +220,9 @@ void server_send(int client, int slot, const struct zk_message *message)
     memcpy((char *)copy + sizeof copy->rec, (const char *)message + sizeof message->rec,
            message->rec.size - sizeof message->rec);
     copy->rec.tag = message->rec.tag;
+    if (copy->rec.tag == MESSAGE_REPLY && !fakezk_seen_matters()) {
+        copy->zxid = 0;
+    }
     copy->lo_ms = lo;
     copy->hi_ms = hi;
 }
@@ -402,6 +406,9 @@ static void answer_read(int client, int slot, int server, const struct zk_reques
     } else {
         tail = read_node(server, request, reply);
         leave_watch(server, client, slot, request, reply);
+        if (reply->op == OP_CHILDREN && reply->table == WATCH_NONE) {
+            memset(&reply->stat, 0, sizeof reply->stat); /* nobody is told */
+        }
     }
     reply_finish(reply, tail);
     server_send(client, slot, reply);

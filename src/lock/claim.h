@@ -337,6 +337,9 @@ void lock_participants_drained(struct ls_session *session);
 /* The mutex is closed: its surveys end without a callback. */
 void lock_participants_close(struct ls_mutex *mutex);
 
+/* A list on its way to this completion is looked at name by name. */
+bool lock_participants_read(void (*completion)(void));
+
 /* Shows the names that surveys hold. */
 void lock_participants_canon(const struct ls_session *session, struct ls_rename *rename);
 

@@ -157,6 +157,46 @@ void lock_names_view(const struct String_vector *list, const char *prefix, struc
     }
 }
 
+/* A contender as any other, not the last that the counter allows. */
+static bool is_ordinary(const char *name)
+{
+    const char *key;
+    return lock_names_key(name, &key) == LOCK_KEY_CONTENDER && memcmp(key, key_last, LOCK_KEY_SIZE) != 0;
+}
+
+/* The place of the nearest ordinary contender before that at `own`; -1 = there is none. */
+static int nearest_before(const struct String_vector *list, int own)
+{
+    const char *own_name = list->data[own];
+    int ahead = -1;
+    for (int i = 0; i < list->count; i++) {
+        const char *name = list->data[i];
+        if (!is_ordinary(name) || compare_contenders(key_of(name), name, key_of(own_name), own_name) >= 0)
+            continue;
+        if (ahead < 0 ||
+            compare_contenders(key_of(name), name, key_of(list->data[ahead]), list->data[ahead]) > 0)
+            ahead = i;
+    }
+    return ahead;
+}
+
+void lock_names_unread(const struct String_vector *list, const uint8_t id[16], bool *unread)
+{
+    enum { MINE = 3 + LOCK_UUID_SIZE - 8 };
+    char prefix[LOCK_PREFIX_SIZE + 1];
+    lock_names_prefix(prefix, id);
+    for (int i = 0; i < list->count; i++)
+        unread[i] = is_ordinary(list->data[i]) && strncmp(list->data[i], prefix, MINE) != 0;
+    for (int i = 0; i < list->count; i++) {
+        const char *key;
+        bool mine = strncmp(list->data[i], prefix, MINE) == 0 &&
+                    lock_names_key(list->data[i], &key) == LOCK_KEY_CONTENDER;
+        int ahead = mine ? nearest_before(list, i) : -1;
+        if (ahead >= 0)
+            unread[ahead] = false;
+    }
+}
+
 /* Insertion, because a library routine may allocate; queues are short. */
 static void insert(char **sorted, int count, char *name)
 {

@@ -56,6 +56,10 @@ struct lock_view {
  * (F57). */
 void lock_names_view(const struct String_vector *list, const char *prefix, struct lock_view *view);
 
+/* Of a list that contenders with ids such as this one will look at, where the last 4 bytes may be others: sets `unread` for
+ * all names but theirs, the nearest contender before each of theirs, and those that are out of the ordinary. */
+void lock_names_unread(const struct String_vector *list, const uint8_t id[16], bool *unread);
+
 /* Sorts the contenders of a list to its front, in order of the queue; returns their number. */
 int lock_names_sort(struct String_vector *list);
 

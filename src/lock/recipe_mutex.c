@@ -289,6 +289,14 @@ static void canon(const void *memory, struct ls_rename *rename)
     lock_participants_canon(&state->session, rename);
 }
 
+/* Who takes part is told of all. */
+static void unread(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
+                   bool *list)
+{
+    if (!lock_participants_read(completion))
+        lock_names_unread(names, id, list);
+}
+
 /* In the order of enum lock_state; the janitor's are attempts too. */
 static const char *const state_names[] = {"none",      "claiming", "preparing", "searching", "identifying",
                                           "listing",   "arming",   "waiting",   "held",      "tomb",
@@ -327,4 +335,6 @@ const struct ls_recipe ls_recipe_mutex = {
     .states_now = states_now,
     .marks = "src/lock/",
     .ignores_children = true,
+    .unread = unread,
+    .sets_no_data = true,
 };

@@ -120,11 +120,22 @@ static void show_block(void *ctx, int block, struct canon *canon)
     fakezk_canon(block, canon);
 }
 
-static bool guards_writes(const struct world_options *options)
+static bool guards_writes(const struct action *op)
+{
+    return op->kind == ACTION_WRITE && op->c == 1;
+}
+
+static bool sets_data(const struct action *op)
+{
+    return op->kind == ACTION_REVOKE || guards_writes(op);
+}
+
+/* Some program has such a step. */
+static bool some_op(const struct world_options *options, bool (*is)(const struct action *op))
 {
     for (int p = 0; p < options->processes; p++) {
         for (int i = 0; i < options->program[p].count; i++) {
-            if (options->program[p].ops[i].kind == ACTION_WRITE && options->program[p].ops[i].c == 1) {
+            if (is(&options->program[p].ops[i])) {
                 return true;
             }
         }
@@ -132,11 +143,17 @@ static bool guards_writes(const struct world_options *options)
     return false;
 }
 
+/* All that processes will do is known only where they have programs. */
+bool world_sets_no_data(const struct world_options *options)
+{
+    return options->recipe->sets_no_data && the_world.programmed && !some_op(options, sets_data);
+}
+
 struct canon *world_canon(struct world *world)
 {
     const struct world_options *options = &world->options;
     bool possible = options->recipe->canon != NULL && options->judge_canon != NULL &&
-                    options->sequence_preset == 0 && !guards_writes(options);
+                    options->sequence_preset == 0 && !some_op(options, guards_writes);
     return possible ? canon_open(&world->arena, options->processes, show_block, NULL) : NULL;
 }
 

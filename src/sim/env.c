@@ -210,16 +210,27 @@ void ls_env_random(struct ls_env *env, void *bytes, size_t size)
 }
 
 /* (process, counter) in the shape of a version 4 UUID. */
-void ls_env_unique_id(struct ls_env *env, uint8_t id[16])
+static void make_id(int process, uint32_t number, uint8_t id[16])
 {
-    uint32_t number = ++process_mark(env->process)->ids;
     memset(id, 0, 16);
-    id[3] = (uint8_t)(env->process + 1);
+    id[3] = (uint8_t)(process + 1);
     id[6] = 0x40;
     id[8] = 0x80;
     for (int i = 0; i < 4; i++) {
         id[15 - i] = (uint8_t)(number >> (8 * i));
     }
+}
+
+void ls_env_unique_id(struct ls_env *env, uint8_t id[16])
+{
+    make_id(env->process, ++process_mark(env->process)->ids, id);
+}
+
+void env_unread(int process, void (*completion)(void), const struct String_vector *names, bool *unread)
+{
+    uint8_t id[16];
+    make_id(process, 0, id);
+    the_world.options.recipe->unread(completion, names, id, unread);
 }
 
 void *ls_env_alloc(struct ls_env *env, size_t size)

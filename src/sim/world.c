@@ -116,6 +116,8 @@ static void lay_fakezk(const struct world_options *options)
                                   .callbacks_in_init = options->callbacks_in_init,
                                   .fine = options->fine,
                                   .ignores_children = options->recipe->ignores_children,
+                                  .sets_no_data = world_sets_no_data(options),
+                                  .unread = options->recipe->unread != NULL ? env_unread : NULL,
                                   .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
                                   .client_bytes_max = CLIENT_BYTES};
     fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);
@@ -275,6 +277,12 @@ bool world_unmarked_write(const struct world *world, const struct world_image *i
         name_block(number, block);
     }
     return number >= 0;
+}
+
+bool world_drop_unread(struct world *world, const struct action *action)
+{
+    (void)world;
+    return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->a);
 }
 
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size)

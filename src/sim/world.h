@@ -214,6 +214,8 @@ bool timer_is_due(const struct timer *timer);
 /* Its time has come; untimed, something has changed since a timer of work fired last (D8). */
 bool timer_may_fire(int p, const struct timer *timer);
 bool timers_of_work(int p);
+/* Asks the recipe, see `unread` in struct ls_recipe. */
+void env_unread(int p, void (*completion)(void), const struct String_vector *names, bool *unread);
 
 /* ---- observe.c: from what the fake and the recipes say to semantic events ---- */
 
@@ -229,6 +231,11 @@ int lock_of_path(const char *path, bool *is_directory);
 void without_constants(struct world_options *options);
 /* Takes out of a list what is no choice; returns how many are left. */
 int without_filter(struct action *actions, int count);
+
+/* ---- canon.c ---- */
+
+/* No process will set the data of a node: neither its recipe nor its program does. */
+bool world_sets_no_data(const struct world_options *options);
 
 /* ---- steps: actions.c, apply.c, schedule.c ---- */
 

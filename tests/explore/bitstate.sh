@@ -34,7 +34,7 @@ sums()
 }
 
 read -r all _ <<<"$(sums)"
-for size in 128K 64K; do
+for size in 64K 32K; do
     for workers in 1 2; do
         read -r states omissions <<<"$(sums --bitstate $size --workers $workers)"
         awk -v w="$all" -v s="$states" -v o="$omissions" 'BEGIN { left = w - s; exit !(left > o / 3 && left < o * 6) }' ||

@@ -23,11 +23,11 @@ expect_counts()
         same "$3" "$(counts "$1" --partial-order $mode)" "states and transitions of $1, renamed, with $mode"
     done
 }
-expect_counts plain '514 812' '211 368'
-expect_counts loss '13812 27112' '4398 9126'
-expect_counts cancel '8336 20048' '2579 6806'
+expect_counts plain '366 596' '201 352'
+expect_counts loss '8841 17716' '4114 8516'
+expect_counts cancel '5156 13204' '2191 5700'
 expect_counts followers '5076 9530' '4120 8230'
-same '4747 10182' "$(counts three --partial-order)" 'states and transitions of three'
+same '3679 8070' "$(counts three --partial-order)" 'states and transitions of three'
 
 same "$(counts three --partial-order)" "$(counts three --partial-order --trust)" 'three, without doubts'
 

@@ -129,13 +129,20 @@ static void with_a_crash(void **state)
     check(HEAD "process a b: acquire release\nexplore crash<=1\n" TAIL);
 }
 
+/* Data is set: then it matters what a client has seen last. */
+static void with_a_request_to_give_back(void **state)
+{
+    (void)state;
+    check(HEAD "process a: revocable acquire release\nprocess b: revoke\nexplore loss<=1\n" TAIL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_a_loss),        cmocka_unit_test(after_an_expiry),
         cmocka_unit_test(in_the_second_round), cmocka_unit_test(among_three),
         cmocka_unit_test(with_a_follower),     cmocka_unit_test(with_a_cancel),
-        cmocka_unit_test(with_a_crash),
+        cmocka_unit_test(with_a_crash),        cmocka_unit_test(with_a_request_to_give_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

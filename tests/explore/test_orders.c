@@ -185,13 +185,14 @@ static void test_refused_memory_is_a_limit(void **state)
 static void test_what_is_forgotten_is_found_again(void **state)
 {
     (void)state;
-    static const char TEXT[] = PAIR "explore loss<=1\n----\n";
-    search_in(EXPLORE_DEPTH_FIRST, false, TEXT);
+    static const char LONG[] = PAIR "explore loss<=1 expire<=1\n----\n",
+                      TEXT[] = PAIR "explore loss<=1\n----\n";
+    search_in(EXPLORE_DEPTH_FIRST, false, LONG);
     struct search_counts whole = outcome.search;
     for (int order = EXPLORE_DEPTH_FIRST; order <= EXPLORE_BREADTH_FIRST; order++) {
         forgetful = true;
         sweeps = 0;
-        search_in(order, false, TEXT);
+        search_in(order, false, LONG);
         forgetful = false;
         assert_int_equal(outcome.verdict, VERDICT_HOLDS);
         assert_true(sweeps > 1);

@@ -485,10 +485,71 @@ static void test_watches_on_children_that_are_ignored(void **state)
     bench_trouble("a watch on children, of a recipe that says that it ignores them");
 }
 
+/* Who says that data is never set cannot set it, and no watch has missed that it was. */
+static void test_data_that_is_never_set(void **state)
+{
+    (void)state;
+    struct fakezk_options options = bench.options;
+    options.ignores_children = options.sets_no_data = true;
+    bench_reopen_with(&options);
+    bench_node("/n");
+    zhandle_t *zh = bench_connected(0, "w");
+    assert_int_equal(bench_get(zh, "g", "/n", "data"), ZOK);
+    bench_run();
+    bench_saw("g 0 null");
+    bench_cut(zh, 0, 0, ZCONNECTIONLOSS);
+    bench_run();
+    bench_saw("data connecting | w connecting | data connected | w connected");
+    bench_cut(zh, 0, 0, ZCONNECTIONLOSS);
+    assert_true(fakezk_operator_remove("/n"));
+    bench_run();
+    bench_saw("data connecting | w connecting | data connected | w connected | data deleted /n");
+    bench_node("/n");
+    bench_enter(0);
+    assert_int_equal(zoo_aset(zh, "/n", "x", 1, -1, bench_stat_done, "s"), ZBADARGUMENTS);
+    bench_leave();
+    bench_trouble("zoo_aset: data is set, by a recipe that says that it never does that");
+}
+
+/* Of three names the client will not look at the second. */
+static void unread(int client, void (*completion)(void), const struct String_vector *names, bool *list)
+{
+    assert_int_equal(client, 0);
+    assert_true(completion != NULL);
+    assert_int_equal(names->count, 3);
+    assert_string_equal(names->data[1], "b");
+    list[1] = true;
+}
+
+static void test_names_that_are_dropped(void **state)
+{
+    (void)state;
+    struct fakezk_options options = bench.options;
+    options.unread = unread;
+    bench_reopen_with(&options);
+    bench_node("/p/a");
+    bench_node("/p/b");
+    bench_node("/p/c");
+    zhandle_t *zh = bench_connected(0, "w");
+    assert_int_equal(bench_exists(zh, "e", "/p", NULL), ZOK);
+    assert_int_equal(bench_list(zh, "l", "/p", NULL), ZOK);
+    assert_int_equal(bench_exists(zh, "f", "/p", NULL), ZOK);
+    for (int i = 0; i < 3; i++) {
+        bench_step(FAKEZK_APPLY, 0);
+    }
+    assert_false(fakezk_drop_unread(0, 0)); /* that is not a list */
+    bench_step(FAKEZK_DELIVER, 0);
+    assert_true(fakezk_drop_unread(0, 0));
+    bench_run();
+    bench_saw("e 0 | l 0 [a c] | f 0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_watches_on_children_that_are_ignored),
+        TEST(test_data_that_is_never_set),
+        TEST(test_names_that_are_dropped),
         TEST(test_calls_outside_a_process),
         TEST(test_the_first_trouble_counts),
         TEST(test_too_many_handles),

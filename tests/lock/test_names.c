@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -185,6 +186,73 @@ static void sorting_puts_contenders_first(void **state)
     assert_string_equal(names[swapped ? 3 : 4], "5");
 }
 
+static void names_that_are_unread(void **state)
+{
+    (void)state;
+    const uint8_t id[16] = {[15] = 0xff}; /* as of A and B, but for its last bytes */
+    static const char mine[] = A "0000000004";
+    static const char other[] = "_c_01000000-0000-0000-0000-00000000000a-lock-0000000003";
+    static const char behind[] = "_c_01000000-0000-0000-0000-00000000000a-lock-0000000005";
+    static const char before[] = "_c_01000000-0000-0000-0000-00000000000a-lock-0000000001";
+    const char *names[] = {behind, mine, other, before, "content"};
+    bool unread[5];
+    struct String_vector list = {.count = 5, .data = (char **)(uintptr_t)names};
+    lock_names_unread(&list, id, unread);
+    const bool expected[] = {true, false, false, true, false};
+    assert_memory_equal(unread, expected, sizeof unread);
+    names[1] = other; /* who is not there has nobody before him */
+    lock_names_unread(&list, id, unread);
+    const bool without[] = {true, true, true, true, false};
+    assert_memory_equal(unread, without, sizeof unread);
+}
+
+static uint32_t draw(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 16) % below;
+}
+
+/* Each of several attempts sees the same with and without the names that no attempt of its process looks at. */
+static void unread_names_make_no_difference(void **state)
+{
+    (void)state;
+    static const char *const MINE[] = {A, B, C};
+    static const char *const OTHERS[] = {"_c_01000000-0000-0000-0000-000000000001-lock-",
+                                         "_c_ffffffff-0000-0000-0000-000000000001-lock-", "lock-"};
+    static const char *const KEYS[] = {"0000000001", "0000000002", "0000000003", "0000000004",
+                                       "0000000005", "2147483647", "-000000001", "x"};
+    const uint8_t id[16] = {0};
+    int dropped = 0;
+    for (uint32_t turn = 0, seed = 1; turn < 20000; turn++) {
+        char name[8][LOCK_NAME_SIZE_MAX];
+        const char *all[8], *read[8];
+        bool unread[8];
+        int count = 0, left = 0;
+        for (uint32_t key = 0; key < 8; key++) {
+            const char *const *from = draw(&seed, 3) == 0 ? MINE : OTHERS;
+            if (draw(&seed, key < 5 ? 4 : 16) != 0)
+                continue;
+            snprintf(name[count], sizeof name[count], "%s%s", from[draw(&seed, 3)], KEYS[key]);
+            all[count] = name[count];
+            count++;
+        }
+        struct String_vector list = {.count = count, .data = (char **)(uintptr_t)all};
+        lock_names_unread(&list, id, unread);
+        for (int i = 0; i < count; i++)
+            if (!unread[i])
+                read[left++] = all[i];
+        dropped += count - left;
+        for (int i = 0; i < 3; i++) {
+            struct lock_view whole = view_of(MINE[i], count, all);
+            struct lock_view part = view_of(MINE[i], left, read);
+            if (!whole.own)
+                whole.ahead = part.ahead = NULL; /* nobody asks then */
+            assert_memory_equal(&whole, &part, sizeof whole);
+        }
+    }
+    assert_true(dropped > 10000);
+}
+
 /* Exactly its room, and from exactly its bytes. */
 static void an_id_is_written_in_36_bytes(void **state)
 {
@@ -214,6 +282,8 @@ int main(void)
         cmocka_unit_test(our_absence_is_seen),
         cmocka_unit_test(oddities_are_noted),
         cmocka_unit_test(sorting_puts_contenders_first),
+        cmocka_unit_test(names_that_are_unread),
+        cmocka_unit_test(unread_names_make_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
