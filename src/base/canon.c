@@ -473,36 +473,46 @@ struct line_keys canon_line_keys(const struct canon *canon)
     return keys;
 }
 
-/* A part's ranks follow from it and from the numbers that its lines have: they are ranked once for each such pair, as long
- * as it is remembered. */
-static uint64_t ranks_of(struct canon *canon, const struct canon_part *part, const struct line_keys *keys)
+static __attribute__((noinline)) uint64_t rank_anew(struct canon *canon, const struct canon_part *part,
+                                                    struct ranking *ranking, uint64_t key)
 {
-    if (part->count == 0) {
-        return 0;
-    }
-    uint64_t key = canon_part_key(part, keys);
-    struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
-    if (ranking->key != key) {
-        *ranking = (struct ranking){key, rank_part(canon, part)};
-    }
+    *ranking = (struct ranking){key, rank_part(canon, part)};
     return ranking->ranks;
 }
 
+/* A part's ranks follow from it and from the numbers that its lines have: they are ranked once for each such pair, as long
+ * as it is remembered. */
+static inline uint64_t ranks_of(struct canon *canon, const struct canon_part *part,
+                                const struct line_keys *keys)
+{
+    uint64_t key = canon_part_key(part, keys);
+    struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
+    if (part->count == 0) {
+        return 0;
+    }
+    return ranking->key == key ? ranking->ranks : rank_anew(canon, part, ranking, key);
+}
+
+/* A word for each quick line: one operation for all of them. */
+typedef uint64_t quick_words
+    __attribute__((vector_size(QUICK_LINES * sizeof(uint64_t)), aligned(8), may_alias));
+
 static void note_base(struct canon *canon, const struct canon_part *const *parts)
 {
-    memset(canon->base.present, 0, sizeof canon->base.present);
+    quick_words present = {0}, twice = {0};
     canon->base.skeletons = 0;
     canon->base.plain = false;
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
-        for (int line = 0; line < QUICK_LINES; line++) {
-            canon->base.quick[block][line] = part->quick[line];
-            canon->base.present[line] |= part->quick[line];
-        }
+        quick_words here = *(const quick_words *)part->quick;
+        twice |= present & here;
+        present |= here;
         canon->base.part[block] = part;
         canon->base.skeletons += part->skeleton;
         canon->base.plain |= part->slow || part->refused;
     }
+    *(quick_words *)canon->base.present = present;
+    *(quick_words *)canon->base.twice = twice;
 }
 
 static uint64_t sum_slowly(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
@@ -528,10 +538,10 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
         return sum_slowly(canon, parts, plain);
     }
     memcpy(canon->quick, canon->base.present, sizeof canon->quick);
-    struct line_keys keys = canon_line_keys(canon);
+    canon->base.keys = canon_line_keys(canon);
     canon->base.rank_sum = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        canon->base.ranks[block] = ranks_of(canon, parts[block], &keys);
+        canon->base.ranks[block] = ranks_of(canon, parts[block], &canon->base.keys);
         canon->base.rank_sum += canon->base.ranks[block];
     }
     return canon->base.skeletons + canon->base.rank_sum;
@@ -563,60 +573,123 @@ static uint64_t neighbour_by_symmetry(struct canon *canon, const struct canon_pa
     return symmetry_sum(canon, parts, plain);
 }
 
-/* Which numbers are present in a neighbour. */
-static void find_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
-                         const bool *other)
+/* A mark for each of the changed blocks. */
+static void mark_changed(const struct canon *canon, const struct canon_part *const *changed, int count,
+                         bool *other)
 {
-    uint64_t quick[QUICK_LINES] = {0};
-    for (int i = 0; i < count; i++) {
-        for (int line = 0; line < QUICK_LINES; line++) {
-            quick[line] |= changed[i]->quick[line];
-        }
-    }
-    for (int block = 0; block < canon->arena->blocks; block++) {
-        uint64_t mask = other[block] ? 0 : ~0ull;
-        for (int line = 0; line < QUICK_LINES; line++) {
-            quick[line] |= canon->base.quick[block][line] & mask;
-        }
-    }
-    memcpy(canon->quick, quick, sizeof quick);
-}
-
-uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
-                         uint64_t plain)
-{
-    bool other[ARENA_BLOCKS_MAX];
-    bool slow = canon->base.plain;
-    unsigned lines = 0;
-    if (canon->symmetry != NULL) {
-        return neighbour_by_symmetry(canon, changed, count, plain);
-    }
     memset(other, 0, (size_t)canon->arena->blocks);
     for (int i = 0; i < count; i++) {
-        slow = slow || changed[i]->slow || changed[i]->refused;
         other[changed[i]->block] = true;
     }
-    if (slow) {
-        return neighbour_slowly(canon, changed, count, plain);
+}
+
+/* Which numbers are present in a neighbour, by a look at all blocks. */
+static void count_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
+{
+    bool other[ARENA_BLOCKS_MAX];
+    mark_changed(canon, changed, count, other);
+    memset(canon->quick, 0, sizeof canon->quick);
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        for (int line = 0; line < QUICK_LINES && !other[block]; line++) {
+            canon->quick[line] |= canon->base.part[block]->quick[line];
+        }
     }
-    find_numbers(canon, changed, count, other);
+    for (int i = 0; i < count; i++) {
+        for (int line = 0; line < QUICK_LINES; line++) {
+            canon->quick[line] |= changed[i]->quick[line];
+        }
+    }
+}
+
+static bool has_any(const quick_words *words)
+{
+    uint64_t all = 0;
+    for (int line = 0; line < QUICK_LINES; line++) {
+        all |= (*words)[line];
+    }
+    return all != 0;
+}
+
+/* The lines whose numbers are not those of the base, a bit for each. */
+static unsigned lines_that_differ(const struct canon *canon)
+{
+    unsigned lines = 0;
     for (int line = 0; line < QUICK_LINES; line++) {
         lines |= (unsigned)(canon->quick[line] != canon->base.present[line]) << line;
     }
-    struct line_keys keys = canon_line_keys(canon);
-    uint64_t sum = canon->base.skeletons + canon->base.rank_sum;
+    return lines;
+}
+
+/* The same, mostly without that: what one block loses is gone if no other block has it. Returns the lines whose numbers are not
+ * those of the base, a bit for each. */
+static unsigned find_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
+{
+    quick_words lost = {0}, unclear = {0}, here = {0};
+    for (int i = 0; i < count; i++) {
+        quick_words after = *(const quick_words *)changed[i]->quick;
+        quick_words gone = *(const quick_words *)canon->base.part[changed[i]->block]->quick & ~after;
+        unclear |= gone & lost;
+        lost |= gone;
+        here |= after;
+    }
+    quick_words present = *(const quick_words *)canon->base.present;
+    quick_words quick = (present & (~lost | *(const quick_words *)canon->base.twice)) | here;
+    quick_words differs = quick ^ present;
+    *(quick_words *)canon->quick = quick;
+    if (has_any(&unclear)) {
+        count_numbers(canon, changed, count);
+        return lines_that_differ(canon);
+    }
+    return has_any(&differs) ? lines_that_differ(canon) : 0;
+}
+
+/* What the changed parts are worth more than those before them. */
+static uint64_t gain_of(struct canon *canon, const struct canon_part *const *changed, int count,
+                        const struct line_keys *keys)
+{
+    uint64_t sum = 0;
     for (int i = 0; i < count; i++) {
         int block = changed[i]->block;
         sum += changed[i]->skeleton - canon->base.part[block]->skeleton;
-        sum += ranks_of(canon, changed[i], &keys) - canon->base.ranks[block];
+        sum += ranks_of(canon, changed[i], keys) - canon->base.ranks[block];
     }
-    for (int block = 0; lines != 0 && block < canon->arena->blocks; block++) {
+    return sum;
+}
+
+/* The same if numbers of these lines come or go: they make others count differently. */
+static uint64_t gain_by_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
+                                unsigned lines)
+{
+    bool other[ARENA_BLOCKS_MAX];
+    struct line_keys keys = canon_line_keys(canon);
+    uint64_t sum = gain_of(canon, changed, count, &keys);
+    mark_changed(canon, changed, count, other);
+    for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = canon->base.part[block];
         if ((part->lines & lines) != 0 && !other[block]) {
             sum += ranks_of(canon, part, &keys) - canon->base.ranks[block];
         }
     }
     return sum;
+}
+
+uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
+                         uint64_t plain)
+{
+    bool slow = canon->base.plain;
+    if (canon->symmetry != NULL) {
+        return neighbour_by_symmetry(canon, changed, count, plain);
+    }
+    for (int i = 0; i < count; i++) {
+        slow = slow || changed[i]->slow || changed[i]->refused;
+    }
+    if (slow) {
+        return neighbour_slowly(canon, changed, count, plain);
+    }
+    unsigned lines = find_numbers(canon, changed, count);
+    return canon->base.skeletons + canon->base.rank_sum +
+           (lines == 0 ? gain_of(canon, changed, count, &canon->base.keys)
+                       : gain_by_numbers(canon, changed, count, lines));
 }
 
 static void find_parts(struct canon *canon)

@@ -72,6 +72,11 @@ struct ranking {
 
 #define RANKINGS 16384u /* remembered; a power of two */
 
+/* What the lines of a part add to its key, for each set of them: half of the lines in either list. */
+struct line_keys {
+    uint64_t of_low[1 << QUICK_LINES / 2], of_high[1 << QUICK_LINES / 2];
+};
+
 /* A record while its block is shown. */
 struct shown_record {
     uint32_t at, size;
@@ -110,8 +115,9 @@ struct canon {
     struct {
         const struct canon_part *part[ARENA_BLOCKS_MAX];
         uint64_t ranks[ARENA_BLOCKS_MAX];
-        uint64_t quick[ARENA_BLOCKS_MAX][QUICK_LINES];
         uint64_t present[QUICK_LINES]; /* numbers, a bit for each */
+        uint64_t twice[QUICK_LINES];   /* those that are present in two blocks or more */
+        struct line_keys keys;
         uint64_t skeletons, rank_sum;
         bool plain; /* some part refuses, or is slow */
     } base;
@@ -133,11 +139,6 @@ static inline struct canon_record *records_of(const struct canon_part *part)
 {
     return (struct canon_record *)(void *)((unsigned char *)values_of(part) + values_bytes(part));
 }
-
-/* What the lines of a part add to its key, for each set of them: half of the lines in either list. */
-struct line_keys {
-    uint64_t of_low[1 << QUICK_LINES / 2], of_high[1 << QUICK_LINES / 2];
-};
 
 /* What ranks in a part follow from: it, and the numbers that its lines have. */
 static inline uint64_t canon_part_key(const struct canon_part *part, const struct line_keys *keys)

@@ -183,35 +183,46 @@ static void others_do_not(void **state)
     assert_in_range(equal, ROUNDS / 10, ROUNDS / 2);
 }
 
-/* From one state to those that differ in some blocks, with large and small numbers on either side. */
+static const struct canon_part *copy_part(int block, uint64_t space[64])
+{
+    size_t size;
+    const struct canon_part *part = canon_part(canon, block, &size);
+    assert_true(size <= 64 * sizeof *space);
+    return memcpy(space, part, size);
+}
+
+/* From one state to those that differ in one to three blocks, with large and small numbers on either side; half of the time the
+ * other numbers stay, so that some come, go, or are lost by several blocks at once. */
 static void neighbours_are_summed_alike(void **state)
 {
     (void)state;
     struct rng rng;
     rng_seed(&rng, 3);
     int32_t map[SPACES][DISTINCT];
-    static uint64_t space[BLOCKS][64], other_space[64];
-    const struct canon_part *parts[BLOCKS];
-    for (int round = 0; round < ROUNDS; round++) {
+    static uint64_t space[BLOCKS][64], other_space[BLOCKS][64];
+    const struct canon_part *parts[BLOCKS], *changed[BLOCKS];
+    for (int round = 0; round < 2 * ROUNDS; round++) {
         struct pattern pattern = draw_pattern(&rng);
         draw_map(&rng, map, steps[round % 3]);
         uint64_t base = fingerprint_of(&pattern, map);
         for (int block = 0; block < BLOCKS; block++) {
-            size_t size;
-            const struct canon_part *part = canon_part(canon, block, &size);
-            assert_true(size <= sizeof space[block]);
-            parts[block] = memcpy(space[block], part, size);
+            parts[block] = copy_part(block, space[block]);
         }
         assert_int_equal(canon_sum(canon, parts, 0), base);
-        int block = (int)rng_below(&rng, BLOCKS);
         struct pattern other = draw_pattern(&rng);
-        draw_map(&rng, map, steps[round / 3 % 3]);
-        write_block(&other, map, block);
+        if (round % 2 == 0) {
+            draw_map(&rng, map, steps[round / 3 % 3]);
+        }
+        int count = 1 + round / 9 % 3;
+        int first = (int)rng_below(&rng, BLOCKS);
+        for (int i = 0; i < count; i++) {
+            write_block(&other, map, (first + i) % BLOCKS);
+        }
         arena_fingerprint(&arena);
-        size_t size;
-        const struct canon_part *part = canon_part(canon, block, &size);
-        const struct canon_part *changed = memcpy(other_space, part, size);
-        uint64_t neighbour = canon_neighbour(canon, &changed, 1, 0);
+        for (int i = 0; i < count; i++) {
+            changed[i] = copy_part((first + i) % BLOCKS, other_space[i]);
+        }
+        uint64_t neighbour = canon_neighbour(canon, changed, count, 0);
         assert_int_equal(neighbour, canon_fingerprint(canon));
     }
 }
