@@ -323,6 +323,7 @@ static const struct canon_part *part_of(struct canon *canon, int block)
     part->hash = hash;
     uint64_t seed = canon->symmetry != NULL ? symmetry_seed(canon, block) : (uint64_t)block + 1;
     part->skeleton = hash_bytes(canon->scratch, used, seed);
+    part->numbers = hash_bytes(part->quick, sizeof part->quick, 0);
     return part;
 }
 
@@ -626,8 +627,12 @@ static unsigned find_numbers(struct canon *canon, const struct canon_part *const
 {
     quick_words lost = {0}, unclear = {0}, here = {0};
     for (int i = 0; i < count; i++) {
+        const struct canon_part *before = canon->base.part[changed[i]->block];
+        if (changed[i]->numbers == before->numbers) {
+            continue;
+        }
         quick_words after = *(const quick_words *)changed[i]->quick;
-        quick_words gone = *(const quick_words *)canon->base.part[changed[i]->block]->quick & ~after;
+        quick_words gone = *(const quick_words *)before->quick & ~after;
         unclear |= gone & lost;
         lost |= gone;
         here |= after;

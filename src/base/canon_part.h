@@ -45,6 +45,7 @@ struct line {
 struct canon_part {
     uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
     uint64_t skeleton;
+    uint64_t numbers;            /* a hash of the next */
     uint64_t quick[QUICK_LINES]; /* the numbers that are present, a bit for each */
     uint8_t roles;               /* the processes that are named, a bit for each */
     uint8_t mixed; /* those that are named together with others, in a record or outside of any */
