@@ -621,8 +621,8 @@ static unsigned lines_that_differ(const struct canon *canon)
     return lines;
 }
 
-/* The same, mostly without that: what one block loses is gone if no other block has it. Returns the lines whose numbers are not
- * those of the base, a bit for each. */
+/* Which numbers are present in a neighbour, mostly without a look at all blocks: what one block loses is gone if no other block
+ * has it. Returns the lines whose numbers are not those of the base, a bit for each. */
 static unsigned find_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
     quick_words lost = {0}, unclear = {0}, here = {0};
