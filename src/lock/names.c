@@ -164,22 +164,6 @@ static bool is_ordinary(const char *name)
     return lock_names_key(name, &key) == LOCK_KEY_CONTENDER && memcmp(key, key_last, LOCK_KEY_SIZE) != 0;
 }
 
-/* The place of the nearest ordinary contender before that at `own`; -1 = there is none. */
-static int nearest_before(const struct String_vector *list, int own)
-{
-    const char *own_name = list->data[own];
-    int ahead = -1;
-    for (int i = 0; i < list->count; i++) {
-        const char *name = list->data[i];
-        if (!is_ordinary(name) || compare_contenders(key_of(name), name, key_of(own_name), own_name) >= 0)
-            continue;
-        if (ahead < 0 ||
-            compare_contenders(key_of(name), name, key_of(list->data[ahead]), list->data[ahead]) > 0)
-            ahead = i;
-    }
-    return ahead;
-}
-
 void lock_names_unread(const struct String_vector *list, const uint8_t id[16], bool *unread)
 {
     enum { MINE = 3 + LOCK_UUID_SIZE - 8 };
@@ -188,12 +172,12 @@ void lock_names_unread(const struct String_vector *list, const uint8_t id[16], b
     for (int i = 0; i < list->count; i++)
         unread[i] = is_ordinary(list->data[i]) && strncmp(list->data[i], prefix, MINE) != 0;
     for (int i = 0; i < list->count; i++) {
-        const char *key;
-        bool mine = strncmp(list->data[i], prefix, MINE) == 0 &&
-                    lock_names_key(list->data[i], &key) == LOCK_KEY_CONTENDER;
-        int ahead = mine ? nearest_before(list, i) : -1;
-        if (ahead >= 0)
-            unread[ahead] = false;
+        struct lock_view view;
+        if (strncmp(list->data[i], prefix, MINE) != 0)
+            continue;
+        lock_names_view(list, list->data[i], &view);
+        for (int other = 0; other < list->count; other++)
+            unread[other] = unread[other] && list->data[other] != view.ahead;
     }
 }
 

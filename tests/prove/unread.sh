@@ -4,5 +4,5 @@
 # The name before one's own counts as one that is not looked at.
 GROUP=lock
 FILE=src/lock/names.c
-EDIT='s/unread\[ahead\] = false/unread[ahead] = true/'
+EDIT='s|list->data\[other\] != view.ahead|list->data[other] == view.ahead|'
 EXPECT='^lock\.names$'
