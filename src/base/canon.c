@@ -43,6 +43,19 @@ void canon_close(struct canon *canon)
 
 /* ---- what is shown ---- */
 
+/* The word of a line, and the bit at which it begins. */
+static unsigned word_of(unsigned line, unsigned *first)
+{
+    *first = line > CANON_ATTEMPT ? (line - CANON_ATTEMPT) * QUICK_ATTEMPTS : 0;
+    return line < CANON_ATTEMPT ? line : CANON_ATTEMPT;
+}
+
+static bool is_quick(unsigned line, int32_t number)
+{
+    return line < CANON_ATTEMPT ? number < QUICK_NUMBERS
+                                : line < CANON_ATTEMPT + QUICK_OWNERS && number < QUICK_ATTEMPTS;
+}
+
 static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
 {
     struct canon_part *part = canon->part;
@@ -52,12 +65,14 @@ static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
     }
     values_of(part)[part->count++] =
         (struct value){.number = (uint16_t)number, .line = (uint8_t)line, .bound = (uint8_t)bound};
-    if (line >= QUICK_LINES || number >= QUICK_NUMBERS) {
+    if (!is_quick(line, number)) {
         part->slow = true;
         return;
     }
-    part->lines |= (uint8_t)(1u << line);
-    part->quick[line] |= (uint64_t)!bound << number;
+    unsigned first, word = word_of(line, &first);
+    part->words = (uint8_t)(part->words | 1u << word);
+    part->quick.word[word] |= (uint64_t)!bound << (first + (unsigned)number);
+    part->attempts |= word == CANON_ATTEMPT ? ((1ull << QUICK_ATTEMPTS) - 1) << first : 0;
 }
 
 static void blank(struct canon *canon, const void *where, size_t size, int with)
@@ -296,7 +311,7 @@ static uint32_t show_block(struct canon *canon, int block, struct canon_part *pa
     canon->block = arena_at(canon->arena, block);
     uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
     memset(part, 0, sizeof *part);
-    part->block = (uint16_t)block;
+    part->block = (uint8_t)block;
     if (used > SCRATCH_BYTES) {
         part->refused = true;
         return 0;
@@ -323,7 +338,6 @@ static const struct canon_part *part_of(struct canon *canon, int block)
     part->hash = hash;
     uint64_t seed = canon->symmetry != NULL ? symmetry_seed(canon, block) : (uint64_t)block + 1;
     part->skeleton = hash_bytes(canon->scratch, used, seed);
-    part->numbers = hash_bytes(part->quick, sizeof part->quick, 0);
     return part;
 }
 
@@ -435,7 +449,8 @@ static unsigned ones_of(uint64_t x)
 
 unsigned canon_rank(const struct canon *canon, const struct value *value)
 {
-    uint64_t present = canon->quick[value->line] & ~1ull & ((2ull << value->number) - 1);
+    unsigned first, word = word_of(value->line, &first);
+    uint64_t present = canon->quick.word[word] & ~1ull << first & ((2ull << (first + value->number)) - 1);
     if (value->number == 0) {
         return 0;
     }
@@ -455,25 +470,6 @@ static uint64_t rank_part(struct canon *canon, const struct canon_part *part)
     return hash_ranks(canon, part->count, part->block);
 }
 
-/* A hash of the numbers that a line has in the present state. */
-static uint64_t hash_line(const struct canon *canon, int line)
-{
-    return hash_mix(canon->quick[line] ^ ((uint64_t)line + 1) * 0x9e3779b97f4a7c15u);
-}
-
-struct line_keys canon_line_keys(const struct canon *canon)
-{
-    struct line_keys keys = {0};
-    for (int i = 0; i < QUICK_LINES / 2; i++) {
-        uint64_t low = hash_line(canon, i), high = hash_line(canon, i + QUICK_LINES / 2);
-        for (int set = 0; set < 1 << i; set++) {
-            keys.of_low[set | 1 << i] = keys.of_low[set] + low;
-            keys.of_high[set | 1 << i] = keys.of_high[set] + high;
-        }
-    }
-    return keys;
-}
-
 static __attribute__((noinline)) uint64_t rank_anew(struct canon *canon, const struct canon_part *part,
                                                     struct ranking *ranking, uint64_t key)
 {
@@ -481,10 +477,10 @@ static __attribute__((noinline)) uint64_t rank_anew(struct canon *canon, const s
     return ranking->ranks;
 }
 
-/* A part's ranks follow from it and from the numbers that its lines have: they are ranked once for each such pair, as long
+/* A part's ranks follow from it and from the numbers that its words have: they are ranked once for each such pair, as long
  * as it is remembered. */
 static inline uint64_t ranks_of(struct canon *canon, const struct canon_part *part,
-                                const struct line_keys *keys)
+                                const struct word_keys *keys)
 {
     uint64_t key = canon_part_key(part, keys);
     struct ranking *ranking = &canon->rankings[(key ^ key >> 32) & (RANKINGS - 1)];
@@ -494,26 +490,39 @@ static inline uint64_t ranks_of(struct canon *canon, const struct canon_part *pa
     return ranking->key == key ? ranking->ranks : rank_anew(canon, part, ranking, key);
 }
 
-/* A word for each quick line: one operation for all of them. */
-typedef uint64_t quick_words
-    __attribute__((vector_size(QUICK_LINES * sizeof(uint64_t)), aligned(8), may_alias));
+/* In which words the numbers of the present state are other ones, a bit for each. */
+static unsigned words_that_differ(const struct canon *canon, const union quick *numbers)
+{
+    unsigned words = 0;
+    for (int word = 0; word < QUICK_WORDS; word++) {
+        words |= (unsigned)(canon->quick.word[word] != numbers->word[word]) << word;
+    }
+    return words;
+}
 
 static void note_base(struct canon *canon, const struct canon_part *const *parts)
 {
-    quick_words present = {0}, twice = {0};
+    word_pair present[QUICK_WORDS / 2] = {{0}}, twice[QUICK_WORDS / 2] = {{0}},
+                                    thrice[QUICK_WORDS / 2] = {{0}};
+    memset(canon->base.words, 0, sizeof canon->base.words);
     canon->base.skeletons = 0;
     canon->base.plain = false;
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
-        quick_words here = *(const quick_words *)part->quick;
-        twice |= present & here;
-        present |= here;
+        for (int i = 0; i < QUICK_WORDS / 2; i++) {
+            thrice[i] |= twice[i] & part->quick.pair[i];
+            twice[i] |= present[i] & part->quick.pair[i];
+            present[i] |= part->quick.pair[i];
+        }
         canon->base.part[block] = part;
+        canon->base.words[block / BLOCKS_PER_WORD] |= (uint64_t)part->words
+                                                      << block % BLOCKS_PER_WORD * QUICK_WORDS;
         canon->base.skeletons += part->skeleton;
         canon->base.plain |= part->slow || part->refused;
     }
-    *(quick_words *)canon->base.present = present;
-    *(quick_words *)canon->base.twice = twice;
+    memcpy(&canon->base.present, present, sizeof present);
+    memcpy(&canon->base.twice, twice, sizeof twice);
+    memcpy(&canon->base.thrice, thrice, sizeof thrice);
 }
 
 static uint64_t sum_slowly(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
@@ -527,6 +536,25 @@ static uint64_t sum_slowly(struct canon *canon, const struct canon_part *const *
     return refused ? plain : sum + rank_slowly(canon, parts);
 }
 
+static void rank_base(struct canon *canon, const struct canon_part *const *parts)
+{
+    canon->quick = canon->base.present;
+    unsigned words = words_that_differ(canon, &canon->base.ranked);
+    if (words != 0) {
+        canon->base.ranked = canon->quick;
+        canon_word_keys(canon, &canon->base.keys);
+    }
+    canon->base.rank_sum = 0;
+    for (int block = 0; block < canon->arena->blocks; block++) {
+        const struct canon_part *part = parts[block];
+        if (canon->base.hash[block] != part->hash || (part->words & words) != 0) {
+            canon->base.hash[block] = part->hash;
+            canon->base.ranks[block] = ranks_of(canon, part, &canon->base.keys);
+        }
+        canon->base.rank_sum += canon->base.ranks[block];
+    }
+}
+
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
 {
     note_base(canon, parts);
@@ -538,13 +566,7 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
     if (canon->base.plain) {
         return sum_slowly(canon, parts, plain);
     }
-    memcpy(canon->quick, canon->base.present, sizeof canon->quick);
-    canon->base.keys = canon_line_keys(canon);
-    canon->base.rank_sum = 0;
-    for (int block = 0; block < canon->arena->blocks; block++) {
-        canon->base.ranks[block] = ranks_of(canon, parts[block], &canon->base.keys);
-        canon->base.rank_sum += canon->base.ranks[block];
-    }
+    rank_base(canon, parts);
     return canon->base.skeletons + canon->base.rank_sum;
 }
 
@@ -574,83 +596,65 @@ static uint64_t neighbour_by_symmetry(struct canon *canon, const struct canon_pa
     return symmetry_sum(canon, parts, plain);
 }
 
-/* A mark for each of the changed blocks. */
-static void mark_changed(const struct canon *canon, const struct canon_part *const *changed, int count,
-                         bool *other)
+/* A bit for each of the changed blocks. */
+static void mark_changed(const struct canon_part *const *changed, int count, uint64_t bits[2])
 {
-    memset(other, 0, (size_t)canon->arena->blocks);
+    bits[0] = bits[1] = 0;
     for (int i = 0; i < count; i++) {
-        other[changed[i]->block] = true;
+        arena_set_add(bits, changed[i]->block);
     }
 }
 
 /* Which numbers are present in a neighbour, by a look at all blocks. */
 static void count_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
-    bool other[ARENA_BLOCKS_MAX];
-    mark_changed(canon, changed, count, other);
-    memset(canon->quick, 0, sizeof canon->quick);
+    uint64_t bits[2];
+    mark_changed(changed, count, bits);
+    memset(&canon->quick, 0, sizeof canon->quick);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        for (int line = 0; line < QUICK_LINES && !other[block]; line++) {
-            canon->quick[line] |= canon->base.part[block]->quick[line];
+        for (int word = 0; word < QUICK_WORDS && !arena_set_has(bits, block); word++) {
+            canon->quick.word[word] |= canon->base.part[block]->quick.word[word];
         }
     }
     for (int i = 0; i < count; i++) {
-        for (int line = 0; line < QUICK_LINES; line++) {
-            canon->quick[line] |= changed[i]->quick[line];
+        for (int word = 0; word < QUICK_WORDS; word++) {
+            canon->quick.word[word] |= changed[i]->quick.word[word];
         }
     }
-}
-
-static bool has_any(const quick_words *words)
-{
-    uint64_t all = 0;
-    for (int line = 0; line < QUICK_LINES; line++) {
-        all |= (*words)[line];
-    }
-    return all != 0;
-}
-
-/* The lines whose numbers are not those of the base, a bit for each. */
-static unsigned lines_that_differ(const struct canon *canon)
-{
-    unsigned lines = 0;
-    for (int line = 0; line < QUICK_LINES; line++) {
-        lines |= (unsigned)(canon->quick[line] != canon->base.present[line]) << line;
-    }
-    return lines;
 }
 
 /* Which numbers are present in a neighbour, mostly without a look at all blocks: what one block loses is gone if no other block
- * has it. Returns the lines whose numbers are not those of the base, a bit for each. */
+ * has it, and what two lose if there is no third. Returns the words whose numbers are not those of the base, a bit for each. */
 static unsigned find_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
-    quick_words lost = {0}, unclear = {0}, here = {0};
+    word_pair lost[QUICK_WORDS / 2] = {{0}}, again[QUICK_WORDS / 2] = {{0}}, here[QUICK_WORDS / 2] = {{0}};
+    word_pair unclear = {0}, differs = {0};
     for (int i = 0; i < count; i++) {
         const struct canon_part *before = canon->base.part[changed[i]->block];
-        if (changed[i]->numbers == before->numbers) {
-            continue;
+        for (int k = 0; k < QUICK_WORDS / 2; k++) {
+            word_pair after = changed[i]->quick.pair[k], gone = before->quick.pair[k] & ~after;
+            unclear |= gone & again[k];
+            again[k] |= gone & lost[k];
+            lost[k] |= gone;
+            here[k] |= after;
         }
-        quick_words after = *(const quick_words *)changed[i]->quick;
-        quick_words gone = *(const quick_words *)before->quick & ~after;
-        unclear |= gone & lost;
-        lost |= gone;
-        here |= after;
     }
-    quick_words present = *(const quick_words *)canon->base.present;
-    quick_words quick = (present & (~lost | *(const quick_words *)canon->base.twice)) | here;
-    quick_words differs = quick ^ present;
-    *(quick_words *)canon->quick = quick;
-    if (has_any(&unclear)) {
+    for (int k = 0; k < QUICK_WORDS / 2; k++) {
+        word_pair present = canon->base.present.pair[k];
+        word_pair left = (~lost[k] | canon->base.twice.pair[k]) & (~again[k] | canon->base.thrice.pair[k]);
+        canon->quick.pair[k] = (present & left) | here[k];
+        differs |= canon->quick.pair[k] ^ present;
+    }
+    if ((unclear[0] | unclear[1]) != 0) {
         count_numbers(canon, changed, count);
-        return lines_that_differ(canon);
+        return words_that_differ(canon, &canon->base.present);
     }
-    return has_any(&differs) ? lines_that_differ(canon) : 0;
+    return (differs[0] | differs[1]) != 0 ? words_that_differ(canon, &canon->base.present) : 0;
 }
 
 /* What the changed parts are worth more than those before them. */
 static uint64_t gain_of(struct canon *canon, const struct canon_part *const *changed, int count,
-                        const struct line_keys *keys)
+                        const struct word_keys *keys)
 {
     uint64_t sum = 0;
     for (int i = 0; i < count; i++) {
@@ -661,18 +665,24 @@ static uint64_t gain_of(struct canon *canon, const struct canon_part *const *cha
     return sum;
 }
 
-/* The same if numbers of these lines come or go: they make others count differently. */
+/* The same if numbers of these words come or go: they make others count differently. */
 static uint64_t gain_by_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
-                                unsigned lines)
+                                unsigned words)
 {
-    bool other[ARENA_BLOCKS_MAX];
-    struct line_keys keys = canon_line_keys(canon);
+    const uint64_t each = ~(uint64_t)0 / ((1u << QUICK_WORDS) - 1);
+    struct word_keys keys;
+    uint64_t bits[2];
+    canon_word_keys(canon, &keys);
     uint64_t sum = gain_of(canon, changed, count, &keys);
-    mark_changed(canon, changed, count, other);
-    for (int block = 0; block < canon->arena->blocks; block++) {
-        const struct canon_part *part = canon->base.part[block];
-        if ((part->lines & lines) != 0 && !other[block]) {
-            sum += ranks_of(canon, part, &keys) - canon->base.ranks[block];
+    mark_changed(changed, count, bits);
+    for (int first = 0; first < canon->arena->blocks; first += BLOCKS_PER_WORD) {
+        uint64_t left = canon->base.words[first / BLOCKS_PER_WORD] & each * words;
+        while (left != 0) {
+            int at = __builtin_ctzll(left) / QUICK_WORDS, block = first + at;
+            left &= ~(((1ull << QUICK_WORDS) - 1) << at * QUICK_WORDS);
+            if (!arena_set_has(bits, block)) {
+                sum += ranks_of(canon, canon->base.part[block], &keys) - canon->base.ranks[block];
+            }
         }
     }
     return sum;
@@ -691,10 +701,10 @@ uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *ch
     if (slow) {
         return neighbour_slowly(canon, changed, count, plain);
     }
-    unsigned lines = find_numbers(canon, changed, count);
+    unsigned words = find_numbers(canon, changed, count);
     return canon->base.skeletons + canon->base.rank_sum +
-           (lines == 0 ? gain_of(canon, changed, count, &canon->base.keys)
-                       : gain_by_numbers(canon, changed, count, lines));
+           (words == 0 ? gain_of(canon, changed, count, &canon->base.keys)
+                       : gain_by_numbers(canon, changed, count, words));
 }
 
 static void find_parts(struct canon *canon)

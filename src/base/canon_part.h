@@ -6,6 +6,7 @@
 #define BASE_CANON_PART_H
 
 #include "base/canon.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 
@@ -17,8 +18,11 @@
 #define NUMBER_MAX 1023                              /* of one that is renamed */
 #define LINES (CANON_ATTEMPT + CANON_OWNERS_MAX + 1) /* attempts may be nobody's */
 #define LINE_ROLE LINES                              /* no numbers: which process is named */
-#define QUICK_LINES 8 /* lines and numbers that are ranked by bits; a world of five processes has no others */
+#define QUICK_WORDS 4 /* of numbers that are ranked by bits: of each space one, attempts share the last */
 #define QUICK_NUMBERS 64
+#define QUICK_OWNERS 5 /* of attempts; a world of five processes has no others */
+#define QUICK_ATTEMPTS 12
+#define BLOCKS_PER_WORD (64 / QUICK_WORDS)
 #define OWNER_SHIFT 11 /* in the rank of a number that has an owner */
 
 struct value {
@@ -34,6 +38,13 @@ struct canon_record {
     uint32_t reserved;
 };
 
+/* Numbers that are present, a bit for each; pairs of words are for one operation on both. */
+typedef uint64_t word_pair __attribute__((vector_size(16), aligned(8), may_alias));
+union quick {
+    uint64_t word[QUICK_WORDS];
+    word_pair pair[QUICK_WORDS / 2];
+};
+
 /* The numbers of one line in the present state. */
 struct line {
     uint16_t last; /* the largest that was noted */
@@ -45,27 +56,31 @@ struct line {
 struct canon_part {
     uint64_t hash; /* of the bytes; 0 = nothing is remembered here */
     uint64_t skeleton;
-    uint64_t numbers;            /* a hash of the next */
-    uint64_t quick[QUICK_LINES]; /* the numbers that are present, a bit for each */
-    uint8_t roles;               /* the processes that are named, a bit for each */
-    uint8_t mixed; /* those that are named together with others, in a record or outside of any */
-    uint16_t count;
-    uint16_t records;
-    uint16_t block;
-    uint8_t lines; /* a bit for each quick one */
-    bool slow;     /* it has others */
-    bool refused;
-    bool fixed; /* processes cannot change their names here */
+    union quick quick;
+    uint64_t attempts; /* those bits of the last word that are of the owners whose attempts it has */
+    uint8_t roles;     /* the processes that are named, a bit for each */
+    uint8_t mixed;     /* those that are named together with others, in a record or outside of any */
+    uint8_t count;
+    uint8_t records;
+    uint8_t block;
+    uint8_t words;    /* a bit for each word in which it has numbers, or bounds */
+    bool slow : 1;    /* it has others */
+    bool refused : 1; /* it has some that cannot be shown */
+    bool fixed : 1;   /* processes cannot change their names here */
 };
 
-_Static_assert(QUICK_LINES <= 8, "a bit for each in a byte");
+_Static_assert(QUICK_WORDS == CANON_ATTEMPT + 1 && QUICK_OWNERS * QUICK_ATTEMPTS <= 64,
+               "a bit for each in a word");
+_Static_assert(PART_VALUES_MAX <= UINT8_MAX && PART_RECORDS_MAX <= UINT8_MAX && ARENA_BLOCKS_MAX <= UINT8_MAX,
+               "all are counted in bytes");
+_Static_assert(sizeof(struct canon_part) == 64, "as much as memory gives at once");
 
 /* Parts are remembered by the hash of the bytes, because the same bytes come back in many states. */
 #define PLACE_BYTES                                                                                          \
     (sizeof(struct canon_part) + PART_VALUES_MAX * sizeof(struct value) +                                    \
      PART_RECORDS_MAX * sizeof(struct canon_record))
 
-/* The hash of a part's ranks, by a hash of the part and of the numbers that its lines have. */
+/* The hash of a part's ranks, by a hash of the part and of the numbers that its words have. */
 struct ranking {
     uint64_t key;
     uint64_t ranks;
@@ -73,9 +88,10 @@ struct ranking {
 
 #define RANKINGS 16384u /* remembered; a power of two */
 
-/* What the lines of a part add to its key, for each set of them: half of the lines in either list. */
-struct line_keys {
-    uint64_t of_low[1 << QUICK_LINES / 2], of_high[1 << QUICK_LINES / 2];
+/* What the words of a part add to its key, for each set of those that it has as a whole. */
+struct word_keys {
+    uint64_t of[1 << CANON_ATTEMPT];
+    uint64_t attempts; /* the last word itself */
 };
 
 /* A record while its block is shown. */
@@ -110,17 +126,21 @@ struct canon {
     /* While states are ranked. */
     const struct canon_part *now[ARENA_BLOCKS_MAX];
     struct line line[LINES];
-    uint64_t quick[QUICK_LINES]; /* of the present state */
+    union quick quick; /* of the present state */
     struct ranking *rankings;
     /* The state whose neighbours are asked for. */
     struct {
         const struct canon_part *part[ARENA_BLOCKS_MAX];
-        uint64_t ranks[ARENA_BLOCKS_MAX];
-        uint64_t present[QUICK_LINES]; /* numbers, a bit for each */
-        uint64_t twice[QUICK_LINES];   /* those that are present in two blocks or more */
-        struct line_keys keys;
+        union quick present;
+        union quick twice, thrice; /* those that are present in so many blocks or more */
+        uint64_t words[ARENA_BLOCKS_MAX / BLOCKS_PER_WORD]; /* of each block's part, four bits */
         uint64_t skeletons, rank_sum;
         bool plain; /* some part refuses, or is slow */
+        /* Of the last one that was not plain, so that its successor need not look up what is the same. */
+        uint64_t hash[ARENA_BLOCKS_MAX]; /* of its parts; 0 = none */
+        uint64_t ranks[ARENA_BLOCKS_MAX];
+        union quick ranked;
+        struct word_keys keys;
     } base;
     uint64_t used_lines; /* a bit for each */
     _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
@@ -141,15 +161,25 @@ static inline struct canon_record *records_of(const struct canon_part *part)
     return (struct canon_record *)(void *)((unsigned char *)values_of(part) + values_bytes(part));
 }
 
-/* What ranks in a part follow from: it, and the numbers that its lines have. */
-static inline uint64_t canon_part_key(const struct canon_part *part, const struct line_keys *keys)
+/* What ranks in a part follow from: it, and the numbers that its words have. */
+static inline uint64_t canon_part_key(const struct canon_part *part, const struct word_keys *keys)
 {
-    unsigned low = (1u << QUICK_LINES / 2) - 1;
-    return part->hash + keys->of_low[part->lines & low] + keys->of_high[part->lines >> QUICK_LINES / 2];
+    unsigned whole = part->words & ((1u << CANON_ATTEMPT) - 1);
+    return part->hash + keys->of[whole] + (keys->attempts & part->attempts) * 0x9e3779b97f4a7c15u;
 }
 
 /* For the numbers of the present state. */
-struct line_keys canon_line_keys(const struct canon *canon);
+static inline void canon_word_keys(const struct canon *canon, struct word_keys *keys)
+{
+    keys->attempts = canon->quick.word[CANON_ATTEMPT];
+    keys->of[0] = 0;
+    for (unsigned i = 0; i < CANON_ATTEMPT; i++) {
+        uint64_t hash = hash_mix(canon->quick.word[i] ^ (i + 1ull) * 0x9e3779b97f4a7c15u);
+        for (unsigned set = 0; set < 1u << i; set++) {
+            keys->of[set | 1u << i] = keys->of[set] + hash;
+        }
+    }
+}
 
 /* The rank of a number among those of its line, or of its owner, once these are known by bits. */
 unsigned canon_rank(const struct canon *canon, const struct value *value);

@@ -48,6 +48,13 @@ struct rec *pack_append(const struct pack *pack, int list, size_t size)
     return pack_insert(pack, list, NULL, size);
 }
 
+void pack_fill(struct rec *to, const struct rec *from)
+{
+    LS_ASSERT(to->size == from->size);
+    memcpy(to + 1, from + 1, from->size - sizeof *from);
+    to->tag = from->tag;
+}
+
 void pack_remove(const struct pack *pack, struct rec *rec)
 {
     size_t size = rec->size;

@@ -60,6 +60,9 @@ struct rec *pack_append(const struct pack *pack, int list, size_t size);
 /* Adds one before `before`, or at the end of the list if that is NULL. */
 struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, size_t size);
 
+/* Gives a record what another one of its size holds: all behind the head, and the tag. */
+void pack_fill(struct rec *to, const struct rec *from);
+
 /* Takes a record out. Marks the block. */
 void pack_remove(const struct pack *pack, struct rec *rec);
 

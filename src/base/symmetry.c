@@ -560,14 +560,14 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
     struct symmetry *symmetry = canon->symmetry;
     bool refused = false;
     symmetry->by_counting = symmetry->is_seen = *fixed = false;
-    memset(canon->quick, 0, sizeof canon->quick);
+    memset(&canon->quick, 0, sizeof canon->quick);
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
         refused |= part->refused;
         *fixed |= part->fixed;
         symmetry->by_counting |= part->slow;
-        for (int line = 0; line < QUICK_LINES; line++) {
-            canon->quick[line] |= part->quick[line];
+        for (int word = 0; word < QUICK_WORDS; word++) {
+            canon->quick.word[word] |= part->quick.word[word];
         }
     }
     if (refused) {
@@ -576,7 +576,8 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
     if (symmetry->by_counting) {
         canon_rank_all(canon, parts);
     }
-    struct line_keys keys = canon_line_keys(canon);
+    struct word_keys keys;
+    canon_word_keys(canon, &keys);
     for (int block = 0; block < canon->arena->blocks; block++) {
         symmetry->now.key[block] = canon_part_key(parts[block], &keys);
     }

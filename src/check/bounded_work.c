@@ -9,8 +9,8 @@
  * a busy loop does not. In untimed runs, where a timer only fires when something has changed, a process that has nothing
  * under way begins anew. A wake-up counts as one request: whoever looks at the line then has done as much as whoever looks
  * behind creating a node, and states that are alike but for that are one.
- *   - In one wait, while connected and without a fault, a process creates at most CREATES_MAX contenders for
- * each owner who waits. Wake-ups are no excuse here: recipes that give up their place at each wake-up wake
+ *   - In one wait, while connected and without a fault (with a clock: or a broken link), a process creates at most CREATES_MAX
+ * contenders for each owner who waits. Wake-ups are no excuse here: recipes that give up their place at each wake-up wake
  * each other for ever. Of one that stands when a fault excuses the others, nothing is forgotten, because it was
  * created in any case.
  *
@@ -77,11 +77,13 @@ static void excuse_creates(struct check_table *table, const struct check_context
     }
 }
 
-/* What happens to a process, or to the servers, excuses what it has done so far. Without a clock a fault of one process only
- * excuses its work when it is told of it: states would differ in whether it happened before or after a request. */
+/* What happens to a process, or to the servers, excuses what it has done so far. Without a clock a fault of one process excuses
+ * its contenders at once, and its work when it is told of it: states would differ in whether it happened before or after a
+ * request, or whether a link was told of before or after a node was gone. With one, links break by themselves. */
 static void excuse(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
+    bool known = (event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN) && !context->timed;
     if (event->process == EVENT_PROCESS_NONE) {
         forget_all(table, RECORD_WORK);
         for (int process = 0; process < context->processes; process++)
@@ -92,7 +94,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
         table_drop_process(table, RECORD_WORK, event->process);
     if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_CREATES, event->process);
-    else
+    else if (!known)
         excuse_creates(table, context, event->process);
 }
 
@@ -149,11 +151,11 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* Links excuse the nodes that servers create meanwhile. */
 static bool is_local(const struct event *event)
 {
-    return (EVENT_BIT(event->kind) & (EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_FREED) |
-                                      EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_SETTLED))) != 0;
+    return (EVENT_BIT(event->kind) &
+            (EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_WOKEN) |
+             EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN))) != 0;
 }
 
 const struct property check_bounded_work = {

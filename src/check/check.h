@@ -56,8 +56,8 @@ struct property {
     bool needs_search;    /* it sees no events: a search judges it, of an exploring scenario that names it */
     uint64_t wants;       /* bit 1 << kind for each event kind that it looks at */
     unsigned needs;       /* CHECK_NEEDS_…: what the shared ledger must know, see check/state.h */
-    /* Whether it makes no difference to its state and its verdicts if such an event is seen before or behind those of other
-     * processes and of the servers. For events that it wants; NULL = none is like that. */
+    /* Whether it makes no difference without a clock to its state and its verdicts if such an event is seen before or behind those of
+     * other processes and of the servers. For events that it wants; NULL = none is like that. */
     bool (*is_local)(const struct event *event);
     int records_per_process;   /* records of its own, at most, for one process */
     int records_per_contender; /* for one process, lock and owner */

@@ -33,7 +33,8 @@ uint64_t ledger_wants(unsigned needs)
 
 bool ledger_is_local(unsigned needs, const struct event *event)
 {
-    return (ledger_wants(needs & ~CHECK_NEEDS_WATCHES) & EVENT_BIT(event->kind)) == 0;
+    uint64_t wants = ledger_wants(needs & ~CHECK_NEEDS_WATCHES) & ~EVENT_BIT(EVENT_LINK_DOWN);
+    return (wants & EVENT_BIT(event->kind)) == 0;
 }
 
 static struct check_record *process_record(struct check_table *table, int process)

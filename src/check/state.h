@@ -113,7 +113,7 @@ void ledger_observe(struct check_table *table, unsigned needs, const struct even
 uint64_t ledger_wants(unsigned needs);
 
 /* As `is_local` of a property: what is watched is looked at for the same process, or at rest, or by judges who say so of such
- * events themselves. */
+ * events themselves; and whether its link is up at rest alone, when the end of its session has made it down as well. */
 bool ledger_is_local(unsigned needs, const struct event *event);
 
 /* Claims of one process on one lock that have one of these flags; process -1 = of any process. */

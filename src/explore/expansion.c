@@ -35,17 +35,24 @@ struct expansion {
     /* The state that is expanded. */
     const uint32_t *from;
     uint64_t depth;
-    uint64_t sum; /* of its hashes */
+    /* What the state that was looked up last has in each block: the next one is mostly one of its successors. */
+    uint32_t looked[ARENA_BLOCKS_MAX];
+    uint64_t hash[ARENA_BLOCKS_MAX];
+    const struct canon_part *part[ARENA_BLOCKS_MAX];
+    uint64_t sum;        /* of its hashes */
+    uint64_t changed[2]; /* the blocks that have changed since the last one that was expanded */
     /* The step that has just been done. */
     struct run_events events;
     struct memo_change change[ARENA_BLOCKS_MAX];
     int changes;
     bool unused; /* a delivery that is no use of the client library */
-    /* The successors. */
+    /* The successors: how each differs from the state, in lists of as many as there are blocks. */
     int count;
     struct action *action;
     uint64_t *fingerprint;
-    uint32_t *state;
+    struct memo_change *made;
+    uint8_t *mades;                   /* how many */
+    uint32_t state[ARENA_BLOCKS_MAX]; /* one of them, put together */
 };
 
 /* ---- life ---- */
@@ -56,15 +63,25 @@ static bool open_lists(struct expansion *x)
 {
     x->action = calloc(WORLD_ACTIONS_MAX, sizeof *x->action);
     x->fingerprint = malloc(WORLD_ACTIONS_MAX * sizeof *x->fingerprint);
-    x->state = malloc((size_t)WORLD_ACTIONS_MAX * (size_t)x->blocks * sizeof *x->state);
+    x->made = malloc((size_t)WORLD_ACTIONS_MAX * (size_t)x->blocks * sizeof *x->made);
+    x->mades = malloc(WORLD_ACTIONS_MAX * sizeof *x->mades);
     x->intern = intern_open(x->arena);
-    return x->action != NULL && x->fingerprint != NULL && x->state != NULL && x->intern != NULL;
+    return x->action != NULL && x->fingerprint != NULL && x->made != NULL && x->mades != NULL &&
+           x->intern != NULL;
 }
 
 /* Whole states are compared for those who trust nothing, and choice points are taken out of whole lists. */
 static bool may_remember(const struct explore_options *options)
 {
     return !options->every_step && !options->exact && options->without == 0;
+}
+
+/* Nothing is known of the state that was looked up last. */
+static void forget_looked(struct expansion *x)
+{
+    memset(x->looked, 0xff, sizeof x->looked);
+    memset(x->hash, 0, sizeof x->hash);
+    x->sum = 0;
 }
 
 struct expansion *expansion_open(struct search *search)
@@ -80,6 +97,7 @@ struct expansion *expansion_open(struct search *search)
     x->judges = world_judge_block(x->world);
     x->groups = world_get_options(x->world)->processes + 1;
     memset(x->loaded, 0xff, sizeof x->loaded);
+    forget_looked(x);
     x->reduces = partial_open(&x->partial, search);
     bool remembers = may_remember(search->options);
     x->memo = remembers ? memo_open(x->world) : NULL;
@@ -104,7 +122,8 @@ void expansion_close(struct expansion *x)
     free(x->events.event);
     free(x->action);
     free(x->fingerprint);
-    free(x->state);
+    free(x->made);
+    free(x->mades);
     free(x);
 }
 
@@ -130,11 +149,11 @@ static uint32_t take_block(struct expansion *x, int block)
     return number;
 }
 
-static void load_block(struct expansion *x, const uint32_t *state, int block)
+static void load_block(struct expansion *x, int block, uint32_t number)
 {
-    if (x->loaded[block] != state[block]) {
-        intern_put(x->intern, block, state[block]);
-        x->loaded[block] = state[block];
+    if (x->loaded[block] != number) {
+        intern_put(x->intern, block, number);
+        x->loaded[block] = number;
     }
 }
 
@@ -142,7 +161,7 @@ static void load_all_but_judges(struct expansion *x, const uint32_t *state)
 {
     for (int block = 0; block < x->blocks; block++) {
         if (block != x->judges) {
-            load_block(x, state, block);
+            load_block(x, block, state[block]);
         }
     }
 }
@@ -150,19 +169,23 @@ static void load_all_but_judges(struct expansion *x, const uint32_t *state)
 void expansion_load(struct expansion *x, const uint32_t *state)
 {
     load_all_but_judges(x, state);
-    load_block(x, state, x->judges);
+    load_block(x, x->judges, state[x->judges]);
 }
 
 /* Looks up what the state that is expanded is worth; returns its fingerprint. */
 static uint64_t look_up(struct expansion *x, const uint32_t *state)
 {
-    const struct canon_part *part[ARENA_BLOCKS_MAX];
-    x->sum = 0;
     for (int block = 0; block < x->blocks; block++) {
-        x->sum += intern_hash(x->intern, state[block]);
-        part[block] = intern_attached(x->intern, state[block]);
+        if (x->looked[block] != state[block]) {
+            uint64_t hash = intern_hash(x->intern, state[block]);
+            x->sum += hash - x->hash[block];
+            x->hash[block] = hash;
+            x->part[block] = intern_attached(x->intern, state[block]);
+            x->looked[block] = state[block];
+            arena_set_add(x->changed, block);
+        }
     }
-    return x->search->canon != NULL ? canon_sum(x->search->canon, part, x->sum) : x->sum;
+    return x->search->canon != NULL ? canon_sum(x->search->canon, x->part, x->sum) : x->sum;
 }
 
 bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerprint)
@@ -231,28 +254,29 @@ static bool do_step(struct expansion *x, const struct action *action)
 
 /* ---- judging ---- */
 
-static bool judge_events(struct expansion *x, uint32_t *state, const struct event *events, int count)
+/* `judges` is the number of the judges' content, before and then after. */
+static bool judge_events(struct expansion *x, uint32_t *judges, const struct event *events, int count)
 {
-    load_block(x, state, x->judges);
+    load_block(x, x->judges, *judges);
     run_judge(x->search->run, events, count, x->depth + 1);
     arena_fingerprint(x->arena);
-    state[x->judges] = take_block(x, x->judges);
+    *judges = take_block(x, x->judges);
     return is_well(x);
 }
 
-static bool judge_and_remember(struct expansion *x, uint32_t *state, uint32_t place)
+static bool judge_and_remember(struct expansion *x, uint32_t *judges, uint32_t place)
 {
     const struct check_stats *stats = &x->search->run->stats;
     uint64_t before[CHECK_PROPERTIES_MAX];
     uint32_t premises[2 * CHECK_PROPERTIES_MAX]; /* pairs */
     const struct event *events;
     int count = memo_event_list(x->memo, place, &events);
-    uint32_t judges = state[x->judges];
+    uint32_t asked = *judges;
     int met = 0;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         before[i] = stats->finding[i].premises;
     }
-    if (!judge_events(x, state, events, count)) {
+    if (!judge_events(x, judges, events, count)) {
         return false;
     }
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
@@ -261,19 +285,19 @@ static bool judge_and_remember(struct expansion *x, uint32_t *state, uint32_t pl
             premises[met++] = (uint32_t)(stats->finding[i].premises - before[i]);
         }
     }
-    x->short_of_memory |= !memo_add_verdict(x->memo, judges, place, state[x->judges], premises, met / 2);
+    x->short_of_memory |= !memo_add_verdict(x->memo, asked, place, *judges, premises, met / 2);
     return is_well(x);
 }
 
-static bool judge_remembered(struct expansion *x, uint32_t *state, uint32_t place)
+static bool judge_remembered(struct expansion *x, uint32_t *judges, uint32_t place)
 {
     const uint32_t *premises;
     int count;
-    uint32_t after = memo_verdict(x->memo, state[x->judges], place, &premises, &count);
+    uint32_t after = memo_verdict(x->memo, *judges, place, &premises, &count);
     if (after == INTERN_NONE) {
-        return judge_and_remember(x, state, place);
+        return judge_and_remember(x, judges, place);
     }
-    state[x->judges] = after;
+    *judges = after;
     for (; count > 0; count--, premises += 2) {
         x->search->run->stats.finding[premises[0]].premises += premises[1];
     }
@@ -282,27 +306,39 @@ static bool judge_remembered(struct expansion *x, uint32_t *state, uint32_t plac
 
 /* ---- one successor ---- */
 
-/* The fingerprint, given the changes of all blocks but the judges'. */
-static void finish_successor(struct expansion *x, uint32_t *state, const struct memo_change *changes,
-                             int count)
+/* The fingerprint, given how it differs from the state. */
+static void finish_successor(struct expansion *x, const struct memo_change *made, int count)
 {
     struct canon *canon = x->search->canon;
     const struct canon_part *part[ARENA_BLOCKS_MAX];
     uint64_t sum = x->sum;
-    int parts = 0;
-    for (int i = 0; i <= count; i++) {
-        uint32_t block = i < count ? changes[i].block : (uint32_t)x->judges;
-        uint32_t number = state[block];
-        if (number != x->from[block]) {
-            sum += intern_hash(x->intern, number) - intern_hash(x->intern, x->from[block]);
-            part[parts++] = intern_attached(x->intern, number);
-        }
+    for (int i = 0; i < count; i++) {
+        sum += intern_hash(x->intern, made[i].number) - x->hash[made[i].block];
+        part[i] = intern_attached(x->intern, made[i].number);
     }
-    uint64_t fingerprint = canon != NULL ? canon_neighbour(canon, part, parts, sum) : sum;
+    uint64_t fingerprint = canon != NULL ? canon_neighbour(canon, part, count, sum) : sum;
     x->fingerprint[x->count] = fingerprint;
+    x->mades[x->count] = (uint8_t)count;
     if (x->search->exact == NULL) {
         visited_prefetch(x->search->visited, fingerprint);
     }
+}
+
+/* Returns how many of the changes make a difference. */
+static int note_made(const struct expansion *x, const struct memo_change *changes, int count,
+                     struct memo_change *made)
+{
+    int mades = 0;
+    for (int i = 0; i < count; i++) {
+        made[mades] = changes[i];
+        mades += changes[i].number != x->from[changes[i].block];
+    }
+    return mades;
+}
+
+static struct memo_change *made_at(const struct expansion *x, int successor)
+{
+    return x->made + (size_t)successor * (size_t)x->blocks;
 }
 
 static uint64_t sum_of(const struct expansion *x, const uint32_t *state)
@@ -314,10 +350,13 @@ static uint64_t sum_of(const struct expansion *x, const uint32_t *state)
     return sum;
 }
 
-static bool doubt(struct expansion *x, const struct action *action, const uint32_t *state)
+/* The last one. */
+static bool doubt(struct expansion *x)
 {
+    const struct action *action = &x->action[x->count - 1];
+    uint64_t sum = sum_of(x, expansion_state(x, x->count - 1));
     expansion_load(x, x->from);
-    return distrust_step(x->search, action, x->depth + 1, sum_of(x, state));
+    return distrust_step(x->search, action, x->depth + 1, sum);
 }
 
 /* Adds the successor by an action whose changes are known. False if the search is over. */
@@ -325,26 +364,27 @@ static bool add_successor(struct expansion *x, const struct action *action, cons
                           int count, uint32_t events)
 {
     struct search *search = x->search;
-    uint32_t *state = x->state + (size_t)x->count * (size_t)x->blocks;
-    memcpy(state, x->from, (size_t)x->blocks * sizeof *state);
-    for (int i = 0; i < count; i++) {
-        state[changes[i].block] = changes[i].number;
-    }
+    struct memo_change *made = made_at(x, x->count);
+    int mades = note_made(x, changes, count, made); /* what is remembered may move behind that */
+    uint32_t judges = x->from[x->judges];
     search->counts->transitions++;
     bool well = true;
     if (x->memo == NULL && x->events.count > 0) {
-        well = judge_events(x, state, x->events.event, x->events.count);
+        well = judge_events(x, &judges, x->events.event, x->events.count);
     } else if (events != MEMO_NONE) {
-        well = judge_remembered(x, state, events);
+        well = judge_remembered(x, &judges, events);
     }
     if (!well) {
         x->action[0] = *action;
         return false;
     }
+    if (judges != x->from[x->judges]) {
+        made[mades++] = (struct memo_change){(uint32_t)x->judges, judges};
+    }
     x->action[x->count] = *action;
-    finish_successor(x, state, changes, count);
+    finish_successor(x, made, mades);
     x->count++;
-    return !distrust_is_due(search, DISTRUST_STEP_EVERY, &search->next_twice) || doubt(x, action, state);
+    return !distrust_is_due(search, DISTRUST_STEP_EVERY, &search->next_twice) || doubt(x);
 }
 
 /* ---- all successors ---- */
@@ -431,8 +471,14 @@ static bool do_all(struct expansion *x, bool *moves)
     return true;
 }
 
+static struct memo_state state_of(const struct expansion *x)
+{
+    return (struct memo_state){x->from, x->hash};
+}
+
 static uint32_t list_group(struct expansion *x, int group)
 {
+    struct memo_state state = state_of(x);
     static struct action actions[WORLD_ACTIONS_MAX];
     load_all_but_judges(x, x->from);
     x->arena->read[0] = x->arena->read[1] = 0;
@@ -440,7 +486,7 @@ static uint32_t list_group(struct expansion *x, int group)
     int candidate = candidate_of(x, group, actions, count);
     uint64_t read[2] = {x->arena->read[0], x->arena->read[1]};
     bool moves = search_moves(actions, count);
-    uint32_t entry = memo_add_entry(x->memo, group, x->from, actions, count, moves, candidate, read);
+    uint32_t entry = memo_add_entry(x->memo, group, &state, actions, count, moves, candidate, read);
     x->short_of_memory |= entry == MEMO_NONE;
     return entry;
 }
@@ -475,10 +521,8 @@ static uint32_t effect_of(struct expansion *x, uint32_t entry, int index, struct
 static bool add_remembered(struct expansion *x, const struct action *action, uint32_t effect)
 {
     const struct memo_change *changes;
-    struct memo_change copy[ARENA_BLOCKS_MAX];
     int changed = memo_changes(x->memo, effect, &changes);
-    memcpy(copy, changes, (size_t)changed * sizeof *copy); /* memory may move */
-    return add_successor(x, action, copy, changed, memo_effect_events(x->memo, effect));
+    return add_successor(x, action, changes, changed, memo_effect_events(x->memo, effect));
 }
 
 static bool do_group(struct expansion *x, uint32_t entry)
@@ -498,14 +542,18 @@ static bool do_group(struct expansion *x, uint32_t entry)
 static bool find_entries(struct expansion *x, uint32_t *entry)
 {
     uint64_t key[WORLD_PROCESSES_MAX + 1] = {0};
+    struct memo_state state = state_of(x);
     bool listed;
     do {
         listed = false;
         for (int group = 0; group < x->groups; group++) {
-            key[group] = memo_ask(x->memo, group, x->from);
+            entry[group] = memo_same(x->memo, group, x->changed);
+            key[group] = entry[group] == MEMO_NONE ? memo_ask(x->memo, group, &state) : 0;
         }
         for (int group = 0; group < x->groups; group++) {
-            entry[group] = memo_entry(x->memo, group, x->from, key[group]);
+            if (entry[group] == MEMO_NONE) {
+                entry[group] = memo_entry(x->memo, group, &state, key[group]);
+            }
             if (entry[group] != MEMO_NONE) {
                 continue;
             }
@@ -516,6 +564,7 @@ static bool find_entries(struct expansion *x, uint32_t *entry)
             }
         }
     } while (listed);
+    x->changed[0] = x->changed[1] = 0;
     return true;
 }
 
@@ -595,9 +644,14 @@ const struct action *expansion_action(const struct expansion *x, int successor)
     return &x->action[successor];
 }
 
-const uint32_t *expansion_state(const struct expansion *x, int successor)
+const uint32_t *expansion_state(struct expansion *x, int successor)
 {
-    return x->state + (size_t)successor * (size_t)x->blocks;
+    const struct memo_change *made = made_at(x, successor);
+    memcpy(x->state, x->from, (size_t)x->blocks * sizeof *x->state);
+    for (int i = 0; i < x->mades[successor]; i++) {
+        x->state[made[i].block] = made[i].number;
+    }
+    return x->state;
 }
 
 uint64_t expansion_fingerprint(const struct expansion *x, int successor)
@@ -613,7 +667,8 @@ struct shown {
 static void show_budgets(void *ctx)
 {
     const struct shown *shown = ctx;
-    load_block(shown->x, shown->state, world_budget_block(shown->x->world));
+    int block = world_budget_block(shown->x->world);
+    load_block(shown->x, block, shown->state[block]);
 }
 
 bool expansion_is_subsumed(struct expansion *x, int successor)
@@ -650,6 +705,7 @@ bool expansion_sweep(struct expansion *x)
     x->old = x->intern;
     x->intern = fresh;
     memset(x->loaded, 0xff, sizeof x->loaded);
+    forget_looked(x);
     if (x->memo != NULL) {
         memo_clear(x->memo);
     }

@@ -31,9 +31,9 @@ void expansion_load(struct expansion *x, const uint32_t *state);
  * that did it, unless search->path_rests. */
 int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth);
 
-/* Of the last expansion. */
+/* Of the last expansion. A state is good until the next one is asked for. */
 const struct action *expansion_action(const struct expansion *x, int successor);
-const uint32_t *expansion_state(const struct expansion *x, int successor);
+const uint32_t *expansion_state(struct expansion *x, int successor);
 uint64_t expansion_fingerprint(const struct expansion *x, int successor);
 
 /* True if a state that was seen can do all that this one can, see subsume.h. */

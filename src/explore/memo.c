@@ -72,6 +72,7 @@ struct memo {
     struct table entries, effects, events, verdicts;
     struct mask *mask;
     uint32_t masks;
+    uint32_t last[WORLD_PROCESSES_MAX + 1]; /* entry of each group; 0 = none */
 };
 
 _Static_assert(ARENA_BLOCKS_MAX <= UINT8_MAX, "changes are counted in a byte");
@@ -215,6 +216,7 @@ void memo_clear(struct memo *memo)
     memo->words = 2;
     memo->words_max = 0;
     memo->masks = 1;
+    memset(memo->last, 0, sizeof memo->last);
     empty(&memo->entries);
     empty(&memo->effects);
     empty(&memo->events);
@@ -271,16 +273,17 @@ static struct choice *choice_at(const struct memo *memo, uint32_t entry, int ind
     return (struct choice *)(void *)(key_of(at) + memo->scope[at->group].count) + index;
 }
 
-static uint64_t hash_scope(const struct scope *scope, int group, const uint32_t *state)
+/* Hashes of contents belong to one block, so that they may be added up. */
+static uint64_t hash_scope(const struct scope *scope, int group, const uint64_t *hash)
 {
-    uint64_t hash = (uint64_t)group + 1;
+    uint64_t sum = ((uint64_t)group + 1) * 0x9e3779b97f4a7c15u;
     for (int i = 0; i < scope->count; i++) {
-        hash = mix(hash, state[scope->block[i]]);
+        sum += hash[scope->block[i]];
     }
-    return finish(hash);
+    return sum;
 }
 
-static bool is_entry(const struct memo *memo, uint32_t place, int group, const uint32_t *state)
+static bool is_entry(const struct memo *memo, uint32_t place, int group, const uint32_t *number)
 {
     struct entry *entry = at_place(memo, place);
     const struct scope *scope = &memo->scope[group];
@@ -289,26 +292,34 @@ static bool is_entry(const struct memo *memo, uint32_t place, int group, const u
         return false;
     }
     for (int i = 0; i < scope->count; i++) {
-        if (key[i] != state[scope->block[i]]) {
+        if (key[i] != number[scope->block[i]]) {
             return false;
         }
     }
     return true;
 }
 
-uint64_t memo_ask(const struct memo *memo, int group, const uint32_t *state)
+uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *state)
 {
-    uint64_t key = hash_scope(&memo->scope[group], group, state);
+    uint64_t key = hash_scope(&memo->scope[group], group, state->hash);
     __builtin_prefetch(&memo->entries.slot[home_of(&memo->entries, key)]);
     return key;
 }
 
-uint32_t memo_entry(const struct memo *memo, int group, const uint32_t *state, uint64_t key)
+uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2])
+{
+    const struct scope *scope = &memo->scope[group];
+    bool same = ((scope->bits[0] & changed[0]) | (scope->bits[1] & changed[1])) == 0;
+    return same && memo->last[group] != 0 ? memo->last[group] : MEMO_NONE;
+}
+
+uint32_t memo_entry(struct memo *memo, int group, const struct memo_state *state, uint64_t key)
 {
     uint32_t at = 0, place;
     do {
         place = table_next(&memo->entries, key, &at);
-    } while (place != MEMO_NONE && !is_entry(memo, place, group, state));
+    } while (place != MEMO_NONE && !is_entry(memo, place, group, state->number));
+    memo->last[group] = place != MEMO_NONE ? place : 0;
     return place;
 }
 
@@ -327,8 +338,8 @@ static void widen(struct memo *memo, struct scope *scope, const uint64_t read[2]
     memo_clear(memo);
 }
 
-uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
-                        int count, bool moves, int note, const uint64_t read[2])
+uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *state,
+                        const struct action *actions, int count, bool moves, int note, const uint64_t read[2])
 {
     struct scope *scope = &memo->scope[group];
     widen(memo, scope, read);
@@ -344,12 +355,13 @@ uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, con
                             .moves = moves,
                             .note = (uint8_t)(note < UINT8_MAX ? note + 1 : 0)};
     for (int i = 0; i < scope->count; i++) {
-        key_of(entry)[i] = state[scope->block[i]];
+        key_of(entry)[i] = state->number[scope->block[i]];
     }
     for (int i = 0; i < count; i++) {
         *choice_at(memo, place, i) = (struct choice){.action = actions[i]};
     }
-    return table_add(&memo->entries, hash_scope(scope, group, state), place) ? place : MEMO_NONE;
+    memo->last[group] = place;
+    return table_add(&memo->entries, hash_scope(scope, group, state->hash), place) ? place : MEMO_NONE;
 }
 
 int memo_actions(const struct memo *memo, uint32_t entry)

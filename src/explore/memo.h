@@ -31,19 +31,30 @@ void memo_clear(struct memo *memo);
 
 size_t memo_bytes(const struct memo *memo);
 
+/* A state: of each block the number of its content, and that content's hash. */
+struct memo_state {
+    const uint32_t *number;
+    const uint64_t *hash;
+};
+
 /* ---- entries: `group` is a process, or the number of processes for what is nobody's ---- */
 
 /* What a group's entry for this state is looked up by. Asks for the memory that memo_entry() will read. */
-uint64_t memo_ask(const struct memo *memo, int group, const uint32_t *state);
+uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *state);
+
+/* The entry that was found or added last for this group, if none of these blocks, which have changed since, makes a difference to
+ * it; MEMO_NONE otherwise. */
+uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2]);
 
 /* The entry for this state, given what memo_ask() said of it; MEMO_NONE if there is none. */
-uint32_t memo_entry(const struct memo *memo, int group, const uint32_t *state, uint64_t key);
+uint32_t memo_entry(struct memo *memo, int group, const struct memo_state *state, uint64_t key);
 
 /* Adds one, of `count` actions that were listed by reading the blocks `read`, whether something among them moves by itself, and a
  * note of the caller's, a number up to 254, -1 = none. MEMO_NONE if memory is short. If the blocks go beyond the scope, it grows, and
  * everything is forgotten. */
-uint32_t memo_add_entry(struct memo *memo, int group, const uint32_t *state, const struct action *actions,
-                        int count, bool moves, int note, const uint64_t read[2]);
+uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *state,
+                        const struct action *actions, int count, bool moves, int note,
+                        const uint64_t read[2]);
 
 int memo_actions(const struct memo *memo, uint32_t entry);
 void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out);

@@ -7,9 +7,12 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #define PLACES_MIN (1u << 16)
+#define PLACES_BEHIND                                                                                        \
+    (1u << 15) /* for those that are pushed away from the last ones; the very last stays empty */
 #define WORKERS_MAX 64
 #define LOOK_EVERY 128u /* states that a worker adds between two looks at how full the table is */
 
@@ -19,18 +22,15 @@ struct tally {
 };
 
 /* A shared table lies, with this head, in memory that all workers share. Whoever wants to let it grow waits until all
- * others rest; they rest when they next come here. */
+ * others rest; they rest when they next come here. It grows where it lies: addresses are taken for the largest one, and memory
+ * for what is written to. */
 struct visited {
     _Atomic uint64_t *place; /* 0 = empty */
     uint64_t places;
-    uint64_t full; /* grow at this count */
-    size_t bytes_max;
+    uint64_t full;    /* grow at this count */
+    size_t bytes_max; /* that the table may take, for which there are addresses */
     int workers;
-    bool final;        /* it may not grow any more */
-    size_t head_bytes; /* of the mapping that this lies in */
-    unsigned char
-        *space; /* shared: where tables come from, one behind the other; NULL = each has a mapping */
-    size_t space_bytes, space_used;
+    bool final;            /* it may not grow any more */
     struct bitstate *bits; /* in place of a table, or NULL */
     atomic_int active;     /* workers that do not rest */
     atomic_int growing;    /* one is about to let it grow */
@@ -43,7 +43,7 @@ static _Thread_local int self; /* the worker that this is */
 
 static void *map_pages(size_t bytes, int flags)
 {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
         return NULL;
     }
@@ -52,27 +52,9 @@ static void *map_pages(size_t bytes, int flags)
     return at;
 }
 
-static _Atomic uint64_t *map_places(struct visited *visited, uint64_t places)
+static size_t bytes_of(uint64_t places)
 {
-    size_t bytes = places * sizeof(uint64_t);
-    if (visited->space == NULL) {
-        return map_pages(bytes, MAP_PRIVATE);
-    }
-    size_t at = (visited->space_used + 4095) & ~(size_t)4095;
-    if (at + bytes > visited->space_bytes) {
-        return NULL;
-    }
-    visited->space_used = at + bytes;
-    return (_Atomic uint64_t *)(void *)(visited->space + at);
-}
-
-static void unmap_places(struct visited *visited)
-{
-    if (visited->space == NULL) {
-        munmap((void *)visited->place, visited_bytes(visited));
-    } else {
-        madvise((void *)visited->place, visited_bytes(visited), MADV_REMOVE);
-    }
+    return (places + PLACES_BEHIND) * sizeof(uint64_t);
 }
 
 static uint64_t full_at(uint64_t places)
@@ -80,12 +62,30 @@ static uint64_t full_at(uint64_t places)
     return places / 4 * 3;
 }
 
-static struct visited *open_table(struct visited *visited, size_t bytes_max)
+/* What several share, without a table. */
+static struct visited *open_head(int workers, int flags)
 {
-    visited->bytes_max = bytes_max;
+    struct visited *visited =
+        workers >= 1 && workers <= WORKERS_MAX ? map_pages(sizeof *visited, flags) : NULL;
+    if (visited != NULL) {
+        visited->workers = workers;
+    }
+    return visited;
+}
+
+/* A quarter of the memory is for what else a search has. Where addresses are short, a smaller table has to do. */
+static struct visited *open_table(struct visited *visited, size_t bytes_max, int flags)
+{
+    if (visited == NULL) {
+        return NULL;
+    }
+    visited->bytes_max = bytes_max - bytes_max / 4;
+    while (visited->place == NULL && visited->bytes_max >= bytes_of(PLACES_MIN)) {
+        visited->place = map_pages(visited->bytes_max, flags);
+        visited->bytes_max = visited->place != NULL ? visited->bytes_max : visited->bytes_max / 2;
+    }
     visited->places = PLACES_MIN;
     visited->full = full_at(PLACES_MIN);
-    visited->place = PLACES_MIN * sizeof(uint64_t) <= bytes_max ? map_places(visited, PLACES_MIN) : NULL;
     if (visited->place == NULL) {
         visited_close(visited);
         return NULL;
@@ -95,49 +95,22 @@ static struct visited *open_table(struct visited *visited, size_t bytes_max)
 
 struct visited *visited_open(size_t bytes_max)
 {
-    struct visited *visited = map_pages(sizeof *visited, MAP_PRIVATE);
-    if (visited == NULL) {
-        return NULL;
-    }
-    visited->head_bytes = sizeof *visited;
-    visited->active = 1;
-    visited->workers = 1;
-    self = 0;
-    return open_table(visited, bytes_max);
-}
-
-/* What several share, without a table. */
-static struct visited *open_head(int workers)
-{
-    struct visited *visited =
-        workers >= 1 && workers <= WORKERS_MAX ? map_pages(sizeof *visited, MAP_SHARED) : NULL;
+    struct visited *visited = open_table(open_head(1, MAP_PRIVATE), bytes_max, MAP_PRIVATE);
     if (visited != NULL) {
-        visited->head_bytes = sizeof *visited;
-        visited->workers = workers;
+        visited->active = 1;
+        self = 0;
     }
     return visited;
 }
 
 struct visited *visited_open_shared(size_t bytes_max, int workers)
 {
-    struct visited *visited = open_head(workers);
-    if (visited == NULL) {
-        return NULL;
-    }
-    /* All tables together, each half as large again as the one before, take three times the last; only what is written to
-     * is memory. */
-    visited->space_bytes = bytes_max * 3 + (size_t)4096 * 64;
-    visited->space = map_pages(visited->space_bytes, MAP_SHARED | MAP_NORESERVE);
-    if (visited->space == NULL) {
-        visited_close(visited);
-        return NULL;
-    }
-    return open_table(visited, bytes_max);
+    return open_table(open_head(workers, MAP_SHARED), bytes_max, MAP_SHARED);
 }
 
 struct visited *visited_open_bits(size_t bytes, int workers)
 {
-    struct visited *visited = open_head(workers);
+    struct visited *visited = open_head(workers, MAP_SHARED);
     if (visited == NULL) {
         return NULL;
     }
@@ -156,12 +129,10 @@ void visited_close(struct visited *visited)
         return;
     }
     bitstate_close(visited->bits);
-    if (visited->space != NULL) {
-        munmap(visited->space, visited->space_bytes);
-    } else if (visited->place != NULL) {
-        munmap((void *)visited->place, visited_bytes(visited));
+    if (visited->place != NULL) {
+        munmap((void *)visited->place, visited->bytes_max);
     }
-    munmap(visited, visited->head_bytes);
+    munmap(visited, sizeof *visited);
 }
 
 /* ---- who is here ---- */
@@ -210,26 +181,37 @@ static uint64_t home_of(uint64_t key, uint64_t places)
     return (uint64_t)(((wide)key * places) >> 64);
 }
 
-static void put(_Atomic uint64_t *place, uint64_t places, uint64_t key)
+static void put(struct visited *visited, uint64_t key)
 {
-    uint64_t at = home_of(key, places);
-    while (atomic_load_explicit(&place[at], memory_order_relaxed) != 0) {
-        at = at + 1 < places ? at + 1 : 0;
+    uint64_t at = home_of(key, visited->places);
+    while (atomic_load_explicit(&visited->place[at], memory_order_relaxed) != 0) {
+        at++;
     }
-    atomic_store_explicit(&place[at], key, memory_order_relaxed);
+    atomic_store_explicit(&visited->place[at], key, memory_order_relaxed);
 }
 
-static void set_places(struct visited *visited, _Atomic uint64_t *place, uint64_t places)
+static uint64_t take(struct visited *visited, uint64_t at)
 {
-    unmap_places(visited);
-    visited->place = place;
+    uint64_t key = atomic_load_explicit(&visited->place[at], memory_order_relaxed);
+    atomic_store_explicit(&visited->place[at], 0, memory_order_relaxed);
+    return key;
+}
+
+static void set_places(struct visited *visited, uint64_t places)
+{
     visited->places = places;
     visited->full = full_at(places);
 }
 
+/* Half as many places again: the table is then half full. */
+static uint64_t more_places(uint64_t places)
+{
+    return places / 2 * 3;
+}
+
 static bool may_grow(const struct visited *visited, uint64_t places)
 {
-    return (places + places / 2 * 3) * sizeof(uint64_t) <= visited->bytes_max;
+    return bytes_of(more_places(places)) <= visited->bytes_max;
 }
 
 static void end_growth(struct visited *visited)
@@ -238,21 +220,43 @@ static void end_growth(struct visited *visited)
     visited->final = true;
 }
 
-/* Half as many places again: the table is then half full, and both together fit. */
+/* How many keys stand at or behind the place where they will belong: some of the first, which others have pushed away from
+ * theirs. */
+static size_t count_behind(const struct visited *visited, uint64_t places)
+{
+    size_t count = 0;
+    for (uint64_t i = 0; i < visited->places + PLACES_BEHIND; i++) {
+        uint64_t key = atomic_load_explicit(&visited->place[i], memory_order_relaxed);
+        count += key != 0 && home_of(key, places) <= i;
+    }
+    return count;
+}
+
+/* From the last place to the first, each key goes to a place behind all that are still to be moved; those that would not are set
+ * aside until there are none. Behind the last place there is room for all, because no more than before belong to as many of the
+ * last places. */
 static bool enlarge(struct visited *visited)
 {
-    uint64_t places = visited->places / 2 * 3;
-    _Atomic uint64_t *place = may_grow(visited, visited->places) ? map_places(visited, places) : NULL;
-    if (place == NULL) {
+    uint64_t before = visited->places, places = more_places(before);
+    size_t behind = may_grow(visited, before) ? count_behind(visited, places) : 0;
+    uint64_t *aside = may_grow(visited, before) ? malloc((behind + 1) * sizeof *aside) : NULL;
+    if (aside == NULL) {
         return false;
     }
-    for (uint64_t i = 0; i < visited->places; i++) {
-        uint64_t key = atomic_load_explicit(&visited->place[i], memory_order_relaxed);
-        if (key != 0) {
-            put(place, places, key);
+    size_t count = 0;
+    set_places(visited, places);
+    for (uint64_t i = before + PLACES_BEHIND; i-- > 0;) {
+        uint64_t key = take(visited, i);
+        if (key != 0 && home_of(key, places) <= i) {
+            aside[count++] = key;
+        } else if (key != 0) {
+            put(visited, key);
         }
     }
-    set_places(visited, place, places);
+    while (count > 0) {
+        put(visited, aside[--count]);
+    }
+    free(aside);
     return true;
 }
 
@@ -260,15 +264,9 @@ bool visited_reserve(struct visited *visited, uint64_t count)
 {
     uint64_t places = visited->places;
     while (full_at(places) <= count && may_grow(visited, places)) {
-        places = places / 2 * 3;
+        places = more_places(places);
     }
-    if (places != visited->places) {
-        _Atomic uint64_t *place = map_places(visited, places);
-        if (place == NULL) {
-            return false;
-        }
-        set_places(visited, place, places);
-    }
+    set_places(visited, places);
     if (visited->full <= count) {
         end_growth(visited);
     }
@@ -302,8 +300,8 @@ void visited_prefetch(const struct visited *visited, uint64_t fingerprint)
 
 static enum visited_answer insert(struct visited *visited, uint64_t key)
 {
-    uint64_t at = home_of(key, visited->places);
-    for (;;) {
+    uint64_t last = visited->places + PLACES_BEHIND - 1;
+    for (uint64_t at = home_of(key, visited->places); at < last; at++) {
         uint64_t found = atomic_load_explicit(&visited->place[at], memory_order_relaxed);
         if (found == 0 && atomic_compare_exchange_strong_explicit(
                               &visited->place[at], &found, key, memory_order_relaxed, memory_order_relaxed)) {
@@ -312,8 +310,8 @@ static enum visited_answer insert(struct visited *visited, uint64_t key)
         if (found == key) {
             return VISITED_KNOWN;
         }
-        at = at + 1 < visited->places ? at + 1 : 0;
     }
+    return VISITED_FULL;
 }
 
 bool visited_has(const struct visited *visited, uint64_t fingerprint)
@@ -325,7 +323,7 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint)
     uint64_t at = home_of(key, visited->places);
     uint64_t found;
     while ((found = atomic_load_explicit(&visited->place[at], memory_order_relaxed)) != 0 && found != key) {
-        at = at + 1 < visited->places ? at + 1 : 0;
+        at++;
     }
     return found == key;
 }
@@ -374,7 +372,7 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint)
 size_t visited_copy(const struct visited *visited, uint64_t *at, uint64_t *out, size_t max)
 {
     size_t count = 0;
-    for (; *at < visited->places && count < max; ++*at) {
+    for (; *at < visited->places + PLACES_BEHIND && count < max; ++*at) {
         uint64_t key = atomic_load_explicit(&visited->place[*at], memory_order_relaxed);
         out[count] = key;
         count += key != 0;
@@ -393,7 +391,7 @@ uint64_t visited_count(const struct visited *visited)
 
 size_t visited_bytes(const struct visited *visited)
 {
-    return visited->bits != NULL ? bitstate_bytes(visited->bits) : visited->places * sizeof(uint64_t);
+    return visited->bits != NULL ? bitstate_bytes(visited->bits) : bytes_of(visited->places);
 }
 
 double visited_expected_omissions(uint64_t states)

@@ -19,9 +19,7 @@ static struct zk_request *set_aside(int list, int client, int32_t session, const
         fakezk_note_trouble("limit: too many late writes");
         return NULL;
     }
-    memcpy((char *)late + sizeof late->rec, (const char *)request + sizeof request->rec,
-           request->rec.size - sizeof request->rec);
-    late->rec.tag = request->rec.tag;
+    pack_fill(&late->rec, &request->rec);
     late->forwarded = session;
     late->lo_ms = client;
     late->hi_ms = 0;

@@ -48,11 +48,25 @@ bool fakezk_stands(int client)
     return linked && reached && seen.session != NULL && seen.session->rec.tag == SESSION_LIVE;
 }
 
+/* Whether something that is still to come may set or remove a watch, though none is delivered. */
+static bool expects_replies(int client, int handle)
+{
+    struct pack pack = client_pack(client);
+    struct rec *rec = pack_first(&pack, LIST_MESSAGE + handle);
+    while (rec != NULL && (rec->word != 0 || rec->tag != MESSAGE_REPLY)) {
+        rec = pack_next(&pack, rec);
+    }
+    return rec != NULL || pack_first(&pack, LIST_REQUEST + handle) != NULL;
+}
+
 bool fakezk_is_sure(int client, int handle)
 {
     const struct zk_message *message = head_message(client, handle);
-    return message != NULL && message->rec.tag == MESSAGE_REPLY && message->rec.word != 0 &&
-           !handle_at(client, handle)->closing;
+    if (message == NULL || message->rec.word == 0 || handle_at(client, handle)->closing) {
+        return false;
+    }
+    return message->rec.tag == MESSAGE_REPLY ||
+           (message->rec.tag == MESSAGE_SESSION && !expects_replies(client, handle));
 }
 
 static uint64_t hash_list(const struct pack *pack, int list)

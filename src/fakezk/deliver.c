@@ -24,9 +24,7 @@ void deliver_queue(int client, int slot, const struct zk_message *message)
         fakezk_note_trouble("limit: the messages of a client do not fit");
         return;
     }
-    memcpy((char *)copy + sizeof copy->rec, (const char *)message + sizeof message->rec,
-           message->rec.size - sizeof message->rec);
-    copy->rec.tag = message->rec.tag;
+    pack_fill(&copy->rec, &message->rec);
     copy->rec.word = 1;
 }
 

@@ -217,9 +217,7 @@ void server_send(int client, int slot, const struct zk_message *message)
         fakezk_note_trouble("limit: the messages of a client do not fit");
         return;
     }
-    memcpy((char *)copy + sizeof copy->rec, (const char *)message + sizeof message->rec,
-           message->rec.size - sizeof message->rec);
-    copy->rec.tag = message->rec.tag;
+    pack_fill(&copy->rec, &message->rec);
     if (copy->rec.tag == MESSAGE_REPLY && !fakezk_seen_matters()) {
         copy->zxid = 0;
     }

@@ -71,9 +71,7 @@ bool fakezk_drop_unread(int client, int slot)
     pack_remove(&pack, &head->rec);
     struct rec *behind = pack_first(&pack, LIST_MESSAGE + slot);
     head = (struct zk_message *)pack_insert(&pack, LIST_MESSAGE + slot, behind, copy->rec.size);
-    memcpy((char *)head + sizeof head->rec, (char *)copy + sizeof copy->rec,
-           copy->rec.size - sizeof copy->rec);
-    head->rec.tag = copy->rec.tag;
+    pack_fill(&head->rec, &copy->rec);
     head->rec.word = copy->rec.word;
     return true;
 }

@@ -8,9 +8,11 @@
  *
  *   - No fault is left or in force at the servers, and its link and its session stand. Then whatever is done before adds messages behind that one, at
  *     most; and the delivery adds requests behind those that the servers have yet to read.
- *   - The message is a reply that has come already, so that nothing that becomes of the link and the session takes it away,
- *     and no fault is left that stops the process. Then what is done before may change what the client library has for the
- *     process, but not that message; such a delivery goes before others only if the callback does not use the library.
+ *   - The message is a reply that has come already, or the library's own word that the link is down or up, so that nothing that
+ *     becomes of the link and the session takes it away, and no fault is left that stops the process. Then what is done before
+ *     may change what the client library has for the process, but not that message; such a delivery goes before others only if
+ *     the callback does not use the library. So the session event and the failed completions of one cut are one after another,
+ *     and nothing else between them, unless a judge or a caller acts.
  *
  * What else the step reads and changes, and what the judges see of it, the search looks at (explore/partial.h). */
 #include "sim/world.h"

@@ -182,7 +182,7 @@ static void a_node_that_stands_still_counts(void **state)
         created(&judge, A, 10);
         for (int i = 0; i < before; i++)
             created(&judge, A, 11);
-        on(&judge, EVENT_LINK_DOWN, A);
+        on(&judge, EVENT_FAULT, A);
         created(&judge, A, 12);
         created(&judge, A, 13);
         assert_verdict(&judge, CHECK_NOT_JUDGED);
@@ -200,11 +200,30 @@ static void a_node_that_is_gone_does_not_count(void **state)
     asked(&judge, A);
     created(&judge, A, 10);
     deleted(&judge, A, 10, 20);
-    on(&judge, EVENT_LINK_DOWN, A);
+    on(&judge, EVENT_FAULT, A);
     for (int i = 0; i < 3; i++)
         created(&judge, A, 12 + i);
     assert_verdict(&judge, CHECK_NOT_JUDGED);
     judge_close(&judge);
+}
+
+/* Without a clock links break by faults, which have excused already; with one they also break by themselves. */
+static void links_excuse_nodes_with_a_clock_alone(void **state)
+{
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, timed);
+        asked(&judge, A);
+        for (int i = 0; i < 3; i++) {
+            created(&judge, A, 10 + i);
+            deleted(&judge, A, 10 + i, 20 + i);
+        }
+        on(&judge, EVENT_LINK_DOWN, A);
+        created(&judge, A, 14);
+        assert_verdict(&judge, timed ? CHECK_NOT_JUDGED : CHECK_VIOLATED);
+        judge_close(&judge);
+    }
 }
 
 /* Of a process that has crashed nothing is kept but its node, until that is gone too. */
@@ -237,6 +256,7 @@ int main(void)
         cmocka_unit_test(nodes_after_faults_are_excused),
         cmocka_unit_test(a_node_that_stands_still_counts),
         cmocka_unit_test(a_node_that_is_gone_does_not_count),
+        cmocka_unit_test(links_excuse_nodes_with_a_clock_alone),
         cmocka_unit_test(a_crash_ends_all_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

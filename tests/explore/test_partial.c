@@ -247,6 +247,7 @@ static void after_a_loss(void **state)
 {
     (void)state;
     check(HEAD "process a b: acquire release\nexplore loss<=1\n" TAIL, true);
+    check(HEAD "process a b: acquire release\nexplore loss<=2\n" TAIL, true);
 }
 
 static void after_an_expiry(void **state)

@@ -55,20 +55,44 @@ static void test_zero_is_a_fingerprint(void **state)
     visited_close(visited);
 }
 
-/* All of these belong at the last place of the table. */
-static void test_it_goes_round_at_its_end(void **state)
+/* Those of the first list belong at the last place of the table and those of the second at its first one, also when it has
+ * grown. */
+static void test_it_goes_on_behind_its_end(void **state)
+{
+    (void)state;
+    struct visited *visited = visited_open(64 * MEGABYTE);
+    assert_non_null(visited);
+    for (int turn = 0; turn < 3; turn++) {
+        enum visited_answer wanted = turn == 0 ? VISITED_NEW : VISITED_KNOWN;
+        for (uint64_t i = 0; i < 500; i++) {
+            assert_int_equal(visited_add(visited, UINT64_MAX - i), wanted);
+            assert_int_equal(visited_add(visited, i + 1), wanted);
+        }
+        size_t before = visited_bytes(visited);
+        add_all(visited, 1000 + 200000u * (unsigned)turn, 200000, VISITED_NEW);
+        assert_true(visited_bytes(visited) > before);
+    }
+    assert_true(visited_count(visited) == 601000);
+    add_all(visited, 1000, 600000, VISITED_KNOWN);
+    visited_close(visited);
+}
+
+/* So many belong at the last place that the room behind it is full: that is said, and no one is lost. */
+static void test_its_end_is_full(void **state)
 {
     (void)state;
     struct visited *visited = visited_open(MEGABYTE);
+    uint64_t count = 0;
     assert_non_null(visited);
-    for (int turn = 0; turn < 2; turn++) {
-        for (uint64_t i = 0; i < 500; i++) {
-            enum visited_answer wanted = turn == 0 ? VISITED_NEW : VISITED_KNOWN;
-            assert_int_equal(visited_add(visited, UINT64_MAX - i), wanted);
-        }
+    while (visited_add(visited, UINT64_MAX - count) == VISITED_NEW) {
+        count++;
     }
-    assert_int_equal(visited_add(visited, 3), VISITED_NEW); /* its place is taken by one of them */
-    assert_int_equal(visited_add(visited, 3), VISITED_KNOWN);
+    assert_true(count > 10000 && visited_count(visited) == count);
+    assert_int_equal(visited_add(visited, UINT64_MAX - count), VISITED_FULL);
+    assert_false(visited_has(visited, UINT64_MAX - count));
+    for (uint64_t i = 0; i < count; i++) {
+        assert_int_equal(visited_add(visited, UINT64_MAX - i), VISITED_KNOWN);
+    }
     visited_close(visited);
 }
 
@@ -85,7 +109,7 @@ static void test_it_is_full_within_its_bound(void **state)
     }
     assert_true(visited_count(visited) == fingerprints);
     assert_true(fingerprints * 8 >
-                bound / 4); /* a table is copied when it grows: a part of the bound is for that */
+                bound / 2); /* a quarter is for others, and the next size is half as large again */
     assert_true(fingerprints * 8 < visited_bytes(visited));
     assert_int_equal(visited_add(visited, hash_mix(fingerprints + 2)), VISITED_FULL);
     add_all(visited, 1, fingerprints, VISITED_KNOWN);
@@ -222,7 +246,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_grows_and_forgets_nothing),
         cmocka_unit_test(test_zero_is_a_fingerprint),
-        cmocka_unit_test(test_it_goes_round_at_its_end),
+        cmocka_unit_test(test_it_goes_on_behind_its_end),
+        cmocka_unit_test(test_its_end_is_full),
         cmocka_unit_test(test_it_is_full_within_its_bound),
         cmocka_unit_test(test_it_is_copied),
         cmocka_unit_test(test_room_is_made_within_the_bound),

@@ -440,6 +440,28 @@ static void test_removal_is_lost_with_the_link(void **state)
     bench_saw("x deleted /n");
 }
 
+/* What the library tells of the link finds the same watchers whenever it is delivered, unless a reply is to come that adds one. */
+static void test_what_is_said_whenever_it_is_delivered(void **state)
+{
+    (void)state;
+    zhandle_t *zh = bench_connected(0, "w");
+    assert_false(fakezk_is_sure(0, 0)); /* there is nothing */
+    bench_cut(zh, 0, 0, ZCONNECTIONLOSS);
+    assert_true(fakezk_is_sure(0, 0));
+    bench_step(FAKEZK_CONNECT, 0);
+    assert_true(fakezk_is_sure(0, 0));
+    assert_int_equal(bench_exists(zh, "e", "/n", "x"), ZOK);
+    assert_false(fakezk_is_sure(0, 0)); /* asked, */
+    bench_step(FAKEZK_APPLY, 0);
+    assert_false(fakezk_is_sure(0, 0)); /* answered, */
+    bench_cut(zh, 1, 0, ZCONNECTIONLOSS);
+    assert_int_equal(fakezk_watches(0), 1);
+    assert_true(fakezk_is_sure(0, 0)); /* and received */
+    bench_run();
+    bench_saw("x connecting | w connecting | x connected | w connected | e -101 | x connecting | "
+              "w connecting | x connected | w connected");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
 int main(void)
@@ -463,6 +485,7 @@ int main(void)
         TEST(test_removing_watches),
         TEST(test_the_server_may_know_of_no_watch),
         TEST(test_removal_is_lost_with_the_link),
+        TEST(test_what_is_said_whenever_it_is_delivered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

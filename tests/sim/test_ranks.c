@@ -16,14 +16,16 @@
 
 #define BLOCKS 4
 #define PER_BLOCK 4 /* of each space; the last transaction is a bound */
-#define SPACES 2    /* CANON_ZXID, CANON_SESSION */
+#define SPACES 3    /* CANON_ZXID, CANON_SESSION, and the counters in attempt ids */
+#define ATTEMPTS 2
 #define DISTINCT 7
-#define OWNERS 3 /* of sessions */
+#define OWNERS 3 /* of sessions and attempts */
 #define ROUNDS 3000
 
 struct numbers {
     struct arena_block head;
-    int32_t number[SPACES][PER_BLOCK];
+    int32_t number[ATTEMPTS][PER_BLOCK];
+    uint8_t attempt[PER_BLOCK][16];
 };
 
 /* What a state is up to renaming: which of the distinct values stands where. */
@@ -43,11 +45,12 @@ static void show(void *ctx, int block, struct canon *to)
 {
     (void)ctx;
     const struct numbers *numbers = arena_at(&arena, block);
-    for (int space = 0; space < SPACES; space++) {
-        for (int i = 0; i < PER_BLOCK; i++) {
+    for (int i = 0; i < PER_BLOCK; i++) {
+        for (int space = 0; space < ATTEMPTS; space++) {
             (is_bound(space, i) ? canon_bound : canon_number)(to, (enum canon_space)space,
                                                               &numbers->number[space][i]);
         }
+        canon_attempt(to, numbers->attempt[i]);
     }
 }
 
@@ -80,27 +83,38 @@ static struct pattern draw_pattern(struct rng *rng)
     return pattern;
 }
 
-/* A growing map; zero stays zero. Sessions keep their owner, and grow among the owner's. */
+/* A growing map; zero stays zero. Sessions and attempts keep their owner, and grow among the owner's. */
 static void draw_map(struct rng *rng, int32_t map[SPACES][DISTINCT], int step)
 {
-    int32_t round[OWNERS] = {0};
-    map[CANON_ZXID][0] = map[CANON_SESSION][0] = 0;
+    int32_t round[OWNERS] = {0}, attempts[OWNERS] = {0};
+    map[CANON_ZXID][0] = map[CANON_SESSION][0] = map[ATTEMPTS][0] = 0;
     for (int i = 1; i < DISTINCT; i++) {
         map[CANON_ZXID][i] = map[CANON_ZXID][i - 1] + 1 + (int32_t)rng_below(rng, (uint32_t)step);
         int owner = (i - 1) % OWNERS;
         round[owner] += (int32_t)rng_below(rng, (uint32_t)step);
         map[CANON_SESSION][i] = 1 + owner + OWNERS * round[owner]++;
+        attempts[owner] += 1 + (int32_t)rng_below(rng, (uint32_t)step);
+        map[ATTEMPTS][i] = attempts[owner];
     }
+}
+
+static void write_attempt(uint8_t id[16], uint8_t value, int32_t counter)
+{
+    id[3] = (uint8_t)(value > 0 ? (value - 1) % OWNERS + 1 : 1);
+    id[14] = (uint8_t)(counter >> 8);
+    id[15] = (uint8_t)counter;
 }
 
 static void write_block(const struct pattern *pattern, int32_t map[SPACES][DISTINCT], int block)
 {
     struct numbers *numbers = arena_at(&arena, block);
     arena_mark(&arena, block);
-    for (int space = 0; space < SPACES; space++) {
-        for (int i = 0; i < PER_BLOCK; i++) {
+    for (int i = 0; i < PER_BLOCK; i++) {
+        for (int space = 0; space < ATTEMPTS; space++) {
             numbers->number[space][i] = map[space][pattern->at[block][space][i]];
         }
+        uint8_t value = pattern->at[block][ATTEMPTS][i];
+        write_attempt(numbers->attempt[i], value, map[ATTEMPTS][value]);
     }
 }
 
@@ -112,15 +126,15 @@ static uint64_t fingerprint_of(const struct pattern *pattern, int32_t map[SPACES
     return canon_fingerprint(canon);
 }
 
-/* How many of those that are present count for the rank of this one: of sessions, its owner's. */
+/* How many of those that are present count for the rank of this one: of sessions and attempts, its owner's. */
 static uint8_t rank_of(const bool present[DISTINCT], int space, uint8_t number)
 {
-    int step = space == CANON_SESSION ? OWNERS : 1;
+    int step = space == CANON_ZXID ? 1 : OWNERS;
     uint8_t below = number > 0;
     for (int i = number; i > 0; i -= step) {
         below = (uint8_t)(below + present[i]);
     }
-    bool owned = space == CANON_SESSION && number > 0;
+    bool owned = space != CANON_ZXID && number > 0;
     return (uint8_t)(below + (owned ? 16 * ((number - 1) % OWNERS + 1) : 0));
 }
 
