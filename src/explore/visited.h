@@ -4,7 +4,7 @@
 /* The states that a search has seen, each as a 64-bit fingerprint.
  *
  * One open-addressed table of 8 bytes a place, between a half and three quarters full once it has grown. Places follow
- * the order of fingerprints, so that growing reads and writes memory in order. What is lost: of n states, n^2 / 2^65 are
+ * the order of fingerprints, so that it grows where it lies, and reads and writes memory in order then. What is lost: of n states, n^2 / 2^65 are
  * to be expected to have the fingerprint of another one and to be left out with all that only they lead to. */
 #ifndef EXPLORE_VISITED_H
 #define EXPLORE_VISITED_H
@@ -21,8 +21,8 @@ enum visited_answer {
     VISITED_FULL,  /* it was not there, and there is no room for it */
 };
 
-/* A table that takes at most `bytes_max` bytes, also while it grows, for one worker. NULL if even the smallest does not fit
- * or memory is refused. */
+/* A table that takes at most three quarters of `bytes_max` bytes, also while it grows, for one worker; less if there are not so
+ * many addresses. NULL if even the smallest does not fit or memory is refused. */
 struct visited *visited_open(size_t bytes_max);
 
 /* The same in memory that processes forked from now on share, for `workers` of them (1 to 64). */

@@ -5,7 +5,10 @@
 # Two workers, killed again and again while they write and at any other moment, and gone on with by one, two or three: the counts
 # are those of the file, and all judges have seen as much.
 source "$(dirname "$0")/lib_checkpoint.sh"
-scenario=scenarios/explore/mutex_2.scn
+# Large enough to be killed several times.
+scenario=$scratch/expiry.scn
+printf '%s\n' 'world used' 'mutex /locks/x' 'process a b c: acquire release' 'explore expire<=1' ---- \
+    'holds at_most_one_holder no_stale_effect no_lost_wakeup granted_in_order' >"$scenario"
 
 # start_options FOLDER: as $start, how a search that may have been killed before its first checkpoint is begun again.
 start_options()
@@ -45,18 +48,19 @@ for options in '' '--no-layers' '--no-layers --no-renaming'; do
 done
 
 # Told to end, by a signal to the command or by time, with several at once.
-wanted=$(found "$scenario")
+wanted=$(found "$scenario" --no-renaming)
 for workers in 1 2 3; do
     folder=$scratch/told$workers
     for ((turn = 0; turn < 6; turn++)); do
         start_options "$folder"
-        "$LOCKSTEP" check --quiet --out "$scratch/reports" --workers "$workers" "${start[@]}" "$scenario" >"$scratch/told" 2>&1 &
+        "$LOCKSTEP" check --quiet --out "$scratch/reports" --no-renaming --workers "$workers" "${start[@]}" "$scenario" \
+            >"$scratch/told" 2>&1 &
         sleep 0.$((RANDOM % 50 + 30))
         kill -TERM $! 2>/dev/null || true
         wait $! || true
     done
     start_options "$folder"
-    found "$scenario" --workers "$workers" --max-time 1 "${start[@]}" >"$scratch/told"
-    go_on "$wanted" "$folder" --workers "$workers"
+    found "$scenario" --no-renaming --workers "$workers" --max-time 1 "${start[@]}" >"$scratch/told"
+    go_on "$wanted" "$folder" --no-renaming --workers "$workers"
 done
 finish
