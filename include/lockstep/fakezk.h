@@ -246,7 +246,7 @@ int fakezk_queued(int client, int handle);      /* messages not delivered */
 /* It has one handle, whose link and session nobody is about to end but itself. */
 bool fakezk_stands(int client);
 
-/* The next message is a reply that has come, or tells of the link or the session while no reply is to come that would set or
+/* It is the client's only handle, and the next message is a reply that has come, or tells of the link or the session while no reply is to come that would set or
  * remove a watch (F4: whose functions are called too): it is no part of the link any more, and says the same whenever it is
  * delivered. */
 bool fakezk_is_sure(int client, int handle);

@@ -321,7 +321,7 @@ static uint64_t hash_part(const struct canon *canon, const struct canon_part *pa
     return sum;
 }
 
-/* The same, remembered: it follows from the part, from the numbers that its lines have, and from what stands for those whom it
+/* The same, remembered: it follows from the part, from the numbers that its words have, and from what stands for those whom it
  * names. */
 static uint64_t recall_part(const struct canon *canon, const struct canon_part *part,
                             const struct naming *naming, enum choice choice, int me)

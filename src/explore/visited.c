@@ -73,20 +73,22 @@ static struct visited *open_head(int workers, int flags)
     return visited;
 }
 
-/* A quarter of the memory is for what else a search has. Where addresses are short, a smaller table has to do. */
+/* A quarter of the memory is for what else a search has. Where there are not as many addresses, less has to do. */
 static struct visited *open_table(struct visited *visited, size_t bytes_max, int flags)
 {
-    if (visited == NULL) {
-        return NULL;
+    void *all = NULL;
+    while (visited != NULL && all == NULL && bytes_max - bytes_max / 4 >= bytes_of(PLACES_MIN)) {
+        visited->bytes_max = bytes_max - bytes_max / 4;
+        all = map_pages(bytes_max, flags);
+        bytes_max = all != NULL ? bytes_max : bytes_max / 2;
     }
-    visited->bytes_max = bytes_max - bytes_max / 4;
-    while (visited->place == NULL && visited->bytes_max >= bytes_of(PLACES_MIN)) {
+    if (all != NULL) {
+        munmap(all, bytes_max);
         visited->place = map_pages(visited->bytes_max, flags);
-        visited->bytes_max = visited->place != NULL ? visited->bytes_max : visited->bytes_max / 2;
+        visited->places = PLACES_MIN;
+        visited->full = full_at(PLACES_MIN);
     }
-    visited->places = PLACES_MIN;
-    visited->full = full_at(PLACES_MIN);
-    if (visited->place == NULL) {
+    if (visited != NULL && visited->place == NULL) {
         visited_close(visited);
         return NULL;
     }

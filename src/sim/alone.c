@@ -3,12 +3,12 @@
 
 /* A step that may go before all others, so that a search need not do them here (partial order).
  *
- * It is the delivery of the next message to a process that runs, has no timer, and whose program waits: only its own callbacks
- * go on with it. There are two kinds.
+ * It is the delivery of the next message to a process that runs, has one handle and no timer, and whose program waits: only its
+ * own callbacks go on with it. There are two kinds.
  *
  *   - No fault is left or in force at the servers, and its link and its session stand. Then whatever is done before adds messages behind that one, at
  *     most; and the delivery adds requests behind those that the servers have yet to read.
- *   - The message is a reply that has come already, or the library's own word that the link is down or up, so that nothing that
+ *   - The message is a reply that has come already, or the library's own word on the link or the session, so that nothing that
  *     becomes of the link and the session takes it away, and no fault is left that stops the process. Then what is done before
  *     may change what the client library has for the process, but not that message; such a delivery goes before others only if
  *     the callback does not use the library. So the session event and the failed completions of one cut are one after another,

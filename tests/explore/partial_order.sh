@@ -37,6 +37,15 @@ for recipe in broken-no-sort broken-session-token broken-waits-for-absent broken
 done
 expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --partial-order --symmetry --out "$scratch/reports" --recipe broken-no-sort \
     "$scratch/plain.scn"
+# What another handle of the process brings may come before what has come already.
+write handles 'world used' 'a: acquire' 'loss<=1'
+"$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$LOCKSTEP_BUILD_DIR/CMakeCache.txt")" -std=c11 -Wall -Wextra -Werror -Iinclude -fPIC -shared \
+    -o "$scratch/two_handles.so" tests/explore/two_handles.c
+for options in '' --partial-order '--partial-order --no-memo'; do
+    # shellcheck disable=SC2086 # several words
+    expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --no-shrink $options --recipe "$scratch/two_handles.so" --out "$scratch/reports" \
+        "$scratch/handles.scn"
+done
 expect 0 'no partial order: a world' "$LOCKSTEP" check --partial-order --without a --out "$scratch/reports" "$scratch/plain.scn"
 expect 2 'expected no --rewrite with --partial-order' "$LOCKSTEP" check --partial-order --rewrite "$scratch/plain.scn"
 finish
