@@ -16,7 +16,7 @@ packages_of()
         libguava-java libslf4j-java libzookeeper-java python3-kazoo ;;
     soak) echo python3 ;;
     mutants) echo python3 python3-clang-14 ;;
-    fuzz) echo afl++ clang gnuplot-nox ;;
+    fuzz) echo afl++ clang lld llvm libclang-rt-dev gnuplot-nox ;;
     fresh) echo mmdebstrap git util-linux ;;
     *) usage_error "unknown group '$1', expected one of: run test full bench interop soak mutants fuzz fresh" ;;
     esac
@@ -38,7 +38,7 @@ and exits 4.
   interop Curator, a Java compiler, kazoo: for examples/interop and its test in ./dev test --full
   soak    Python, for the proxy of ./dev soak lock
   mutants Python and clang's parser for it: for ./dev mutants
-  fuzz    AFL++, clang and gnuplot: for ./dev fuzz
+  fuzz    AFL++, clang with its linker and profiler, gnuplot: for ./dev fuzz
   fresh   mmdebstrap: for ./dev fresh
 
 examples:

@@ -194,6 +194,9 @@ struct world *world_open(const struct world_options *options, world_observer obs
 /* Begins again from the initial state with other options, cheaper than close and open. */
 void world_reset(struct world *world, const struct world_options *options);
 
+/* Another number whenever it has begun again: what was saved before fits no more. */
+uint64_t world_layout(const struct world *world);
+
 void world_close(struct world *world);
 
 void world_set_observer(struct world *world, world_observer observer, void *ctx);

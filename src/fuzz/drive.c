@@ -12,6 +12,9 @@
 
 static void leave(struct fuzz_driver *driver)
 {
+    world_image_free(driver->first.world);
+    driver->first.world = NULL;
+    driver->first.known = false;
     if (driver->open) {
         run_close(&driver->run);
         scenario_close(&driver->scenario);
@@ -24,9 +27,36 @@ static void on_event(void *ctx, const struct event *event)
     struct fuzz_driver *driver = ctx;
     driver->stats.grants += event->kind == EVENT_GRANTED;
     driver->stats.faults += event->kind == EVENT_FAULT;
-    if (driver->situations.slot != NULL) {
-        situations_event(&driver->situations, event);
+    situations_event(&driver->situations, event);
+}
+
+/* What was met in the middle of a step may have been left there: a world that is well is the beginning of others. */
+static void begin_anew(struct fuzz_driver *driver)
+{
+    memset(&driver->stats, 0, sizeof driver->stats);
+    situations_begin(&driver->situations);
+    run_forget(&driver->run);
+    run_begin(&driver->run, SCHEDULE_SEARCH, 0);
+    world_image_free(driver->first.world);
+    driver->first.world = world_save(driver->run.world);
+    driver->first.situations = driver->situations;
+    driver->first.stats = driver->stats;
+    driver->first.judged = driver->run.stats;
+    driver->first.layout = world_layout(driver->run.world);
+    driver->first.known = driver->first.world != NULL && fuzz_may_go_on(driver);
+}
+
+static void begin(struct fuzz_driver *driver)
+{
+    uint8_t *slot = driver->situations.slot;
+    if (!driver->first.known || driver->first.layout != world_layout(driver->run.world)) {
+        begin_anew(driver);
+        return;
     }
+    driver->stats = driver->first.stats;
+    driver->situations = driver->first.situations;
+    driver->situations.slot = slot;
+    run_begin_from(&driver->run, driver->first.world, &driver->first.judged);
 }
 
 /* Most inputs have the header of the one before. */
@@ -36,16 +66,10 @@ static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FU
            memcmp(driver->header, header, FUZZ_HEADER) == 0;
 }
 
-bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+static bool open_run(struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADER])
 {
     char text[FUZZ_TEXT_MAX];
-    uint8_t header[FUZZ_HEADER] = {0};
     struct input_error error;
-    memcpy(header, bytes, size < FUZZ_HEADER ? size : FUZZ_HEADER);
-    if (is_entered(driver, header)) {
-        return true;
-    }
-    leave(driver);
     size_t length = fuzz_scenario_text(header, FUZZ_HEADER, text);
     int rc = scenario_read_bytes(&driver->scenario, "input", text, length, &error);
     LS_ASSERT(rc == 0 && "every header is a scenario");
@@ -60,6 +84,23 @@ bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
     driver->open = true;
     driver->entered = driver->recipe;
     memcpy(driver->header, header, FUZZ_HEADER);
+    return true;
+}
+
+bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
+{
+    uint8_t header[FUZZ_HEADER] = {0};
+    memcpy(header, bytes, size < FUZZ_HEADER ? size : FUZZ_HEADER);
+    if (!is_entered(driver, header)) {
+        leave(driver);
+        if (!open_run(driver, header)) {
+            return false;
+        }
+        begin_anew(driver);
+    } else if (!driver->begun) {
+        begin(driver);
+    }
+    driver->begun = true;
     return true;
 }
 
@@ -255,21 +296,11 @@ static void come_to_rest(struct fuzz_driver *driver)
     }
 }
 
-static void begin(struct fuzz_driver *driver)
-{
-    memset(&driver->stats, 0, sizeof driver->stats);
-    situations_begin(&driver->situations);
-    run_forget(&driver->run);
-    run_begin(&driver->run, SCHEDULE_SEARCH, 0);
-}
-
 bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
-    if (!fuzz_enter(driver, bytes, size)) {
-        return false;
-    }
-    begin(driver);
-    return true;
+    bool well = fuzz_enter(driver, bytes, size);
+    driver->begun = false;
+    return well;
 }
 
 static enum fuzz_end run_once(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
@@ -277,11 +308,15 @@ static enum fuzz_end run_once(struct fuzz_driver *driver, const uint8_t *bytes, 
     struct run *run = &driver->run;
     size_t header = size < FUZZ_HEADER ? size : FUZZ_HEADER;
     size = size < FUZZ_DECISIONS_MAX + FUZZ_HEADER ? size : FUZZ_DECISIONS_MAX + FUZZ_HEADER;
-    begin(driver);
+    driver->begun = false;
     follow(driver, bytes + header, size - header);
     come_to_rest(driver);
     driver->stats.steps = run->steps;
-    return run_violated(run) ? FUZZ_VIOLATED : run_trouble(run) != NULL ? FUZZ_LIMIT : FUZZ_HOLDS;
+    enum fuzz_end end = run_violated(run)          ? FUZZ_VIOLATED
+                        : run_trouble(run) != NULL ? FUZZ_LIMIT
+                                                   : FUZZ_HOLDS;
+    driver->first.known = driver->first.known && end == FUZZ_HOLDS;
+    return end;
 }
 
 enum fuzz_end fuzz_run(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)

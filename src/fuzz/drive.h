@@ -36,6 +36,16 @@ struct fuzz_driver {
     bool open; /* there are a scenario and a run: those of this header, with this recipe */
     uint8_t header[FUZZ_HEADER];
     const struct ls_recipe *entered;
+    bool begun; /* it is at its beginning */
+    /* Which many runs have in common. */
+    struct {
+        struct world_image *world;
+        struct situations situations;
+        struct fuzz_stats stats;
+        struct check_stats judged;
+        uint64_t layout; /* of the world that it is the beginning of */
+        bool known;
+    } first;
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 

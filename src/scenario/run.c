@@ -232,6 +232,14 @@ static void drop_choices(struct run *run)
     run->choices = 0;
 }
 
+static void forget_run(struct run *run)
+{
+    drop_choices(run);
+    run->steps = 0;
+    run->failing_choices = 0;
+    run->overflow = false;
+}
+
 void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
 {
     static struct world_options options; /* too large for a stack that recipes share */
@@ -243,14 +251,19 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
     }
     options.judge_bytes = check_set_state_size(&run->set);
     options.judge_canon = check_set_shows_numbers(&run->set) ? show_judges : NULL;
-    drop_choices(run);
-    run->steps = 0;
-    run->failing_choices = 0;
-    run->overflow = false;
+    forget_run(run);
     run->stats.step = 0;
     world_set_observer(run->world, on_event, run);
     world_reset(run->world, &options);
     world_begin(run->world);
+}
+
+void run_begin_from(struct run *run, const struct world_image *image, const struct check_stats *stats)
+{
+    forget_run(run);
+    run->stats = *stats;
+    run->told = 0;
+    world_restore(run->world, image);
 }
 
 void run_close(struct run *run)

@@ -83,6 +83,10 @@ int run_init(struct run *run, const struct run_setup *setup);
  * may differ from those of the setup. Keeps recording and narrator as they are. */
 void run_begin(struct run *run, enum schedule schedule, uint64_t seed);
 
+/* Starts a run from what world_save() has saved right behind such a beginning, with what the judges had found then. Nobody is told
+ * of what happens at the beginning. */
+void run_begin_from(struct run *run, const struct world_image *image, const struct check_stats *stats);
+
 /* Frees everything but the world. The narrator is the caller's. */
 void run_close(struct run *run);
 

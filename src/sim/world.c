@@ -160,6 +160,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.options = *wanted;
     without_constants(&the_world.options);
     the_world.steps = 0;
+    the_world.layouts++;
     the_world.texts = 0;
     the_world.trouble[0] = 0;
     the_world.locked = the_world.in_callback = 0;
@@ -196,10 +197,17 @@ void world_reset(struct world *world, const struct world_options *options)
     lay_out(options);
 }
 
+uint64_t world_layout(const struct world *world)
+{
+    return world->layouts;
+}
+
 void world_close(struct world *world)
 {
+    uint64_t layouts = world->layouts;
     arena_close(&world->arena);
     memset(world, 0, sizeof *world);
+    world->layouts = layouts;
 }
 
 void world_set_observer(struct world *world, world_observer observer, void *ctx)

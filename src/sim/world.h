@@ -90,8 +90,9 @@ struct world {
     int process_block[WORLD_PROCESSES_MAX];
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
-    int locked; /* the environment's mutex of the running process */
-    int asked;  /* the process whose recipe is asked a question, which changes nothing; -1 = none */
+    uint64_t layouts; /* how often it was laid out */
+    int locked;       /* the environment's mutex of the running process */
+    int asked;        /* the process whose recipe is asked a question, which changes nothing; -1 = none */
     int in_callback;
     bool programmed; /* some process has a program */
     bool releasing;  /* FREED waits until RELEASED has been announced */
