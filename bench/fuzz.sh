@@ -3,8 +3,9 @@
 
 # What an input of fuzz_session_loss costs under AFL++, on one core, beside a target that does nothing. Sourced by ./dev bench.
 
-readonly FUZZ_BENCH_OUT=build/bench-fuzz FUZZ_BENCH_RUNS=3
+readonly FUZZ_BENCH_RUNS=3
 FUZZ_BENCH_SECONDS=10
+FUZZ_BENCH_OUT=build/bench-fuzz
 
 # bench_fuzz_needs [--time SECONDS]
 bench_fuzz_needs()
@@ -33,6 +34,9 @@ bench_fuzz()
     local run nothing=() empty=() campaign=()
     step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
     rm -rf "$FUZZ_BENCH_OUT"
+    # What AFL++ keeps goes to memory: making thousands of files may take a disk as long as their inputs take.
+    FUZZ_BENCH_OUT=$(mktemp -d /dev/shm/lockstep-bench.XXXXXX 2>/dev/null) || FUZZ_BENCH_OUT=build/bench-fuzz
+    trap 'rm -rf "$FUZZ_BENCH_OUT"' EXIT
     mkdir -p "$FUZZ_BENCH_OUT/zero"
     printf '\0' >"$FUZZ_BENCH_OUT/zero/zero"
     for ((run = 1; run <= FUZZ_BENCH_RUNS; run++)); do
