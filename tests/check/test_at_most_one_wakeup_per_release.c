@@ -107,6 +107,7 @@ static void one_by_its_own_node_holds(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     all_wait(&judge);
+    watch(&judge, EVENT_WATCH_SET, B, 10, 0);
     woken(&judge, C, 10, 20);
     show(&judge,
          (struct event){
