@@ -14,7 +14,7 @@
 #define PART_RECORDS_MAX 64
 #define CUTS_MAX 64
 #define SCRATCH_BYTES 65536u
-#define PARTS_PER_BLOCK 512u                         /* remembered; a power of two */
+#define PARTS_PER_BLOCK 256u                         /* remembered; a power of two */
 #define NUMBER_MAX 1023                              /* of one that is renamed */
 #define LINES (CANON_ATTEMPT + CANON_OWNERS_MAX + 1) /* attempts may be nobody's */
 #define LINE_ROLE LINES                              /* no numbers: which process is named */
