@@ -5,8 +5,12 @@
  * a place of their own in its map, beside those of edges. */
 #include "target.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define INPUTS 100000 /* of one process: what leaks costs no more than that */
@@ -38,6 +42,91 @@ void target_count_edges(bool count)
     }
 }
 
+/* ---- answering ----
+ *
+ * In AFL++'s persistent mode three processes take turns: afl-fuzz asks its fork server in the target for a run, which wakes this
+ * process by SIGCONT, waits until it stops, and reports that. Four changes of process cost as much as half a world: so this
+ * process takes the next request itself, and reports that it has stopped; the fork server waits on, and reports, as ever, if
+ * this process dies. */
+
+#define REQUESTS 198 /* AFL++'s: afl-fuzz asks here, */
+#define REPORTS 199  /* and reads first who runs the input, then how that ended */
+#define QUICK_NS 1000000
+#define HAS_STOPPED 0x137f /* what waitpid() says of a process that has stopped itself */
+
+static int requests = -1, reports = -1;
+static int32_t self;
+static bool fork_server_waits;
+
+/* The fork server says who runs an input and then waits for that process: a report before would come too early. It sleeps
+ * interruptibly nowhere else on that way. */
+static bool is_waited_for(void)
+{
+    char text[512];
+    snprintf(text, sizeof text, "/proc/%d/stat", (int)getppid());
+    int file = open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length > 0 ? length : 0] = 0;
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && strncmp(name_end, ") S", 3) == 0;
+}
+
+static int64_t clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool may_answer(int64_t took_ns)
+{
+    if (requests < 0 || reports < 0 || took_ns > QUICK_NS) {
+        return false;
+    }
+    fork_server_waits = fork_server_waits || is_waited_for();
+    return fork_server_waits;
+}
+
+/* The next input is there to be run; false if the fork server has to be told that this one is over. A run that took long may
+ * just be given up by afl-fuzz: who has reported it and is killed then would be reported twice. */
+static bool answer(int64_t took_ns)
+{
+    const int32_t stopped = HAS_STOPPED;
+    int32_t was_killed;
+    if (!may_answer(took_ns)) {
+        return false;
+    }
+    if (write(reports, &stopped, sizeof stopped) != sizeof stopped ||
+        read(requests, &was_killed, sizeof was_killed) != sizeof was_killed ||
+        write(reports, &self, sizeof self) != sizeof self) {
+        _exit(0); /* afl-fuzz is gone */
+    }
+    __afl_area_ptr[0] = 1; /* as AFL++'s loop does: some place of the map is not 0 */
+    return true;
+}
+
+/* gcc's instrumentation keeps beside the map where it was last, which only AFL++'s loop can clear. */
+static void open_answers(void)
+{
+#ifdef __clang__
+    requests = fcntl(REQUESTS, F_DUPFD_CLOEXEC, REPORTS + 1);
+    reports = fcntl(REPORTS, F_DUPFD_CLOEXEC, REPORTS + 1);
+#endif
+}
+
+/* How long it took. */
+static int64_t run_input(const unsigned char *input, uint8_t *counters)
+{
+    int64_t began = clock_ns();
+    target_counters = counters;
+    LLVMFuzzerTestOneInput(input, (size_t)__AFL_FUZZ_TESTCASE_LEN);
+    return clock_ns() - began;
+}
+
 int main(int argc, char **argv)
 {
     if (LLVMFuzzerInitialize(&argc, &argv) != 0) {
@@ -45,11 +134,16 @@ int main(int argc, char **argv)
     }
     __sanitizer_cov_trace_pc_guard_init(guard, guard + TARGET_COUNTERS);
     bool in_a_row = guard[TARGET_COUNTERS - 1] - guard[0] == TARGET_COUNTERS - 1;
+    open_answers();
     __AFL_INIT();
+    self = getpid();
     const unsigned char *input = __AFL_FUZZ_TESTCASE_BUF;
-    while (__AFL_LOOP(INPUTS)) {
-        target_counters = in_a_row ? __afl_area_ptr + guard[0] : NULL;
-        LLVMFuzzerTestOneInput(input, (size_t)__AFL_FUZZ_TESTCASE_LEN);
+    for (int inputs = 0; inputs < INPUTS && __AFL_LOOP(INPUTS);) {
+        int64_t took_ns;
+        fork_server_waits = false;
+        do {
+            took_ns = run_input(input, in_a_row ? __afl_area_ptr + guard[0] : NULL);
+        } while (++inputs < INPUTS && answer(took_ns));
     }
     return 0;
 }
