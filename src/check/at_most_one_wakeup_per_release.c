@@ -15,6 +15,9 @@
  * The end of a node of its own tells a process nothing that others would have to hear first, as when a watch of an owner
  * who has given up behind another owner of the same process fires late: that wake-up counts as none.
  *
+ * A process of which an allocation has failed may not have been able to take back a watch of which it was told after its owner gave up
+ * and another wait began: wake-ups of such a process count as none.
+ *
  * It does not see: two waiting owners of one process woken by one deletion; wake-ups by watches that stood when another
  * owner of the process gave up; a second wake-up by an older deletion that is delivered after a wake-up by a newer one on
  * the same lock (one record per lock keeps the state small, and another schedule shows it); a second wake-up of a process
@@ -76,6 +79,8 @@ static void observe_woken(struct check_table *table, const struct check_context 
     bool own = event->owner != 0, is_stale = end_stale(table, event);
     if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE || own || is_stale)
         return;
+    if (table_get(table, RECORD_SHORT, 0, event->process, 0))
+        return;
     if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
     note->premises = 1;
@@ -103,6 +108,16 @@ static void forget(struct check_table *table, const struct event *event)
         table_drop(table, woken);
 }
 
+static void observe_process(struct check_table *table, const struct event *event)
+{
+    if (event->kind == EVENT_CRASHED) {
+        table_drop_process(table, RECORD_STALE, event->process);
+        table_drop_process(table, RECORD_SHORT, event->process);
+    } else if (event->code == CODE_FAIL_ALLOC) {
+        table_put(table, RECORD_SHORT, 0, event->process, 0, 0, 0);
+    }
+}
+
 static void forget_all(struct check_table *table)
 {
     struct check_record *woken;
@@ -119,8 +134,8 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_watch(table, event);
     else if (event->kind == EVENT_REST)
         forget_all(table);
-    else if (event->kind == EVENT_CRASHED)
-        table_drop_process(table, RECORD_STALE, event->process);
+    else if (event->kind == EVENT_CRASHED || event->kind == EVENT_FAULT)
+        observe_process(table, event);
     else
         forget(table, event);
     if (event->kind == EVENT_FAILED)
@@ -133,13 +148,14 @@ const struct property check_at_most_one_wakeup_per_release = {
     .premise = "wake-ups of waiting processes by a deletion",
     .blind_to =
         "two waiting owners of one process; watches that stood when an owner gave up; "
-        "processes woken by the end of a node of their own; "
+        "processes woken by the end of a node of their own, or of which an allocation has failed; "
         "wake-ups by older deletions delivered after newer ones, or of who sets his watch after the first",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
-             EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
+    .records_per_process = 1,
     .records_per_contender = 2,
     .observe = observe,
 };

@@ -12,7 +12,8 @@
  *   - In one wait, while connected and without a fault (with a clock: or a broken link), a process creates at most CREATES_MAX
  * contenders for each owner who waits. Wake-ups are no excuse here: recipes that give up their place at each wake-up wake
  * each other for ever. Of one that stands when a fault excuses the others, nothing is forgotten, because it was
- * created in any case.
+ * created in any case. Who gives up while its contender has not been created may leave one that comes later: that one
+ * counts for nobody.
  *
  * It does not see: loops that are slower than the window; loops of which each turn is given a new reason by a
  * fault; what requests cost the server. The bounds are far above what a mutex needs (a handful, and one). */
@@ -20,6 +21,7 @@
 
 #define WORK_MAX 64
 #define CREATES_MAX 3
+#define LEFT_MAX 7 /* more are not remembered */
 #define WORK_WINDOW_MS_DEFAULT 4000
 
 static void judge_request(struct check_table *table, const struct check_context *context,
@@ -41,13 +43,27 @@ static void judge_request(struct check_table *table, const struct check_context 
         work->flags++;
 }
 
+/* A process that has created nothing, and of which nothing may come later, has no record. */
+static void settle_creates(struct check_table *table, struct check_record *creates)
+{
+    if (creates->flags == 0 && creates->depth == 0)
+        table_drop(table, creates);
+}
+
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
-    if (event->code != 1 || waiting == 0)
+    if (event->code != 1)
         return;
+    int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
     struct check_record *creates = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
+    if (creates && creates->depth > 0) {
+        creates->depth--;
+        settle_creates(table, creates);
+        return;
+    }
+    if (waiting == 0)
+        return;
     if (!creates)
         creates = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
     if (creates->flags >= CREATES_MAX * waiting)
@@ -56,6 +72,25 @@ static void judge_created(struct check_table *table, const struct check_context 
                       WHO, CREATES_MAX * waiting, WHAT);
     else
         creates->flags++;
+}
+
+/* An owner's wait ends, and its share of what was created with it. Requests of one process are done in order, so that what is
+ * still to come of those who gave up comes before what those create who wait now. */
+static void end_wait(struct check_table *table, const struct event *event)
+{
+    int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING); /* and this one */
+    bool failed = event->kind == EVENT_FAILED;
+    struct check_record *creates = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
+    if (!creates && !failed)
+        return;
+    if (!creates)
+        creates = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
+    bool all_created = creates->depth == 0 && creates->flags >= waiting;
+    if (failed && !all_created && creates->depth < LEFT_MAX)
+        creates->depth++;
+    bool some_remain = waiting > 1 && creates->flags > CREATES_MAX;
+    creates->flags = some_remain ? (uint16_t)(creates->flags - CREATES_MAX) : 0;
+    settle_creates(table, creates);
 }
 
 static void forget_all(struct check_table *table, enum record_kind kind)
@@ -70,10 +105,10 @@ static void excuse_creates(struct check_table *table, const struct check_context
 {
     for (int lock = 0; lock < context->locks; lock++) {
         struct check_record *creates = table_get(table, RECORD_CREATES, lock, process, 0);
-        if (creates && table_get(table, RECORD_NODE, lock, process, 0))
-            creates->flags = 1;
-        else
-            table_drop(table, creates);
+        if (!creates)
+            continue;
+        creates->flags = creates->flags > 0 && table_get(table, RECORD_NODE, lock, process, 0) ? 1 : 0;
+        settle_creates(table, creates);
     }
 }
 
@@ -103,8 +138,8 @@ static void observe_answer(struct check_table *table, const struct event *event,
     struct check_record *work = table_get(table, RECORD_WORK, 0, event->process, 0);
     note->premises = work ? 1 : 0;
     table_drop(table, work);
-    if (event->kind != EVENT_FREED && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) <= 1)
-        table_drop_lock(table, RECORD_CREATES, event->lock, event->process);
+    if (event->kind != EVENT_FREED)
+        end_wait(table, event);
 }
 
 static void observe_caller(struct check_table *table, const struct check_context *context,
@@ -113,8 +148,6 @@ static void observe_caller(struct check_table *table, const struct check_context
     table_drop_process(table, RECORD_WORK, event->process);
     if (event->kind == EVENT_WOKEN && !context->timed)
         table_put(table, RECORD_WORK, 0, event->process, 0, 0, 0)->flags = 1;
-    if (event->kind == EVENT_ASKED && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 0)
-        table_drop_lock(table, RECORD_CREATES, event->lock, event->process);
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,

@@ -33,6 +33,7 @@ enum record_kind {
     RECORD_FENCE,    /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
     RECORD_WOKEN,    /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
     RECORD_STALE, /* at_most_one_wakeup_per_release: lock, process; a = czxid, watched for an owner who gave up */
+    RECORD_SHORT, /* at_most_one_wakeup_per_release: process, of which an allocation has failed */
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
     RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
                      */
@@ -40,7 +41,8 @@ enum record_kind {
     RECORD_DEADLINE, /* deadline_is_kept: lock, process, owner; a = the moment */
     RECORD_WORK, /* bounded_work: process; flags = requests since it was last given a reason; a = since when
                   */
-    RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait */
+    RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait, depth = those that may
+                       come of owners who gave up */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
 };
@@ -51,7 +53,7 @@ struct check_record {
     uint8_t process; /* 0 if the kind has none */
     uint8_t owner;   /* 0 if the kind has none */
     uint16_t flags;  /* see kind */
-    uint16_t depth;  /* CLAIM only */
+    uint16_t depth;  /* CLAIM and CREATES only */
     int64_t a;       /* see kind; part of the order */
     int64_t b;       /* see kind */
 };
@@ -76,6 +78,10 @@ struct check_table {
 /* LS_ENOENT of the public interface, which judges do not include: in REFUSED it says that a cancel was
  * refused, not a release. A test compares the two numbers. */
 #define CODE_NOTHING_PENDING (-6)
+
+/* ACTION_FAIL_ALLOC of the simulation, which judges do not include either: in FAULT it says that an allocation of the process will
+ * fail. A test compares the two numbers. */
+#define CODE_FAIL_ALLOC 31
 
 /* ---- the table ---- */
 

@@ -2,6 +2,8 @@
  * Copyright the lockstep authors */
 
 #include <check/judge.h>
+#include <check/state.h>
+#include <lockstep/sim.h>
 
 #define PROPERTY "at_most_one_wakeup_per_release"
 #define DELETED 2
@@ -181,6 +183,29 @@ static void one_that_is_gone_is_forgotten(void **state)
 }
 
 /* New contents of a watched node, as when its holder is asked to give the lock back, are no release. */
+/* It may have lacked the memory to take its watch back. */
+static void one_of_a_process_short_of_memory_holds(void **state)
+{
+    (void)state;
+    for (int crashes = 0; crashes < 2; crashes++) {
+        struct judge judge;
+        assert_int_equal(CODE_FAIL_ALLOC, ACTION_FAIL_ALLOC);
+        judge_open(&judge, PROPERTY, false);
+        all_wait(&judge);
+        watch(&judge, EVENT_WATCH_SET, C, 10, 0);
+        lock_event(&judge, EVENT_FAULT, B, 0, CODE_FAIL_ALLOC);
+        if (crashes) {
+            on(&judge, EVENT_CRASHED, B);
+            asked(&judge, B);
+        }
+        watch(&judge, EVENT_WATCH_SET, B, 10, 0);
+        fire(&judge, B);
+        fire(&judge, C);
+        assert_verdict(&judge, crashes ? CHECK_VIOLATED : CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
 static void two_told_of_new_contents_hold(void **state)
 {
     struct judge judge;
@@ -259,6 +284,7 @@ int main(void)
         cmocka_unit_test(one_by_a_watch_that_is_left_over_holds),
         cmocka_unit_test(one_that_is_set_again_is_violated),
         cmocka_unit_test(one_that_is_gone_is_forgotten),
+        cmocka_unit_test(one_of_a_process_short_of_memory_holds),
         cmocka_unit_test(two_told_of_new_contents_hold),
         cmocka_unit_test(one_per_node_of_a_session_holds),
         cmocka_unit_test(only_those_who_wait_count),

@@ -226,6 +226,80 @@ static void links_excuse_nodes_with_a_clock_alone(void **state)
     }
 }
 
+/* The contenders of those who have given up may come when somebody else waits. */
+static void nodes_of_who_gave_up_do_not_count(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    for (int i = 0; i < 3; i++) {
+        asked(&judge, A);
+        failed(&judge, A);
+    }
+    asked(&judge, A);
+    for (int i = 0; i < 3 + 3; i++)
+        created(&judge, A, 10 + i);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    created(&judge, A, 20);
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
+static void who_gives_up_with_its_node_leaves_none(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    failed(&judge, A);
+    asked(&judge, A);
+    for (int i = 0; i < 3; i++)
+        created(&judge, A, 11 + i);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    created(&judge, A, 20);
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
+/* It is not remembered for ever how many gave up. */
+static void many_give_up(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    for (int i = 0; i < 50; i++) {
+        asked(&judge, A);
+        failed(&judge, A);
+    }
+    asked(&judge, A);
+    for (int i = 0; i < 7 + 3; i++)
+        created(&judge, A, 10 + i);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    created(&judge, A, 30);
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
+/* One of two owners gives up when both have created two, and has one on the way. */
+static void who_leaves_takes_its_share(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    for (int i = 0; i < 4; i++)
+        created(&judge, A, 10 + i);
+    lock_event(&judge, EVENT_FAILED, A, 1, -1);
+    created(&judge, A, 20);
+    created(&judge, A, 21);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    created(&judge, A, 22);
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
 /* Of a process that has crashed nothing is kept but its node, until that is gone too. */
 static void a_crash_ends_all_counts(void **state)
 {
@@ -257,6 +331,10 @@ int main(void)
         cmocka_unit_test(a_node_that_stands_still_counts),
         cmocka_unit_test(a_node_that_is_gone_does_not_count),
         cmocka_unit_test(links_excuse_nodes_with_a_clock_alone),
+        cmocka_unit_test(nodes_of_who_gave_up_do_not_count),
+        cmocka_unit_test(who_gives_up_with_its_node_leaves_none),
+        cmocka_unit_test(many_give_up),
+        cmocka_unit_test(who_leaves_takes_its_share),
         cmocka_unit_test(a_crash_ends_all_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

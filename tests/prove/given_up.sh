@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What was created for those who have given up counts for those who wait.
+GROUP=check
+FILE=src/check/bounded_work.c
+EDIT='s/creates->depth\+\+;/creates->depth += 0;/'
+EXPECT='^check\.bounded_work$'
