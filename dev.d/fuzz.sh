@@ -78,14 +78,19 @@ fuzz_configure()
         -DLOCKSTEP_TESTS=OFF --log-level=WARNING "${@:4}" >/dev/null
 }
 
-# What inputs of the corpus do, so that the targets are compiled for that: $FUZZ_PROFILE/profile.
+# What inputs of the corpus do, so that the targets are compiled for that: $FUZZ_PROFILE/HASH.profile. Its name changes with what is in
+# it, and so the flags of the targets: parts that are compiled by two profiles cannot be linked.
 fuzz_profile()
 {
+    local program=$FUZZ_PROFILE/fuzz/fuzz_session_loss profile
     fuzz_configure "$FUZZ_PROFILE" clang "-O3 -fprofile-generate=$ROOT/$FUZZ_PROFILE/runs" &&
-        cmake --build "$FUZZ_PROFILE" --target fuzz_session_loss -- --quiet &&
-        rm -rf "$FUZZ_PROFILE/runs" &&
-        "$FUZZ_PROFILE/fuzz/fuzz_session_loss" fuzz/corpus/session_loss/* 2>/dev/null &&
-        llvm-profdata merge -o "$FUZZ_PROFILE/profile" "$FUZZ_PROFILE"/runs/*
+        cmake --build "$FUZZ_PROFILE" --target fuzz_session_loss -- --quiet || return
+    profile=$(find "$FUZZ_PROFILE" -maxdepth 1 -name '*.profile' -newer "$program")
+    [[ -z $profile ]] || return 0
+    rm -rf "$FUZZ_PROFILE/runs" "$FUZZ_PROFILE"/*.profile
+    "$program" fuzz/corpus/session_loss/* 2>/dev/null &&
+        llvm-profdata merge -o "$FUZZ_PROFILE/merged" "$FUZZ_PROFILE"/runs/* &&
+        mv "$FUZZ_PROFILE/merged" "$FUZZ_PROFILE/$(sha256sum "$FUZZ_PROFILE/merged" | cut -c1-16).profile"
 }
 
 # Where clang's tools are all there, the targets are optimised as a whole and by a profile; and a counter of edges may come round
@@ -95,7 +100,7 @@ fuzz_build()
     local compiler=afl-clang-fast flags=-O2 link=''
     command -v $compiler >/dev/null || compiler=afl-gcc-fast
     if [[ $compiler == afl-clang-fast ]] && command -v clang ld.lld llvm-profdata >/dev/null && fuzz_profile; then
-        flags="-O3 -flto=thin -fprofile-use=$ROOT/$FUZZ_PROFILE/profile"
+        flags="-O3 -flto=thin -fprofile-use=$(echo "$ROOT/$FUZZ_PROFILE"/*.profile)"
         # The drivers for AFL++ differ from those that were run.
         flags+=' -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin'
         link="-fuse-ld=lld -Wl,--thinlto-cache-dir=$ROOT/$FUZZ_BUILD/linked" # the programs have nearly all in common

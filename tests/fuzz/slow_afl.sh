@@ -17,6 +17,14 @@ expect 1 ' is violated at step ' "$LOCKSTEP" replay "$trace"
 stability=$(awk '$1 == "main" { sub(/%/, "", $7); print $7 }' "$scratch/told")
 awk -v s="$stability" 'BEGIN { exit !(s >= 99) }' || { echo "stability is $stability %"; failed=1; }
 
+# ---- parts compiled by two profiles cannot be linked ----
+for profile in build/fuzz-profile/*.profile; do
+    [[ -f $profile ]] || break # without clang's tools
+    same "$(sha256sum "$profile" | cut -c1-16)" "$(basename "$profile" .profile)" 'the name of what the corpus does'
+    grep -q "^CMAKE_C_FLAGS_RELEASE:.*=$PWD/$profile " build/fuzz-afl/CMakeCache.txt ||
+        { echo "the targets are not compiled for $profile"; failed=1; }
+done
+
 # ---- two hosts ----
 sync=$scratch/sync
 mkdir -p "$sync/one" "$sync/two" "$scratch/in"
