@@ -243,7 +243,7 @@ int world_fault_of(const struct action *action);
 /* True if budgeted world_actions() would count it as a fault. */
 bool world_is_fault(const struct action *action);
 
-/* True if they are one and the same: all fields are. */
+/* True if they are one and the same: all fields are, but for whether a program goes on without the answer. */
 bool world_same_action(const struct action *a, const struct action *b);
 
 /* Writes the action's label; two enabled actions never share one. */

@@ -252,8 +252,14 @@ bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice)
     if (choice->action.kind == ATTEMPT_MARK) {
         return take_mark(attempt, choice);
     }
-    return world_find(attempt->run.world, choice->label, &action, &why) == 0 &&
-           attempt_is_allowed(attempt, &action) && take(attempt, &action, choice->label);
+    if (world_find(attempt->run.world, choice->label, &action, &why) != 0) {
+        return false;
+    }
+    if (!attempt_is_allowed(attempt, &action)) {
+        attempt->refused = attempt->refused ? attempt->refused : choice->label;
+        return false;
+    }
+    return take(attempt, &action, choice->label);
 }
 
 bool attempt_take_action(struct attempt *attempt, const struct action *action)
@@ -331,6 +337,7 @@ void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out)
     struct run *run = &attempt->run;
     out->count = 0;
     attempt->out = out;
+    attempt->refused = NULL;
     attempt->limit = limit < attempt->room ? limit : attempt->room;
     run_forget(run);
     round_start(&attempt->round);

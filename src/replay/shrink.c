@@ -429,6 +429,18 @@ static void keep_marks(struct shrink *s)
     list->count = kept;
 }
 
+/* A replay believes the trace, and yet it cannot be followed. */
+static enum shrink_result unfollowed(const struct attempt *attempt, struct input_error *error)
+{
+    const char *expected = "a state of which all that follows can be seen";
+    char found[WORLD_LABEL_MAX + 2] = "one that too many can follow";
+    if (attempt->refused) {
+        expected = "a choice that the scenario allows";
+        snprintf(found, sizeof found, "'%s'", attempt->refused);
+    }
+    return unfit(attempt->trace, found, expected, error);
+}
+
 static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, struct input_error *error)
 {
     const struct trace *trace = s->attempt.trace;
@@ -443,8 +455,7 @@ static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, st
     keep_marks(s);
     /* The trace as it is, up to the violation. */
     if (!attempt_follow(&s->attempt, &s->candidate, PLAIN, s->attempt.room, &s->best)) {
-        return unfit(trace, "one that too many can follow", "a state of which all that follows can be seen",
-                     error);
+        return unfollowed(&s->attempt, error);
     }
     s->declared = s->attempt.scenario.options.processes;
     *shrunk =

@@ -299,6 +299,45 @@ static void what_does_not_fit_is_told(void **state)
     trace_close(&trace);
 }
 
+/* Nothing is possible only because its step of the program does not wait: labels do not say so. */
+static void programs_that_do_not_wait_are_followed(void **state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "world used\nmutex /locks/x\nprocess a: acquire owner=1 nowait acquire nowait release "
+        "release owner=1\nprocess b: acquire release\nexplore loss<=1\n----\n";
+    struct trace trace;
+    struct shrunk shrunk;
+    struct shrink_options options = {.property = "at_most_one_holder"};
+    record(&trace, TEXT, "broken-no-sort");
+    shrink(&trace, &options, SHRINK_DONE, &shrunk);
+    assert_true(shrunk.after.steps < shrunk.before.steps);
+    free(shrunk.bytes);
+    trace_close(&trace);
+}
+
+/* A replay follows whatever can be done; a shorter run has to be one of the scenario's. */
+static void what_the_scenario_does_not_allow_is_told(void **state)
+{
+    (void)state;
+    struct trace trace, edited;
+    struct shrunk shrunk;
+    struct input_error error;
+    struct shrink_options options = {.property = "no_orphan_node"};
+    record(&trace, TWO, "broken-no-protection");
+    shrink(&trace, &options, SHRINK_DONE, &shrunk);
+    char *budget = strstr(shrunk.bytes, "loss<=1");
+    assert_non_null(budget);
+    budget[6] = '0';
+    read_again(&edited, &shrunk);
+    struct shrunk none;
+    assert_int_equal(shrink_trace(&edited, &options, &none, &error), SHRINK_UNFIT);
+    assert_non_null(strstr(error.text, "expected a choice that the scenario allows, found 'cut "));
+    trace_close(&edited);
+    free(shrunk.bytes);
+    trace_close(&trace);
+}
+
 /* ---- around a run ---- */
 
 static void open_around(struct trace *trace, struct attempt *attempt, struct attempt_list *in,
@@ -401,6 +440,8 @@ int main(void)
         cmocka_unit_test(a_limit_gives_the_best_so_far),
         cmocka_unit_test(what_holds_cannot_be_shrunk),
         cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(programs_that_do_not_wait_are_followed),
+        cmocka_unit_test(what_the_scenario_does_not_allow_is_told),
         cmocka_unit_test(the_shortest_run_is_found_and_none_is_shorter),
         cmocka_unit_test(a_given_beginning_stays),
         cmocka_unit_test(a_name_leaves_its_line),
