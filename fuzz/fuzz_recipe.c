@@ -4,6 +4,7 @@
 /* The same worlds as fuzz_session_loss with a recipe from a shared object, LOCKSTEP_RECIPE=FILE.so; what the guard of such a
  * recipe sees is a violation like any other. */
 #include "plugin/plugin.h"
+#include "scenario/coverage.h"
 #include "scenario/recipes.h"
 #include "target.h"
 #include "worlds.h"
@@ -29,6 +30,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                 why);
         return -1;
     }
+    int marks;
+    struct ls_mark *first = plugin_marks(recipe, &marks);
+    coverage_marks_of(recipe, first, marks);
     worlds_open(recipe);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "fuzz/drive.h"
 
 #include "base/assert.h"
+#include "scenario/coverage.h"
 
 #include <errno.h>
 #include <string.h>
@@ -303,14 +304,30 @@ bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
     return well;
 }
 
+/* Each run reaches its marks anew: which it does, and where the code of a mark goes, then follows from its input alone. */
+static void forget_marks(const struct fuzz_driver *driver)
+{
+    for (int i = -1; (i = coverage_take_mark(driver->recipe, i)) >= 0;) {
+    }
+}
+
+static void count_marks(struct fuzz_driver *driver)
+{
+    for (int i = -1; (i = coverage_take_mark(driver->recipe, i)) >= 0;) {
+        situations_mark(&driver->situations, i);
+    }
+}
+
 static enum fuzz_end run_once(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
     struct run *run = &driver->run;
     size_t header = size < FUZZ_HEADER ? size : FUZZ_HEADER;
     size = size < FUZZ_DECISIONS_MAX + FUZZ_HEADER ? size : FUZZ_DECISIONS_MAX + FUZZ_HEADER;
     driver->begun = false;
+    forget_marks(driver);
     follow(driver, bytes + header, size - header);
     come_to_rest(driver);
+    count_marks(driver);
     driver->stats.steps = run->steps;
     enum fuzz_end end = run_violated(run)          ? FUZZ_VIOLATED
                         : run_trouble(run) != NULL ? FUZZ_LIMIT

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define PLACES 3 /* first, second, farther back */
+#define PLACES 3           /* first, second, farther back */
+#define MARKS (1ULL << 63) /* beyond what anything else is hashed from */
 
 void situations_begin(struct situations *situations)
 {
@@ -83,6 +84,12 @@ static unsigned place_of(const struct situations *s, int process)
     return best;
 }
 
+static void count(struct situations *s, uint64_t hash)
+{
+    uint8_t *slot = &s->slot[hash & (SITUATION_SLOTS - 1)];
+    *slot = (uint8_t)(*slot < 255 ? *slot + 1 : 255);
+}
+
 void situations_count(struct situations *s, struct world *world, int process)
 {
     if (s->slot == NULL || process >= WORLD_PROCESSES_MAX) {
@@ -91,6 +98,12 @@ void situations_count(struct situations *s, struct world *world, int process)
     uint64_t states = world_recipe_states(world, process);
     uint64_t what = states ^ (uint64_t)s->fault << 32;
     uint64_t hash = hash_mix(hash_mix(what) ^ (uint64_t)s->session[process] << 8 ^ place_of(s, process));
-    uint8_t *slot = &s->slot[hash & (SITUATION_SLOTS - 1)];
-    *slot = (uint8_t)(*slot < 255 ? *slot + 1 : 255);
+    count(s, hash);
+}
+
+void situations_mark(struct situations *s, int index)
+{
+    if (s->slot != NULL) {
+        count(s, hash_mix(MARKS + (uint64_t)index));
+    }
 }

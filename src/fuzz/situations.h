@@ -3,7 +3,7 @@
 
 /* Abstract situations of a run, as coverage: where its code does not show that a run has been somewhere new, what its processes are
  * in the middle of may. A situation is, for one process: the states of its recipe's attempts, its session's state, its place in line,
- * and what kind of fault has come last.
+ * and what kind of fault has come last. A mark that the recipe reaches (<lockstep/sometimes.h>) is one too.
  *
  * Slots are counters of one byte each. Whoever feeds them to a fuzzer gives their memory. */
 #ifndef FUZZ_SITUATIONS_H
@@ -34,5 +34,8 @@ void situations_event(struct situations *situations, const struct event *event);
 
 /* After a step of this process. */
 void situations_count(struct situations *situations, struct world *world, int process);
+
+/* The recipe has reached its mark of this index. */
+void situations_mark(struct situations *situations, int index);
 
 #endif

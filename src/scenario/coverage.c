@@ -145,20 +145,27 @@ void coverage_before(struct run *run, const struct action *action)
     read[1] = kept[1];
 }
 
+int coverage_take_mark(const struct ls_recipe *recipe, int behind)
+{
+    int count;
+    struct ls_mark *first = marks_near(recipe, &count);
+    for (int i = behind + 1; i < count; i++) {
+        if (__atomic_load_n(&first[i].reached, __ATOMIC_RELAXED)) {
+            first[i].reached = 0;
+            return i;
+        }
+    }
+    return -1;
+}
+
 void coverage_after(void)
 {
     if (into == NULL) {
         return;
     }
-    int count;
-    struct ls_mark *first = marks_near(of, &count);
     uint8_t bits = states != NULL ? COVERAGE_EVER | COVERAGE_GROWN : COVERAGE_EVER;
-    for (int i = 0; i < count; i++) {
-        struct ls_mark *mark = &first[i];
-        if (__atomic_load_n(&mark->reached, __ATOMIC_RELAXED)) {
-            mark->reached = 0;
-            __atomic_fetch_or(&into->mark[i], bits, __ATOMIC_RELAXED);
-        }
+    for (int i = -1; (i = coverage_take_mark(of, i)) >= 0;) {
+        __atomic_fetch_or(&into->mark[i], bits, __ATOMIC_RELAXED);
     }
 }
 

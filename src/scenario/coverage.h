@@ -58,6 +58,10 @@ struct coverage {
  * recipe's, the last. */
 void coverage_marks_of(const struct ls_recipe *recipe, struct ls_mark *first, int count);
 
+/* The next mark behind this index, -1 to begin with, that was reached since it was taken last, among those of the module that
+ * the recipe is in. Returns its index, below COVERAGE_MARKS_MAX, or -1 if there is none. */
+int coverage_take_mark(const struct ls_recipe *recipe, int behind);
+
 /* From now on this process and those that it forks note what they cover there; NULL: nothing is noted. `recipe` is whose
  * marks count. */
 void coverage_into(struct coverage *coverage, const struct ls_recipe *recipe);

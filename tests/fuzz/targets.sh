@@ -59,6 +59,20 @@ first=$(sed -n 1p "$scratch/each" | cut -f2) last=$(tail -n 1 "$scratch/each" | 
 same "$last situations" "$(sed -n 's/.*; \([0-9]* situations\)$/\1/p' "$scratch/told")" 'situations in all'
 expect 2 'nothing:1:1: expected a file that can be read' bash -c "echo '$scratch/nothing' | '$bin/fuzz_session_loss' --each"
 
+# ---- a mark of a shared object is a situation ----
+
+# situations NAME [SED...]: how many there are without decisions, in the example with this change.
+situations()
+{
+    sed "${@:2}" examples/recipes/next_in_line.c >"$scratch/$1.c"
+    cc -std=c11 -D_GNU_SOURCE -O1 -fPIC -shared -Iinclude -o "$scratch/$1.so" "$scratch/$1.c"
+    echo "$scratch/zero" | LOCKSTEP_RECIPE=$scratch/$1.so "$bin/fuzz_recipe" --each 2>>"$scratch/told" | cut -f2
+}
+plain=$(situations plain -e '')
+marked=$(situations marked -e '/^static void grant/{n;s/{/{ LS_SOMETIMES("granted");/}' -e '1i #include <lockstep/sometimes.h>')
+((plain > 0)) || { echo 'no situations of a shared object:'; cat "$scratch/told"; failed=1; }
+same $((plain + 1)) "$marked" 'situations with a mark that is reached'
+
 # ---- what is not right on the command line ----
 expect 2 'usage: ' "$bin/fuzz_session_loss" --nonsense
 expect 2 'usage: ' "$bin/fuzz_session_loss"

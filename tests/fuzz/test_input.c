@@ -13,6 +13,7 @@
 #include "scenario/recipes.h"
 
 #include <lockstep/fakezk.h>
+#include <lockstep/sometimes.h>
 
 #include <string.h>
 
@@ -262,6 +263,58 @@ static void situations_are_counted(void **state)
     fuzz_close(&driver);
 }
 
+static bool marks_are_reached;
+
+static void reach_a_mark(void)
+{
+    LS_SOMETIMES("reached-by-a-test");
+}
+
+static uint32_t states_and_a_mark(const void *state)
+{
+    (void)state;
+    if (marks_are_reached) {
+        reach_a_mark();
+    }
+    return 1;
+}
+
+/* How many slots an input takes. */
+static unsigned slots_of(uint8_t *slots, const uint8_t *bytes, size_t size)
+{
+    unsigned taken = 0;
+    memset(slots, 0, SITUATION_SLOTS);
+    (void)fuzz_run(&driver, bytes, size);
+    for (size_t i = 0; i < SITUATION_SLOTS; i++) {
+        taken += slots[i] != 0;
+    }
+    return taken;
+}
+
+/* A mark is a situation of each run that reaches it, and of no other. */
+static void marks_are_counted(void **state)
+{
+    static uint8_t slots[SITUATION_SLOTS];
+    const uint8_t input[FUZZ_HEADER] = {0};
+    struct ls_recipe marked = *recipe_find(RECIPE_DEFAULT);
+    (void)state;
+    marked.states_now = states_and_a_mark;
+    fuzz_close(&driver);
+    driver.situations.slot = slots;
+    driver.recipe = &marked;
+    unsigned without = slots_of(slots, input, sizeof input);
+    marks_are_reached = true;
+    assert_int_equal(slots_of(slots, input, sizeof input), without + 1);
+    assert_int_equal(slots_of(slots, input, sizeof input), without + 1);
+    marks_are_reached = false;
+    assert_int_equal(slots_of(slots, input, sizeof input), without);
+    reach_a_mark();
+    assert_int_equal(slots_of(slots, input, sizeof input), without);
+    driver.recipe = recipe_find(RECIPE_DEFAULT);
+    driver.situations.slot = NULL;
+    fuzz_close(&driver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +328,7 @@ int main(void)
         cmocka_unit_test(mutants_are_inputs),
         cmocka_unit_test(decisions_can_be_left_out),
         cmocka_unit_test(situations_are_counted),
+        cmocka_unit_test(marks_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
