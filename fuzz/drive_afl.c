@@ -57,6 +57,8 @@ void target_count_edges(bool count)
 static int requests = -1, reports = -1;
 static int32_t self;
 static bool fork_server_waits;
+static int64_t
+    since_ns; /* afl-fuzz has waited for the present run since then, or for less long; 0 = it is not known */
 
 /* The fork server says who runs an input and then waits for that process: a report before would come too early. It sleeps
  * interruptibly nowhere else on that way. */
@@ -82,28 +84,31 @@ static int64_t clock_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static bool may_answer(int64_t took_ns)
+static bool may_answer(void)
 {
-    if (requests < 0 || reports < 0 || took_ns > QUICK_NS) {
+    if (requests < 0 || reports < 0) {
         return false;
     }
     fork_server_waits = fork_server_waits || is_waited_for();
-    return fork_server_waits;
+    return fork_server_waits && clock_ns() - since_ns <= QUICK_NS;
 }
 
-/* The next input is there to be run; false if the fork server has to be told that this one is over. A run that took long may
- * just be given up by afl-fuzz: who has reported it and is killed then would be reported twice. */
-static bool answer(int64_t took_ns)
+/* The next input is there to be run; false if the fork server has to be told that this one is over. A run for which afl-fuzz has
+ * waited for long may just be given up: who has reported it and is killed then would be reported twice. */
+static bool answer(void)
 {
     const int32_t stopped = HAS_STOPPED;
     int32_t was_killed;
-    if (!may_answer(took_ns)) {
+    if (!may_answer()) {
         return false;
     }
     if (write(reports, &stopped, sizeof stopped) != sizeof stopped ||
-        read(requests, &was_killed, sizeof was_killed) != sizeof was_killed ||
-        write(reports, &self, sizeof self) != sizeof self) {
+        read(requests, &was_killed, sizeof was_killed) != sizeof was_killed) {
         _exit(0); /* afl-fuzz is gone */
+    }
+    since_ns = clock_ns();
+    if (write(reports, &self, sizeof self) != sizeof self) {
+        _exit(0);
     }
     __afl_area_ptr[0] = 1; /* as AFL++'s loop does: some place of the map is not 0 */
     return true;
@@ -118,13 +123,10 @@ static void open_answers(void)
 #endif
 }
 
-/* How long it took. */
-static int64_t run_input(const unsigned char *input, uint8_t *counters)
+static void run_input(const unsigned char *input, uint8_t *counters)
 {
-    int64_t began = clock_ns();
     target_counters = counters;
     LLVMFuzzerTestOneInput(input, (size_t)__AFL_FUZZ_TESTCASE_LEN);
-    return clock_ns() - began;
 }
 
 int main(int argc, char **argv)
@@ -139,11 +141,11 @@ int main(int argc, char **argv)
     self = getpid();
     const unsigned char *input = __AFL_FUZZ_TESTCASE_BUF;
     for (int inputs = 0; inputs < INPUTS && __AFL_LOOP(INPUTS);) {
-        int64_t took_ns;
         fork_server_waits = false;
         do {
-            took_ns = run_input(input, in_a_row ? __afl_area_ptr + guard[0] : NULL);
-        } while (++inputs < INPUTS && answer(took_ns));
+            run_input(input, in_a_row ? __afl_area_ptr + guard[0] : NULL);
+        } while (++inputs < INPUTS && answer());
+        since_ns = clock_ns();
     }
     return 0;
 }

@@ -32,7 +32,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     }
     int marks;
     struct ls_mark *first = plugin_marks(recipe, &marks);
-    coverage_marks_of(recipe, first, marks);
+    if (first != NULL) {
+        coverage_marks_of(recipe, first, marks);
+    }
     worlds_open(recipe);
     return 0;
 }

@@ -15,8 +15,8 @@
  * The end of a node of its own tells a process nothing that others would have to hear first, as when a watch of an owner
  * who has given up behind another owner of the same process fires late: that wake-up counts as none.
  *
- * A process of which an allocation has failed may not have been able to take back a watch of which it was told after its owner gave up
- * and another wait began: wake-ups of such a process count as none.
+ * A process of which an allocation was made to fail may not have been able to take back a watch of which it was told after its owner
+ * gave up and another wait began: wake-ups of such a process count as none, from when the failure is due, until it crashes.
  *
  * It does not see: two waiting owners of one process woken by one deletion; wake-ups by watches that stood when another
  * owner of the process gave up; a second wake-up by an older deletion that is delivered after a wake-up by a newer one on
@@ -148,7 +148,7 @@ const struct property check_at_most_one_wakeup_per_release = {
     .premise = "wake-ups of waiting processes by a deletion",
     .blind_to =
         "two waiting owners of one process; watches that stood when an owner gave up; "
-        "processes woken by the end of a node of their own, or of which an allocation has failed; "
+        "processes woken by the end of a node of their own, or of which an allocation was made to fail; "
         "wake-ups by older deletions delivered after newer ones, or of who sets his watch after the first",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |

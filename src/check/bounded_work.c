@@ -16,7 +16,8 @@
  * counts for nobody.
  *
  * It does not see: loops that are slower than the window; loops of which each turn is given a new reason by a
- * fault; what requests cost the server. The bounds are far above what a mutex needs (a handful, and one). */
+ * fault; a node in place of one that was on its way when its owner gave up; three of another owner each time that one gives up;
+ * what requests cost the server. The bounds are far above what a mutex needs (a handful, and one). */
 #include <check/properties.h>
 
 #define WORK_MAX 64
@@ -74,8 +75,9 @@ static void judge_created(struct check_table *table, const struct check_context 
         creates->flags++;
 }
 
-/* An owner's wait ends, and its share of what was created with it. Requests of one process are done in order, so that what is
- * still to come of those who gave up comes before what those create who wait now. */
+/* An owner's wait ends, and its share of what was created with it: of who is granted the lock the one that he stands in line with, of
+ * who gives up beside others as many as he may have. Requests of one process are done in order, so that what is still to come of
+ * those who gave up comes before what those create who wait now. */
 static void end_wait(struct check_table *table, const struct event *event)
 {
     int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING); /* and this one */
@@ -88,8 +90,9 @@ static void end_wait(struct check_table *table, const struct event *event)
     bool all_created = creates->depth == 0 && creates->flags >= waiting;
     if (failed && !all_created && creates->depth < LEFT_MAX)
         creates->depth++;
-    bool some_remain = waiting > 1 && creates->flags > CREATES_MAX;
-    creates->flags = some_remain ? (uint16_t)(creates->flags - CREATES_MAX) : 0;
+    int share = failed ? CREATES_MAX : 1;
+    bool some_remain = waiting > 1 && creates->flags > share;
+    creates->flags = some_remain ? (uint16_t)(creates->flags - share) : 0;
     settle_creates(table, creates);
 }
 
@@ -98,6 +101,18 @@ static void forget_all(struct check_table *table, enum record_kind kind)
     struct check_record *record;
     while ((record = table_first(table, kind)) != NULL)
         table_drop(table, record);
+}
+
+/* Nothing is under way: what has not come of those who gave up does not come any more. */
+static void expect_no_more(struct check_table *table, const struct check_context *context, int process)
+{
+    for (int lock = 0; lock < context->locks; lock++) {
+        struct check_record *creates = table_get(table, RECORD_CREATES, lock, process, 0);
+        if (!creates)
+            continue;
+        creates->depth = 0;
+        settle_creates(table, creates);
+    }
 }
 
 /* The contenders that a process has created count no more, but for one that stands. */
@@ -174,6 +189,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_SETTLED:
         if (!context->timed)
             table_drop_process(table, RECORD_WORK, event->process);
+        expect_no_more(table, context, event->process);
         break;
     case EVENT_REST:
         forget_all(table, RECORD_WORK);
@@ -196,7 +212,9 @@ const struct property check_bounded_work = {
     .sentence =
         "without a reason a process issues a bounded number of requests, and in one wait a few nodes at most",
     .premise = "answers and completed releases that took requests",
-    .blind_to = "loops slower than the window; syncs; loops that a fault gives a reason at every turn",
+    .blind_to = "loops slower than the window; syncs; loops that a fault gives a reason at every turn; nodes "
+                "that come "
+                "behind a wait that was given up, or stand beside one",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_GRANTED) |
              EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_ASKED) |

@@ -33,7 +33,7 @@ enum record_kind {
     RECORD_FENCE,    /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
     RECORD_WOKEN,    /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
     RECORD_STALE, /* at_most_one_wakeup_per_release: lock, process; a = czxid, watched for an owner who gave up */
-    RECORD_SHORT, /* at_most_one_wakeup_per_release: process, of which an allocation has failed */
+    RECORD_SHORT, /* at_most_one_wakeup_per_release: process, of which an allocation was made to fail */
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
     RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
                      */

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+_Static_assert(SITUATION_MARKS == COVERAGE_MARKS_MAX, "a slot for each mark");
+
 /* ---- which world ---- */
 
 static void leave(struct fuzz_driver *driver)

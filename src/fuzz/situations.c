@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define PLACES 3           /* first, second, farther back */
-#define MARKS (1ULL << 63) /* beyond what anything else is hashed from */
+#define PLACES 3 /* first, second, farther back */
+#define HASHED (SITUATION_SLOTS - SITUATION_MARKS)
 
 void situations_begin(struct situations *situations)
 {
@@ -84,9 +84,9 @@ static unsigned place_of(const struct situations *s, int process)
     return best;
 }
 
-static void count(struct situations *s, uint64_t hash)
+static void count(struct situations *s, size_t place)
 {
-    uint8_t *slot = &s->slot[hash & (SITUATION_SLOTS - 1)];
+    uint8_t *slot = &s->slot[place];
     *slot = (uint8_t)(*slot < 255 ? *slot + 1 : 255);
 }
 
@@ -98,12 +98,12 @@ void situations_count(struct situations *s, struct world *world, int process)
     uint64_t states = world_recipe_states(world, process);
     uint64_t what = states ^ (uint64_t)s->fault << 32;
     uint64_t hash = hash_mix(hash_mix(what) ^ (uint64_t)s->session[process] << 8 ^ place_of(s, process));
-    count(s, hash);
+    count(s, hash % HASHED);
 }
 
 void situations_mark(struct situations *s, int index)
 {
-    if (s->slot != NULL) {
-        count(s, hash_mix(MARKS + (uint64_t)index));
+    if (s->slot != NULL && (unsigned)index < SITUATION_MARKS) {
+        count(s, HASHED + (unsigned)index);
     }
 }

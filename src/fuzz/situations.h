@@ -12,7 +12,9 @@
 #include <lockstep/event.h>
 #include <lockstep/sim.h>
 
-#define SITUATION_SLOTS 16384u /* a power of two */
+#define SITUATION_SLOTS 16384u
+#define SITUATION_MARKS                                                                                      \
+    256u /* the last of them are marks', one each: what a mark says is said by nothing else */
 
 #define SITUATION_NODES_MAX 64
 

@@ -69,6 +69,7 @@ struct ls_mark *plugin_marks(const struct ls_recipe *recipe, int *count)
             return opened[i].marks;
         }
     }
+    *count = 0;
     return NULL;
 }
 

@@ -300,6 +300,49 @@ static void who_leaves_takes_its_share(void **state)
     judge_close(&judge);
 }
 
+/* While one owner waits and creates again and again, another asks and is granted. */
+static void who_is_granted_takes_one(void **state)
+{
+    for (int nodes = 1; nodes <= 2; nodes++) {
+        struct judge judge;
+        int64_t node = 10;
+        (void)state;
+        judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        created(&judge, A, node++);
+        for (int round = 0; round < 20; round++) {
+            lock_event(&judge, EVENT_ASKED, A, 1, -1);
+            for (int i = 0; i < nodes; i++)
+                created(&judge, A, node++);
+            lock_event(&judge, EVENT_GRANTED, A, 1, 0);
+            lock_event(&judge, EVENT_RELEASED, A, 1, 0);
+        }
+        assert_verdict(&judge, nodes == 1 ? CHECK_NOT_JUDGED : CHECK_VIOLATED);
+        judge_close(&judge);
+    }
+}
+
+/* What may come of those who gave up is expected no longer than until their process has nothing under way. */
+static void what_has_not_come_by_then_does_not_come(void **state)
+{
+    for (int settled = 0; settled < 2; settled++) {
+        struct judge judge;
+        (void)state;
+        judge_open(&judge, PROPERTY, false);
+        for (int i = 0; i < 2; i++) {
+            asked(&judge, A);
+            lock_event(&judge, EVENT_FAILED, A, 0, -1);
+        }
+        asked(&judge, A);
+        if (settled)
+            on(&judge, EVENT_SETTLED, A);
+        for (int i = 0; i < 4; i++)
+            created(&judge, A, 10 + i);
+        assert_verdict(&judge, settled ? CHECK_VIOLATED : CHECK_NOT_JUDGED);
+        judge_close(&judge);
+    }
+}
+
 /* Of a process that has crashed nothing is kept but its node, until that is gone too. */
 static void a_crash_ends_all_counts(void **state)
 {
@@ -335,6 +378,8 @@ int main(void)
         cmocka_unit_test(who_gives_up_with_its_node_leaves_none),
         cmocka_unit_test(many_give_up),
         cmocka_unit_test(who_leaves_takes_its_share),
+        cmocka_unit_test(who_is_granted_takes_one),
+        cmocka_unit_test(what_has_not_come_by_then_does_not_come),
         cmocka_unit_test(a_crash_ends_all_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
