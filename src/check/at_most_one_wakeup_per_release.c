@@ -10,18 +10,17 @@
  * A watch on the directory's child list is found here, since one deletion then wakes all who wait.
  *
  * A watch that stood when an owner of its process gave up is no waiter's any more, unless it is set again: what it wakes counts
- * as none. That it was left standing is for no_watch_left_behind to say.
+ * as none. That it was left standing is for no_watch_left_behind to say. The same goes for the next one that the process is told
+ * of, unless nothing was under way in between (which real runs cannot tell): that owner may have asked for it, and without
+ * memory, or across a broken connection, it cannot be taken back before it fires.
  *
  * The end of a node of its own tells a process nothing that others would have to hear first, as when a watch of an owner
  * who has given up behind another owner of the same process fires late: that wake-up counts as none.
  *
- * A process of which an allocation was made to fail may not have been able to take back a watch of which it was told after its owner
- * gave up and another wait began: wake-ups of such a process count as none, from when the failure is due, until it crashes.
- *
  * It does not see: two waiting owners of one process woken by one deletion; wake-ups by watches that stood when another
- * owner of the process gave up; a second wake-up by an older deletion that is delivered after a wake-up by a newer one on
- * the same lock (one record per lock keeps the state small, and another schedule shows it); a second wake-up of a process
- * that is told of its watch only after the first wake-up (likewise); the cost of requests that follow a wake-up
+ * owner of the process gave up, or that came next; a second wake-up by an older deletion that is delivered after a wake-up by a
+ * newer one on the same lock (one record per lock keeps the state small, and another schedule shows it); a second wake-up of a
+ * process that is told of its watch only after the first wake-up (likewise); the cost of requests that follow a wake-up
  * (bounded_work). */
 #include <check/properties.h>
 
@@ -51,6 +50,20 @@ static void observe_failed(struct check_table *table, const struct event *event)
             watched[count++] = watch->a;
     while (count-- > 0)
         table_put(table, RECORD_STALE, event->lock, event->process, 0, watched[count], 0);
+    struct check_record *late = table_put(table, RECORD_LATE, event->lock, event->process, 0, 0, 0);
+    if (late->flags < STALE_MAX)
+        late->flags++;
+}
+
+/* True if it may be what an owner who gave up has asked for. */
+static bool end_late(struct check_table *table, const struct event *event)
+{
+    struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
+    if (!late || event->code != EVENT_WATCH_PREDECESSOR)
+        return false;
+    if (--late->flags == 0)
+        table_drop(table, late);
+    return true;
 }
 
 static void observe_watch(struct check_table *table, const struct event *event)
@@ -60,6 +73,8 @@ static void observe_watch(struct check_table *table, const struct event *event)
     /* Whom a watch that fires wakes is told next. */
     if (event->kind == EVENT_WATCH_SET || event->cause == 0)
         end_stale(table, event);
+    if (event->kind == EVENT_WATCH_SET && end_late(table, event))
+        table_put(table, RECORD_STALE, event->lock, event->process, 0, event->zxid, 0);
 }
 
 /* Somebody else waits who watches that node too, or the line as a whole. */
@@ -78,8 +93,6 @@ static void observe_woken(struct check_table *table, const struct check_context 
 {
     bool own = event->owner != 0, is_stale = end_stale(table, event);
     if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE || own || is_stale)
-        return;
-    if (table_get(table, RECORD_SHORT, 0, event->process, 0))
         return;
     if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
@@ -108,14 +121,10 @@ static void forget(struct check_table *table, const struct event *event)
         table_drop(table, woken);
 }
 
-static void observe_process(struct check_table *table, const struct event *event)
+static void observe_crash(struct check_table *table, const struct event *event)
 {
-    if (event->kind == EVENT_CRASHED) {
-        table_drop_process(table, RECORD_STALE, event->process);
-        table_drop_process(table, RECORD_SHORT, event->process);
-    } else if (event->code == CODE_FAIL_ALLOC) {
-        table_put(table, RECORD_SHORT, 0, event->process, 0, 0, 0);
-    }
+    table_drop_process(table, RECORD_STALE, event->process);
+    table_drop_process(table, RECORD_LATE, event->process);
 }
 
 static void forget_all(struct check_table *table)
@@ -134,12 +143,20 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_watch(table, event);
     else if (event->kind == EVENT_REST)
         forget_all(table);
-    else if (event->kind == EVENT_CRASHED || event->kind == EVENT_FAULT)
-        observe_process(table, event);
+    else if (event->kind == EVENT_CRASHED)
+        observe_crash(table, event);
+    else if (event->kind == EVENT_SETTLED)
+        table_drop_process(table, RECORD_LATE, event->process);
     else
         forget(table, event);
     if (event->kind == EVENT_FAILED)
         observe_failed(table, event);
+}
+
+/* Whether something is under way is looked at for the same process alone. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_SETTLED;
 }
 
 const struct property check_at_most_one_wakeup_per_release = {
@@ -147,15 +164,15 @@ const struct property check_at_most_one_wakeup_per_release = {
     .sentence = "the deletion of one contender's node wakes at most one waiting contender",
     .premise = "wake-ups of waiting processes by a deletion",
     .blind_to =
-        "two waiting owners of one process; watches that stood when an owner gave up; "
-        "processes woken by the end of a node of their own, or of which an allocation was made to fail; "
+        "two waiting owners of one process; watches that stood when an owner gave up, or came "
+        "next; processes woken by the end of a node of their own; "
         "wake-ups by older deletions delivered after newer ones, or of who sets his watch after the first",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
-             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
-    .records_per_process = 1,
-    .records_per_contender = 2,
+    .records_per_contender = 3,
+    .is_local = is_local,
     .observe = observe,
 };

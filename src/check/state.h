@@ -33,7 +33,7 @@ enum record_kind {
     RECORD_FENCE,    /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
     RECORD_WOKEN,    /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
     RECORD_STALE, /* at_most_one_wakeup_per_release: lock, process; a = czxid, watched for an owner who gave up */
-    RECORD_SHORT, /* at_most_one_wakeup_per_release: process, of which an allocation was made to fail */
+    RECORD_LATE, /* at_most_one_wakeup_per_release: lock, process; flags = watches that may come of owners who gave up */
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
     RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
                      */
@@ -78,10 +78,6 @@ struct check_table {
 /* LS_ENOENT of the public interface, which judges do not include: in REFUSED it says that a cancel was
  * refused, not a release. A test compares the two numbers. */
 #define CODE_NOTHING_PENDING (-6)
-
-/* ACTION_FAIL_ALLOC of the simulation, which judges do not include either: in FAULT it says that an allocation of the process will
- * fail. A test compares the two numbers. */
-#define CODE_FAIL_ALLOC 31
 
 /* ---- the table ---- */
 
