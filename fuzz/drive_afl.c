@@ -57,8 +57,8 @@ void target_count_edges(bool count)
 static int requests = -1, reports = -1;
 static int32_t self;
 static bool fork_server_waits;
-static int64_t
-    since_ns; /* afl-fuzz has waited for the present run since then, or for less long; 0 = it is not known */
+/* afl-fuzz has waited for the present run since then, or for less long; 0 = it is not known. */
+static int64_t since_ns;
 
 /* The fork server says who runs an input and then waits for that process: a report before would come too early. It sleeps
  * interruptibly nowhere else on that way. */

@@ -30,11 +30,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                 why);
         return -1;
     }
-    int marks;
-    struct ls_mark *first = plugin_marks(recipe, &marks);
-    if (first != NULL) {
-        coverage_marks_of(recipe, first, marks);
-    }
+    int count;
+    struct ls_mark *marks = plugin_marks(recipe, &count);
+    coverage_marks_of(recipe, marks, count);
     worlds_open(recipe);
     return 0;
 }

@@ -243,6 +243,12 @@ int world_fault_of(const struct action *action);
 /* True if budgeted world_actions() would count it as a fault. */
 bool world_is_fault(const struct action *action);
 
+/* True if it is what a caller does: programs consist of such. */
+static inline bool world_is_verb(const struct action *action)
+{
+    return action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START;
+}
+
 /* True if they are one and the same: all fields are, but for whether a program goes on without the answer. */
 bool world_same_action(const struct action *a, const struct action *b);
 

@@ -137,20 +137,31 @@ static void forget_all(struct check_table *table)
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
-    if (event->kind == EVENT_WOKEN)
+    switch (event->kind) {
+    case EVENT_WOKEN:
         observe_woken(table, context, event, note);
-    else if (event->kind == EVENT_WATCH_SET || event->kind == EVENT_WATCH_GONE)
+        break;
+    case EVENT_WATCH_SET:
+    case EVENT_WATCH_GONE:
         observe_watch(table, event);
-    else if (event->kind == EVENT_REST)
-        forget_all(table);
-    else if (event->kind == EVENT_CRASHED)
-        observe_crash(table, event);
-    else if (event->kind == EVENT_SETTLED)
-        table_drop_process(table, RECORD_LATE, event->process);
-    else
+        break;
+    case EVENT_FAILED:
         forget(table, event);
-    if (event->kind == EVENT_FAILED)
         observe_failed(table, event);
+        break;
+    case EVENT_SETTLED:
+        table_drop_process(table, RECORD_LATE, event->process);
+        break;
+    case EVENT_CRASHED:
+        observe_crash(table, event);
+        break;
+    case EVENT_REST:
+        forget_all(table);
+        break;
+    default:
+        forget(table, event);
+        break;
+    }
 }
 
 /* Whether something is under way is looked at for the same process alone. */
@@ -164,8 +175,8 @@ const struct property check_at_most_one_wakeup_per_release = {
     .sentence = "the deletion of one contender's node wakes at most one waiting contender",
     .premise = "wake-ups of waiting processes by a deletion",
     .blind_to =
-        "two waiting owners of one process; watches that stood when an owner gave up, or came "
-        "next; processes woken by the end of a node of their own; "
+        "two waiting owners of one process; watches that stood when an owner gave up, or came next; "
+        "processes woken by the end of a node of their own; "
         "wake-ups by older deletions delivered after newer ones, or of who sets his watch after the first",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |

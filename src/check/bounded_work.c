@@ -212,9 +212,8 @@ const struct property check_bounded_work = {
     .sentence =
         "without a reason a process issues a bounded number of requests, and in one wait a few nodes at most",
     .premise = "answers and completed releases that took requests",
-    .blind_to = "loops slower than the window; syncs; loops that a fault gives a reason at every turn; nodes "
-                "that come "
-                "behind a wait that was given up, or stand beside one",
+    .blind_to = "loops slower than the window; syncs; loops that a fault gives a reason at every turn; "
+                "nodes that come behind a wait that was given up, or stand beside one",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_GRANTED) |
              EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_ASKED) |

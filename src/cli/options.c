@@ -399,9 +399,9 @@ static void note_identity(struct cli_options *options)
 
 static const struct ls_recipe *load_recipe(const char *path, char why[PLUGIN_WHY_MAX])
 {
-    int count = 0;
     const struct ls_recipe *recipe = plugin_recipe(path, why);
     if (recipe) {
+        int count;
         struct ls_mark *marks = plugin_marks(recipe, &count);
         coverage_marks_of(recipe, marks, count);
     }

@@ -136,7 +136,7 @@ static bool step_by_default(struct fuzz_driver *driver)
 
 static bool of_program(const struct action *action)
 {
-    return action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START && !world_is_fault(action);
+    return world_is_verb(action) && !world_is_fault(action);
 }
 
 static bool is_server_fault(uint8_t kind)

@@ -45,11 +45,6 @@ void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_
     header[8] = (uint8_t)options->seed;
 }
 
-static bool is_verb(const struct action *action)
-{
-    return action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START;
-}
-
 /* What a client does: its program, or the verbs of the run. */
 struct deeds {
     const struct action *action;
@@ -72,7 +67,7 @@ static int agreement(const struct world_program *program, struct deeds deeds)
     int at = 0;
     for (int i = 0; i < deeds.actions && at < program->count; i++) {
         const struct action *op = &program->ops[at], *deed = &deeds.action[i];
-        if (!is_verb(deed) || (deeds.process >= 0 && deed->process != deeds.process)) {
+        if (!world_is_verb(deed) || (deeds.process >= 0 && deed->process != deeds.process)) {
             continue;
         }
         bool timed_alike = op->kind != ACTION_ACQUIRE || (op->c < 0) == (deed->c < 0);

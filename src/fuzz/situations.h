@@ -13,8 +13,7 @@
 #include <lockstep/sim.h>
 
 #define SITUATION_SLOTS 16384u
-#define SITUATION_MARKS                                                                                      \
-    256u /* the last of them are marks', one each: what a mark says is said by nothing else */
+#define SITUATION_MARKS 256u /* the last of them, one for each mark: what it says nothing else does */
 
 #define SITUATION_NODES_MAX 64
 

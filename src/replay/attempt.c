@@ -256,7 +256,9 @@ bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice)
         return false;
     }
     if (!attempt_is_allowed(attempt, &action)) {
-        attempt->refused = attempt->refused ? attempt->refused : choice->label;
+        if (!attempt->refused) {
+            attempt->refused = choice->label;
+        }
         return false;
     }
     return take(attempt, &action, choice->label);

@@ -49,9 +49,9 @@ struct attempt {
     struct attempt_list *out; /* of the present attempt */
     int limit;                /* choices that `out` may have */
     struct round round;
-    const char
-        *refused; /* the first choice of the present attempt that the scenario does not allow; NULL = none */
-    bool asks;    /* whether somebody can be served no more, where that is marked */
+    /* The first choice of the present attempt that the scenario does not allow; NULL = none. */
+    const char *refused;
+    bool asks;      /* whether somebody can be served no more, where that is marked */
     uint64_t steps; /* actions applied, over all attempts */
 };
 

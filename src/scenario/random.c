@@ -108,8 +108,7 @@ static int thread_of(const struct action *action)
     if (action->process >= WORLD_PROCESSES_MAX) {
         return THREADS_MAX - 1;
     }
-    bool program = action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START;
-    return action->process + (program ? 0 : WORLD_PROCESSES_MAX);
+    return action->process + (world_is_verb(action) ? 0 : WORLD_PROCESSES_MAX);
 }
 
 /* In a script faults come from the script alone: what ends one is not the system's to choose. An expiry that

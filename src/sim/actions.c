@@ -360,9 +360,8 @@ bool world_is_fault(const struct action *action)
 /* What the program does behind it is no part of what is done, nor of its label. */
 bool world_same_action(const struct action *a, const struct action *b)
 {
-    bool of_client = a->kind >= ACTION_ACQUIRE && a->kind <= ACTION_START;
     return a->kind == b->kind && a->process == b->process && a->a == b->a && a->b == b->b && a->c == b->c &&
-           (of_client || a->d == b->d);
+           (world_is_verb(a) || a->d == b->d);
 }
 
 const char *world_fault_name(enum world_fault fault)

@@ -93,8 +93,7 @@ static struct look look_at(const struct action *actions, int count)
 
 static bool is_own(const struct action *action)
 {
-    bool verb =
-        action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START && action->kind != ACTION_CANCEL;
+    bool verb = world_is_verb(action) && action->kind != ACTION_CANCEL;
     return verb || action->kind == ACTION_APPLY || is_client_side(action) || action->kind == ACTION_GIVE_UP ||
            action->kind == ACTION_FIRE;
 }

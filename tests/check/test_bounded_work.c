@@ -303,10 +303,10 @@ static void who_leaves_takes_its_share(void **state)
 /* While one owner waits and creates again and again, another asks and is granted. */
 static void who_is_granted_takes_one(void **state)
 {
+    (void)state;
     for (int nodes = 1; nodes <= 2; nodes++) {
         struct judge judge;
         int64_t node = 10;
-        (void)state;
         judge_open(&judge, PROPERTY, false);
         asked(&judge, A);
         created(&judge, A, node++);
@@ -325,9 +325,9 @@ static void who_is_granted_takes_one(void **state)
 /* What may come of those who gave up is expected no longer than until their process has nothing under way. */
 static void what_has_not_come_by_then_does_not_come(void **state)
 {
+    (void)state;
     for (int settled = 0; settled < 2; settled++) {
         struct judge judge;
-        (void)state;
         judge_open(&judge, PROPERTY, false);
         for (int i = 0; i < 2; i++) {
             asked(&judge, A);
