@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
@@ -84,13 +85,24 @@ static int64_t clock_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+static bool is_quick(void)
+{
+    return clock_ns() - since_ns <= QUICK_NS;
+}
+
 static bool may_answer(void)
 {
     if (requests < 0 || reports < 0) {
         return false;
     }
-    fork_server_waits = fork_server_waits || is_waited_for();
-    return fork_server_waits && clock_ns() - since_ns <= QUICK_NS;
+    do {
+        fork_server_waits = fork_server_waits || is_waited_for();
+        if (fork_server_waits) {
+            return is_quick();
+        }
+        sched_yield(); /* it may be about to, and on this core */
+    } while (is_quick());
+    return false;
 }
 
 /* The next input is there to be run; false if the fork server has to be told that this one is over. A run for which afl-fuzz has
