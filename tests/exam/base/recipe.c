@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The functions of recipe.h, each of which a file of tests/exam may replace. */
+#include "recipe.h"
+
+#define FN __attribute__((weak))
+
+/* ---- telling ---- */
+
+FN void tell_session(struct recipe *r, enum ls_report_kind kind)
+{
+    ls_report(r->env, &(struct ls_report){.kind = kind, .session = r->session});
+}
+
+FN void tell(struct claim *claim, enum ls_report_kind kind, int rc)
+{
+    ls_report(claim->recipe->env, &(struct ls_report){.kind = kind,
+                                                      .lock = claim->lock,
+                                                      .owner = claim->owner,
+                                                      .rc = rc,
+                                                      .depth = claim->depth,
+                                                      .token = claim->czxid,
+                                                      .session = claim->recipe->session});
+}
+
+/* ---- the end of a claim ---- */
+
+FN void clear(struct claim *claim, struct recipe *r)
+{
+    memset(claim, 0, sizeof *claim);
+    claim->recipe = r; /* answers to what it has asked may still come */
+}
+
+FN void forget(struct claim *claim)
+{
+    bool cleaned = claim->ended;
+    struct recipe *r = claim->recipe;
+    ls_env_timer_stop(r->env, &claim->deadline);
+    if (claim->freeing) {
+        tell(claim, LS_REPORT_FREED, 0);
+    }
+    clear(claim, r);
+    if (cleaned) {
+        ls_report(r->env, &(struct ls_report){.kind = LS_REPORT_IDLE});
+    }
+}
+
+/* Ends without the lock. The watch goes first, then the node. */
+FN void fail(struct claim *claim, int rc)
+{
+    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
+    tell(claim, LS_REPORT_FAILED, rc);
+    claim->ended = true;
+    if (!claim->busy) {
+        go(claim, claim->watching ? UNWATCHING : DELETING);
+    }
+}
+
+/* ---- the session ---- */
+
+FN void open_session(struct recipe *r)
+{
+    zhandle_t *zh = zookeeper_init(r->config->hosts, on_event, r->config->session_timeout_ms, NULL, r, 0);
+    r->zh = r->zh != NULL ? r->zh : zh; /* callbacks may have run already */
+    if (r->zh == NULL) {
+        ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 100, on_reopen, r);
+    }
+}
+
+FN void close_session(struct recipe *r)
+{
+    zhandle_t *zh = r->zh;
+    r->zh = NULL;
+    r->connected = false;
+    r->closing = true;
+    if (zh != NULL) {
+        zookeeper_close(zh); /* after this nobody calls us for it */
+    }
+    r->closing = false;
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        r->claim[i].busy = false;
+    }
+}
+
+FN void on_reopen(void *ctx)
+{
+    struct recipe *r = ctx;
+    ls_env_unlock(r->env); /* timers come with the mutex held */
+    close_session(r);
+    open_session(r);
+    ls_env_lock(r->env);
+}
+
+/* The session is gone, and all our nodes and watches with it, now or soon. A handle is closed by a timer, because this is
+ * one of its own callbacks. */
+FN void lose_session(struct recipe *r)
+{
+    r->connected = false;
+    if (r->session != 0) {
+        tell_session(r, LS_REPORT_LOST);
+    }
+    r->session = 0;
+    r->was_suspended = false;
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        struct claim *claim = &r->claim[i];
+        claim->watching = false;
+        if (claim->phase == HELD || claim->ended || claim->freeing) {
+            forget(claim);
+        } else if (claim->phase != FREE) {
+            claim->phase = CREATING;
+            claim->named = false; /* another directory may use the number again */
+        }
+    }
+    ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 1, on_reopen, r);
+}
+
+FN void on_connected(struct recipe *r)
+{
+    int64_t session = zoo_client_id(r->zh)->client_id;
+    if (r->session != 0 && r->session != session) {
+        lose_session(r); /* and nobody has said so */
+        return;
+    }
+    r->connected = true;
+    r->timeout_ms = zoo_recv_timeout(r->zh);
+    if (r->session == 0) {
+        r->session = session;
+        tell_session(r, LS_REPORT_CONNECTED);
+    } else if (r->was_suspended) {
+        tell_session(r, LS_REPORT_RECONNECTED);
+    }
+    r->was_suspended = false;
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        struct claim *claim = &r->claim[i];
+        if (claim->phase != FREE && claim->phase != HELD && claim->phase != WAITING && !claim->busy) {
+            go(claim, (enum phase)claim->phase);
+        }
+    }
+}
+
+FN void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx)
+{
+    struct recipe *r = ctx;
+    (void)path;
+    if (type != ZOO_SESSION_EVENT || r->closing || r->reopen.armed) {
+        return;
+    }
+    r->zh = zh; /* zookeeper_init() may not have returned yet */
+    if (state == ZOO_CONNECTED_STATE) {
+        on_connected(r);
+    } else if (state == ZOO_CONNECTING_STATE && r->session != 0) {
+        r->connected = false;
+        r->was_suspended = true;
+        tell_session(r, LS_REPORT_SUSPENDED);
+    } else if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
+        lose_session(r);
+    }
+}
+
+/* ---- names ---- */
+
+FN const char *directory(const struct claim *claim)
+{
+    return claim->recipe->config->lock_paths[claim->lock];
+}
+
+FN void node_path(const struct claim *claim, char path[PATH_MAX_BYTES])
+{
+    snprintf(path, PATH_MAX_BYTES, "%s/" PREFIX "%010d", directory(claim), claim->number);
+}
+
+/* The number behind a contender's name; -1 for whatever else lies there. */
+FN int32_t number_of(const char *name)
+{
+    size_t size = strlen(name);
+    if (size != strlen(PREFIX) + 10 || strncmp(name, PREFIX, strlen(PREFIX)) != 0 ||
+        strspn(name + strlen(PREFIX), "0123456789") != 10) {
+        return -1;
+    }
+    return (int32_t)strtol(name + strlen(PREFIX), NULL, 10);
+}
+
+/* ---- requests and their answers ---- */
+
+/* Whether an answer is ours to act on; after a lost one CONNECTED goes on. */
+FN bool answered(struct claim *claim, int rc)
+{
+    claim->busy = false;
+    if (claim->recipe->stopping || claim->recipe->session == 0) {
+        return false;
+    }
+    return rc != ZCONNECTIONLOSS && rc != ZOPERATIONTIMEOUT && rc != ZSESSIONEXPIRED && rc != ZCLOSING;
+}
+
+/* How far the path of the next directory reaches, below those that exist. */
+FN uint8_t next_parent(const struct claim *claim)
+{
+    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
+    return (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
+}
+
+FN void on_parent(int rc, const char *value, const void *ctx)
+{
+    struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    (void)value;
+    if (!answered(claim, rc)) {
+        return;
+    }
+    if (claim->ended) {
+        go(claim, DELETING); /* there is nothing of ours yet */
+        return;
+    }
+    if (rc != ZOK && rc != ZNODEEXISTS) {
+        fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
+        return;
+    }
+    claim->parent = next_parent(claim);
+    go(claim, directory(claim)[claim->parent] == 0 ? CREATING : MAKING_PARENT);
+}
+
+/* From the root on, one directory at a time. */
+FN int make_parent(struct claim *claim)
+{
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "%.*s", next_parent(claim), directory(claim));
+    return zoo_acreate(claim->recipe->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_parent,
+                       claim);
+}
+
+FN void on_created(int rc, const char *value, const struct Stat *stat, const void *ctx)
+{
+    struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    struct recipe *r = claim->recipe;
+    if (!answered(claim, rc)) {
+        if (r->session != 0 && !r->stopping) {
+            lose_session(r); /* there may be a node that we do not know */
+        }
+        return;
+    }
+    if (rc == ZNONODE) {
+        claim->parent = 0;
+        go(claim, claim->ended ? DELETING : MAKING_PARENT);
+        return;
+    }
+    if (rc != ZOK) {
+        if (claim->ended) {
+            forget(claim);
+        } else {
+            fail(claim, rc == ZNODEEXISTS ? LS_ESEQUENCE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
+        }
+        return;
+    }
+    claim->number = (int32_t)strtol(strrchr(value, '/') + 1 + strlen(PREFIX), NULL, 10);
+    claim->czxid = stat->czxid;
+    claim->named = true;
+    if (claim->ended) {
+        go(claim, DELETING);
+    } else if (claim->number < 0) {
+        fail(claim, LS_ESEQUENCE); /* servers before 3.6 count on with numbers that nobody can order */
+    } else {
+        go(claim, LISTING);
+    }
+}
+
+FN int create(struct claim *claim)
+{
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "%s/" PREFIX, directory(claim));
+    claim->number = 0;
+    claim->named = false;
+    ls_env_stamp(claim->recipe->env, &claim->sent);
+    return zoo_acreate2(claim->recipe->zh, path, claim->recipe->config->contents,
+                        claim->recipe->config->contents != NULL ? claim->recipe->config->contents_size : -1,
+                        &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, on_created, claim);
+}
+
+FN void grant(struct claim *claim)
+{
+    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
+    claim->phase = HELD;
+    claim->depth = 1;
+    tell(claim, LS_REPORT_GRANTED, 0);
+}
+
+/* Keeps the name of the nearest one before ours; says whether ours is there at all. */
+FN bool find_place(struct claim *claim, const struct String_vector *names)
+{
+    int32_t nearest = -1;
+    bool found = false;
+    for (int i = 0; i < names->count; i++) {
+        int32_t number = number_of(names->data[i]);
+        found |= number == claim->number;
+        if (number >= 0 && number < claim->number && number > nearest) {
+            nearest = number;
+            snprintf(claim->ahead, sizeof claim->ahead, "%s", names->data[i]);
+        }
+    }
+    if (nearest < 0) {
+        memset(claim->ahead, 0, sizeof claim->ahead);
+    }
+    return found;
+}
+
+FN void on_list(int rc, const struct String_vector *names, const void *ctx)
+{
+    struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    if (!answered(claim, rc)) {
+        return;
+    }
+    if (claim->ended) {
+        go(claim, DELETING);
+    } else if (rc == ZNONODE || (rc == ZOK && !find_place(claim, names))) {
+        claim->named = false;
+        go(claim, CREATING); /* somebody has removed our node: back to the end of the line */
+    } else if (rc != ZOK) {
+        fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
+    } else if (claim->ahead[0] == 0) {
+        grant(claim);
+    } else if (claim->trying) {
+        fail(claim, LS_EBUSY);
+    } else {
+        go(claim, WATCHING);
+    }
+}
+
+/* The node before ours is gone, or has been written to: a reason to look again, and no more. */
+FN void on_ahead(zhandle_t *zh, int type, int state, const char *path, void *ctx)
+{
+    struct claim *claim = ctx;
+    struct recipe *r = claim->recipe;
+    (void)state;
+    const char *name = path != NULL ? strrchr(path, '/') : NULL;
+    bool ours = zh == r->zh && claim->watching && name != NULL && strcmp(name + 1, claim->ahead) == 0;
+    if (type == ZOO_SESSION_EVENT || !ours) {
+        return;
+    }
+    claim->watching = false;
+    if (claim->phase == WAITING) {
+        go(claim, LISTING);
+    }
+}
+
+FN void on_watched(int rc, const char *value, int size, const struct Stat *stat, const void *ctx)
+{
+    struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    (void)value;
+    (void)size;
+    (void)stat;
+    if (!answered(claim, rc)) {
+        return;
+    }
+    bool stands = rc == ZOK && claim->watching; /* else it has gone already */
+    claim->watching = stands;
+    if (claim->ended) {
+        go(claim, stands ? UNWATCHING : DELETING);
+    } else if (rc != ZOK && rc != ZNONODE) {
+        fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
+    } else {
+        go(claim, stands ? WAITING : LISTING);
+    }
+}
+
+FN void ahead_path(const struct claim *claim, char path[PATH_MAX_BYTES])
+{
+    snprintf(path, PATH_MAX_BYTES, "%s/%s", directory(claim), claim->ahead);
+}
+
+FN int watch(struct claim *claim)
+{
+    char path[PATH_MAX_BYTES];
+    ahead_path(claim, path);
+    claim->watching = true;
+    return zoo_awget(claim->recipe->zh, path, on_ahead, claim, on_watched, claim);
+}
+
+FN void on_unwatched(int rc, const void *ctx)
+{
+    struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    if (answered(claim, rc)) {
+        claim->watching = false;
+        go(claim, DELETING);
+    }
+}
+
+FN int unwatch(struct claim *claim)
+{
+    char path[PATH_MAX_BYTES];
+    const union {
+        void_completion_t function;
+        void_completion_t *declared; /* zookeeper.h has one star too many */
+    } completion = {.function = on_unwatched};
+    ahead_path(claim, path);
+    return zoo_aremove_watches(claim->recipe->zh, path, ZWATCHTYPE_DATA, on_ahead, claim, 0,
+                               completion.declared, claim);
+}
+
+FN void on_deleted(int rc, const void *ctx)
+{
+    struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    if (answered(claim, rc)) {
+        forget(claim);
+    }
+}
+
+FN int delete_node(struct claim *claim)
+{
+    char path[PATH_MAX_BYTES];
+    node_path(claim, path);
+    return zoo_adelete(claim->recipe->zh, path, -1, on_deleted, claim);
+}
+
+/* Does what the phase says, or leaves it to CONNECTED. */
+FN void go(struct claim *claim, enum phase phase)
+{
+    static int (*const send[])(struct claim *) = {[MAKING_PARENT] = make_parent,
+                                                  [CREATING] = create,
+                                                  [WATCHING] = watch,
+                                                  [UNWATCHING] = unwatch,
+                                                  [DELETING] = delete_node};
+    claim->phase = (uint8_t)phase;
+    if (phase == WAITING || !claim->recipe->connected) {
+        return;
+    }
+    if (phase == DELETING && !claim->named) {
+        forget(claim); /* there is none */
+        return;
+    }
+    claim->busy = true;
+    int rc = phase == LISTING ? zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_list, claim)
+                              : send[phase](claim);
+    if (rc == ZNOWATCHER) {
+        on_unwatched(rc, claim); /* it has fired meanwhile: nothing was sent */
+    } else if (rc != ZOK) {
+        claim->busy = false; /* the link is down, as we shall hear */
+    }
+}
+
+/* ---- the recipe's functions ---- */
+
+FN int start(void *state, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    struct recipe *r = state;
+    r->env = env;
+    r->config = config;
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        clear(&r->claim[i], r);
+    }
+    open_session(r);
+    return r->zh != NULL ? 0 : LS_ENOMEM;
+}
+
+FN void stop(void *state)
+{
+    struct recipe *r = state;
+    r->stopping = true;
+    ls_env_timer_stop(r->env, &r->reopen);
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        ls_env_timer_stop(r->env, &r->claim[i].deadline);
+    }
+    close_session(r);
+    memset(r, 0, sizeof *r);
+}
+
+/* The claim of an owner who still has a caller. */
+FN struct claim *find(struct recipe *r, int lock, int owner)
+{
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        struct claim *claim = &r->claim[i];
+        if (claim->phase != FREE && !claim->ended && !claim->freeing && claim->lock == lock &&
+            claim->owner == owner) {
+            return claim;
+        }
+    }
+    return NULL;
+}
+
+FN void on_deadline(void *ctx)
+{
+    struct claim *claim = ctx;
+    struct ls_env *env = claim->recipe->env;
+    ls_env_unlock(env);
+    fail(claim, LS_ETIMEDOUT);
+    ls_env_lock(env);
+}
+
+FN int acquire(void *state, int lock, int owner, int timeout_ms)
+{
+    struct recipe *r = state;
+    struct claim *claim = find(r, lock, owner);
+    if (claim != NULL && claim->phase == HELD) {
+        claim->depth++;
+        tell(claim, LS_REPORT_GRANTED, 0);
+        return 0;
+    }
+    if (claim != NULL) {
+        return LS_EALREADY;
+    }
+    claim = r->claim;
+    while (claim < r->claim + CLAIMS_MAX && claim->phase != FREE) {
+        claim++;
+    }
+    if (claim == r->claim + CLAIMS_MAX) {
+        return LS_ENOMEM;
+    }
+    *claim = (struct claim){.recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner};
+    claim->trying = timeout_ms == 0;
+    if (claim->trying && !r->connected) {
+        clear(claim, r);
+        return LS_EBUSY; /* nobody can be asked now */
+    }
+    if (timeout_ms > 0 && ls_env_timer_start(r->env, &claim->deadline, "deadline-timer", (uint32_t)timeout_ms,
+                                             on_deadline, claim) != 0) {
+        clear(claim, r);
+        return LS_ENOMEM;
+    }
+    go(claim, CREATING);
+    return 0;
+}
+
+FN int cancel(void *state, int lock, int owner)
+{
+    struct claim *claim = find(state, lock, owner);
+    if (claim == NULL || claim->phase == HELD) {
+        return LS_ENOENT;
+    }
+    fail(claim, LS_ECANCELED);
+    return 0;
+}
+
+FN int release(void *state, int lock, int owner)
+{
+    struct claim *claim = find(state, lock, owner);
+    if (claim == NULL || claim->phase != HELD) {
+        return LS_ENOTOWNER;
+    }
+    if (--claim->depth == 0) {
+        claim->freeing = true;
+        go(claim, DELETING);
+    }
+    return 0;
+}
+
+FN enum ls_belief query(const void *state, int lock, int owner)
+{
+    struct recipe *r = (struct recipe *)(uintptr_t)state;
+    const struct claim *claim = find(r, lock, owner);
+    if (claim == NULL || claim->phase != HELD) {
+        return LS_NOT_HELD;
+    }
+    bool fresh = ls_env_elapsed_ms(r->env, &claim->sent) * 2 < r->timeout_ms;
+    return r->connected && fresh ? LS_HELD : LS_UNKNOWN;
+}
+
+FN bool idle(const void *state)
+{
+    const struct recipe *r = state;
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        if (r->claim[i].ended) {
+            return false;
+        }
+    }
+    return true;
+}
+
+FN void canon(const void *state, struct ls_rename *rename)
+{
+    const struct recipe *r = state;
+    rename->session(rename, &r->session);
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        const struct claim *claim = &r->claim[i];
+        if (claim->phase != FREE) {
+            rename->zxid(rename, &claim->czxid);
+            if (claim->named) {
+                rename->sequence(rename, &claim->number);
+            }
+            rename->text(rename, claim->ahead);
+        }
+    }
+}
+
+/* ---- guarded writes ---- */
+
+FN int guard(const void *state, int lock, int owner, zoo_op_t *op, char *path, size_t size)
+{
+    const struct claim *claim = find((struct recipe *)(uintptr_t)state, lock, owner);
+    char full[PATH_MAX_BYTES];
+    if (claim == NULL || claim->phase != HELD) {
+        return LS_ENOTOWNER;
+    }
+    node_path(claim, full);
+    if (strlen(full) >= size) {
+        return LS_EOVERFLOW;
+    }
+    strcpy(path, full);
+    zoo_check_op_init(op, path, -1);
+    return 0;
+}
+
+FN zhandle_t *handle(const void *state)
+{
+    return ((const struct recipe *)state)->zh;
+}
+
+static const struct ls_recipe exam = {
+    .name = "exam",
+    .summary = "everybody watches the next lower number; whoever is in doubt opens a new session",
+    .state_size = sizeof(struct recipe),
+    .start = start,
+    .stop = stop,
+    .acquire = acquire,
+    .cancel = cancel,
+    .release = release,
+    .query = query,
+    .idle = idle,
+    .guard = guard,
+    .handle = handle,
+    .reentrant = true,
+    .canon = canon,
+};
+
+LS_RECIPE_MODULE(exam);
