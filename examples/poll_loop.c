@@ -140,8 +140,7 @@ static void loop(struct program *program)
 
 static int run(struct program *program, const char *hosts)
 {
-    int err = ls_session_init(&program->session, program->env, hosts, 10000,
-                              &(struct ls_session_options){.keep_fresh = true});
+    int err = ls_session_init(&program->session, program->env, hosts, 10000, NULL);
     if (!err)
         err = ls_mutex_init(&program->mutex, &program->session, "/examples/poll_loop", &mutex_options);
     if (err)

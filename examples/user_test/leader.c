@@ -43,11 +43,10 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 static const struct ls_mutex_ops mutex_ops = {.on_done = on_done};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-static const struct ls_session_options session_options = {.keep_fresh = true};
 
 int leader_open(struct leader *leader, struct ls_env *env, const char *hosts, const char *path)
 {
-    int err = ls_session_init(&leader->session, env, hosts, 4000, &session_options);
+    int err = ls_session_init(&leader->session, env, hosts, 4000, NULL);
     if (!err)
         err = ls_mutex_init(&leader->mutex, &leader->session, path, &mutex_options);
     if (err)

@@ -58,7 +58,11 @@ void ls_env_callback_leave(struct ls_env *env);
 /* True between the two on the same thread: a blocking call would then wait for itself (LS_EDEADLK). */
 bool ls_env_in_callback(struct ls_env *env);
 
-/* An id of the calling thread, never 0, stable for its life. May be called without the mutex. */
+/* Every thread id has this bit. Owners of locks that a program numbers itself do not have it (mutex.h). */
+#define LS_ENV_THREAD (UINT64_C(1) << 63)
+
+/* Returns an id of the calling thread: LS_ENV_THREAD and a number that no other thread of the program has ever had. May be
+ * called without the mutex. */
 uint64_t ls_env_self(struct ls_env *env);
 
 /* ---- time: stamps and one-shot timers, never numbers of a clock ---- */

@@ -34,9 +34,10 @@ extern "C" {
  * environment may serve several sessions, which then exclude each other. 0 or LS_ENOMEM. */
 int ls_env_pthread_open(struct ls_env **env);
 
-/* Ends the threads and frees everything. Legal when the sessions that use it are closed; not in
- * callbacks. */
-void ls_env_pthread_close(struct ls_env *env);
+/* Ends the threads and frees everything. Legal once all sessions that use the environment are closed. Calls that such a
+ * close has answered may still be returning: this function waits for them. Returns LS_EDEADLK in callbacks, and then closes
+ * nothing. */
+int ls_env_pthread_close(struct ls_env *env);
 
 #pragma GCC visibility pop
 

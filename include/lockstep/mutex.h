@@ -6,7 +6,8 @@
  * Asynchronous core: a call starts something and returns, the answer comes through `struct ls_mutex_ops`.
  * Blocking shell: the calls of the last section wait for the answer; their owner is the calling thread.
  *
- * A lock is held by an *owner*, any number but 0, for instance a thread's or a task's. Each owner has a
+ * A lock is held by an *owner*: a number from 1 to LS_ENV_THREAD - 1 that the program chooses, for instance a task's;
+ * or a thread, by the number that ls_env_self() gives it. The two kinds of number never meet. Each owner has a
  * contender node of its own, so that owners of one process exclude each other too.
  *
  * The caller allocates the struct, keeps it where it is, and treats its fields as private. Functions may be
@@ -57,11 +58,13 @@ struct ls_mutex_ops {
     /* The answer to one ls_mutex_acquire_start() that returned 0. */
     void (*on_done)(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome);
 
-    /* The last level of a release is complete: 0, the node is gone; LS_EUNSURE, the answer was lost and the
-     * janitor removes the node; LS_ENOAUTH, LS_EZK: the server refused, the node stays until the session
-     * ends. */
+    /* The last level of a release is complete: 0, the node is gone; LS_EUNSURE, the answer was lost, or the mutex is
+     * being closed, and the janitor removes the node; LS_ENOAUTH, LS_EZK: the server refused, the node stays until the
+     * session ends; LS_ELOST: somebody else had deleted the node before, and the hold was lost then. */
     void (*on_freed)(struct ls_mutex *mutex, uint64_t owner, int rc);
 
+    /* LS_WARN_NODE_GONE: the node of this owner's hold was deleted by somebody else, so the hold is lost. A holder that is
+     * revocable hears of that at once; any other one by its release, which says LS_ELOST. */
     void (*on_warning)(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning);
 
     /* The answer to one ls_mutex_participants_start() that returned 0; `list` is in order of the queue. */
@@ -93,6 +96,7 @@ struct ls_mutex {
     int32_t contents_size;
     uint32_t warned; /* bit per enum ls_warning that has been told */
     bool revocable;  /* holders listen to requests to give the lock back */
+    bool closing;    /* a thread is in ls_mutex_close() */
 };
 
 /* Readies a mutex at the absolute path `path` (below the session's chroot), which is copied. Contacts no
@@ -102,12 +106,16 @@ int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char
                   const struct ls_mutex_options *options);
 
 /* Contents for contender nodes created from now on, for instance a host name; caller-owned, kept until
- * replaced or closed. NULL: none (then the node's data are null, shown as empty). LS_EINVAL. */
+ * replaced or closed. NULL: none (then the node's data are null, shown as empty). LS_EINVAL: a negative size, or the
+ * mutex is closed. */
 int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size);
 
-/* Ends it: pending acquires are answered with LS_ECLOSED, held locks are given back by the janitor, no
- * callback of this mutex runs after it returns. Legal before the session's memory goes. LS_EDEADLK in
- * callbacks. */
+/* Ends it. Pending acquires and running questions for participants are answered with LS_ECLOSED. Held locks are given
+ * back by the janitor; releases that are under way are answered with LS_EUNSURE at the latest. While it runs, the
+ * callbacks of these answers run, and every acquire, release and question for participants is refused with LS_ECLOSED.
+ * No callback of this mutex runs after it returns. Two threads may close a mutex at once: both return when it is closed.
+ * Other threads may be in any function of the mutex meanwhile. Legal before the session's memory goes. It waits for no
+ * server and for no look-up of names. Returns 0, also if the mutex is closed already; LS_EDEADLK in callbacks. */
 int ls_mutex_close(struct ls_mutex *mutex);
 
 /* ---- asynchronous core ---- */
@@ -115,7 +123,7 @@ int ls_mutex_close(struct ls_mutex *mutex);
 /* Asks for the lock. timeout_ms < 0: wait for ever; 0: only if it is free now, else LS_EBUSY (also while
  * there is no connection); > 0: LS_ETIMEDOUT at the deadline, also during an outage. Returns 0: on_done
  * follows once, possibly before this returns; 1: this owner held it already, the depth has been increased
- * and no callback follows; negative, nothing follows: LS_EINVAL (owner 0), LS_EALREADY, LS_EBUSY,
+ * and no callback follows; negative, nothing follows: LS_EINVAL (owner 0, or another thread's number), LS_EALREADY, LS_EBUSY,
  * LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_EOVERFLOW, LS_ENOMEM. Outcomes besides: LS_ECANCELED,
  * LS_ESEQUENCE (F49), LS_ENOAUTH, LS_EZK, LS_ELOST (the session died between grant and callback),
  * LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_ENOMEM. A session that dies while the acquire waits does not
@@ -128,7 +136,8 @@ int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner);
 
 /* Gives one level back. 0: for the last level the lock is no longer held from here on and on_freed follows,
  * for inner ones nothing follows. LS_ENOTOWNER: not held by this owner; LS_ELOST: it was, and went with its
- * session. */
+ * session or its node; LS_ECLOSED. Each level that was lost is told once: an owner that acquires anew after a loss gives
+ * back what it has acquired since, and then hears LS_ELOST for each level that it had before. */
 int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner);
 
 /* What this owner may believe. LS_HELD: the session was confirmed, by a write or sync sent within the

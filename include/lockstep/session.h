@@ -117,7 +117,8 @@ struct ls_session_options {
     const struct ls_retry_policy *retry; /* NULL: back-off from 100 ms to 10 s, for ever */
     uint32_t margin_percent; /* how long a holder believes after the send of the last answered write or
                                 sync, in percent of the negotiated timeout; 0 = 50; at most 100 */
-    bool keep_fresh;         /* while a lock is held, send a sync each sixth of the timeout */
+    bool no_refresh;         /* send no sync each sixth of the timeout while a lock is held: the belief of a
+                                quiet holder then ends after the margin */
     bool read_only;          /* accept read-only servers */
 
     /* Added to each new handle before anything is asked of it, in this order; the client repeats them at each
@@ -195,6 +196,7 @@ struct ls_session {
     uint8_t ending : 1;        /* a session on loan is being closed */
     uint8_t unarmed : 1;       /* the janitor could not have its timer and waits for the next chance */
     uint8_t stuck : 1;         /* on loan: the server refuses to remove a node of this session */
+    uint8_t closing : 1;       /* a thread is in ls_session_close() */
 };
 
 /* Initialises a session. `hosts` is a connect string with chroot if any, `timeout_ms` the session timeout
@@ -212,7 +214,8 @@ int ls_session_start(struct ls_session *session);
 /* Ends it in any state: pending acquires are answered with LS_ECLOSED, then the handle is closed, which
  * frees held locks if connected (else the server does so at the end of its timeout, F22). No callback runs
  * after it returns. Blocking, up to some seconds (F20). Mutexes must be closed before the session's memory
- * goes. LS_EDEADLK in callbacks; 0 also if closed already.
+ * goes. Two threads may close a session at once: both return when it is closed. LS_EDEADLK in callbacks; 0 also if closed
+ * already.
  *
  * With a handle on loan the locks are given back while it is connected, and all answers are waited for: up to
  * two thirds of the timeout if the link is dead. LS_EUNSURE: closed, but nodes are left behind until the

@@ -119,7 +119,7 @@ static void observe_granted(struct check_table *table, unsigned needs, const str
     struct check_record *claim = claim_of(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
-    if ((claim->flags & CLAIM_HOLDING) == 0)
+    if ((claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1)
         claim->a = czxid;
     claim->flags = CLAIM_HOLDING;
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
@@ -142,11 +142,12 @@ static void observe_released(struct check_table *table, struct check_record *cla
 }
 
 /* A refused release ends what was left of a lost hold: the owner has been told. */
-static void observe_refused(struct check_table *table, struct check_record *claim)
+static void observe_refused(struct check_table *table, struct check_record *claim, int32_t code)
 {
-    if ((claim->flags & CLAIM_VOID) == 0)
+    bool lost = (claim->flags & CLAIM_HOLDING) && code == CODE_LOST;
+    if (!lost && (claim->flags & CLAIM_VOID) == 0)
         return;
-    claim->flags &= (uint16_t)~CLAIM_VOID;
+    claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
     claim->a = 0;
     claim->depth = 0;
     settle_claim(table, claim);
@@ -183,7 +184,7 @@ static void observe_claim(struct check_table *table, unsigned needs, const struc
         observe_released(table, claim, event->code);
     else if (event->kind == EVENT_REFUSED &&
              event->code != CODE_NOTHING_PENDING) /* that is a refused cancel */
-        observe_refused(table, claim);
+        observe_refused(table, claim, event->code);
 }
 
 static void observe_node(struct check_table *table, const struct event *event)

@@ -79,6 +79,9 @@ struct check_table {
  * refused, not a release. A test compares the two numbers. */
 #define CODE_NOTHING_PENDING (-6)
 
+/* LS_ELOST: in REFUSED it says that the hold was lost, in FREED that it had been lost before. */
+#define CODE_LOST (-8)
+
 /* ---- the table ---- */
 
 /* The first record with that kind, lock, process and owner; NULL if there is none. */

@@ -7,12 +7,14 @@
 
 /* ---- acquire ---- */
 
+/* The owner's claim that is pending or held, else its tomb, else NULL. A tomb is older than what was asked for since. */
 static struct lock_claim *find(const struct ls_mutex *mutex, uint64_t owner)
 {
-    struct lock_claim *claim = mutex->session->claims;
-    while (claim && !(claim->mutex == mutex && claim->owner == owner && claim->state <= LOCK_TOMB))
-        claim = claim->next;
-    return claim;
+    struct lock_claim *found = NULL;
+    for (struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
+        if (claim->mutex == mutex && claim->owner == owner && claim->state <= LOCK_TOMB)
+            found = claim;
+    return found;
 }
 
 static void on_deadline(void *context)
@@ -74,7 +76,7 @@ static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int 
     return claim;
 }
 
-static void drop_tomb(struct lock_claim *claim)
+void lock_mutex_drop_tomb(struct lock_claim *claim)
 {
     claim->state = LOCK_DONE;
     lock_janitor_reap(claim);
@@ -93,24 +95,23 @@ static int reenter(struct lock_claim *claim)
 int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call)
 {
     struct ls_session *session = mutex->session;
-    if (!session || session->state == LS_STATE_CLOSED || session->state == LS_STATE_NEW || session->ending)
+    if (mutex->closing || session->ending || session->state == LS_STATE_CLOSED ||
+        session->state == LS_STATE_NEW)
         return LS_ECLOSED;
     if (session->state == LS_STATE_FAILED)
         return session->failure;
     if (!owner)
         return LS_EINVAL;
-    struct lock_claim *tomb = find(mutex, owner);
-    if (tomb && tomb->state != LOCK_TOMB)
-        return reenter(tomb);
+    struct lock_claim *former = find(mutex, owner);
+    if (former && former->state != LOCK_TOMB)
+        return reenter(former);
     if (timeout_ms == 0 && !lock_session_ready(session))
         return LS_EBUSY;
     struct lock_claim *claim = new_claim(mutex, owner, timeout_ms);
     if (!claim)
         return LS_ENOMEM;
-    if (tomb) {
-        LS_SOMETIMES("acquire-after-an-unheard-loss");
-        drop_tomb(tomb); /* only now: an acquire that is refused leaves its owner to hear of the loss */
-    }
+    if (former)
+        LS_SOMETIMES("acquire-after-an-unheard-loss"); /* the releases of the lost levels are still to come */
     claim->call = call;
     LOCK_COUNT(claim, acquires);
     lock_mutex_go(claim);
@@ -122,13 +123,13 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
 static int release_tomb(struct lock_claim *claim)
 {
     if (!--claim->depth)
-        drop_tomb(claim);
+        lock_mutex_drop_tomb(claim);
     return LS_ELOST;
 }
 
 int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
 {
-    if (!mutex->session)
+    if (mutex->closing)
         return LS_ECLOSED;
     struct lock_claim *claim = find(mutex, owner);
     if (!claim || lock_mutex_pending(claim) || !claim->told)
@@ -144,8 +145,8 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
     claim->state = LOCK_RELEASING;
     claim->czxid = 0;
     LOCK_COUNT(claim, releases);
-    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: owner %llu gives the lock back",
-                       claim->place->path, (unsigned long long)owner);
+    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: %s %llu gives the lock back",
+                       claim->place->path, LOCK_WHO(claim));
     lock_mutex_go(claim);
     return LS_OK;
 }
@@ -161,47 +162,54 @@ void lock_mutex_end(struct lock_claim *claim)
         claim->rc = LS_ECLOSED; /* for an owner that has not heard of its grant yet */
         lock_mutex_go(claim);
     } else if (claim->state == LOCK_TOMB) {
-        drop_tomb(claim);
+        lock_mutex_drop_tomb(claim);
     }
 }
 
 /* ---- public: asynchronous core ---- */
 
+/* A number that a thread has: only that thread may ask in its own name. */
+static bool is_of_another_thread(struct ls_env *env, uint64_t owner)
+{
+    return owner & LS_ENV_THREAD && owner != ls_env_self(env);
+}
+
 int ls_mutex_acquire_start(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
 {
-    struct ls_session *session = mutex->session;
+    struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return LS_ECLOSED;
-    ls_env_lock(session->env);
-    int rc = lock_mutex_acquire(mutex, owner, timeout_ms, NULL);
+    struct ls_env *env = session->env;
+    int rc =
+        is_of_another_thread(env, owner) ? LS_EINVAL : lock_mutex_acquire(mutex, owner, timeout_ms, NULL);
     lock_queue_deliver(session);
-    ls_env_unlock(session->env);
+    ls_env_unlock(env);
     return rc;
 }
 
 int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner)
 {
-    struct ls_session *session = mutex->session;
+    struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return LS_ECLOSED;
-    ls_env_lock(session->env);
+    struct ls_env *env = session->env;
     struct lock_claim *claim = find(mutex, owner);
     bool pending = claim && lock_mutex_pending(claim);
     if (pending)
         lock_mutex_fail(claim, LS_ECANCELED, 0);
     lock_queue_deliver(session);
-    ls_env_unlock(session->env);
+    ls_env_unlock(env);
     return pending ? LS_OK : LS_ENOENT;
 }
 
 int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner)
 {
-    struct ls_session *session = mutex->session;
+    struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return LS_ECLOSED;
-    ls_env_lock(session->env);
+    struct ls_env *env = session->env;
     int rc = lock_mutex_release(mutex, owner, NULL);
     lock_queue_deliver(session);
-    ls_env_unlock(session->env);
+    ls_env_unlock(env);
     return rc;
 }

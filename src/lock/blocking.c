@@ -12,18 +12,27 @@ static int wait_for(struct ls_env *env, struct lock_call *call)
     return call->rc;
 }
 
+/* Takes the environment's mutex for a call that may wait. NULL, and nothing is taken: *err says why. */
+static struct ls_session *begin(const struct ls_mutex *mutex, int *err)
+{
+    struct ls_session *session = lock_mutex_lock(mutex);
+    *err = session ? LS_EDEADLK : LS_ECLOSED;
+    if (!session || !ls_env_in_callback(session->env))
+        return session;
+    ls_env_unlock(session->env);
+    return NULL;
+}
+
 int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms)
 {
-    struct ls_session *session = mutex->session;
     struct lock_call call = {.rc = 0, .done = false};
+    int rc;
+    struct ls_session *session = begin(mutex, &rc);
     if (!session)
-        return LS_ECLOSED;
+        return rc;
     struct ls_env *env = session->env;
-    if (ls_env_in_callback(env))
-        return LS_EDEADLK;
-    ls_env_lock(env);
     ls_env_waiter_init(env, &call.waiter);
-    int rc = lock_mutex_acquire(mutex, ls_env_self(env), timeout_ms, &call);
+    rc = lock_mutex_acquire(mutex, ls_env_self(env), timeout_ms, &call);
     lock_queue_deliver(session);
     if (rc == LS_OK)
         rc = wait_for(env, &call);
@@ -39,16 +48,14 @@ int ls_mutex_try(struct ls_mutex *mutex)
 
 int ls_mutex_release(struct ls_mutex *mutex)
 {
-    struct ls_session *session = mutex->session;
     struct lock_call call = {.rc = 0, .done = false};
+    int rc;
+    struct ls_session *session = begin(mutex, &rc);
     if (!session)
-        return LS_ECLOSED;
+        return rc;
     struct ls_env *env = session->env;
-    if (ls_env_in_callback(env))
-        return LS_EDEADLK;
-    ls_env_lock(env);
     ls_env_waiter_init(env, &call.waiter);
-    int rc = lock_mutex_release(mutex, ls_env_self(env), &call);
+    rc = lock_mutex_release(mutex, ls_env_self(env), &call);
     lock_queue_deliver(session);
     if (rc == LS_OK)
         rc = wait_for(env, &call);
@@ -59,5 +66,6 @@ int ls_mutex_release(struct ls_mutex *mutex)
 
 bool ls_mutex_held_by_me(const struct ls_mutex *mutex)
 {
-    return mutex->session && ls_mutex_held_by(mutex, ls_env_self(mutex->session->env));
+    struct ls_session *session = __atomic_load_n(&mutex->session, __ATOMIC_ACQUIRE);
+    return session && ls_mutex_held_by(mutex, ls_env_self(session->env));
 }

@@ -49,6 +49,7 @@ enum {
     LOCK_NOTE_FOREIGN = 4,
     LOCK_NOTE_LEFT = 8,
     LOCK_NOTE_REVOKE = 16,
+    LOCK_NOTE_GONE = 32,
 };
 
 /* How a holder hears of requests to give the lock back; see revoke.c. */
@@ -202,10 +203,17 @@ void lock_queue_note(struct lock_claim *claim, uint8_t note);
  * nothing if a thread is already at it. Claims may be freed meanwhile. */
 void lock_queue_deliver(struct ls_session *session);
 
-/* Sleeps as long as something holds; or until no thread calls callbacks or opens a handle; wakes such
- * sleepers. */
-void lock_queue_wait(struct ls_session *session, bool (*holds)(const struct ls_session *session));
+/* Sleeps while holds(about) is true. */
+void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about);
+
+/* Sleeps until no thread calls callbacks; or until, besides, no thread opens or closes a handle. */
+void lock_queue_wait_told(struct ls_session *session);
 void lock_queue_wait_quiet(struct ls_session *session);
+
+/* Sleeps until no other thread sleeps on this session: its memory may go then. */
+void lock_queue_wait_alone(struct ls_session *session);
+
+/* Wakes all who sleep so, to look again. */
 void lock_queue_wake(struct ls_session *session);
 
 /* ---- requests.c: sending ---- */
@@ -241,6 +249,9 @@ void lock_mutex_go(struct lock_claim *claim);
 /* The session died, or failed for good: the claim queues again, ends, or becomes a tomb. */
 void lock_mutex_session_lost(struct lock_claim *claim);
 
+/* Somebody else has deleted the node of a held claim: the hold is lost, and the claim becomes a tomb. */
+void lock_mutex_node_gone(struct lock_claim *claim);
+
 /* An event on a contender's node: wakes the claim if it waits for that node, or hears of its own. It may be freed. */
 void lock_mutex_hear(struct lock_claim *claim, int type, const char *path);
 
@@ -272,6 +283,14 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
  * given back by the janitor. */
 void lock_mutex_end(struct lock_claim *claim);
 
+/* Frees a claim that is LOCK_TOMB. */
+void lock_mutex_drop_tomb(struct lock_claim *claim);
+
+/* ---- mutex_query.c ---- */
+
+/* Takes the environment's mutex and returns the session. NULL, and nothing is taken: the mutex is closed. */
+struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
+
 /* ---- parents.c ---- */
 
 void lock_parents_go(struct lock_claim *claim);
@@ -289,6 +308,9 @@ void lock_janitor_again(struct lock_claim *claim);
 
 /* Answers a release whose delete is in flight: nobody will hear whether the node is gone. */
 void lock_janitor_unsure(struct lock_claim *claim);
+
+/* Answers an asynchronous release at once, because its mutex is being closed; the janitor completes it. */
+void lock_janitor_hurry(struct lock_claim *claim);
 
 /* A new connection, or the session's end: there is nothing to wait for. */
 void lock_janitor_calm(struct ls_session *session);
@@ -334,8 +356,8 @@ bool lock_revoke_deliver(struct ls_session *session);
 /* The handle is closed: surveys that were never answered end now. */
 void lock_participants_drained(struct ls_session *session);
 
-/* The mutex is closed: its surveys end without a callback. */
-void lock_participants_close(struct ls_mutex *mutex);
+/* The mutex is being closed: answers its surveys with LS_ECLOSED. */
+void lock_participants_end(struct ls_mutex *mutex);
 
 /* A list on its way to this completion is looked at name by name. */
 bool lock_participants_read(void (*completion)(void));

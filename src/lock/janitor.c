@@ -92,12 +92,18 @@ void lock_janitor_unsure(struct lock_claim *claim)
         take_over(claim, LS_EUNSURE, 0);
 }
 
+void lock_janitor_hurry(struct lock_claim *claim)
+{
+    if (!claim->call)
+        take_over(claim, claim->named || claim->maybe ? LS_EUNSURE : LS_OK, 0);
+}
+
 static void finish(struct lock_claim *claim)
 {
     bool releasing = claim->state == LOCK_RELEASING;
     claim->state = LOCK_DONE;
     if (releasing)
-        answer_release(claim, LS_OK, 0);
+        answer_release(claim, claim->rc, 0);
     else if (disinherit(claim->place->session) && claim->dirty)
         lock_queue_event(claim->place->session, LS_SESSION_IDLE);
     lock_janitor_reap(claim);
@@ -190,6 +196,10 @@ static void deleted(struct lock_claim *claim, int zk_rc)
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_ABSENT)
         LS_SOMETIMES("delete-finds-nothing");
+    if (verdict == LOCK_ABSENT && claim->state == LOCK_RELEASING) {
+        LS_SOMETIMES("release-finds-that-the-hold-was-lost");
+        claim->rc = LS_ELOST; /* the first delete: somebody else has removed the node before */
+    }
     if (verdict == LOCK_OK || verdict == LOCK_ABSENT) {
         forget_node(claim); /* -101 after a lost first answer is a success (F82) */
         got_on(claim);

@@ -132,8 +132,9 @@ static bool in_flight(const struct ls_session *session)
 
 /* Nodes that a connected session can remove are removed: all claims that are there now have something to remove, be it a release that
  * could not be sent yet. Without a timer for it nothing would wake us. */
-static bool is_ending(const struct ls_session *session)
+static bool is_ending(const void *about)
 {
+    const struct ls_session *session = about;
     bool goes_on = lock_session_ready(session) && !session->unarmed;
     return lock_session_is_open(session) && (in_flight(session) || (goes_on && session->claims));
 }
@@ -145,7 +146,7 @@ int lock_loan_end(struct ls_session *session)
     session->ending = 1;
     lock_session_each(session, lock_mutex_end);
     lock_queue_deliver(session);
-    lock_queue_wait(session, is_ending);
+    lock_queue_wait(session, is_ending, session);
     if (!session->loan)
         return LS_OK; /* another thread has closed it meanwhile */
     if (!lock_session_is_open(session) && in_flight(session))

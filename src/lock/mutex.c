@@ -676,11 +676,24 @@ void lock_mutex_go(struct lock_claim *claim)
 
 /* ---- the session is lost ---- */
 
-static void bury(struct lock_claim *claim)
+/* A tomb has the levels of all holds that its owner has lost and not released. */
+static void inherit_levels(struct lock_claim *claim)
 {
-    lock_telemetry_lost(claim);
+    struct lock_claim *former = session_of(claim)->claims;
+    while (former != claim &&
+           !(former->state == LOCK_TOMB && former->mutex == claim->mutex && former->owner == claim->owner))
+        former = former->next;
+    if (former == claim)
+        return;
+    claim->depth = claim->depth > UINT32_MAX - former->depth ? UINT32_MAX : claim->depth + former->depth;
+    lock_mutex_drop_tomb(former);
+}
+
+static void bury(struct lock_claim *claim, const char *how)
+{
+    lock_telemetry_lost(claim, how);
     if (claim->told) {
-        LS_SOMETIMES("held-lock-goes-with-its-session");
+        inherit_levels(claim);
         claim->state = LOCK_TOMB;
         return;
     }
@@ -689,6 +702,14 @@ static void bury(struct lock_claim *claim)
     lock_janitor_inherit(claim);
     claim->rc = LS_ELOST;
     lock_mutex_go(claim);
+}
+
+void lock_mutex_node_gone(struct lock_claim *claim)
+{
+    LS_SOMETIMES("node-of-a-hold-is-deleted");
+    forget_node(claim);
+    lock_queue_note(claim, LOCK_NOTE_GONE);
+    bury(claim, "its node");
 }
 
 void lock_mutex_session_lost(struct lock_claim *claim)
@@ -702,7 +723,9 @@ void lock_mutex_session_lost(struct lock_claim *claim)
     claim->retry = 0;
     lock_revoke_lost(claim);
     if (claim->state == LOCK_HELD) {
-        bury(claim);
+        if (claim->told)
+            LS_SOMETIMES("held-lock-goes-with-its-session");
+        bury(claim, "its session");
     } else if (!lock_mutex_pending(claim)) {
         lock_mutex_go(claim);
     } else if (claim->try_only) {

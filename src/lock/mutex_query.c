@@ -57,14 +57,29 @@ int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char
     return LS_OK;
 }
 
+struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex)
+{
+    struct ls_session *session = __atomic_load_n(&mutex->session, __ATOMIC_ACQUIRE);
+    if (!session)
+        return NULL;
+    struct ls_env *env = session->env;
+    ls_env_lock(env);
+    if (mutex->session)
+        return session;
+    ls_env_unlock(env); /* another thread has closed it in between */
+    return NULL;
+}
+
 int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size)
 {
-    if (!mutex->session || size < 0)
+    if (size < 0)
         return LS_EINVAL;
-    ls_env_lock(mutex->session->env);
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
+        return LS_EINVAL;
     mutex->contents = contents;
     mutex->contents_size = contents ? size : 0;
-    ls_env_unlock(mutex->session->env);
+    ls_env_unlock(session->env);
     return LS_OK;
 }
 
@@ -73,12 +88,16 @@ static void end_claims(struct ls_mutex *mutex)
     struct lock_claim *next;
     for (struct lock_claim *claim = mutex->session->claims; claim; claim = next) {
         next = claim->next;
-        if (claim->mutex == mutex)
+        if (claim->mutex != mutex)
+            continue;
+        if (claim->state == LOCK_RELEASING)
+            lock_janitor_hurry(claim);
+        else
             lock_mutex_end(claim);
     }
 }
 
-/* What is left of its claims does without the mutex. They have nothing to tell: all is delivered, and nobody else is at it. */
+/* What is left of its claims does without the mutex. They have nothing to tell: all is delivered, and no thread delivers. */
 static void detach_claims(struct ls_mutex *mutex)
 {
     for (struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
@@ -86,24 +105,49 @@ static void detach_claims(struct ls_mutex *mutex)
             claim->mutex = NULL;
 }
 
-int ls_mutex_close(struct ls_mutex *mutex)
+static bool is_closing(const void *about)
+{
+    const struct ls_mutex *mutex = about;
+    return mutex->closing;
+}
+
+/* Closes a mutex that nobody else is closing. Callbacks run meanwhile; what they ask of the mutex is refused, because a claim
+ * that was made now would lose its mutex. */
+static void close_mutex(struct ls_mutex *mutex)
 {
     struct ls_session *session = mutex->session;
-    if (!session)
-        return LS_OK;
-    if (ls_env_in_callback(session->env))
-        return LS_EDEADLK;
-    ls_env_lock(session->env);
+    mutex->closing = true;
     end_claims(mutex);
+    lock_participants_end(mutex);
     lock_queue_deliver(session);
-    lock_queue_wait_quiet(session);
+    lock_queue_wait_told(session);
     detach_claims(mutex);
-    lock_participants_close(mutex);
     if (!--mutex->place->users)
         ls_env_free(session->env, mutex->place);
-    memset(mutex, 0, sizeof *mutex);
-    ls_env_unlock(session->env);
-    return LS_OK;
+    __atomic_store_n(&mutex->session, NULL, __ATOMIC_RELEASE);
+    mutex->place = NULL;
+    mutex->options = (struct ls_ref){0};
+    mutex->contents = NULL;
+    mutex->contents_size = 0;
+    mutex->warned = 0;
+    mutex->revocable = false;
+    mutex->closing = false;
+    lock_queue_wake(session);
+}
+
+int ls_mutex_close(struct ls_mutex *mutex)
+{
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
+        return LS_OK;
+    struct ls_env *env = session->env;
+    bool in_callback = ls_env_in_callback(env);
+    if (!in_callback && mutex->closing)
+        lock_queue_wait(session, is_closing, mutex);
+    else if (!in_callback)
+        close_mutex(mutex);
+    ls_env_unlock(env);
+    return in_callback ? LS_EDEADLK : LS_OK;
 }
 
 /* ---- questions ---- */
@@ -132,11 +176,10 @@ static bool is_tomb(const struct ls_mutex *mutex, uint64_t owner)
 
 enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner)
 {
-    struct ls_session *session = mutex->session;
+    struct ls_session *session = lock_mutex_lock(mutex);
     enum ls_belief belief = LS_NOT_HELD;
     if (!session)
         return belief;
-    ls_env_lock(session->env);
     if (holder(mutex, owner))
         belief = lock_session_believed(session) ? LS_HELD : LS_UNKNOWN;
     ls_env_unlock(session->env);
@@ -145,12 +188,12 @@ enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner)
 
 uint32_t ls_mutex_depth(const struct ls_mutex *mutex, uint64_t owner)
 {
-    if (!mutex->session)
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
         return 0;
-    ls_env_lock(mutex->session->env);
     const struct lock_claim *claim = holder(mutex, owner);
     uint32_t depth = claim ? claim->depth : 0;
-    ls_env_unlock(mutex->session->env);
+    ls_env_unlock(session->env);
     return depth;
 }
 
@@ -161,39 +204,39 @@ bool ls_mutex_held_by(const struct ls_mutex *mutex, uint64_t owner)
 
 bool ls_mutex_held_here(const struct ls_mutex *mutex)
 {
-    bool held = false;
-    if (!mutex->session)
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
         return false;
-    ls_env_lock(mutex->session->env);
-    for (const struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
-        held = held || is_held(claim, mutex);
-    ls_env_unlock(mutex->session->env);
-    return held;
+    const struct lock_claim *claim = session->claims;
+    while (claim && !is_held(claim, mutex))
+        claim = claim->next;
+    ls_env_unlock(session->env);
+    return claim;
 }
 
 int64_t ls_mutex_token(const struct ls_mutex *mutex, uint64_t owner)
 {
-    if (!mutex->session)
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
         return 0;
-    ls_env_lock(mutex->session->env);
     const struct lock_claim *claim = holder(mutex, owner);
     int64_t token = claim ? claim->czxid : 0;
-    ls_env_unlock(mutex->session->env);
+    ls_env_unlock(session->env);
     return token;
 }
 
 int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size)
 {
+    struct ls_session *session = lock_mutex_lock(mutex);
     int rc = LS_ENOTOWNER;
-    if (!mutex->session)
-        return LS_ENOTOWNER;
-    ls_env_lock(mutex->session->env);
+    if (!session)
+        return rc;
     const struct lock_claim *claim = holder(mutex, owner);
     if (claim)
         rc = lock_request_path(claim, path, size) ? LS_OK : LS_EOVERFLOW;
     else if (is_tomb(mutex, owner))
         rc = LS_ELOST;
-    ls_env_unlock(mutex->session->env);
+    ls_env_unlock(session->env);
     if (rc == LS_OK)
         zoo_check_op_init(op, path, -1);
     return rc;

@@ -12,7 +12,8 @@
 struct lock_survey {
     struct lock_survey *next;
     struct lock_place *place;
-    struct ls_mutex *mutex; /* NULL once the mutex is closed */
+    struct ls_mutex
+        *mutex; /* NULL: answered early because the mutex was closed; a request is still in flight */
     void *user;
     struct ls_participant *list; /* name and contents of each are one allocation, at name */
     int32_t count;               /* names in the list */
@@ -113,7 +114,9 @@ static void on_contents(int rc, const char *value, int size, const struct Stat *
     struct ls_session *session = survey->place->session;
     if (rc == ZNONODE)
         leave_out(survey);
-    if (rc != ZOK && rc != ZNONODE)
+    if (!survey->mutex)
+        discard(survey);
+    else if (rc != ZOK && rc != ZNONODE)
         end(survey, error_of(rc));
     else if (rc == ZOK && !keep(survey, value, size))
         end(survey, LS_ENOMEM);
@@ -181,7 +184,9 @@ static void on_names(int rc, const struct String_vector *list, const void *data)
 {
     struct lock_survey *survey = enter(data);
     struct ls_session *session = survey->place->session;
-    if (rc == ZNONODE) {
+    if (!survey->mutex) {
+        discard(survey);
+    } else if (rc == ZNONODE) {
         end(survey, LS_OK); /* no parent, no participants */
     } else if (rc != ZOK) {
         end(survey, error_of(rc));
@@ -227,13 +232,13 @@ static int start(struct ls_mutex *mutex, void *user)
 
 int ls_mutex_participants_start(struct ls_mutex *mutex, void *user)
 {
-    if (!mutex->session)
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
         return LS_ECLOSED;
-    struct ls_session *session = mutex->session;
-    ls_env_lock(session->env);
-    int rc = start(mutex, user);
+    struct ls_env *env = session->env;
+    int rc = mutex->closing ? LS_ECLOSED : start(mutex, user);
     lock_queue_deliver(session);
-    ls_env_unlock(session->env);
+    ls_env_unlock(env);
     return rc;
 }
 
@@ -248,17 +253,11 @@ void lock_participants_drained(struct ls_session *session)
     }
 }
 
-void lock_participants_close(struct ls_mutex *mutex)
+void lock_participants_end(struct ls_mutex *mutex)
 {
-    struct lock_survey *next;
-    for (struct lock_survey *survey = mutex->session->surveys; survey; survey = next) {
-        next = survey->next;
-        if (survey->mutex != mutex)
-            continue;
-        survey->mutex = NULL;
-        if (!survey->in_flight)
-            discard(survey);
-    }
+    for (struct lock_survey *survey = mutex->session->surveys; survey; survey = survey->next)
+        if (survey->mutex == mutex && !survey->done)
+            end(survey, LS_ECLOSED);
 }
 
 void lock_participants_canon(const struct ls_session *session, struct ls_rename *rename)
@@ -271,17 +270,25 @@ void lock_participants_canon(const struct ls_session *session, struct ls_rename 
 bool lock_participants_deliver(struct ls_session *session)
 {
     struct lock_survey *survey = session->surveys;
-    while (survey && !survey->done)
+    while (survey && !(survey->done && survey->mutex))
         survey = survey->next;
     if (!survey)
         return false;
-    take_off(survey);
-    const struct ls_mutex_options *options = lock_queue_deref(survey->mutex->options);
-    int count = survey->rc ? 0 : survey->count;
+    struct ls_mutex *mutex = survey->mutex;
+    void *user = survey->user;
+    int rc = survey->rc;
+    const struct ls_participant *list = rc ? NULL : survey->list;
+    int count = rc ? 0 : survey->count;
+    const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
+    bool complete = !survey->in_flight;
+    survey->mutex = NULL;
+    if (complete)
+        take_off(survey); /* else its completion will, perhaps while the callback runs */
     ls_env_unlock(session->env);
     if (options && options->ops && options->ops->on_participants)
-        options->ops->on_participants(survey->mutex, survey->user, survey->rc, survey->list, count);
+        options->ops->on_participants(mutex, user, rc, list, count);
     ls_env_lock(session->env);
-    free_survey(survey);
+    if (complete)
+        free_survey(survey);
     return true;
 }

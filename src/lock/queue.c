@@ -8,9 +8,11 @@
 #include "claim.h"
 #include "telemetry.h"
 
+/* A thread that sleeps, on its stack. */
 struct lock_drain {
     struct lock_drain *next;
     struct ls_waiter waiter;
+    bool waits_for_others; /* sleeps in lock_queue_wait_alone() */
 };
 
 /* ---- references that do not depend on the load address ---- */
@@ -136,6 +138,8 @@ static void take_first(struct ls_session *session)
 static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, uint64_t owner, uint8_t notes,
                        const struct ls_outcome *outcome)
 {
+    if (notes & LOCK_NOTE_GONE && ops->on_warning)
+        ops->on_warning(mutex, owner, LS_WARN_NODE_GONE);
     if (notes & LOCK_NOTE_FOREIGN && ops->on_warning)
         ops->on_warning(mutex, owner, LS_WARN_FOREIGN_CHILD);
     if (notes & LOCK_NOTE_DONE && ops->on_done)
@@ -258,28 +262,63 @@ void lock_queue_wake(struct ls_session *session)
         ls_env_wake(session->env, &drain->waiter);
 }
 
-void lock_queue_wait(struct ls_session *session, bool (*holds)(const struct ls_session *session))
+static void sleep_while(struct ls_session *session, struct lock_drain *drain,
+                        bool (*holds)(const void *about), const void *about)
 {
-    if (!holds(session))
+    if (!holds(about))
         return;
-    struct lock_drain drain = {.next = session->drains};
-    ls_env_waiter_init(session->env, &drain.waiter);
-    session->drains = &drain;
-    while (holds(session))
-        ls_env_wait(session->env, &drain.waiter);
+    ls_env_waiter_init(session->env, &drain->waiter);
+    drain->next = session->drains;
+    session->drains = drain;
+    while (holds(about))
+        ls_env_wait(session->env, &drain->waiter);
     struct lock_drain **link = &session->drains;
-    while (*link != &drain)
+    while (*link != drain)
         link = &(*link)->next;
-    *link = drain.next;
-    ls_env_waiter_close(session->env, &drain.waiter);
+    *link = drain->next;
+    ls_env_waiter_close(session->env, &drain->waiter);
+    lock_queue_wake(session); /* one may wait until this one is gone */
 }
 
-static bool is_busy(const struct ls_session *session)
+void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about)
 {
+    struct lock_drain drain = {.waits_for_others = false};
+    sleep_while(session, &drain, holds, about);
+}
+
+static bool is_telling(const void *about)
+{
+    const struct ls_session *session = about;
+    return session->delivering;
+}
+
+static bool is_busy(const void *about)
+{
+    const struct ls_session *session = about;
     return session->busy;
+}
+
+static bool has_sleepers(const void *about)
+{
+    const struct ls_session *session = about;
+    const struct lock_drain *drain = session->drains;
+    while (drain && drain->waits_for_others)
+        drain = drain->next;
+    return drain;
+}
+
+void lock_queue_wait_told(struct ls_session *session)
+{
+    lock_queue_wait(session, is_telling, session);
 }
 
 void lock_queue_wait_quiet(struct ls_session *session)
 {
-    lock_queue_wait(session, is_busy);
+    lock_queue_wait(session, is_busy, session);
+}
+
+void lock_queue_wait_alone(struct ls_session *session)
+{
+    struct lock_drain drain = {.waits_for_others = true};
+    sleep_while(session, &drain, has_sleepers, session);
 }

@@ -136,7 +136,7 @@ static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
                                               .on_revoke = on_revoke};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-static const struct ls_session_options kept_fresh = {.keep_fresh = true};
+static const struct ls_session_options not_refreshed = {.no_refresh = true};
 
 /* ---- the recipe ---- */
 
@@ -171,7 +171,7 @@ static int start(void *memory, struct ls_env *env, const struct ls_recipe_config
 {
     struct state *state = memory;
     int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
-                              config->keep_fresh ? &kept_fresh : NULL);
+                              config->keep_fresh ? NULL : &not_refreshed);
     if (err)
         return err;
     state->config = config;

@@ -65,6 +65,8 @@ static void failed(struct lock_claim *claim, int zk_rc)
         lock_telemetry_missed(claim, zk_rc);
     if (verdict == LOCK_ABSENT || verdict == LOCK_REFUSED)
         claim->ear = LOCK_EAR_OFF;
+    if (verdict == LOCK_ABSENT && claim->state == LOCK_HELD)
+        lock_mutex_node_gone(claim);
     else if ((verdict == LOCK_AGAIN || silent) && claim->state == LOCK_HELD)
         read_later(claim);
 }
@@ -98,7 +100,10 @@ bool lock_revoke_listens(const struct lock_claim *claim, const char *path)
 void lock_revoke_heard(struct lock_claim *claim, int type)
 {
     claim->ear = type == ZOO_CHANGED_EVENT ? LOCK_EAR_DEAF : LOCK_EAR_OFF;
-    lock_revoke_go(claim);
+    if (type == ZOO_DELETED_EVENT && claim->state == LOCK_HELD)
+        lock_mutex_node_gone(claim);
+    else
+        lock_revoke_go(claim);
 }
 
 void lock_revoke_go(struct lock_claim *claim)
@@ -295,34 +300,44 @@ bool lock_revoke_deliver(struct ls_session *session)
 
 int ls_mutex_make_revocable(struct ls_mutex *mutex)
 {
-    struct ls_session *session = mutex->session;
+    struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return LS_ECLOSED;
+    struct ls_env *env = session->env;
     const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
-    if (!options || !options->ops || !options->ops->on_revoke)
-        return LS_EINVAL;
-    ls_env_lock(session->env);
-    mutex->revocable = true;
-    lock_session_each(session, lock_revoke_go);
-    lock_queue_deliver(session);
-    ls_env_unlock(session->env);
-    return LS_OK;
+    bool can_be_told = options && options->ops && options->ops->on_revoke;
+    if (can_be_told && !mutex->closing) {
+        mutex->revocable = true;
+        lock_session_each(session, lock_revoke_go);
+        lock_queue_deliver(session);
+    }
+    int rc = !can_be_told ? LS_EINVAL : mutex->closing ? LS_ECLOSED : LS_OK;
+    ls_env_unlock(env);
+    return rc;
+}
+
+/* Writes place/name. False if it does not fit. */
+static bool put_path(const struct lock_place *place, const char *name, char *path, size_t size)
+{
+    size_t place_size = place->size > 1 ? place->size : 0;
+    size_t name_size = strlen(name) + 1;
+    if (size < place_size + 1 + name_size)
+        return false;
+    memcpy(path, place->path, place_size);
+    path[place_size] = '/';
+    memcpy(path + place_size + 1, name, name_size);
+    return true;
 }
 
 int ls_mutex_contender_path(const struct ls_mutex *mutex, const char *name, char *path, size_t size)
 {
-    if (!mutex->session)
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
         return LS_ECLOSED;
-    if (!name || strchr(name, '/') || !is_contender(name))
-        return LS_EINVAL;
-    size_t place_size = mutex->place->size > 1 ? mutex->place->size : 0;
-    size_t name_size = strlen(name) + 1;
-    if (size < place_size + 1 + name_size)
-        return LS_EOVERFLOW;
-    memcpy(path, mutex->place->path, place_size);
-    path[place_size] = '/';
-    memcpy(path + place_size + 1, name, name_size);
-    return LS_OK;
+    bool valid = name && !strchr(name, '/') && is_contender(name);
+    bool fits = valid && put_path(mutex->place, name, path, size);
+    ls_env_unlock(session->env);
+    return !valid ? LS_EINVAL : !fits ? LS_EOVERFLOW : LS_OK;
 }
 
 int ls_mutex_request_revoke_start(struct ls_session *session, const char *path, ls_revoke_fn done, void *user)

@@ -221,7 +221,7 @@ static void on_fresh_timer(void *context)
 
 void lock_session_granted(struct ls_session *session)
 {
-    if (!options_of(session)->keep_fresh || session->fresh_timer.armed)
+    if (options_of(session)->no_refresh || session->fresh_timer.armed)
         return;
     uint32_t period_ms = timeout_ms(session) >= 6 ? (uint32_t)timeout_ms(session) / 6 : 1;
     /* Without memory for the timer the belief runs out early, which is safe. */
@@ -595,28 +595,52 @@ int ls_session_start(struct ls_session *session)
     return err;
 }
 
+static bool is_closing(const void *about)
+{
+    const struct ls_session *session = about;
+    return session->closing;
+}
+
+static void end_session(struct ls_session *session)
+{
+    session->state = LS_STATE_CLOSED;
+    session->failure = LS_ECLOSED;
+    ls_env_timer_stop(session->env, &session->reopen_timer);
+    forget_session(session);
+    lock_session_each(session, fail_if_pending);
+    lock_session_each(session, lock_mutex_session_lost);
+    lock_queue_deliver(session);
+    lock_queue_wait_quiet(session);
+    close_handle(session);
+    session->events = 0;
+    lock_queue_deliver(session);
+    session->listeners = NULL;
+    lock_queue_wait_quiet(session);
+}
+
+/* Closes a session that no other thread is closing. Another one that would close it waits until this is done, and is gone
+ * before this returns: then the session's memory may go. */
+static int close_session(struct ls_session *session)
+{
+    session->closing = 1;
+    int rc = session->loan ? lock_loan_end(session) : LS_OK;
+    if (rc != LS_ELOST)
+        end_session(session);
+    session->closing = 0;
+    lock_queue_wake(session);
+    lock_queue_wait_alone(session);
+    return rc;
+}
+
 int ls_session_close(struct ls_session *session)
 {
-    if (ls_env_in_callback(session->env))
+    struct ls_env *env = session->env;
+    if (ls_env_in_callback(env))
         return LS_EDEADLK;
-    ls_env_lock(session->env);
-    int rc = session->loan ? lock_loan_end(session) : LS_OK;
-    if (session->state != LS_STATE_CLOSED && rc != LS_ELOST) {
-        session->state = LS_STATE_CLOSED;
-        session->failure = LS_ECLOSED;
-        ls_env_timer_stop(session->env, &session->reopen_timer);
-        forget_session(session);
-        lock_session_each(session, fail_if_pending);
-        lock_session_each(session, lock_mutex_session_lost);
-        lock_queue_deliver(session);
-        lock_queue_wait_quiet(session);
-        close_handle(session);
-        session->events = 0;
-        lock_queue_deliver(session);
-        session->listeners = NULL;
-    }
-    lock_queue_wait_quiet(session);
-    ls_env_unlock(session->env);
+    ls_env_lock(env);
+    lock_queue_wait(session, is_closing, session);
+    int rc = session->state != LS_STATE_CLOSED ? close_session(session) : LS_OK;
+    ls_env_unlock(env);
     return rc;
 }
 

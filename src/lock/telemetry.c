@@ -212,8 +212,8 @@ void lock_telemetry_waits(const struct lock_claim *claim)
 {
     LOCK_COUNT(claim, waits);
     end_handover(claim, false);
-    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: owner %llu waits", claim->place->path,
-                       (unsigned long long)claim->owner);
+    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: %s %llu waits", claim->place->path,
+                       LOCK_WHO(claim));
 }
 
 static enum ls_log_level level_of_failure(int rc)
@@ -224,17 +224,16 @@ static enum ls_log_level level_of_failure(int rc)
 void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc)
 {
     struct ls_session *session = claim->place->session;
-    unsigned long long owner = claim->owner;
     end_handover(claim, !rc);
     if (rc) {
         LOCK_COUNT(claim, failures);
-        lock_telemetry_log(session, level_of_failure(rc), "%s: owner %llu has not got the lock: %s (%d)",
-                           claim->place->path, owner, ls_strerror(rc), zk_rc);
+        lock_telemetry_log(session, level_of_failure(rc), "%s: %s %llu has not got the lock: %s (%d)",
+                           claim->place->path, LOCK_WHO(claim), ls_strerror(rc), zk_rc);
         return;
     }
     LOCK_COUNT(claim, grants);
-    lock_telemetry_log(session, LS_LOG_DEBUG, "%s: owner %llu has got the lock, token 0x%llx",
-                       claim->place->path, owner, (unsigned long long)claim->czxid);
+    lock_telemetry_log(session, LS_LOG_DEBUG, "%s: %s %llu has got the lock, token 0x%llx",
+                       claim->place->path, LOCK_WHO(claim), (unsigned long long)claim->czxid);
 }
 
 void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc)
@@ -244,20 +243,19 @@ void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, 
                        claim->place->path, what, zk_rc);
 }
 
-void lock_telemetry_lost(const struct lock_claim *claim)
+void lock_telemetry_lost(const struct lock_claim *claim, const char *how)
 {
     LOCK_COUNT(claim, losses);
-    lock_telemetry_log(claim->place->session, LS_LOG_WARNING,
-                       "%s: owner %llu has lost the lock with its session", claim->place->path,
-                       (unsigned long long)claim->owner);
+    lock_telemetry_log(claim->place->session, LS_LOG_WARNING, "%s: %s %llu has lost the lock with %s",
+                       claim->place->path, LOCK_WHO(claim), how);
 }
 
 /* ---- revocation ---- */
 
 void lock_telemetry_asked(const struct lock_claim *claim)
 {
-    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: owner %llu is asked to give the lock back",
-                       claim->place->path, (unsigned long long)claim->owner);
+    lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: %s %llu is asked to give the lock back",
+                       claim->place->path, LOCK_WHO(claim));
 }
 
 void lock_telemetry_revoked(const struct lock_claim *claim)
@@ -282,8 +280,8 @@ void lock_telemetry_missed(const struct lock_claim *claim, int zk_rc)
 {
     LOCK_COUNT(claim, revoke_misses);
     lock_telemetry_log(claim->place->session, level_of_miss(zk_rc),
-                       "%s: owner %llu cannot hear whether it is asked to give the lock back (%d)",
-                       claim->place->path, (unsigned long long)claim->owner, zk_rc);
+                       "%s: %s %llu cannot hear whether it is asked to give the lock back (%d)",
+                       claim->place->path, LOCK_WHO(claim), zk_rc);
 }
 
 void lock_telemetry_asks(struct ls_session *session, const char *path)
@@ -324,12 +322,14 @@ int ls_session_counters(const struct ls_session *session, struct ls_session_coun
 
 int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *out)
 {
-    const struct ls_mutex_counters *counters = mutex->session ? mutex_counters(mutex) : NULL;
+    struct ls_session *session = lock_mutex_lock(mutex);
+    const struct ls_mutex_counters *counters = session ? mutex_counters(mutex) : NULL;
+    if (counters)
+        *out = *counters;
+    if (session)
+        ls_env_unlock(session->env);
     if (!counters)
         return LS_EINVAL;
-    ls_env_lock(mutex->session->env);
-    *out = *counters;
-    ls_env_unlock(mutex->session->env);
     out->awake = NULL;
     out->awoken = (struct ls_stamp){0};
     return LS_OK;

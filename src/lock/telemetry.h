@@ -26,12 +26,17 @@ void lock_telemetry_event(struct ls_session *session, enum ls_session_event even
 void lock_telemetry_count(const struct lock_claim *claim, size_t field);
 #define LOCK_COUNT(claim, field) lock_telemetry_count((claim), offsetof(struct ls_mutex_counters, field))
 
+/* A claim's owner for a format of "%s %llu": a thread by its number, or an owner that the program has numbered. */
+#define LOCK_WHO(claim)                                                                                      \
+    ((claim)->owner & LS_ENV_THREAD ? "thread" : "owner"),                                                   \
+        (unsigned long long)((claim)->owner & ~LS_ENV_THREAD)
+
 /* Turns in a claim's life. */
 void lock_telemetry_waits(const struct lock_claim *claim);
 void lock_telemetry_woken(const struct lock_claim *claim);
 void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
 void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc);
-void lock_telemetry_lost(const struct lock_claim *claim);
+void lock_telemetry_lost(const struct lock_claim *claim, const char *how); /* "its session" */
 
 /* A holder has found a request to give the lock back, and its owner is told; its read for such requests has failed.
  * A request of ours was sent to the holder at a path, and was answered. */

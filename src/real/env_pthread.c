@@ -52,6 +52,8 @@ struct ls_env {
     struct armed *armed;
     uint32_t last_id;
     uint32_t followers;
+    atomic_uint inside;  /* threads between ls_env_lock() and ls_env_unlock(), those that sleep included */
+    pthread_cond_t left; /* ls_env_pthread_close() sleeps here until it is the only one */
     bool led;
     bool stopping;
 };
@@ -62,12 +64,16 @@ _Static_assert(sizeof(pthread_cond_t) <= sizeof(struct ls_waiter), "a waiter hol
 
 void ls_env_lock(struct ls_env *env)
 {
+    atomic_fetch_add(&env->inside, 1);
     if (pthread_mutex_lock(&env->mutex))
         abort();
 }
 
 void ls_env_unlock(struct ls_env *env)
 {
+    atomic_fetch_sub(&env->inside, 1);
+    if (env->stopping)
+        pthread_cond_signal(&env->left);
     if (pthread_mutex_unlock(&env->mutex))
         abort();
 }
@@ -143,7 +149,7 @@ uint64_t ls_env_self(struct ls_env *env)
     static _Thread_local uint64_t self;
     (void)env;
     if (!self)
-        self = atomic_fetch_add(&last, 1) + 1;
+        self = LS_ENV_THREAD | (atomic_fetch_add(&last, 1) + 1);
     return self;
 }
 
@@ -384,12 +390,16 @@ int ls_env_pthread_open(struct ls_env **env)
         goto destroy_mutex;
     if (init_condition(&opened->lead))
         goto destroy_changed;
+    if (init_condition(&opened->left))
+        goto destroy_lead;
     if (add_runners(opened)) {
-        ls_env_pthread_close(opened);
+        (void)ls_env_pthread_close(opened);
         return LS_ENOMEM;
     }
     *env = opened;
     return LS_OK;
+destroy_lead:
+    pthread_cond_destroy(&opened->lead);
 destroy_changed:
     pthread_cond_destroy(&opened->changed);
 destroy_mutex:
@@ -399,21 +409,35 @@ free_memory:
     return LS_ENOMEM;
 }
 
-void ls_env_pthread_close(struct ls_env *env)
+/* Callers who were answered by the close of their session may not have returned yet. */
+static void await_callers(struct ls_env *env)
 {
+    ls_env_lock(env);
+    while (atomic_load(&env->inside) > 1)
+        pthread_cond_wait(&env->left, &env->mutex);
+    ls_env_unlock(env);
+}
+
+int ls_env_pthread_close(struct ls_env *env)
+{
+    if (ls_env_in_callback(env))
+        return LS_EDEADLK;
     ls_env_lock(env);
     env->stopping = true;
     pthread_cond_broadcast(&env->changed);
     pthread_cond_broadcast(&env->lead);
     ls_env_unlock(env);
     join_runners(env); /* none is added any more: only a call adds one, and the sessions are closed */
+    await_callers(env);
     while (env->armed) {
         struct armed *armed = env->armed;
         env->armed = armed->next;
         free(armed);
     }
+    pthread_cond_destroy(&env->left);
     pthread_cond_destroy(&env->lead);
     pthread_cond_destroy(&env->changed);
     pthread_mutex_destroy(&env->mutex);
     free(env);
+    return LS_OK;
 }

@@ -196,9 +196,9 @@ static enum real_end do_rounds(struct worker *worker)
 /* Every other worker keeps its belief fresh with syncs, so that both ways are run. */
 static int open_lock(struct worker *worker)
 {
-    static const struct ls_session_options plain = {.margin_percent = REAL_MARGIN_PERCENT};
-    static const struct ls_session_options fresh = {.margin_percent = REAL_MARGIN_PERCENT,
-                                                    .keep_fresh = true};
+    static const struct ls_session_options plain = {.margin_percent = REAL_MARGIN_PERCENT,
+                                                    .no_refresh = true};
+    static const struct ls_session_options fresh = {.margin_percent = REAL_MARGIN_PERCENT};
     const struct real_job *job = worker->job;
     zoo_set_debug_level((ZooLogLevel)0);
     int rc = ls_env_pthread_open(&worker->env);

@@ -244,6 +244,7 @@ static void line_warned(struct narrator *narrator, const struct event *event)
     append(narrator, " %s",
            event->code == LS_WARN_FOREIGN_CHILD ? "foreign-child"
            : event->code == LS_WARN_LEFT_BEHIND ? "left-behind"
+           : event->code == LS_WARN_NODE_GONE   ? "node-gone"
                                                 : "-");
 }
 

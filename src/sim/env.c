@@ -78,7 +78,7 @@ bool ls_env_in_callback(struct ls_env *env)
 uint64_t ls_env_self(struct ls_env *env)
 {
     (void)env;
-    return 1;
+    return LS_ENV_THREAD | 1;
 }
 
 /* ---- stamps ---- */

@@ -113,6 +113,50 @@ static void refused_owner_is_violated(void **state)
     judge_close(&judge);
 }
 
+/* Somebody else has deleted the node. The owner is told by a release, or is granted the lock anew. */
+static void lost_hold_may_be_refused_or_granted_anew(void **state)
+{
+    struct judge judge;
+    (void)state;
+    assert_int_equal(CODE_LOST, LS_ELOST);
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    deleted(&judge, A, 10, 20);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ELOST);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ELOST);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    deleted(&judge, A, 10, 20);
+    asked(&judge, A);
+    created(&judge, A, 21);
+    granted(&judge, A, 21);
+    released(&judge, A);
+    deleted(&judge, A, 21, 22);
+    freed(&judge, A);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void hold_that_stands_is_not_lost(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ELOST);
+    assert_violated(&judge, EVENT_REFUSED, "was refused");
+    judge_close(&judge);
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    asked(&judge, A);
+    granted(&judge, A, 10);
+    assert_violated(&judge, EVENT_GRANTED, "at depth 1, expected 2");
+    judge_close(&judge);
+}
+
 static void refused_cancel_is_not_a_release(void **state)
 {
     struct judge judge;
@@ -261,6 +305,8 @@ int main(void)
         cmocka_unit_test(freed_at_the_first_level_is_violated),
         cmocka_unit_test(release_by_another_is_violated),
         cmocka_unit_test(refused_owner_is_violated),
+        cmocka_unit_test(lost_hold_may_be_refused_or_granted_anew),
+        cmocka_unit_test(hold_that_stands_is_not_lost),
         cmocka_unit_test(refused_cancel_is_not_a_release),
         cmocka_unit_test(wrong_depths_are_violated),
         cmocka_unit_test(answers_nobody_asked_for_are_violated),

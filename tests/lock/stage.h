@@ -146,7 +146,9 @@ static inline void stage_on_freed(struct ls_mutex *mutex, uint64_t owner, int rc
 static inline void stage_on_warning(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning)
 {
     stage_add(stage.told, "%s warned %s", stage_who(mutex, owner),
-              warning == LS_WARN_FOREIGN_CHILD ? "foreign-child" : "left-behind");
+              warning == LS_WARN_FOREIGN_CHILD ? "foreign-child"
+              : warning == LS_WARN_LEFT_BEHIND ? "left-behind"
+                                               : "node-gone");
     stage_report(mutex, owner, (struct ls_report){.kind = LS_REPORT_WARNING, .rc = (int)warning});
 }
 
@@ -347,6 +349,7 @@ static inline void stage_set(int processes)
 {
     memset(&stage, 0, sizeof stage);
     world_options_default(&stage.options);
+    stage.session.no_refresh = true; /* a test that wants syncs says so */
     stage.options.recipe = &stage_recipe;
     stage.options.processes = processes;
     for (int p = 0; p < processes; p++) {

@@ -103,12 +103,12 @@ static void a_release_that_the_expiry_overtakes_is_answered_once(void **state)
     stage_end();
 }
 
-static void a_release_of_a_removed_node_is_fine(void **state)
+static void a_release_of_a_removed_node_tells_of_the_loss(void **state)
 {
     (void)state;
     holding();
     play("remove /locks/x", "a release", "settle");
-    told("a freed");
+    told("a freed ELOST");
     asked("delete");
     stage_end();
 }
@@ -382,7 +382,7 @@ int main(void)
         cmocka_unit_test(a_release_by_a_dead_handle_ends_with_the_session),
         cmocka_unit_test(a_release_of_a_dying_session_ends_with_it),
         cmocka_unit_test(a_release_that_the_expiry_overtakes_is_answered_once),
-        cmocka_unit_test(a_release_of_a_removed_node_is_fine),
+        cmocka_unit_test(a_release_of_a_removed_node_tells_of_the_loss),
         cmocka_unit_test(a_release_that_is_forbidden_says_so_and_leaves_the_node),
         cmocka_unit_test(the_next_acquire_does_not_count_the_node_of_the_last),
         cmocka_unit_test(a_cancelled_waiter_removes_its_watch_and_node_in_one_flight),

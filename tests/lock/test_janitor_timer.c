@@ -43,7 +43,7 @@ static void b_waits(const struct ls_retry_policy *retry, bool keep_fresh)
     stage.options.locks = 2;
     stage.options.lock_path[1] = "/locks/y";
     stage.session.retry = retry;
-    stage.session.keep_fresh = keep_fresh;
+    stage.session.no_refresh = !keep_fresh;
     stage_ready();
     play("a acquire x", "settle", "b acquire y", "settle", "b acquire x", "settle");
     stage_forget();

@@ -127,7 +127,7 @@ static const struct pin layout[] = {
     SIZE(ls_session_options, 64),
     FIELD(ls_session_options, retry, 0),
     FIELD(ls_session_options, margin_percent, 8),
-    FIELD(ls_session_options, keep_fresh, 12),
+    FIELD(ls_session_options, no_refresh, 12),
     FIELD(ls_session_options, read_only, 13),
     FIELD(ls_session_options, auth, 16),
     FIELD(ls_session_options, auth_count, 24),

@@ -199,7 +199,7 @@ static void ready(void)
     refusals = 0;
     losses = 0;
     no_timer = false;
-    borrower_options = (struct ls_session_options){0};
+    borrower_options = (struct ls_session_options){.no_refresh = true};
     stage_set(1);
     stage.options.used_directory = true;
     stage_ready();
@@ -600,7 +600,7 @@ static void a_close_is_woken_by_an_answer_that_says_nothing(void **state)
 {
     (void)state;
     ready();
-    borrower_options.keep_fresh = true;
+    borrower_options.no_refresh = false;
     stage_job(0, close_own);
     stage_job(0, lend);
     play("settle");

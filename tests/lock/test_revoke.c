@@ -606,25 +606,32 @@ static void a_release_while_the_link_is_down_takes_the_watch_along(void **state)
     stage_end();
 }
 
-static void a_removed_node_is_not_read_for_ever(void **state)
+static void release_what_is_lost(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_release_start(&probe->mutex[0], 1), LS_ELOST);
+    assert_int_equal(ls_mutex_release_start(&probe->mutex[0], 1), LS_ENOTOWNER);
+}
+
+static void a_hold_whose_node_is_removed_is_lost(void **state)
 {
     (void)state;
     held(1);
     char line[FAKEZK_PATH_MAX + 8];
     snprintf(line, sizeof line, "remove %s", stage.node[0]);
     play(line, "settle");
-    told("");
+    told("a warned node-gone");
     asked("");
+    assert_int_equal(world_belief(stage.world, 0, 0, 0), LS_NOT_HELD);
     play("cut a keep=0 apply=0 rc=-4", "settle");
     told("a suspended; a reconnected");
-    asked("sync"); /* the belief's */
-    play("a release", "settle");
-    told("a freed");
+    asked(""); /* nothing is held */
+    stage_job(0, release_what_is_lost);
+    told("");
     assert_clean(0);
     stage_end();
 }
 
-static void a_node_that_is_gone_when_it_is_read_is_left_alone(void **state)
+static void a_node_that_is_gone_when_it_is_read_is_a_loss(void **state)
 {
     (void)state;
     ready(1);
@@ -634,7 +641,7 @@ static void a_node_that_is_gone_when_it_is_read_is_left_alone(void **state)
     snprintf(line, sizeof line, "remove %s", stage.node[0]);
     stage_forget();
     play(line, "settle");
-    told("");
+    told("a warned node-gone");
     asked("");
     assert_int_equal(fakezk_watches(0), 0);
     stage_end();
@@ -974,8 +981,8 @@ int main(void)
         cmocka_unit_test(a_read_that_waits_for_the_timer_is_sent_at_the_reconnect),
         cmocka_unit_test(a_request_of_an_outage_is_told_once_at_its_end),
         cmocka_unit_test(a_release_while_the_link_is_down_takes_the_watch_along),
-        cmocka_unit_test(a_removed_node_is_not_read_for_ever),
-        cmocka_unit_test(a_node_that_is_gone_when_it_is_read_is_left_alone),
+        cmocka_unit_test(a_hold_whose_node_is_removed_is_lost),
+        cmocka_unit_test(a_node_that_is_gone_when_it_is_read_is_a_loss),
         cmocka_unit_test(a_node_that_cannot_be_removed_keeps_no_watch),
         cmocka_unit_test(a_watch_on_a_node_that_stays_is_removed_when_the_client_takes_the_request),
         cmocka_unit_test(a_watch_on_a_node_that_stays_is_removed_again_after_a_pause),

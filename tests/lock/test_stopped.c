@@ -129,7 +129,7 @@ static void holding_x(bool keep_fresh)
     timed(1);
     stage.options.locks = 2;
     stage.options.lock_path[1] = "/other/y";
-    stage.session.keep_fresh = keep_fresh;
+    stage.session.no_refresh = !keep_fresh;
     stage_open();
     play("pass 200", "a acquire x", "pass 200");
     stage_forget();

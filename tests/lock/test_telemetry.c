@@ -457,7 +457,9 @@ static void reads_that_fail_are_counted_and_logged(void **state)
     begin_to_listen();
     snprintf(line, sizeof line, "remove %s", stage.node[0]);
     play(line, "settle");
-    told("W /locks/x: owner 1 cannot hear whether it is asked to give the lock back (-101)");
+    told("W /locks/x: owner 1 cannot hear whether it is asked to give the lock back (-101); W /locks/x: "
+         "owner 1 has "
+         "lost the lock with its node; a warned node-gone");
     expect_revocations(0, 0, 0, 1);
     stage_end();
 }

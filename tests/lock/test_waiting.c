@@ -272,7 +272,7 @@ static void the_parent_vanishes_while_one_waits(void **state)
     told("b granted");
     assert_int_equal(stage.nodes, 1);
     play("a release", "settle");
-    told("a freed"); /* no node is as good as a deleted one (F82) */
+    told("a freed ELOST"); /* somebody else has deleted the node of the hold */
     play("b release", "settle");
     told("b freed");
     assert_clean(0);

@@ -178,7 +178,7 @@ bool __wrap_ls_env_in_callback(struct ls_env *e)
 uint64_t __wrap_ls_env_self(struct ls_env *e)
 {
     (void)e;
-    return (uint64_t)fibre_self() + 1;
+    return LS_ENV_THREAD | ((uint64_t)fibre_self() + 1);
 }
 
 /* ---- time: only a timer that fires shows that some has passed ---- */
