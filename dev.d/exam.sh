@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The exam: recipes with mistakes that were made from the public headers alone, by authors who did not know what the properties
+# see. Which of them does the suite find, and under the right name?
+#
+# Each tests/exam/NAME.c says in a line `/* breaks: PROPERTY */` which promise its mistake breaks; compiled with -DFIXED it is
+# correct. NAME.scn is a directed scenario in which the mistake can be seen.
+
+EXAM_PAGE=reports/exam.md
+EXAM_FIRST=tests/exam/first.tsv
+
+help_exam()
+{
+    cat <<'TEXT'
+usage: ./dev exam [--rewrite] [NAME...]
+
+Runs the standard suite with each recipe of tests/exam and prints a line for each: found (the first situation that fails names the
+property that the mistake breaks), wrong name (it fails, and names others), or missed. A scenario beside each recipe shows its
+mistake; with -DFIXED the recipe passes that scenario, and the suite. With --rewrite it also writes reports/exam.md. NAME is the
+beginning of a name; then nothing is written.
+
+exit status: 0 unless a recipe that is mended fails, or a scenario does not show its mistake
+
+examples:
+  ./dev exam
+  ./dev exam levels_outlive
+  ./dev exam --rewrite
+TEXT
+}
+
+# exam_violated FILE.json: the violated properties of the first situation that fails, in one line; nothing if none does.
+exam_violated()
+{
+    awk '/"verdict":"violated"/ {
+        all = $0; sub(/.*"properties":\{/, "", all); sub(/\}.*/, "", all)
+        count = split(all, pair, ","); text = ""
+        for (i = 1; i <= count; i++)
+            if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); text = text (text == "" ? "" : " ") pair[i] }
+        name = $0; sub(/.*"scenario":"/, "", name); sub(/".*/, "", name); sub(/.*\//, "", name); sub(/\.scn$/, "", name)
+        print name, text; exit }' "$1"
+}
+
+# exam_answer WANTED VIOLATED...: found, wrong-name or missed.
+exam_answer()
+{
+    local wanted=$1 name
+    shift
+    (($# > 0)) || { echo missed; return; }
+    for name in "$@"; do
+        [[ $name != "$wanted" ]] || { echo found; return; }
+    done
+    echo wrong-name
+}
+
+# exam_one LOCKSTEP FOLDER SCRATCH SOURCE: one line `NAME WANTED ANSWER SITUATION VIOLATED...`; what is not as it should be goes to SCRATCH/wrong.
+exam_one()
+{
+    local lockstep=$1 folder=$2 scratch=$3 source=$4 name wanted first situation
+    name=$(basename "$source" .c)
+    wanted=$(sed -n 's|^/\* breaks: \([a-z_]*\) \*/$|\1|p' "$source")
+    "$lockstep" run --quiet --recipe "$folder/$name-fixed.so" --out "$scratch/out" "${source%.c}.scn" &>"$scratch/log" ||
+        echo "$name: mended, it does not pass its scenario" >>"$scratch/wrong"
+    if "$lockstep" run --quiet --no-shrink --recipe "$folder/$name.so" --out "$scratch/out" "${source%.c}.scn" &>"$scratch/log"; then
+        echo "$name: its scenario does not show the mistake" >>"$scratch/wrong"
+    fi
+    "$lockstep" check --suite --no-shrink --json --recipe "$folder/$name.so" --out "$scratch/out" >"$scratch/json" 2>"$scratch/log" || true
+    first=$(exam_violated "$scratch/json")
+    situation=${first%% *}
+    # shellcheck disable=SC2086
+    echo "$name $wanted $(exam_answer "$wanted" ${first#"$situation"}) ${situation:--} ${first#"$situation"}"
+    rm -rf "$scratch/out"
+}
+
+# exam_collect LOCKSTEP FOLDER SCRATCH [NAME...]: a line for each recipe, to SCRATCH/answers and standard output.
+exam_collect()
+{
+    local lockstep=$1 folder=$2 scratch=$3 source
+    shift 3
+    : >"$scratch/answers"
+    : >"$scratch/wrong"
+    for source in tests/exam/*.c; do
+        zoo_wanted "$(basename "$source" .c)" "$@" || continue
+        exam_one "$lockstep" "$folder" "$scratch" "$source" | tee -a "$scratch/answers"
+    done
+    exam_count "$scratch/answers"
+}
+
+# The last line: how many of each.
+exam_count()
+{
+    awk '{ n[$3]++ } END { printf "%d found, %d missed, %d wrong name\n", n["found"], n["missed"], n["wrong-name"] }' "$1"
+}
+
+exam_page()
+{
+    cat <<'TEXT'
+<!-- written by ./dev exam --rewrite -->
+# The exam
+
+The recipes of [tests/exam](../tests/exam) have one mistake each. Their authors had the public headers and no other part of this
+project, so nobody chose a mistake by whether it is found. `check --suite` runs with each of them. *Found* means that the first
+situation that fails names the property that the mistake breaks. The list is never shortened.
+
+TEXT
+    printf 'First run: %s. Now: %s.\n\n' "$(exam_count "$EXAM_FIRST")" "$(exam_count "$1/answers")"
+    printf '| mistake | breaks | first run | now | first situation that fails | violated there |\n|---|---|---|---|---|---|\n'
+    awk 'NR == FNR { first[$1] = $3; next }
+        { text = ""; for (i = 5; i <= NF; i++) text = text (i > 5 ? ", " : "") $i
+          printf "| %s | %s | %s | %s | %s | %s |\n", $1, $2, first[$1], $3, $4, text }' "$EXAM_FIRST" "$1/answers"
+}
+
+cmd_exam()
+{
+    local rewrite=0 scratch
+    if [[ ${1:-} == --rewrite ]]; then
+        rewrite=1
+        shift
+    fi
+    source dev.d/setup.sh
+    source dev.d/build.sh
+    source dev.d/zoo.sh
+    setup_groups run test
+    step "build release" build_preset release ON lockstep exam || exit 1
+    scratch=$(mktemp -d)
+    exam_collect build/release/lockstep build/release/exam "$scratch" "$@"
+    if ((rewrite && $# == 0)) && [[ ! -s $scratch/wrong ]]; then
+        mkdir -p "$(dirname "$EXAM_PAGE")"
+        exam_page "$scratch" >"$EXAM_PAGE"
+    fi
+    cat "$scratch/wrong"
+    [[ ! -s $scratch/wrong ]] || exit 1
+    rm -rf "$scratch"
+}
