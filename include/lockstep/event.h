@@ -47,7 +47,9 @@ enum event_kind {
     /* The coordinator: the committed log and its sessions. */
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
                            code = 1 if it is a contender: an ephemeral child of the lock's directory */
-    EVENT_NODE_DELETED, /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion */
+    EVENT_NODE_DELETED, /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion;
+                           owner = 1 + the process whose request deleted it while the session of the node lived, 0 =
+                           the operator, a server, the session was over already, or unknown (a real server) */
     EVENT_SESSION_OPENED,  /* process, session: committed */
     EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand */
     EVENT_SESSION_CLOSED,  /* process, session: its nodes are gone from the committed log */
@@ -124,7 +126,7 @@ struct event {
     uint8_t kind;     /* enum event_kind */
     uint8_t process;  /* index, or EVENT_PROCESS_NONE */
     uint8_t lock;     /* index, or EVENT_LOCK_NONE */
-    uint8_t owner;    /* thread of the process */
+    uint8_t owner;    /* thread of the process; see NODE_DELETED and WOKEN */
     int32_t code;     /* see kind */
     int64_t zxid;     /* see kind */
     int64_t cause;    /* see kind */

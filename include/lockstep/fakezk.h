@@ -117,6 +117,9 @@ struct fakezk_event {
     const char *path; /* NULL if none */
     const char *data; /* effects: NULL if it sets nothing */
     int32_t data_size;
+    uint8_t
+        actor; /* NODE_DELETED: 1 + the client whose request deleted it while the session of the node lived; 0 = the
+                      operator, a server, or the session was over already */
 };
 
 typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);

@@ -136,7 +136,8 @@ void attempt_finish(struct attempt *attempt)
 
 static void finish_release(struct attempt *attempt)
 {
-    if (attempt->releasing)
+    bool silent = textbook_defects_of(attempt->book)->frees_silently && !attempt->book->session;
+    if (attempt->releasing && !silent)
         textbook_report(
             attempt->book,
             &(struct ls_report){.kind = LS_REPORT_FREED, .lock = attempt->lock, .owner = attempt->owner});
@@ -295,6 +296,8 @@ static void create_answered(struct attempt *attempt, int rc, const char *path, c
         create_lost(attempt, rc);
     else if (attempt->abandoned)
         clean_up(attempt);
+    else if (rc == ZNONODE && attempt->trying && textbook_defects_of(attempt->book)->busy_if_new)
+        attempt_fail(attempt, LS_EBUSY);
     else if (rc == ZNONODE) {
         attempt->parent_end = 0;
         attempt_go(attempt, ATTEMPT_MAKING_PARENT);
@@ -871,11 +874,38 @@ void attempt_go(struct attempt *attempt, enum attempt_state state)
         refused(attempt, rc);
 }
 
+/* Nothing waits for the answer. */
+static void on_dropped(int rc, const void *data)
+{
+    struct textbook *book = (struct textbook *)(uintptr_t)data;
+    (void)rc;
+    ls_env_callback_enter(book->env);
+    ls_env_callback_leave(book->env);
+}
+
+static void drop_node(struct attempt *attempt)
+{
+    char path[TEXTBOOK_PATH_MAX];
+    own_path(attempt, path);
+    attempt->dropped = zoo_adelete(attempt->book->zh, path, -1, on_dropped, attempt->book) == ZOK;
+}
+
+void attempt_suspended(struct attempt *attempt)
+{
+    bool waits = !attempt->abandoned && !attempt->releasing && attempt->state != ATTEMPT_HELD &&
+                 attempt->state != ATTEMPT_DONE;
+    if (textbook_defects_of(attempt->book)->times_out_early && waits)
+        attempt_fail(attempt, LS_ETIMEDOUT);
+}
+
 void attempt_reconnected(struct attempt *attempt)
 {
     bool asks = attempt->state == ATTEMPT_LISTING || attempt->state == ATTEMPT_WATCHING ||
                 attempt->state == ATTEMPT_SYNCING;
     bool idle = attempt->state == ATTEMPT_WAITING || (attempt->stalled && asks);
+    if (textbook_defects_of(attempt->book)->drops_node && attempt->state == ATTEMPT_HELD &&
+        !attempt->dropped && !attempt->releasing)
+        drop_node(attempt);
     if (textbook_defects_of(attempt->book)->resets && idle && attempt->named && !attempt->abandoned)
         attempt_go(attempt, ATTEMPT_DELETING);
     else if (attempt->stalled)

@@ -85,6 +85,14 @@
       keeps_for_itself)                                                                                      \
     X(revokes_by_force, "broken-revokes-by-force", "at_most_one_believer",                                   \
       "takes a lock away by deleting its holder's node instead of asking for it", revokes_by_force)          \
+    X(drops_node, "broken-drops-node", "hold_keeps_its_node",                                                \
+      "deletes the node of its hold when a broken link is back, and goes on holding", drops_node)            \
+    X(times_out_early, "broken-times-out-early", "answers_have_reasons",                                     \
+      "tells waiters that their time is up when the link is down, whatever their deadline", times_out_early) \
+    X(busy_if_new, "broken-busy-if-new", "answers_have_reasons",                                             \
+      "tells a try that the lock is busy if its directory was missing", busy_if_new)                         \
+    X(frees_silently, "broken-frees-silently", "answers_have_reasons",                                       \
+      "does not answer a release whose session is lost on the way", frees_silently)                          \
     X(locks_twice, "broken-locks-twice", "contract_is_kept",                                                 \
       "takes the mutex that it holds when its predecessor is gone before it can be watched", locks_twice)    \
     X(fails_at_once, "broken-fails-at-once", BROKEN_NOTHING_TO_JUDGE,                                        \

@@ -183,6 +183,8 @@ static void on_disconnected(struct textbook *book)
         return;
     book->suspended = true;
     report_session(book, LS_REPORT_SUSPENDED);
+    for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
+        attempt_suspended(attempt);
 }
 
 /* Session events reach every watcher (F4); this one is the default watcher only, so each is heard once. */
@@ -443,6 +445,7 @@ enum ls_belief textbook_query(const void *state, int lock, int owner)
     const struct attempt *attempt = find(book, lock, owner, true);
     if (attempt) {
         bool fresh = book->connected && ls_env_elapsed_ms(book->env, &attempt->fresh) * 2 < book->timeout_ms;
+        fresh = fresh && !attempt->dropped;
         belief = fresh || textbook_defects_of(book)->keeps_belief ? LS_HELD : LS_UNKNOWN;
     }
     ls_env_unlock(book->env);

@@ -48,6 +48,8 @@ struct textbook_defects {
     bool expects_create;      /* looks for the node of a lost create until it finds it */
     bool cancel_leaves_node;  /* an ended acquire leaves its node (Z21) */
     bool gives_up_cleanup;    /* tries once to remove the node of an ended acquire (Z25) */
+    bool times_out_early;     /* tells waiters that their time is up as soon as the link is down */
+    bool busy_if_new;         /* tells a try that the lock is busy if it had to make the directory */
     bool waits_out_outage;    /* answers at the deadline only if it is connected */
     /* Releasing. */
     bool gives_up_release; /* tries once to delete its node on release (CURATOR-45) */
@@ -55,6 +57,9 @@ struct textbook_defects {
     bool never_deletes;    /* reports a release complete without deleting the node */
     bool frees_at_first;   /* the first release frees, however deep the lock is held */
     bool frees_for_anyone; /* frees whoever holds it, for whoever asks */
+    bool drops_node;       /* deletes the node of a hold when the link is back, and goes on holding */
+    bool
+        frees_silently; /* does not answer a release when the session is lost before the delete is answered */
     bool revokes_by_force; /* deletes the node of whom it should ask to give the lock back */
     /* Losses. */
     bool keeps_belief;        /* believes to hold whatever happens to link and session (Z35) */
@@ -110,6 +115,7 @@ struct attempt {
     bool abandoned;                 /* the caller has its answer: clean up */
     bool releasing;                 /* the last release was taken; FREED is owed */
     bool watching;                  /* a watch stands on `ahead` */
+    bool dropped;                   /* its node was deleted while it is held (a defect) */
     bool overdue;                   /* its deadline passed during an outage (a defect) */
     uint8_t parent_end;             /* MAKING_PARENT: length of the ancestor being created */
     uint8_t id[16];                 /* in the node's name; new for each session */
@@ -199,6 +205,9 @@ void attempt_reconnected(struct attempt *attempt);
 
 /* The node of a release that waits is deleted now (a defect). */
 void attempt_release_late(struct attempt *attempt);
+
+/* The link went down: nothing, or the wrong answer (a defect). */
+void attempt_suspended(struct attempt *attempt);
 
 /* A wake-up of a waiting attempt. */
 void attempt_woken(struct attempt *attempt, bool by_session);

@@ -13,10 +13,17 @@
  * never first at once, and one node carries one grant only, which is why two owners of one process on the
  * same node are refused.
  *
+ * A hold whose node was deleted by a request of some process goes on all the same: its session lives, and its owner was
+ * told nothing. So its node stays as a ghost (GHOST_HELD) until the hold ends, and a grant beside it is two holders at
+ * once. Without such a deletion there is no such ghost.
+ *
  * It does not see: what anybody believes, nor how long; a grant to an owner who already holds (one level
  * deeper); which node is meant when a process has several and the token names none of them (then the oldest
  * free one counts). */
 #include <check/properties.h>
+
+#define GHOST_TAKEN 0x01u /* a request of some process deleted it while its session lived */
+#define GHOST_HELD 0x02u  /* and an owner holds on it */
 
 /* True if another owner of the process holds on that node. */
 static const struct check_record *other_owner(struct check_table *table, const struct event *event,
@@ -27,6 +34,26 @@ static const struct check_record *other_owner(struct check_table *table, const s
          claim = table_next_lock(table, claim))
         if (claim->process == event->process && claim->owner != event->owner &&
             (claim->flags & CLAIM_HOLDING) && claim->a == czxid)
+            return claim;
+    return NULL;
+}
+
+/* A hold that the owner has beside this grant, by a node that a process deleted; or, if that is how the grant itself stands,
+ * by any other node. */
+static const struct check_record *hold_beside(struct check_table *table, const struct event *event,
+                                              const struct check_record *node)
+{
+    struct check_record *ghost, *claim;
+    for (ghost = table_first_lock(table, RECORD_GHOST, event->lock); ghost;
+         ghost = table_next_lock(table, ghost))
+        if ((ghost->flags & GHOST_HELD) && ghost->a != node->a)
+            return ghost;
+    if (node->kind != RECORD_GHOST || (node->flags & GHOST_TAKEN) == 0)
+        return NULL;
+    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
+         claim = table_next_lock(table, claim))
+        if ((claim->flags & CLAIM_HOLDING) && claim->a != node->a &&
+            ledger_node(table, event->lock, claim->a))
             return claim;
     return NULL;
 }
@@ -54,6 +81,48 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     if (other)
         check_violate(note, "%s was granted %s to owner %d on the node that owner %d holds it with", WHO,
                       WHAT, event->owner, other->owner);
+    const struct check_record *beside = hold_beside(table, event, node);
+    if (beside)
+        check_violate(note,
+                      "%s was granted %s while %s holds it; a process had deleted the node of one of them",
+                      WHO, WHAT, check_process_name(context, beside->process).text);
+}
+
+/* The ghost that the grant stands on, if a process made it one. */
+static void keep_ghost(struct check_table *table, const struct event *event)
+{
+    struct check_record *node = ledger_grant(table, event, RECORD_GHOST);
+    if (node && node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN))
+        node->flags |= GHOST_HELD;
+}
+
+typedef bool (*is_over_fn)(const struct check_record *ghost, const struct event *event);
+
+static void drop_ghosts(struct check_table *table, const struct event *event, is_over_fn is_over)
+{
+    struct check_record *ghost = table_first(table, RECORD_GHOST);
+    while (ghost) {
+        if (is_over(ghost, event)) {
+            table_drop(table, ghost);
+            ghost = table_first(table, RECORD_GHOST);
+        } else
+            ghost = table_next(table, ghost);
+    }
+}
+
+static bool is_wait_over(const struct check_record *ghost, const struct event *event)
+{
+    return ghost->lock == event->lock && ghost->process == event->process && (ghost->flags & GHOST_HELD) == 0;
+}
+
+static bool is_loss_told(const struct check_record *ghost, const struct event *event)
+{
+    return ghost->process == event->process && (ghost->flags & GHOST_HELD);
+}
+
+static bool is_session_over(const struct check_record *ghost, const struct event *event)
+{
+    return ghost->b == event->session && (ghost->flags & GHOST_HELD);
 }
 
 /* Ghosts answer the question of the waits that are under way; with the last of them they go. */
@@ -63,16 +132,38 @@ static void forget_ghosts(struct check_table *table, const struct event *event)
         table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
     int mine = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == mine)
-        table_drop_lock(table, RECORD_GHOST, event->lock, event->process);
+        drop_ghosts(table, event, is_wait_over);
+}
+
+static void forget_released(struct check_table *table, const struct event *event)
+{
+    const struct check_record *claim =
+        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    struct check_record *ghost =
+        claim ? table_get_exact(table, RECORD_GHOST, event->lock, event->process, 0, claim->a) : NULL;
+    if (ghost && (ghost->flags & GHOST_HELD) && event->code == 0)
+        table_drop(table, ghost);
+}
+
+static bool is_held(struct check_table *table, const struct event *event)
+{
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, event->lock);
+    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == event->zxid))
+        claim = table_next_lock(table, claim);
+    return claim != NULL;
 }
 
 static void remember_ghost(struct check_table *table, const struct event *event)
 {
     const struct check_record *first = ledger_first(table, event->lock);
-    if (event->code != 1 || !first || first->a != event->zxid)
+    if (event->code != 1 || !first)
         return;
-    if (ledger_claims(table, event->lock, first->process, CLAIM_WAITING))
-        table_put(table, RECORD_GHOST, event->lock, first->process, 0, event->zxid, event->session);
+    bool taken = event->owner != 0;
+    bool held = taken && is_held(table, event);
+    bool waited = first->a == event->zxid && ledger_claims(table, event->lock, first->process, CLAIM_WAITING);
+    if (held || waited)
+        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags =
+            (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -80,8 +171,10 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     switch (event->kind) {
     case EVENT_GRANTED:
-        if (!(ledger_holds(table, event) && event->code > 1))
+        if (!(ledger_holds(table, event) && event->code > 1)) {
             judge_grant(table, context, event, note);
+            keep_ghost(table, event);
+        }
         forget_ghosts(table, event);
         break;
     case EVENT_FAILED:
@@ -89,6 +182,15 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     case EVENT_NODE_DELETED:
         remember_ghost(table, event);
+        break;
+    case EVENT_RELEASED:
+        forget_released(table, event);
+        break;
+    case EVENT_LOST:
+        drop_ghosts(table, event, is_loss_told);
+        break;
+    case EVENT_SESSION_CLOSING:
+        drop_ghosts(table, event, is_session_over);
         break;
     case EVENT_EXPIRED: /* what is granted on them now is granted on a node of another session */
     case EVENT_CRASHED:
@@ -106,6 +208,7 @@ const struct property check_at_most_one_holder = {
     .blind_to = "what clients believe; grants to an owner who already holds",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_NODE_DELETED) |
+             EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_SESSION_CLOSING) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,

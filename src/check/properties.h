@@ -22,5 +22,7 @@ extern const struct property check_bounded_work;
 extern const struct property check_can_always_be_served;
 extern const struct property check_served_under_weak_fairness;
 extern const struct property check_contract_is_kept;
+extern const struct property check_hold_keeps_its_node;
+extern const struct property check_answers_have_reasons;
 
 #endif

@@ -43,6 +43,10 @@ enum record_kind {
                   */
     RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait, depth = those that may
                        come of owners who gave up */
+    RECORD_GONE, /* hold_keeps_its_node: lock, process; a = czxid, deleted by a request while its process waits */
+    RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
+                      answered; a = the moment of its deadline */
+    RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
 };
@@ -53,7 +57,7 @@ struct check_record {
     uint8_t process; /* 0 if the kind has none */
     uint8_t owner;   /* 0 if the kind has none */
     uint16_t flags;  /* see kind */
-    uint16_t depth;  /* CLAIM and CREATES only */
+    uint16_t depth;  /* CLAIM, CREATES and ANSWER only */
     int64_t a;       /* see kind; part of the order */
     int64_t b;       /* see kind */
 };
@@ -81,6 +85,10 @@ struct check_table {
 
 /* LS_ELOST: in REFUSED it says that the hold was lost, in FREED that it had been lost before. */
 #define CODE_LOST (-8)
+/* LS_EBUSY, LS_ETIMEDOUT and LS_ECANCELED in FAILED, likewise. */
+#define CODE_BUSY (-3)
+#define CODE_TIMED_OUT (-4)
+#define CODE_CANCELED (-5)
 
 /* ---- the table ---- */
 

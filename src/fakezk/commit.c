@@ -476,6 +476,14 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
 
 /* ---- announcing, firing, forwarding ---- */
 
+/* 1 + the client, if its request took the node away while the node's session lived; else 0. A closing session takes its own
+ * nodes: it is no longer in the log then. */
+static uint8_t actor_of(int client, const struct zk_txn *txn)
+{
+    bool stays = txn->session == 0 || fakezk_session_live(txn->session);
+    return client != (int)FAKEZK_NONE && stays ? (uint8_t)(client + 1) : 0;
+}
+
 static void announce(int client, const struct zk_txn *txn)
 {
     struct fakezk_event event = {.client = (uint8_t)client, .path = txn->bytes};
@@ -488,6 +496,7 @@ static void announce(int client, const struct zk_txn *txn)
     } else if (txn->rec.tag == TXN_DELETE) {
         event.kind = FAKEZK_NODE_DELETED;
         event.client = txn->client > 0 ? (uint8_t)(txn->client - 1) : event.client;
+        event.actor = actor_of(client, txn);
         event.zxid = txn->counter;
         event.cause = txn->zxid;
         event.ephemeral = txn->session != 0;

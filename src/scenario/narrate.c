@@ -265,7 +265,9 @@ static void line_doubts(struct narrator *narrator, const struct event *event)
 /* A contender's path says nothing that a reader wants but its number. */
 static void line_node(struct narrator *narrator, const struct event *event)
 {
-    begin_event(narrator, event, event->kind == EVENT_NODE_CREATED ? "created" : "deleted");
+    struct event plain = *event;
+    plain.owner = 0; /* here it is no thread */
+    begin_event(narrator, &plain, event->kind == EVENT_NODE_CREATED ? "created" : "deleted");
     const char *path = event->path ? event->path : "-", *number = path;
     for (const char *at = path; event->code == 1 && (at = strstr(at, "lock-")) != NULL;) {
         at += strlen("lock-");

@@ -86,6 +86,11 @@ static const struct situation situations[] = {
     {"broken-steps-aside", 2, 1, false, NULL},
     {"broken-keeps-for-itself", 2, 1, false, NULL},
     {"broken-revokes-by-force", 2, 1, true, "a acquire; settle; b acquire; settle; b revoke"},
+    {"broken-drops-node", 1, 1, false, "a acquire; settle; cut a keep=0 apply=0 rc=-4"},
+    {"broken-times-out-early", 2, 1, false,
+     "a acquire; settle; b acquire; settle; cut b keep=0 apply=0 rc=-4; settle; a release; settle"},
+    {"broken-busy-if-new", 1, 1, false, "settle; a try; settle; ?a release"},
+    {"broken-frees-silently", 1, 1, false, "a acquire; settle; a release;" SESSION_ENDS},
     {"broken-locks-twice", 3, 1, false, BETWEEN_LIST_AND_WATCH},
     {"broken-fails-at-once", 2, 1, false, "a acquire; settle; b acquire"},
 };
@@ -181,6 +186,25 @@ static void every_broken_recipe_is_caught(void **state)
     }
 }
 
+/* What no other property sees. */
+static void some_are_caught_by_one_property_alone(void **state)
+{
+    static const char *const alone[] = {"broken-drops-node", "broken-times-out-early", "broken-busy-if-new",
+                                        "broken-frees-silently"};
+    (void)state;
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
+        const struct ls_recipe *recipe = recipe_named(alone[i]);
+        const struct situation *situation = situations;
+        while (strcmp(situation->recipe, alone[i]) != 0)
+            situation++;
+        struct stage stage;
+        open_situation(&stage, situation, recipe, 1);
+        play(&stage, situation->script);
+        assert_int_equal(stage.stats.violated, 1u << check_position(recipe->breaks));
+        stage_close(&stage);
+    }
+}
+
 static void without_the_defect_it_passes(void **state)
 {
     (void)state;
@@ -236,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_recipe_has_one_situation_and_each_property_a_recipe),
         cmocka_unit_test(every_broken_recipe_is_caught),
+        cmocka_unit_test(some_are_caught_by_one_property_alone),
         cmocka_unit_test(without_the_defect_it_passes),
         cmocka_unit_test(what_fails_at_once_is_not_judged),
     };

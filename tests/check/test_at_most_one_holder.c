@@ -210,6 +210,95 @@ static void locks_are_kept_apart(void **state)
     judge_close(&judge);
 }
 
+static void deleted_by(struct judge *judge, int process, int64_t czxid, int actor)
+{
+    show(judge, (struct event){.kind = EVENT_NODE_DELETED,
+                               .process = (uint8_t)process,
+                               .owner = (uint8_t)(actor + 1),
+                               .code = 1,
+                               .zxid = czxid,
+                               .session = SESSION(process)});
+}
+
+/* A holds, and then its node goes by a request of that process. */
+static void rob(struct judge *judge, int actor)
+{
+    judge_open(judge, PROPERTY, false);
+    asked(judge, A);
+    created(judge, A, 10);
+    granted(judge, A, 10);
+    asked(judge, B);
+    created(judge, B, 11);
+    deleted_by(judge, A, 10, actor);
+    assert_verdict(judge, CHECK_HOLDS);
+}
+
+static void grant_beside_a_hold_whose_node_was_deleted_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int actor = A; actor <= B; actor++) {
+        rob(&judge, actor);
+        granted(&judge, B, 11);
+        assert_violated(&judge, EVENT_GRANTED, "process 1 was granted lock 0 while process 0 holds it");
+        judge_close(&judge);
+    }
+}
+
+/* The node of a waiter goes by a request, and it is granted the lock all the same: before another, or after it. */
+static void grant_on_a_deleted_node_beside_a_hold_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        asked(&judge, B);
+        created(&judge, B, 11);
+        deleted_by(&judge, A, 10, A);
+        granted(&judge, order == 0 ? A : B, order == 0 ? 10 : 11);
+        assert_verdict(&judge, CHECK_HOLDS);
+        granted(&judge, order == 0 ? B : A, order == 0 ? 11 : 10);
+        assert_violated(&judge, EVENT_GRANTED, "holds it; a process had deleted the node of one of them");
+        judge_close(&judge);
+    }
+}
+
+static void hold_that_ended_is_not_beside(void **state)
+{
+    static const enum event_kind ends[] = {EVENT_RELEASED, EVENT_LOST, EVENT_SESSION_CLOSING, EVENT_EXPIRED,
+                                           EVENT_CRASHED};
+    struct judge judge;
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        rob(&judge, A);
+        if (ends[i] == EVENT_RELEASED)
+            released(&judge, A);
+        else
+            on(&judge, ends[i], A);
+        granted(&judge, B, 11);
+        assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void node_that_the_operator_deleted_is_no_hold(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    asked(&judge, B);
+    created(&judge, B, 11);
+    deleted(&judge, A, 10, 20);
+    granted(&judge, B, 11);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
 static void without_grants_it_is_not_judged(void **state)
 {
     struct judge judge;
@@ -240,6 +329,10 @@ int main(void)
         cmocka_unit_test(second_owner_behind_the_first_is_violated),
         cmocka_unit_test(lying_token_is_violated),
         cmocka_unit_test(locks_are_kept_apart),
+        cmocka_unit_test(grant_beside_a_hold_whose_node_was_deleted_is_violated),
+        cmocka_unit_test(grant_on_a_deleted_node_beside_a_hold_is_violated),
+        cmocka_unit_test(hold_that_ended_is_not_beside),
+        cmocka_unit_test(node_that_the_operator_deleted_is_no_hold),
         cmocka_unit_test(without_grants_it_is_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

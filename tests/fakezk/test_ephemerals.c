@@ -174,6 +174,46 @@ static void test_close_ends_the_session_at_once(void **state)
     bench_saw("x deleted /p/0");
 }
 
+/* Of the last node that was deleted: 1 + the client whose request did it, while its session lived. */
+static int actor(void)
+{
+    bench_run();
+    return bench.event[FAKEZK_NODE_DELETED].actor;
+}
+
+static void test_a_delete_names_the_client_that_asked_for_it(void **state)
+{
+    (void)state;
+    bench_node("/p");
+    zhandle_t *zh = holder(0, 3);
+    zhandle_t *other = bench_connected(1, "w");
+    assert_int_equal(bench_delete(zh, "d", "/p/0", -1), ZOK);
+    assert_int_equal(actor(), 1);
+    assert_int_equal(bench_delete(other, "d", "/p/1", -1), ZOK);
+    assert_int_equal(actor(), 2);
+    assert_int_equal(bench.event[FAKEZK_NODE_DELETED].client, 0); /* whose node it was */
+    assert_true(fakezk_operator_remove("/p/2"));
+    assert_int_equal(actor(), 0);
+    assert_int_equal(bench.events[FAKEZK_NODE_DELETED], 3);
+}
+
+static void test_who_deletes_after_the_session_is_not_named(void **state)
+{
+    (void)state;
+    bench_node("/p");
+    holder(0, 2);
+    zhandle_t *other = bench_connected(1, "w");
+    assert_true(fakezk_expire(fakezk_session(0, 0)));
+    assert_int_equal(bench_delete(other, "d", "/p/0", -1), ZOK);
+    bench_step(FAKEZK_APPLY, 1);
+    assert_int_equal(bench.events[FAKEZK_NODE_DELETED], 1);
+    assert_int_equal(bench.event[FAKEZK_NODE_DELETED].actor, 0);
+    bench_step(FAKEZK_BURY, 0);
+    assert_int_equal(bench.events[FAKEZK_NODE_DELETED], 2);
+    assert_int_equal(bench.event[FAKEZK_NODE_DELETED].actor, 0); /* the server takes the rest */
+    bench_run();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
 int main(void)
@@ -186,6 +226,8 @@ int main(void)
         TEST(test_a_session_opened_after_the_end_does_not_see_it),
         TEST(test_sessions_of_one_moment_end_in_any_order),
         TEST(test_close_ends_the_session_at_once),
+        TEST(test_a_delete_names_the_client_that_asked_for_it),
+        TEST(test_who_deletes_after_the_session_is_not_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

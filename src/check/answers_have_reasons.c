@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Every answer has a reason, and every question has an answer.
+ *
+ * Formula. Let A = ASKED of an owner with a timeout, and F = FAILED, its answer.
+ *   - If F says "timed out", the timeout of A was more than 0; with a clock, F comes at time(A) + timeout or later.
+ *   - If F says "canceled", CANCELED of the owner stands between A and F.
+ *   - If F says "busy", the timeout of A was 0, and at some moment from A to F the lock was not free: a contender node
+ *     stood beside the one that the acquire created, or the process was not connected.
+ *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
+ *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
+ *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
+ *   SESSION_CLOSING, and from LOST to CONNECTED.
+ * A process that crashed or stopped is owed nothing.
+ *
+ * That no acquire has two answers is judged by release_matches_acquire; that an acquire without an end is not forgotten
+ * beside a free lock, by no_lost_wakeup; that a deadline is not missed, by deadline_is_kept.
+ *
+ * It does not see: other codes; a busy lock that another owner of the same process could have had. */
+#include <check/properties.h>
+
+#define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
+#define ANSWER_TRY 0x02u      /* asked without waiting */
+#define ANSWER_EXCUSED 0x04u  /* the lock was not free at some moment since it was asked for */
+#define ANSWER_CANCELED 0x08u
+/* depth: releases whose FREED has still to come */
+
+static struct check_record *answer_of(struct check_table *table, const struct event *event)
+{
+    return table_get(table, RECORD_ANSWER, event->lock, event->process, event->owner);
+}
+
+static struct check_record *make(struct check_table *table, const struct event *event)
+{
+    struct check_record *answer = answer_of(table, event);
+    return answer ? answer : table_put(table, RECORD_ANSWER, event->lock, event->process, event->owner, 0, 0);
+}
+
+static void settle(struct check_table *table, struct check_record *answer)
+{
+    if (answer->flags == 0 && answer->depth == 0)
+        table_drop(table, answer);
+}
+
+static bool waits(struct check_table *table, const struct event *event)
+{
+    const struct check_record *claim =
+        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    return claim && (claim->flags & CLAIM_WAITING);
+}
+
+static bool is_connected(struct check_table *table, int process)
+{
+    const struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);
+    return record && (record->flags & PROCESS_UP) && !table_get(table, RECORD_APART, 0, process, 0);
+}
+
+static void begin(struct check_table *table, const struct check_context *context, const struct event *event)
+{
+    if (event->code < 0 || waits(table, event))
+        return;
+    bool free = is_connected(table, event->process) && !table_first_lock(table, RECORD_NODE, event->lock);
+    struct check_record *answer = make(table, event);
+    if (event->code > 0) {
+        answer->flags = ANSWER_DEADLINE;
+        answer->a = context->timed ? event->now_ms + event->code : 0;
+    } else
+        answer->flags = (uint16_t)(ANSWER_TRY | (free ? 0 : ANSWER_EXCUSED));
+}
+
+static void judge_failed(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    const struct check_record *answer = answer_of(table, event);
+    unsigned flags = answer ? answer->flags : 0;
+    if (event->code != CODE_TIMED_OUT && event->code != CODE_CANCELED && event->code != CODE_BUSY)
+        return;
+    note->premises = 1;
+    if (event->code == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
+        check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
+                      event->owner, WHAT);
+    else if (event->code == CODE_TIMED_OUT && context->timed && event->now_ms < answer->a)
+        check_violate(note, "%s (owner %d) was told that its time for %s is up %lld ms before its deadline",
+                      WHO, event->owner, WHAT, (long long)(answer->a - event->now_ms));
+    else if (event->code == CODE_CANCELED && (flags & ANSWER_CANCELED) == 0)
+        check_violate(note, "%s (owner %d) was told that its acquire of %s was cancelled, but it was not",
+                      WHO, event->owner, WHAT);
+    else if (event->code == CODE_BUSY && (flags & ANSWER_TRY) == 0)
+        check_violate(note, "%s (owner %d) was told that %s is busy, but it asked to wait for it", WHO,
+                      event->owner, WHAT);
+    else if (event->code == CODE_BUSY && (flags & ANSWER_EXCUSED) == 0)
+        check_violate(note, "%s (owner %d) was told that %s is busy, but it was free all the time", WHO,
+                      event->owner, WHAT);
+}
+
+/* The acquire has its answer; what is owed to releases stays. */
+static void end(struct check_table *table, const struct event *event)
+{
+    struct check_record *answer = answer_of(table, event);
+    if (!answer || !waits(table, event))
+        return;
+    answer->flags = 0;
+    answer->a = 0;
+    settle(table, answer);
+}
+
+static void observe_canceled(struct check_table *table, const struct event *event)
+{
+    if (waits(table, event))
+        make(table, event)->flags |= ANSWER_CANCELED;
+}
+
+static void observe_released(struct check_table *table, const struct event *event, struct check_note *note)
+{
+    if (event->code != 0)
+        return;
+    note->premises = 1;
+    make(table, event)->depth++;
+}
+
+static void observe_freed(struct check_table *table, const struct event *event)
+{
+    struct check_record *answer = answer_of(table, event);
+    if (!answer || answer->depth == 0)
+        return;
+    answer->depth--;
+    settle(table, answer);
+}
+
+/* The first contender of a process that tries may be its own; any other makes the lock one that is not free. */
+static void observe_created(struct check_table *table, const struct event *event)
+{
+    struct check_record *answer;
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+        return;
+    bool beside = table_first_lock(table, RECORD_NODE, event->lock) != NULL;
+    for (answer = table_first_lock(table, RECORD_ANSWER, event->lock); answer;
+         answer = table_next_lock(table, answer))
+        if ((answer->flags & ANSWER_TRY) && (beside || answer->process != event->process))
+            answer->flags |= ANSWER_EXCUSED;
+}
+
+static void observe_outage(struct check_table *table, const struct event *event)
+{
+    struct check_record *answer;
+    for (answer = table_first(table, RECORD_ANSWER); answer; answer = table_next(table, answer))
+        if (answer->process == event->process && (answer->flags & ANSWER_TRY))
+            answer->flags |= ANSWER_EXCUSED;
+}
+
+/* Most sessions are lost behind a link that is down. One that is lost while the link is up was replaced without a word:
+ * then the recipe has to open another. */
+static void observe_lost(struct check_table *table, const struct event *event)
+{
+    if (is_connected(table, event->process))
+        table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
+    observe_outage(table, event);
+}
+
+static void judge_rest(struct check_table *table, const struct check_context *context,
+                       struct check_note *note)
+{
+    struct check_record *answer;
+    for (answer = table_first(table, RECORD_ANSWER); answer; answer = table_next(table, answer)) {
+        struct check_name who = check_process_name(context, answer->process);
+        struct check_name what = check_lock_name(context, answer->lock);
+        if (!ledger_answerable(table, answer->process))
+            continue;
+        if (answer->depth > 0)
+            check_violate(note, "at rest %s (owner %d) has no answer to its release of %s", who.text,
+                          answer->owner, what.text);
+        if (answer->flags & ANSWER_CANCELED)
+            check_violate(note,
+                          "at rest %s (owner %d) has no answer about %s, though it cancelled its acquire",
+                          who.text, answer->owner, what.text);
+        if (answer->flags & ANSWER_TRY)
+            check_violate(note, "at rest %s (owner %d) has no answer to its try to get %s", who.text,
+                          answer->owner, what.text);
+    }
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    switch (event->kind) {
+    case EVENT_ASKED:
+        begin(table, context, event);
+        break;
+    case EVENT_FAILED:
+        if (waits(table, event))
+            judge_failed(table, context, event, note);
+        end(table, event);
+        break;
+    case EVENT_GRANTED:
+        end(table, event);
+        break;
+    case EVENT_CANCELED:
+        observe_canceled(table, event);
+        break;
+    case EVENT_RELEASED:
+        observe_released(table, event, note);
+        break;
+    case EVENT_FREED:
+        observe_freed(table, event);
+        break;
+    case EVENT_NODE_CREATED:
+        observe_created(table, event);
+        break;
+    case EVENT_LOST:
+        observe_lost(table, event);
+        break;
+    case EVENT_CONNECTED:
+        table_drop_process(table, RECORD_APART, event->process);
+        break;
+    case EVENT_LINK_DOWN:
+    case EVENT_EXPIRED:
+    case EVENT_AUTH_FAILED:
+    case EVENT_SESSION_CLOSING:
+        observe_outage(table, event);
+        break;
+    case EVENT_REST:
+        judge_rest(table, context, note);
+        break;
+    default: /* the process is gone, and nothing is owed to it */
+        table_drop_process(table, RECORD_ANSWER, event->process);
+        table_drop_process(table, RECORD_APART, event->process);
+        break;
+    }
+}
+
+/* What is owed to a release is looked at at rest. An outage and another contender excuse alike, in either order. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_FREED || event->kind == EVENT_CANCELED || event->kind == EVENT_CONNECTED ||
+           event->kind == EVENT_LINK_DOWN;
+}
+
+const struct property check_answers_have_reasons = {
+    .name = "answers_have_reasons",
+    .sentence = "who is told timed out, canceled or busy has given reason for it, and every release, try and "
+                "cancelled acquire is answered",
+    .premise = "acquires that ended timed out, canceled or busy, and releases",
+    .blind_to = "other errors; how soon an answer comes; whether a busy lock became free in time",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
+             EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) |
+             EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_CONNECTED) |
+             EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
+             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_process = 1,
+    .records_per_contender = 1,
+    .is_local = is_local,
+    .observe = observe,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A hold keeps its node until it is released.
+ *
+ * Formula. A hold H of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST or CRASHED. node(H) is
+ * the contender node whose czxid is the token; if the token names none, the oldest free node of the process.
+ *   - No NODE_DELETED of node(H) that names an actor comes between the two.
+ *   - No GRANTED has a token whose node was deleted before, by a NODE_DELETED that names an actor, while its process
+ *     waited.
+ * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes by the
+ * operator, by a server (also by one with a planted defect) and after the end of the session name none.
+ *
+ * A deletion while no owner of the process waits needs no memory: a token that is older than its acquire is judged by
+ * at_most_one_holder.
+ *
+ * It does not see: whether the process knew that its node would go; deletes on a real server, whose actor is unknown. */
+#include <check/properties.h>
+
+static const struct check_record *holder_on(struct check_table *table, const struct event *event)
+{
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, event->lock);
+    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == event->zxid))
+        claim = table_next_lock(table, claim);
+    return claim;
+}
+
+static void judge_deleted(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner == 0)
+        return;
+    const struct check_record *holder = holder_on(table, event);
+    if (holder)
+        check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
+                      check_process_name(context, event->owner - 1).text, (long long)event->zxid,
+                      check_process_name(context, holder->process).text, holder->owner, WHAT);
+    else if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+        table_put(table, RECORD_GONE, event->lock, event->process, 0, event->zxid, 0);
+}
+
+static void judge_granted(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    if (ledger_holds(table, event) && event->code > 1)
+        return;
+    note->premises = 1;
+    if (table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->zxid))
+        check_violate(note, "%s was granted %s on its node (czxid %lld), which a process had deleted", WHO,
+                      WHAT, (long long)event->zxid);
+}
+
+/* The nodes that went answer the question of the waits that are under way. */
+static void forget(struct check_table *table, const struct event *event)
+{
+    const struct check_record *claim =
+        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    int mine = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
+    if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == mine)
+        table_drop_lock(table, RECORD_GONE, event->lock, event->process);
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    switch (event->kind) {
+    case EVENT_NODE_DELETED:
+        judge_deleted(table, context, event, note);
+        break;
+    case EVENT_GRANTED:
+        judge_granted(table, context, event, note);
+        forget(table, event);
+        break;
+    case EVENT_FAILED:
+        forget(table, event);
+        break;
+    default: /* the session of these nodes is over, or the process */
+        table_drop_process(table, RECORD_GONE, event->process);
+        break;
+    }
+}
+
+const struct property check_hold_keeps_its_node = {
+    .name = "hold_keeps_its_node",
+    .sentence = "no process deletes the node of a hold before its release, nor is granted the lock on a node "
+                "that is gone",
+    .premise = "grants",
+    .blind_to =
+        "deletes by the operator, by servers and after the session; a real server, which names nobody",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_contender = 2,
+    .observe = observe,
+};

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+#include <check/state.h>
+#include <lockstep/error.h>
+
+#define PROPERTY "answers_have_reasons"
+#define FOR_EVER (-1)
+#define TRY 0
+
+static void open_up(struct judge *judge, bool timed)
+{
+    judge_open(judge, PROPERTY, timed);
+    up_all(judge);
+}
+
+static void ask(struct judge *judge, int process, int timeout_ms)
+{
+    lock_event(judge, EVENT_ASKED, process, 0, timeout_ms);
+}
+
+static void answer(struct judge *judge, int process, int rc)
+{
+    lock_event(judge, EVENT_FAILED, process, 0, rc);
+}
+
+static void assert_forgotten(const struct judge *judge)
+{
+    for (const struct check_record *record = ((const struct check_table *)judge->block)->record;
+         (const char *)record < (const char *)judge->block + check_set_live_bytes(judge->block); record++)
+        assert_true(record->kind != RECORD_ANSWER && record->kind != RECORD_APART);
+}
+
+static void codes_are_those_of_the_interface(void **state)
+{
+    (void)state;
+    assert_int_equal(CODE_BUSY, LS_EBUSY);
+    assert_int_equal(CODE_TIMED_OUT, LS_ETIMEDOUT);
+    assert_int_equal(CODE_CANCELED, LS_ECANCELED);
+}
+
+static void deadlines_hold(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        open_up(&judge, timed != 0);
+        judge.now_ms = 50;
+        ask(&judge, A, 100);
+        judge.now_ms = 150;
+        answer(&judge, A, LS_ETIMEDOUT);
+        assert_verdict(&judge, CHECK_HOLDS);
+        assert_forgotten(&judge);
+        judge_close(&judge);
+    }
+}
+
+static void timeouts_without_a_deadline_are_violated(void **state)
+{
+    static const int timeouts[] = {FOR_EVER, TRY};
+    struct judge judge;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        open_up(&judge, false);
+        ask(&judge, A, timeouts[i]);
+        answer(&judge, A, LS_ETIMEDOUT);
+        assert_violated(&judge, EVENT_FAILED, "but it set no deadline");
+        judge_close(&judge);
+    }
+}
+
+static void a_timeout_before_its_deadline_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_up(&judge, true);
+    judge.now_ms = 50;
+    ask(&judge, A, 100);
+    judge.now_ms = 149;
+    answer(&judge, A, LS_ETIMEDOUT);
+    assert_violated(&judge, EVENT_FAILED, "1 ms before its deadline");
+    judge_close(&judge);
+}
+
+static void cancelled_only_after_a_cancel(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_up(&judge, false);
+    lock_event(&judge, EVENT_CANCELED, A, 0, 0); /* of nothing: it is no reason later */
+    ask(&judge, A, FOR_EVER);
+    lock_event(&judge, EVENT_CANCELED, A, 1, 0); /* of another owner */
+    lock_event(&judge, EVENT_CANCELED, A, 0, 0);
+    answer(&judge, A, LS_ECANCELED);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_forgotten(&judge);
+    ask(&judge, A, FOR_EVER);
+    answer(&judge, A, LS_ECANCELED);
+    assert_violated(&judge, EVENT_FAILED, "was cancelled, but it was not");
+    judge_close(&judge);
+}
+
+/* What makes the lock one that is not free, before the try or meanwhile. */
+static void busy_with_a_reason_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int reason = 0; reason < 9; reason++) {
+        judge_open(&judge, PROPERTY, false);
+        if (reason != 0)
+            up_all(&judge);
+        if (reason == 1)
+            created(&judge, B, 10);
+        if (reason == 2)
+            created(&judge, A, 10);
+        if (reason == 3)
+            on(&judge, EVENT_LOST, A); /* the link is up, and the session another */
+        ask(&judge, A, TRY);
+        if (reason == 1)
+            deleted(&judge, B, 10, 20);
+        if (reason == 4) {
+            created(&judge, B, 10);
+            deleted(&judge, B, 10, 20);
+        }
+        if (reason == 5) {
+            created(&judge, A, 10);
+            created(&judge, A, 11); /* of another owner of the process */
+        }
+        if (reason == 6)
+            on(&judge, EVENT_LINK_DOWN, A);
+        if (reason == 7)
+            on(&judge, EVENT_SESSION_CLOSING, A);
+        if (reason == 8)
+            on(&judge, EVENT_EXPIRED, A);
+        answer(&judge, A, LS_EBUSY);
+        assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void busy_without_a_reason_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int reason = 0; reason < 5; reason++) {
+        open_up(&judge, false);
+        if (reason == 1) {
+            created(&judge, B, 10);
+            deleted(&judge, B, 10, 20);
+        }
+        if (reason == 2) {
+            on(&judge, EVENT_LINK_DOWN, A);
+            up(&judge, A);
+        }
+        if (reason == 3) {
+            on(&judge, EVENT_LOST, A);
+            on(&judge, EVENT_CONNECTED, A);
+        }
+        ask(&judge, A, TRY);
+        created(&judge, A, 21); /* its own */
+        if (reason == 4)
+            on(&judge, EVENT_LINK_DOWN, B);
+        answer(&judge, A, LS_EBUSY);
+        assert_violated(&judge, EVENT_FAILED, "is busy, but it was free all the time");
+        judge_close(&judge);
+    }
+}
+
+static void busy_to_a_waiter_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_up(&judge, false);
+    created(&judge, B, 10);
+    ask(&judge, A, 100);
+    answer(&judge, A, LS_EBUSY);
+    assert_violated(&judge, EVENT_FAILED, "but it asked to wait for it");
+    judge_close(&judge);
+}
+
+static void hold(struct judge *judge)
+{
+    open_up(judge, false);
+    ask(judge, A, FOR_EVER);
+    created(judge, A, 10);
+    granted(judge, A, 10);
+}
+
+static void releases_are_answered(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    ask(&judge, A, TRY);
+    granted_to(&judge, A, 0, 10, 2);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 1);
+    rest(&judge);
+    released(&judge, A);
+    freed(&judge, A);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 1);
+    assert_forgotten(&judge);
+    judge_close(&judge);
+}
+
+static void releases_without_an_answer_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int lost = 0; lost < 2; lost++) {
+        hold(&judge);
+        released(&judge, A);
+        if (lost) {
+            on(&judge, EVENT_EXPIRED, A);
+            on(&judge, EVENT_LOST, A);
+            rest(&judge); /* not connected: it may still come */
+            assert_verdict(&judge, CHECK_HOLDS);
+            up(&judge, A);
+        }
+        rest(&judge);
+        assert_violated(&judge, EVENT_REST,
+                        "at rest process 0 (owner 0) has no answer to its release of lock 0");
+        judge_close(&judge);
+    }
+}
+
+static void each_release_has_its_own_answer(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    released(&judge, A);
+    ask(&judge, A, FOR_EVER);
+    created(&judge, A, 11);
+    granted(&judge, A, 11);
+    released(&judge, A);
+    freed(&judge, A);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "no answer to its release");
+    judge_close(&judge);
+}
+
+static void nothing_is_owed_to_the_dead(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    released(&judge, A);
+    on(&judge, EVENT_CRASHED, A);
+    on(&judge, EVENT_RESTARTED, A);
+    up(&judge, A);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_forgotten(&judge);
+    judge_close(&judge);
+}
+
+static void acquires_that_may_not_wait_are_answered(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_up(&judge, false);
+    created(&judge, B, 10);
+    ask(&judge, A, TRY);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "has no answer to its try to get lock 0");
+    judge_close(&judge);
+    open_up(&judge, false);
+    created(&judge, B, 10);
+    ask(&judge, A, FOR_EVER);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    lock_event(&judge, EVENT_CANCELED, A, 0, 0);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "though it cancelled its acquire");
+    judge_close(&judge);
+}
+
+static void other_errors_are_not_judged(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_up(&judge, false);
+    ask(&judge, A, TRY);
+    answer(&judge, A, LS_EZK);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    assert_forgotten(&judge);
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(codes_are_those_of_the_interface),
+        cmocka_unit_test(deadlines_hold),
+        cmocka_unit_test(timeouts_without_a_deadline_are_violated),
+        cmocka_unit_test(a_timeout_before_its_deadline_is_violated),
+        cmocka_unit_test(cancelled_only_after_a_cancel),
+        cmocka_unit_test(busy_with_a_reason_holds),
+        cmocka_unit_test(busy_without_a_reason_is_violated),
+        cmocka_unit_test(busy_to_a_waiter_is_violated),
+        cmocka_unit_test(releases_are_answered),
+        cmocka_unit_test(releases_without_an_answer_are_violated),
+        cmocka_unit_test(each_release_has_its_own_answer),
+        cmocka_unit_test(nothing_is_owed_to_the_dead),
+        cmocka_unit_test(acquires_that_may_not_wait_are_answered),
+        cmocka_unit_test(other_errors_are_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/judge.h>
+
+#define PROPERTY "hold_keeps_its_node"
+#define BY(process) ((process) + 1) /* who deleted it */
+#define BY_NOBODY 0
+
+/* The node of a process goes. */
+static void deleted_by(struct judge *judge, int process, int64_t czxid, int actor)
+{
+    show(judge, (struct event){.kind = EVENT_NODE_DELETED,
+                               .process = (uint8_t)process,
+                               .owner = (uint8_t)actor,
+                               .code = 1,
+                               .zxid = czxid,
+                               .cause = 90,
+                               .session = SESSION(process)});
+}
+
+static void hold(struct judge *judge)
+{
+    judge_open(judge, PROPERTY, false);
+    asked(judge, A);
+    created(judge, A, 10);
+    granted(judge, A, 10);
+    assert_verdict(judge, CHECK_HOLDS);
+}
+
+static void node_that_goes_after_the_release_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    released(&judge, A);
+    deleted_by(&judge, A, 10, BY(A));
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(check_set_live_bytes(judge.block), 16); /* nothing is remembered any more */
+    judge_close(&judge);
+}
+
+static void node_that_a_process_deletes_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    deleted_by(&judge, A, 10, BY(A));
+    assert_violated(&judge, EVENT_NODE_DELETED,
+                    "process 0 deleted the node (czxid 10) with which process 0 (owner 0)");
+    judge_close(&judge);
+    hold(&judge);
+    deleted_by(&judge, A, 10, BY(B));
+    assert_violated(&judge, EVENT_NODE_DELETED,
+                    "process 1 deleted the node (czxid 10) with which process 0 (owner 0)");
+    judge_close(&judge);
+}
+
+static void a_release_of_one_level_does_not_free(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    asked(&judge, A);
+    granted_to(&judge, A, 0, 10, 2);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 1);
+    deleted_by(&judge, A, 10, BY(A));
+    assert_violated(&judge, EVENT_NODE_DELETED, "holds lock 0");
+    judge_close(&judge);
+}
+
+static void operator_and_servers_are_excepted(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    deleted_by(&judge, A, 10, BY_NOBODY);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void what_is_lost_or_dead_holds_no_more(void **state)
+{
+    static const enum event_kind ends[] = {EVENT_LOST, EVENT_CRASHED, EVENT_STOPPED};
+    struct judge judge;
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        hold(&judge);
+        on(&judge, ends[i], A);
+        deleted_by(&judge, A, 10, BY(B));
+        assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void other_nodes_are_not_meant(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    created(&judge, A, 11);
+    deleted_by(&judge, A, 11, BY(A));
+    created(&judge, B, 12);
+    deleted_by(&judge, B, 12, BY(A));
+    show(&judge,
+         (struct event){
+             .kind = EVENT_NODE_DELETED, .process = A, .lock = 1, .owner = BY(B), .code = 1, .zxid = 10});
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+/* A waits; its node goes, by a request, before it is told that it holds. */
+static void grant_on_a_deleted_node_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int actor = BY(A); actor <= BY(B); actor++) {
+        judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        deleted_by(&judge, A, 10, actor);
+        granted(&judge, A, 10);
+        assert_violated(&judge, EVENT_GRANTED, "on its node (czxid 10), which a process had deleted");
+        judge_close(&judge);
+    }
+}
+
+static void grant_on_a_node_that_the_operator_deleted_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    deleted_by(&judge, A, 10, BY_NOBODY);
+    granted(&judge, A, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void grant_on_the_next_node_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    deleted_by(&judge, A, 10, BY(A));
+    created(&judge, A, 11);
+    granted(&judge, A, 11);
+    released(&judge, A);
+    assert_verdict(&judge, CHECK_HOLDS);
+    deleted_by(&judge, A, 11, BY(A));
+    assert_int_equal(check_set_live_bytes(judge.block), 16);
+    judge_close(&judge);
+}
+
+static void without_grants_it_is_not_judged(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    deleted_by(&judge, A, 10, BY(A));
+    failed(&judge, A);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    assert_int_equal(check_set_live_bytes(judge.block), 16);
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(node_that_goes_after_the_release_holds),
+        cmocka_unit_test(node_that_a_process_deletes_is_violated),
+        cmocka_unit_test(a_release_of_one_level_does_not_free),
+        cmocka_unit_test(operator_and_servers_are_excepted),
+        cmocka_unit_test(what_is_lost_or_dead_holds_no_more),
+        cmocka_unit_test(other_nodes_are_not_meant),
+        cmocka_unit_test(grant_on_a_deleted_node_is_violated),
+        cmocka_unit_test(grant_on_a_node_that_the_operator_deleted_holds),
+        cmocka_unit_test(grant_on_the_next_node_holds),
+        cmocka_unit_test(without_grants_it_is_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
