@@ -89,13 +89,12 @@ static void count(enum fuzz_end end)
 static void tell_finding(const uint8_t *data, size_t size)
 {
     static struct outcome outcome;
-    int properties;
+    int properties, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *property = check_all(&properties);
     fuzz_record(&driver, data, size, "build/reports", &outcome);
-    for (int i = 0; i < properties; i++) {
-        if (outcome.stats.violated >> i & 1) {
-            fprintf(stderr, "%s: %s\n", property[i]->name, outcome.stats.finding[i].why);
-        }
+    int count = check_violated(&outcome.stats, UINT32_MAX, violated);
+    for (int i = 0; i < count; i++) {
+        fprintf(stderr, "%s: %s\n", property[violated[i]]->name, outcome.stats.finding[violated[i]].why);
     }
     fprintf(stderr, "replay: lockstep replay %s\n", outcome.trace);
 }

@@ -291,6 +291,27 @@ enum check_verdict check_verdict(const struct check_set *set, const struct check
     return finding->premises ? CHECK_HOLDS : CHECK_NOT_JUDGED;
 }
 
+static bool is_told_before(const struct check_stats *stats, int a, int b)
+{
+    bool holder_a = all[a] == &check_at_most_one_holder, holder_b = all[b] == &check_at_most_one_holder;
+    if (holder_a != holder_b)
+        return holder_a;
+    uint64_t step_a = stats->finding[a].step, step_b = stats->finding[b].step;
+    return step_a != step_b ? step_a < step_b : a < b;
+}
+
+int check_violated(const struct check_stats *stats, uint32_t mask, int positions[CHECK_PROPERTIES_MAX])
+{
+    int count = 0;
+    for (uint32_t left = stats->violated & mask; left; left &= left - 1) {
+        int position = __builtin_ctz(left), at = count++;
+        for (; at > 0 && is_told_before(stats, position, positions[at - 1]); at--)
+            positions[at] = positions[at - 1];
+        positions[at] = position;
+    }
+    return count;
+}
+
 const char *check_verdict_name(enum check_verdict verdict)
 {
     static const char *const names[] = {"not-judged", "holds", "violated"};

@@ -166,6 +166,11 @@ void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx);
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
 
+/* Writes the positions of the violated properties of `mask` in the order in which they are told; returns how many. If two
+ * clients held at once, at_most_one_holder is the first; the others come by the step of their violation, those of one step by
+ * position. */
+int check_violated(const struct check_stats *stats, uint32_t mask, int positions[CHECK_PROPERTIES_MAX]);
+
 /* "holds", "violated", "not-judged". */
 const char *check_verdict_name(enum check_verdict verdict);
 

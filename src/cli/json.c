@@ -28,12 +28,11 @@ static bool add_properties(cJSON *object, const struct outcome *outcome)
 static bool add_message(cJSON *object, const struct outcome *outcome)
 {
     static char text[OUTCOME_TEXT_MAX + CHECK_PROPERTIES_MAX * (CHECK_WHY_MAX + 2)];
+    int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, UINT32_MAX, violated);
     text[0] = 0;
-    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
-        if (outcome->stats.violated >> i & 1) {
-            strcat(text, outcome->stats.finding[i].why);
-            strcat(text, "\n");
-        }
+    for (int i = 0; i < count; i++) {
+        strcat(text, outcome->stats.finding[violated[i]].why);
+        strcat(text, "\n");
     }
     strcat(text, outcome->text);
     return cJSON_AddStringToObject(object, "message", text) != NULL;

@@ -33,10 +33,9 @@ static void write_problem(xmlTextWriterPtr writer, const struct outcome *outcome
                                                               : "failure";
     xmlTextWriterStartElement(writer, BAD_CAST element);
     attribute(writer, "message", verdict_name(outcome->verdict));
-    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
-        if (outcome->stats.violated >> i & 1) {
-            xmlTextWriterWriteFormatString(writer, "%s\n", outcome->stats.finding[i].why);
-        }
+    int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, UINT32_MAX, violated);
+    for (int i = 0; i < count; i++) {
+        xmlTextWriterWriteFormatString(writer, "%s\n", outcome->stats.finding[violated[i]].why);
     }
     xmlTextWriterWriteString(writer, BAD_CAST outcome->text);
     if (outcome->trace[0]) {

@@ -163,16 +163,15 @@ static void tell_story(FILE *out, const struct outcome *outcome)
 static void say_failure(FILE *out, const struct cli_job *job)
 {
     const struct outcome *outcome = job->outcome;
-    int count;
-    const struct property *const *all = check_all(&count);
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&outcome->stats, ~job->scenario.violates, violated);
     for (int i = 0; i < count; i++) {
-        if ((outcome->stats.violated & ~job->scenario.violates) >> i & 1) {
-            const struct check_finding *finding = &outcome->stats.finding[i];
-            fprintf(out, "  %s\n", finding->why);
-            fprintf(out, "FAIL %s  step %llu of %llu", all[i]->name, (unsigned long long)finding->step,
-                    (unsigned long long)outcome->last_steps);
-            say_schedule(out, outcome);
-        }
+        const struct check_finding *finding = &outcome->stats.finding[violated[i]];
+        fprintf(out, "  %s\n", finding->why);
+        fprintf(out, "FAIL %s  step %llu of %llu", all[violated[i]]->name, (unsigned long long)finding->step,
+                (unsigned long long)outcome->last_steps);
+        say_schedule(out, outcome);
     }
     if (outcome->verdict == VERDICT_DIFFERS) {
         fprintf(out, "FAIL %s is not what the file expects\n", job->scenario.input.name);

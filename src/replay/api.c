@@ -144,17 +144,11 @@ static int read_mask(const struct ls_replay *replay, const struct run *run, uint
 
 /* ---- the answer ---- */
 
-/* The first of the violated ones, -1 if none is. */
+/* The first of the violated ones as they are told, -1 if none is. */
 static int first_violated(const struct check_stats *stats, uint32_t mask)
 {
-    int first = -1;
-    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
-        if (stats->violated & mask & 1u << i &&
-            (first < 0 || stats->finding[i].step < stats->finding[first].step)) {
-            first = i;
-        }
-    }
-    return first;
+    int violated[CHECK_PROPERTIES_MAX];
+    return check_violated(stats, mask, violated) > 0 ? violated[0] : -1;
 }
 
 static bool all_judged(const struct run *run, uint32_t mask)

@@ -91,31 +91,31 @@ static void tell_head(const struct replay *replay)
 /* What the last choice led to. */
 static void tell_events(struct replay *replay)
 {
-    int count;
-    const struct property *const *all = check_all(&count);
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    const struct check_stats *stats = &replay->run.stats;
+    int count = check_violated(stats, ~replay->told, violated);
     fputs(narrator_text(replay->run.narrator), replay->out);
     narrator_clear(replay->run.narrator);
     for (int i = 0; i < count; i++) {
-        if ((replay->run.stats.violated & ~replay->told) >> i & 1) {
-            fprintf(replay->out, "%*s! %s: %s\n", INDENT, "", all[i]->name, replay->run.stats.finding[i].why);
-        }
+        fprintf(replay->out, "%*s! %s: %s\n", INDENT, "", all[violated[i]]->name,
+                stats->finding[violated[i]].why);
     }
     replay->told = replay->run.stats.violated;
 }
 
 static enum replay_result tell_end(struct replay *replay)
 {
-    int count;
-    const struct property *const *all = check_all(&count);
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
     const struct check_stats *stats = &replay->run.stats;
+    int count = check_violated(stats, UINT32_MAX, violated);
     fputc('\n', replay->out);
     for (int i = 0; i < count; i++) {
-        if (stats->violated >> i & 1) {
-            fprintf(replay->out, "%s is violated at step %llu of %llu: %s\n", all[i]->name,
-                    (unsigned long long)stats->finding[i].step, (unsigned long long)replay->run.steps,
-                    stats->finding[i].why);
-            fprintf(replay->out, "  promised: %s\n", all[i]->sentence);
-        }
+        const struct check_finding *finding = &stats->finding[violated[i]];
+        fprintf(replay->out, "%s is violated at step %llu of %llu: %s\n", all[violated[i]]->name,
+                (unsigned long long)finding->step, (unsigned long long)replay->run.steps, finding->why);
+        fprintf(replay->out, "  promised: %s\n", all[violated[i]]->sentence);
     }
     const char *trouble = run_trouble(&replay->run);
     if (trouble) {

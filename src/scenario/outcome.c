@@ -102,14 +102,13 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
 /* Names of the properties that the run violates and the scenario does not declare to be, between blanks. */
 static void find_names(const struct run *run, char *text, size_t size)
 {
-    int count;
-    const struct property *const *all = check_all(&count);
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&run->stats, ~run->setup.scenario->violates, violated);
     text[0] = 0;
     for (int i = 0; i < count; i++) {
-        if ((run->stats.violated & ~run->setup.scenario->violates) >> i & 1) {
-            size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "", all[i]->name);
-        }
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "", all[violated[i]]->name);
     }
 }
 

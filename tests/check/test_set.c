@@ -40,6 +40,35 @@ static void only_the_chosen_are_judged(void **state)
     free(block);
 }
 
+static void find_at(struct check_stats *stats, const char *property, uint64_t step)
+{
+    int position = check_position(property);
+    stats->violated |= 1u << position;
+    stats->finding[position].violated = true;
+    stats->finding[position].step = step;
+}
+
+/* Two holders at once come first, then what was violated first. */
+static void the_earliest_violation_is_told_first(void **state)
+{
+    static const char *const order[] = {"at_most_one_holder", "hold_keeps_its_node", "no_orphan_node",
+                                        "answers_have_reasons", "no_stale_effect"};
+    struct check_stats stats = {0};
+    int positions[CHECK_PROPERTIES_MAX];
+    (void)state;
+    assert_int_equal(check_violated(&stats, UINT32_MAX, positions), 0);
+    find_at(&stats, "no_stale_effect", 9);
+    find_at(&stats, "at_most_one_holder", 8);
+    find_at(&stats, "answers_have_reasons", 7);
+    find_at(&stats, "no_orphan_node", 7);
+    find_at(&stats, "hold_keeps_its_node", 3);
+    assert_int_equal(check_violated(&stats, UINT32_MAX, positions), 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(positions[i], check_position(order[i]));
+    assert_int_equal(check_violated(&stats, 1u << check_position("no_stale_effect"), positions), 1);
+    assert_int_equal(positions[0], check_position("no_stale_effect"));
+}
+
 /* A run that needs more records than the block holds is judged no further, and says so. */
 static void a_full_block_is_a_limit(void **state)
 {
@@ -159,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_properties_are_described),
         cmocka_unit_test(only_the_chosen_are_judged),
+        cmocka_unit_test(the_earliest_violation_is_told_first),
         cmocka_unit_test(a_full_block_is_a_limit),
         cmocka_unit_test(order_leaves_no_trace),
         cmocka_unit_test(what_is_over_is_forgotten),
