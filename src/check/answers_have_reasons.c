@@ -11,7 +11,7 @@
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
- *   SESSION_CLOSING, and from LOST to CONNECTED.
+ *   SESSION_CLOSING of a try under way, and from a LOST while the link is up to CONNECTED.
  * A process that crashed or stopped is owed nothing.
  *
  * That no acquire has two answers is judged by release_matches_acquire; that an acquire without an end is not forgotten

@@ -6,13 +6,12 @@
  * Formula. A hold H of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST or CRASHED. node(H) is
  * the contender node whose czxid is the token; if the token names none, the oldest free node of the process.
  *   - No NODE_DELETED of node(H) that names an actor comes between the two.
- *   - No GRANTED has a token whose node was deleted before, by a NODE_DELETED that names an actor, while its process
- *     waited.
+ *   - No GRANTED (of an owner who does not hold) has a token whose node was deleted before, by a NODE_DELETED that
+ *     names an actor, if some owner of the process has waited at every moment since, without CRASHED or EXPIRED.
  * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes by the
  * operator, by a server (also by one with a planted defect) and after the end of the session name none.
  *
- * A deletion while no owner of the process waits needs no memory: a token that is older than its acquire is judged by
- * at_most_one_holder.
+ * A node that was deleted before the wait began is judged by at_most_one_holder, as is one of a former session.
  *
  * It does not see: whether the process knew that its node would go; deletes on a real server, whose actor is unknown. */
 #include <check/properties.h>

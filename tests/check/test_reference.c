@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The formula at the head of a judge, written down once more over a whole list of events, without any memory: slow, and short
+ * enough to be read. On random lists, and on what random runs of correct and broken recipes emit, both find the first
+ * violation at the same event. */
+#include <base/rng.h>
+#include <broken/stage.h>
+#include <check/state.h>
+
+#define LISTS 60000
+#define EVENTS 60
+#define RUNS 400
+#define STEPS 300
+#define RECORDED 4096
+#define PROCESSES 3
+#define OWNERS 2
+
+/* ---- what the formulas have in common ---- */
+
+struct trace_list {
+    const struct event *event;
+    bool timed;
+};
+
+static bool ends_process(const struct event *event, int process)
+{
+    return (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED) && event->process == process;
+}
+
+static bool is_of(const struct event *event, int lock, int process, int owner)
+{
+    return event->lock == lock && event->process == process && event->owner == owner;
+}
+
+static bool is_answer(const struct event *event)
+{
+    return event->kind == EVENT_GRANTED || event->kind == EVENT_FAILED;
+}
+
+/* The acquire that the owner waits for before event i, -1 if there is none. */
+static int pending(const struct trace_list *list, int i, int lock, int process, int owner)
+{
+    int asked = -1;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (ends_process(event, process) || (is_answer(event) && is_of(event, lock, process, owner)))
+            asked = -1;
+        else if (event->kind == EVENT_ASKED && is_of(event, lock, process, owner) && asked < 0)
+            asked = k;
+    }
+    return asked;
+}
+
+/* The grant by which the owner holds before event i, -1 if it does not. A grant at depth 1 begins a hold; a release that is
+ * refused with LS_ELOST ends one. */
+static int holding(const struct trace_list *list, int i, int lock, int process, int owner)
+{
+    int granted = -1;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool lost = event->kind == EVENT_LOST && event->process == process;
+        bool released =
+            event->kind == EVENT_RELEASED && event->code <= 0 && is_of(event, lock, process, owner);
+        bool told =
+            event->kind == EVENT_REFUSED && event->code == CODE_LOST && is_of(event, lock, process, owner);
+        bool anew = granted < 0 || event->code <= 1;
+        if (ends_process(event, process) || lost || released || told)
+            granted = -1;
+        else if (event->kind == EVENT_GRANTED && is_of(event, lock, process, owner) && anew)
+            granted = k;
+    }
+    return granted;
+}
+
+static bool stands(const struct trace_list *list, int i, int lock, int64_t czxid)
+{
+    bool result = false;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->lock == lock && event->code == 1 && event->zxid == czxid &&
+            (event->kind == EVENT_NODE_CREATED || event->kind == EVENT_NODE_DELETED))
+            result = event->kind == EVENT_NODE_CREATED;
+    }
+    return result;
+}
+
+/* ---- hold_keeps_its_node ---- */
+
+static int64_t node_of(const struct trace_list *list, int grant);
+
+static bool is_taken(const struct trace_list *list, int grant, int64_t czxid)
+{
+    const struct event *event = &list->event[grant];
+    for (int owner = 0; owner < OWNERS; owner++) {
+        int other = holding(list, grant, event->lock, event->process, owner);
+        if (owner != event->owner && other >= 0 && node_of(list, other) == czxid)
+            return true;
+    }
+    return false;
+}
+
+/* The node of a hold: that of the token, or else the oldest free one of the process. */
+static int64_t node_of(const struct trace_list *list, int grant)
+{
+    const struct event *event = &list->event[grant];
+    int64_t oldest = 0;
+    for (int k = 0; k < grant; k++) {
+        const struct event *node = &list->event[k];
+        if (node->kind != EVENT_NODE_CREATED || node->code != 1 || node->lock != event->lock ||
+            node->process != event->process || !stands(list, grant, node->lock, node->zxid))
+            continue;
+        if (node->zxid == event->zxid)
+            return node->zxid;
+        if (oldest == 0 && !is_taken(list, grant, node->zxid))
+            oldest = node->zxid;
+    }
+    return oldest != 0 ? oldest : event->zxid;
+}
+
+static bool waits(const struct trace_list *list, int i, int lock, int process)
+{
+    bool result = false;
+    for (int owner = 0; owner < OWNERS; owner++)
+        result |= pending(list, i, lock, process, owner) >= 0;
+    return result;
+}
+
+/* Whether an owner of the process has waited at each moment from event `from` to event `to`, in the same session. */
+static bool has_waited(const struct trace_list *list, int from, int to, int lock, int process)
+{
+    for (int k = from; k <= to; k++)
+        if (!waits(list, k, lock, process) ||
+            (list->event[k].kind == EVENT_EXPIRED && list->event[k].process == process))
+            return false;
+    return true;
+}
+
+static bool is_deleted_by_a_process(const struct event *event)
+{
+    return event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner != 0;
+}
+
+static bool loses_its_node(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    for (int process = 0; process < PROCESSES && is_deleted_by_a_process(event); process++)
+        for (int owner = 0; owner < OWNERS; owner++) {
+            int grant = holding(list, i, event->lock, process, owner);
+            if (grant >= 0 && node_of(list, grant) == event->zxid)
+                return true;
+        }
+    if (event->kind != EVENT_GRANTED ||
+        (holding(list, i, event->lock, event->process, event->owner) >= 0 && event->code > 1))
+        return false;
+    for (int k = 0; k < i; k++)
+        if (is_deleted_by_a_process(&list->event[k]) && list->event[k].zxid == event->zxid &&
+            list->event[k].lock == event->lock && list->event[k].process == event->process &&
+            has_waited(list, k, i, event->lock, event->process))
+            return true;
+    return false;
+}
+
+/* ---- answers_have_reasons ---- */
+
+struct link {
+    bool up, apart, paused;
+};
+
+static struct link link_of(const struct trace_list *list, int i, int process)
+{
+    struct link link = {0};
+    int64_t session = 0;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->process != process)
+            continue;
+        bool closed = event->kind == EVENT_SESSION_CLOSED && event->session == session;
+        if (event->kind == EVENT_LOST && link.up)
+            link.apart = true;
+        if (event->kind == EVENT_CONNECTED)
+            link.apart = false;
+        if (event->kind == EVENT_LINK_UP) {
+            link.up = true;
+            link.paused = false;
+            session = event->session;
+        }
+        if (closed || event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
+            event->kind == EVENT_AUTH_FAILED || event->kind == EVENT_RESTARTED)
+            link.up = false;
+        if (event->kind == EVENT_PAUSED || event->kind == EVENT_RESUMED)
+            link.paused = event->kind == EVENT_PAUSED;
+        if (ends_process(event, process))
+            link = (struct link){0};
+    }
+    return link;
+}
+
+static bool any_node_stands(const struct trace_list *list, int i, int lock)
+{
+    for (int k = 0; k < i; k++)
+        if (list->event[k].kind == EVENT_NODE_CREATED && list->event[k].lock == lock &&
+            list->event[k].code == 1 && stands(list, i, lock, list->event[k].zxid))
+            return true;
+    return false;
+}
+
+/* Whether the lock was not free, for the process that asked at event `asked`, at some moment until event i. */
+static bool was_not_free(const struct trace_list *list, int asked, int i)
+{
+    const struct event *ask = &list->event[asked];
+    struct link link = link_of(list, asked, ask->process);
+    if (!link.up || link.apart || any_node_stands(list, asked, ask->lock))
+        return true;
+    for (int k = asked; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool own = event->process == ask->process;
+        if (own && (event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
+                    event->kind == EVENT_AUTH_FAILED || event->kind == EVENT_SESSION_CLOSING ||
+                    event->kind == EVENT_LOST))
+            return true;
+        if (event->kind == EVENT_NODE_CREATED && event->lock == ask->lock && event->code == 1 &&
+            (!own || any_node_stands(list, k, ask->lock)))
+            return true;
+    }
+    return false;
+}
+
+static bool was_canceled(const struct trace_list *list, int asked, int i)
+{
+    const struct event *ask = &list->event[asked];
+    for (int k = asked; k < i; k++)
+        if (list->event[k].kind == EVENT_CANCELED &&
+            is_of(&list->event[k], ask->lock, ask->process, ask->owner))
+            return true;
+    return false;
+}
+
+static int owed(const struct trace_list *list, int i, int lock, int process, int owner)
+{
+    int count = 0;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (ends_process(event, process))
+            count = 0;
+        else if (event->kind == EVENT_RELEASED && event->code == 0 && is_of(event, lock, process, owner))
+            count++;
+        else if (event->kind == EVENT_FREED && is_of(event, lock, process, owner) && count > 0)
+            count--;
+    }
+    return count;
+}
+
+static bool is_left_without(const struct trace_list *list, int i, int lock, int process, int owner)
+{
+    struct link link = link_of(list, i, process);
+    int asked = pending(list, i, lock, process, owner);
+    if (!link.up || link.paused)
+        return false;
+    return owed(list, i, lock, process, owner) > 0 ||
+           (asked >= 0 && (list->event[asked].code == 0 || was_canceled(list, asked, i)));
+}
+
+static bool answers_without_reason(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    for (int n = 0; n < PROCESSES * OWNERS && event->kind == EVENT_REST; n++)
+        if (is_left_without(list, i, 0, n / OWNERS, n % OWNERS))
+            return true;
+    int asked = pending(list, i, event->lock, event->process, event->owner);
+    if (event->kind != EVENT_FAILED || asked < 0)
+        return false;
+    const struct event *ask = &list->event[asked];
+    switch (event->code) {
+    case CODE_TIMED_OUT:
+        return ask->code <= 0 || (list->timed && event->now_ms < ask->now_ms + ask->code);
+    case CODE_CANCELED:
+        return !was_canceled(list, asked, i);
+    case CODE_BUSY:
+        return ask->code != 0 || !was_not_free(list, asked, i);
+    default:
+        return false;
+    }
+}
+
+/* ---- both ---- */
+
+static const struct reference {
+    const char *property;
+    bool (*violates)(const struct trace_list *list, int i);
+} references[] = {{"hold_keeps_its_node", loses_its_node}, {"answers_have_reasons", answers_without_reason}};
+enum { REFERENCES = sizeof references / sizeof references[0] };
+
+static int violated[REFERENCES], judged[REFERENCES];
+
+/* The first event at which the judge finds a violation, `*count` if none. Some broken recipes need more records than there are:
+ * then `*count` becomes the number of events that were judged. */
+static int judge(const struct reference *reference, const struct trace_list *list, int *count)
+{
+    struct check_context context = {
+        .processes = PROCESSES, .locks = 1, .owners = 16, .timed = list->timed, .tolerance_ms = 10};
+    struct check_set set;
+    struct check_stats stats = {0};
+    int i = 0;
+    check_set_init(&set, 1u << check_position(reference->property), &context);
+    void *block = calloc(1, check_set_state_size(&set));
+    assert_non_null(block);
+    while (i < *count && stats.violated == 0 && !stats.limit)
+        check_set_observe(&set, block, &stats, &list->event[i++]);
+    free(block);
+    *count = stats.limit ? i - 1 : *count;
+    judged[reference - references] += stats.finding[check_position(reference->property)].premises > 0;
+    return stats.violated && !stats.limit ? i - 1 : *count;
+}
+
+static void compare(const struct trace_list *list, int events, uint64_t seed)
+{
+    for (int r = 0; r < REFERENCES; r++) {
+        int count = events, found = judge(&references[r], list, &count);
+        for (int i = 0; i <= found && i < count; i++)
+            if (references[r].violates(list, i) != (i == found))
+                fail_msg("%s, seed %llu: event %d (%s) of %d: the judge says %d", references[r].property,
+                         (unsigned long long)seed, i, event_name((enum event_kind)list->event[i].kind), count,
+                         found);
+        violated[r] += found < count;
+    }
+}
+
+static void tell(void)
+{
+    for (int r = 0; r < REFERENCES; r++) {
+        print_message("%s: %d judged, %d violated\n", references[r].property, judged[r], violated[r]);
+        assert_true(judged[r] > 0);
+        violated[r] = judged[r] = 0;
+    }
+}
+
+/* ---- random lists ---- */
+
+static int32_t code_of(struct rng *rng, int kind)
+{
+    static const int32_t failures[] = {CODE_BUSY, CODE_TIMED_OUT, CODE_CANCELED, -11};
+    switch (kind) {
+    case EVENT_ASKED:
+        return (int32_t)rng_below(rng, 3) * 20 - 20 + (rng_below(rng, 3) == 0 ? 20 : 0);
+    case EVENT_FAILED:
+        return failures[rng_below(rng, 4)];
+    case EVENT_GRANTED:
+        return 1 + (rng_below(rng, 4) == 0);
+    case EVENT_NODE_CREATED:
+    case EVENT_NODE_DELETED:
+        return rng_below(rng, 8) != 0;
+    default:
+        return rng_below(rng, 5) == 0;
+    }
+}
+
+static int draw_kind(struct rng *rng)
+{
+    static const uint8_t often[] = {EVENT_ASKED,    EVENT_GRANTED, EVENT_FAILED,       EVENT_NODE_CREATED,
+                                    EVENT_RELEASED, EVENT_FREED,   EVENT_NODE_DELETED, EVENT_LINK_UP};
+    static const uint8_t seldom[] = {
+        EVENT_CANCELED,       EVENT_LOST,   EVENT_CONNECTED, EVENT_LINK_DOWN, EVENT_EXPIRED,
+        EVENT_AUTH_FAILED,    EVENT_REST,   EVENT_CRASHED,   EVENT_STOPPED,   EVENT_SESSION_CLOSING,
+        EVENT_SESSION_CLOSED, EVENT_PAUSED, EVENT_RESUMED,   EVENT_RESTARTED, EVENT_REFUSED};
+    return rng_below(rng, 3) != 0 ? often[rng_below(rng, sizeof often)]
+                                  : seldom[rng_below(rng, sizeof seldom)];
+}
+
+/* A czxid is given out once, and a node is deleted once: so it is in every log. */
+static void draw_list(struct rng *rng, struct event *events, bool timed)
+{
+    struct event node[EVENTS];
+    int nodes = 0;
+    int64_t zxid = 0, now_ms = 0;
+    for (int i = 0; i < EVENTS; i++) {
+        struct event *event = &events[i];
+        int kind = draw_kind(rng);
+        *event =
+            (struct event){.kind = (uint8_t)(kind == EVENT_NODE_DELETED && nodes == 0 ? EVENT_ASKED : kind),
+                           .process = (uint8_t)rng_below(rng, PROCESSES),
+                           .owner = (uint8_t)rng_below(rng, OWNERS)};
+        event->code = code_of(rng, event->kind);
+        event->session = 100 + event->process;
+        event->zxid = 1 + rng_below(rng, (uint32_t)zxid + 1);
+        event->now_ms = timed ? now_ms += rng_below(rng, 12) : 0;
+        if (event->kind == EVENT_NODE_CREATED) {
+            event->zxid = ++zxid;
+            event->owner = 0;
+            node[nodes++] = *event;
+        } else if (event->kind == EVENT_NODE_DELETED) {
+            int which = (int)rng_below(rng, (uint32_t)nodes);
+            *event = node[which];
+            event->kind = EVENT_NODE_DELETED;
+            event->now_ms = now_ms;
+            event->owner = (uint8_t)rng_below(rng, PROCESSES + 1);
+            node[which] = node[--nodes];
+        }
+    }
+}
+
+static void on_random_lists(void **state)
+{
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 1);
+    for (int i = 0; i < LISTS; i++) {
+        struct event events[EVENTS];
+        bool timed = i % 2 == 1;
+        draw_list(&rng, events, timed);
+        compare(&(struct trace_list){events, timed}, EVENTS, (uint64_t)i);
+    }
+    tell();
+}
+
+/* ---- random runs ---- */
+
+static struct event recorded[RECORDED];
+static int recorded_count;
+
+static void record(void *ctx, const struct event *event)
+{
+    (void)ctx;
+    if (recorded_count < RECORDED) {
+        recorded[recorded_count] = *event;
+        recorded[recorded_count++].path = NULL;
+    }
+}
+
+static void write_program(struct world_program *program, uint64_t turn)
+{
+    static const int timeouts[] = {-1, 300, 0, -1};
+    for (int i = 0; i < 3; i++) {
+        program->ops[program->count++] =
+            (struct action){.kind = ACTION_ACQUIRE, .c = timeouts[(turn + (uint64_t)i) % 4]};
+        if (i < 2 || turn % 3 != 0)
+            program->ops[program->count++] = (struct action){.kind = ACTION_RELEASE};
+    }
+}
+
+static void prepare(struct world_options *options, const struct ls_recipe *recipe, bool timed, uint64_t seed)
+{
+    stage_options(options, recipe, PROCESSES, seed % 3 == 0 ? 2 : 1, timed, seed);
+    options->loss_rc = seed % 2 ? -4 : -7;
+    options->used_directory = seed % 5 == 0;
+    for (int p = 0; p < PROCESSES; p++)
+        write_program(&options->program[p], seed + (uint64_t)p);
+    for (int fault = 0; fault < WORLD_FAULTS; fault++)
+        options->budget[fault] = 1;
+    options->budget[WORLD_FAULT_ALLOC] = 0;
+    options->budget_total = (uint8_t)(seed % 4);
+}
+
+static void on_random_runs_of(const struct ls_recipe *recipe, int runs)
+{
+    static struct action actions[WORLD_ACTIONS_MAX];
+    for (uint64_t seed = 1; seed <= (uint64_t)runs; seed++) {
+        struct world_options options;
+        struct rng rng;
+        bool timed = seed % 2 == 0;
+        rng_seed(&rng, seed);
+        prepare(&options, recipe, timed, seed);
+        recorded_count = 0;
+        struct world *world = world_open(&options, record, NULL);
+        assert_non_null(world);
+        world_begin(world);
+        for (int step = 0; step < STEPS && !world_trouble(world); step++) {
+            int count = world_actions(world, actions);
+            if (count == 0)
+                break;
+            const struct action *action = &actions[rng_below(&rng, (uint32_t)count)];
+            if (!world_is_fault(action) || rng_below(&rng, 8) == 0)
+                world_apply(world, action);
+        }
+        world_settle(world, STAGE_STEPS_MAX, NULL, NULL);
+        world_rest(world);
+        world_close(world);
+        compare(&(struct trace_list){recorded, timed}, recorded_count, seed);
+    }
+}
+
+static void on_random_runs(void **state)
+{
+    (void)state;
+    on_random_runs_of(&textbook_recipe, RUNS);
+    tell();
+    for (int i = 0; i < broken_recipes_count; i++) {
+        bool breaks = false;
+        for (int r = 0; r < REFERENCES; r++)
+            breaks |= strcmp(broken_recipes[i]->breaks, references[r].property) == 0;
+        on_random_runs_of(broken_recipes[i], breaks ? RUNS : RUNS / 20);
+    }
+    for (int r = 0; r < REFERENCES; r++)
+        assert_true(violated[r] > 0);
+    tell();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(on_random_lists),
+        cmocka_unit_test(on_random_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
