@@ -181,13 +181,37 @@ void lock_names_unread(const struct String_vector *list, const uint8_t id[16], b
     }
 }
 
-/* Insertion, because a library routine may allocate; queues are short. */
-static void insert(char **sorted, int count, char *name)
+static bool is_before(const char *a, const char *b)
 {
-    int at = count;
-    for (; at > 0 && compare_contenders(key_of(sorted[at - 1]), sorted[at - 1], key_of(name), name) > 0; at--)
-        sorted[at] = sorted[at - 1];
-    sorted[at] = name;
+    return compare_contenders(key_of(a), a, key_of(b), b) < 0;
+}
+
+/* Moves the name at `at` down until no name below it in the heap of `count` names comes after it. */
+static void sift_down(char **heap, int count, int at)
+{
+    char *name = heap[at];
+    for (int child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && is_before(heap[child], heap[child + 1]))
+            child++;
+        if (!is_before(name, heap[child]))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = name;
+}
+
+/* Heapsort: a library routine may allocate, and the environment's mutex is held. */
+static void sort(char **names, int count)
+{
+    for (int at = count / 2 - 1; at >= 0; at--)
+        sift_down(names, count, at);
+    for (int last = count - 1; last > 0; last--) {
+        char *name = names[last];
+        names[last] = names[0];
+        names[0] = name;
+        sift_down(names, last, 0);
+    }
 }
 
 int lock_names_sort(struct String_vector *list)
@@ -199,7 +223,8 @@ int lock_names_sort(struct String_vector *list)
         if (lock_names_key(name, &key) != LOCK_KEY_CONTENDER)
             continue;
         list->data[i] = list->data[count];
-        insert(list->data, count++, name);
+        list->data[count++] = name;
     }
+    sort(list->data, count);
     return count;
 }

@@ -6,7 +6,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -186,6 +188,52 @@ static void sorting_puts_contenders_first(void **state)
     assert_string_equal(names[swapped ? 3 : 4], "5");
 }
 
+enum { CROWD = 50000 };
+
+/* Contenders with the sequences 0 .. count - 1 in an order that is neither up nor down. */
+static char **make_crowd(int count)
+{
+    char **names = calloc((size_t)count, sizeof *names);
+    assert_non_null(names);
+    for (int i = 0; i < count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, A "%010d", (int)((int64_t)i * 7919 % count));
+        names[i] = strdup(name);
+        assert_non_null(names[i]);
+    }
+    return names;
+}
+
+static void check_crowd(int count)
+{
+    char **names = make_crowd(count);
+    struct String_vector list = {.count = count, .data = names};
+    assert_int_equal(lock_names_sort(&list), count);
+    for (int i = 0; i < count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, A "%010d", i);
+        assert_string_equal(names[i], name);
+        free(names[i]);
+    }
+    free(names);
+}
+
+static void every_length_is_sorted(void **state)
+{
+    (void)state;
+    for (int count = 1; count < 40; count++)
+        check_crowd(count);
+}
+
+/* An insertion sort takes half a minute for these, and the environment's mutex is held meanwhile. */
+static void a_crowd_is_sorted_in_no_time(void **state)
+{
+    (void)state;
+    clock_t began = clock();
+    check_crowd(CROWD);
+    assert_true(clock() - began < 5 * (clock_t)CLOCKS_PER_SEC);
+}
+
 static void names_that_are_unread(void **state)
 {
     (void)state;
@@ -282,6 +330,8 @@ int main(void)
         cmocka_unit_test(our_absence_is_seen),
         cmocka_unit_test(oddities_are_noted),
         cmocka_unit_test(sorting_puts_contenders_first),
+        cmocka_unit_test(every_length_is_sorted),
+        cmocka_unit_test(a_crowd_is_sorted_in_no_time),
         cmocka_unit_test(names_that_are_unread),
         cmocka_unit_test(unread_names_make_no_difference),
     };
