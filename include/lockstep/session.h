@@ -156,12 +156,16 @@ struct ls_session {
     struct ls_env *env;
     const char *hosts; /* caller-owned */
     struct ls_ref options;
-    struct ls_loan *loan;        /* the handle is the application's; NULL: our own */
-    zhandle_t *zh;               /* NULL while there is none */
-    struct lock_claim *claims;   /* all claims, oldest first */
+    struct ls_loan *loan;      /* the handle is the application's; NULL: our own */
+    zhandle_t *zh;             /* NULL while there is none */
+    struct lock_claim *claims; /* all claims, oldest first */
+    struct lock_claim *last_claim;
+    struct lock_claim *watchers; /* tree of all claims by watch number */
+    struct lock_claim *owners;   /* tree of the claims that their owners can reach, by mutex and owner */
     struct lock_claim *notes;    /* claims with an answer that is to be delivered, first one first */
-    struct lock_survey *surveys; /* running questions for participants */
-    struct lock_ask *asks;       /* running requests to contenders */
+    struct lock_claim *last_note;
+    struct lock_survey *surveys;           /* running questions for participants */
+    struct lock_ask *asks;                 /* running requests to contenders */
     struct ls_session_listener *listeners; /* in order of adding */
     struct ls_session_listener *cursor;    /* the listener after the one that is being called */
     struct lock_drain *drains;             /* threads that wait for quiet */

@@ -7,16 +7,6 @@
 
 /* ---- acquire ---- */
 
-/* The owner's claim that is pending or held, else its tomb, else NULL. A tomb is older than what was asked for since. */
-static struct lock_claim *find(const struct ls_mutex *mutex, uint64_t owner)
-{
-    struct lock_claim *found = NULL;
-    for (struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
-        if (claim->mutex == mutex && claim->owner == owner && claim->state <= LOCK_TOMB)
-            found = claim;
-    return found;
-}
-
 static void on_deadline(void *context)
 {
     struct lock_claim *claim = context;
@@ -26,36 +16,11 @@ static void on_deadline(void *context)
     lock_queue_deliver(session);
 }
 
-/* Claims lie in no order of numbers: each walk over the list sees 64 of them. */
-static uint16_t lowest_free_watch_id(const struct ls_session *session)
-{
-    for (uint32_t first = 1; first <= UINT16_MAX; first += 64) {
-        uint64_t taken = 0;
-        for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
-            if (claim->watch_id - first < 64)
-                taken |= (uint64_t)1 << (claim->watch_id - first);
-        uint32_t id = first;
-        for (; taken & 1; taken >>= 1)
-            id++;
-        if (id < first + 64)
-            return id <= UINT16_MAX ? (uint16_t)id : 0;
-    }
-    return 0;
-}
-
-static void append(struct ls_session *session, struct lock_claim *claim)
-{
-    struct lock_claim **link = &session->claims;
-    while (*link)
-        link = &(*link)->next;
-    *link = claim;
-}
-
 /* NULL: out of memory, or out of ids. */
 static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
 {
     struct ls_session *session = mutex->session;
-    uint16_t watch_id = lowest_free_watch_id(session);
+    uint16_t watch_id = lock_index_free_watch(session);
     struct lock_claim *claim = watch_id ? ls_env_alloc(session->env, sizeof *claim) : NULL;
     if (!claim)
         return NULL;
@@ -72,12 +37,13 @@ static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int 
     claim->try_only = timeout_ms == 0;
     claim->state = LOCK_CLAIMING;
     ls_env_unique_id(session->env, claim->attempt);
-    append(session, claim);
+    lock_index_add(claim);
     return claim;
 }
 
 void lock_mutex_drop_tomb(struct lock_claim *claim)
 {
+    lock_index_disown(claim);
     claim->state = LOCK_DONE;
     lock_janitor_reap(claim);
 }
@@ -102,7 +68,7 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
         return session->failure;
     if (!owner)
         return LS_EINVAL;
-    struct lock_claim *former = find(mutex, owner);
+    struct lock_claim *former = lock_index_find(mutex, owner);
     if (former && former->state != LOCK_TOMB)
         return reenter(former);
     if (timeout_ms == 0 && !lock_session_ready(session))
@@ -131,7 +97,7 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
 {
     if (mutex->closing)
         return LS_ECLOSED;
-    struct lock_claim *claim = find(mutex, owner);
+    struct lock_claim *claim = lock_index_find(mutex, owner);
     if (!claim || lock_mutex_pending(claim) || !claim->told)
         return LS_ENOTOWNER;
     if (claim->state == LOCK_TOMB)
@@ -141,6 +107,7 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
             call->done = true;
         return LS_OK;
     }
+    lock_index_disown(claim);
     claim->call = call;
     claim->state = LOCK_RELEASING;
     claim->czxid = 0;
@@ -193,7 +160,7 @@ int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner)
     if (!session)
         return LS_ECLOSED;
     struct ls_env *env = session->env;
-    struct lock_claim *claim = find(mutex, owner);
+    struct lock_claim *claim = lock_index_find(mutex, owner);
     bool pending = claim && lock_mutex_pending(claim);
     if (pending)
         lock_mutex_fail(claim, LS_ECANCELED, 0);

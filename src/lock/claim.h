@@ -68,6 +68,12 @@ struct lock_call {
     bool done;
 };
 
+/* A claim's place in a tree of its session; see index.c. */
+struct lock_branch {
+    struct lock_claim *left;
+    struct lock_claim *right;
+};
+
 /* The path of a mutex, shared by the mutex and its claims; the last one frees it. */
 struct lock_place {
     struct ls_session *session;
@@ -78,11 +84,13 @@ struct lock_place {
 
 struct lock_claim {
     struct lock_claim *next;      /* in the session's list */
+    struct lock_claim *previous;  /* likewise */
     struct lock_claim *note_next; /* in the session's queue of notes */
     struct lock_place *place;
-    struct ls_mutex *mutex; /* NULL once the mutex is closed */
-    struct lock_call *call; /* the blocking caller that waits for the answer */
-    char *ahead;            /* name of the predecessor, from LOCK_ARMING until its watch is gone */
+    struct ls_mutex *mutex;     /* NULL once the mutex is closed */
+    struct lock_call *call;     /* the blocking caller that waits for the answer */
+    char *ahead;                /* name of the predecessor, from LOCK_ARMING until its watch is gone */
+    struct lock_branch tree[2]; /* in the session's trees, by watch_id and by owner */
     uint64_t owner;
     int64_t czxid;       /* of our node, once known */
     uint8_t attempt[16]; /* in the node's name; new for each acquire and each session */
@@ -92,6 +100,7 @@ struct lock_claim {
     int32_t zk_rc;    /* ZooKeeper's code behind it; while preparing the first refusal of an ancestor */
     int32_t first_rc; /* how the first request of the flight ended */
     uint32_t depth;
+    uint32_t below;        /* claims below this one in the tree by watch_id */
     uint16_t watch_id;     /* the watcher's context: lowest number that no other claim of the session has */
     uint8_t state;         /* enum lock_state */
     uint8_t in_flight;     /* requests, LOCK_FIRST ... */
@@ -190,6 +199,30 @@ zhandle_t *lock_access_open(struct ls_session *session, watcher_fn watcher, int 
 
 /* Gives the handle the credentials that it does not have yet. Returns ZooKeeper's immediate code. */
 int lock_access_add_auths(struct ls_session *session, zhandle_t *zh);
+
+/* ---- index.c ---- */
+
+/* The lowest number that no claim of the session has; 0: all are taken. */
+uint16_t lock_index_free_watch(const struct ls_session *session);
+
+/* The claim with this number, or NULL. */
+struct lock_claim *lock_index_watcher(const struct ls_session *session, uint16_t watch_id);
+
+/* The owner's claim on the mutex: the one that is pending or held, else its tomb, else NULL. A tomb is older than what its
+ * owner has asked for since. */
+struct lock_claim *lock_index_find(const struct ls_mutex *mutex, uint64_t owner);
+
+/* The owner's tomb, or NULL. */
+struct lock_claim *lock_index_tomb(const struct ls_mutex *mutex, uint64_t owner);
+
+/* Whether any claim of the session is in a state up to LOCK_HELD. */
+bool lock_index_any_alive(const struct ls_session *session);
+
+/* A new claim with place, mutex, owner and watch_id; one that is its owner's no more, and still has its mutex; one that
+ * is about to be freed and was disowned before. */
+void lock_index_add(struct lock_claim *claim);
+void lock_index_disown(struct lock_claim *claim);
+void lock_index_remove(struct lock_claim *claim);
 
 /* ---- queue.c: what users are told ---- */
 

@@ -23,14 +23,6 @@
 #include "claim.h"
 #include "telemetry.h"
 
-static struct lock_claim **find_link(struct lock_claim *claim)
-{
-    struct lock_claim **link = &claim->place->session->claims;
-    while (*link != claim)
-        link = &(*link)->next;
-    return link;
-}
-
 static void release_place(struct ls_env *env, struct lock_place *place)
 {
     if (!--place->users)
@@ -43,8 +35,7 @@ void lock_janitor_reap(struct lock_claim *claim)
     if (claim->state != LOCK_DONE || claim->in_flight || claim->ancestors || claim->notes ||
         claim->ear == LOCK_EAR_READING)
         return;
-    struct lock_claim **link = find_link(claim);
-    *link = claim->next;
+    lock_index_remove(claim);
     ls_env_timer_stop(env, &claim->deadline);
     ls_env_free(env, claim->ahead);
     release_place(env, claim->place);
@@ -67,6 +58,8 @@ static void answer_release(struct lock_claim *claim, int rc, int zk_rc)
 
 void lock_janitor_inherit(struct lock_claim *claim)
 {
+    if (claim->state != LOCK_RELEASING)
+        lock_index_disown(claim);
     claim->state = LOCK_LEFTOVER;
     claim->czxid = 0;
     claim->place->session->leftovers++;

@@ -531,15 +531,6 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
 
 /* ---- the watch ---- */
 
-static struct lock_claim *find_watcher(const struct ls_session *session, void *context)
-{
-    uint16_t id = (uint16_t)(uintptr_t)context;
-    struct lock_claim *claim = session->claims;
-    while (claim && claim->watch_id != id)
-        claim = claim->next;
-    return claim;
-}
-
 static void wake(struct lock_claim *claim)
 {
     claim->watching = 0;
@@ -572,7 +563,7 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
         return;
     ls_env_callback_enter(session->env);
     ls_env_lock(session->env);
-    struct lock_claim *claim = find_watcher(session, context);
+    struct lock_claim *claim = lock_index_watcher(session, (uint16_t)(uintptr_t)context);
     if (claim)
         lock_mutex_hear(claim, type, path);
     else
@@ -679,11 +670,8 @@ void lock_mutex_go(struct lock_claim *claim)
 /* A tomb has the levels of all holds that its owner has lost and not released. */
 static void inherit_levels(struct lock_claim *claim)
 {
-    struct lock_claim *former = session_of(claim)->claims;
-    while (former != claim &&
-           !(former->state == LOCK_TOMB && former->mutex == claim->mutex && former->owner == claim->owner))
-        former = former->next;
-    if (former == claim)
+    struct lock_claim *former = lock_index_tomb(claim->mutex, claim->owner);
+    if (!former)
         return;
     claim->depth = claim->depth > UINT32_MAX - former->depth ? UINT32_MAX : claim->depth + former->depth;
     lock_mutex_drop_tomb(former);

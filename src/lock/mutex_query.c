@@ -160,18 +160,8 @@ static bool is_held(const struct lock_claim *claim, const struct ls_mutex *mutex
 
 static const struct lock_claim *holder(const struct ls_mutex *mutex, uint64_t owner)
 {
-    const struct lock_claim *claim = mutex->session->claims;
-    while (claim && !(is_held(claim, mutex) && claim->owner == owner))
-        claim = claim->next;
-    return claim;
-}
-
-static bool is_tomb(const struct ls_mutex *mutex, uint64_t owner)
-{
-    const struct lock_claim *claim = mutex->session->claims;
-    while (claim && !(claim->mutex == mutex && claim->owner == owner && claim->state == LOCK_TOMB))
-        claim = claim->next;
-    return claim;
+    const struct lock_claim *claim = lock_index_find(mutex, owner);
+    return claim && is_held(claim, mutex) ? claim : NULL;
 }
 
 enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner)
@@ -234,7 +224,7 @@ int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, c
     const struct lock_claim *claim = holder(mutex, owner);
     if (claim)
         rc = lock_request_path(claim, path, size) ? LS_OK : LS_EOVERFLOW;
-    else if (is_tomb(mutex, owner))
+    else if (lock_index_tomb(mutex, owner))
         rc = LS_ELOST;
     ls_env_unlock(session->env);
     if (rc == LS_OK)

@@ -115,14 +115,15 @@ static void deliver_event(struct ls_session *session)
 
 void lock_queue_note(struct lock_claim *claim, uint8_t note)
 {
-    struct lock_claim **link = &claim->place->session->notes;
+    struct ls_session *session = claim->place->session;
     if (!claim->mutex)
         return;
     if (!claim->notes) {
-        while (*link)
-            link = &(*link)->note_next;
-        *link = claim;
-        claim->note_next = NULL;
+        if (session->notes)
+            session->last_note->note_next = claim;
+        else
+            session->notes = claim;
+        session->last_note = claim;
     }
     claim->notes |= note;
 }
@@ -131,6 +132,8 @@ static void take_first(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
     session->notes = claim->note_next;
+    if (!session->notes)
+        session->last_note = NULL;
     claim->note_next = NULL;
     claim->notes = 0;
 }

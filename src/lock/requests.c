@@ -187,9 +187,12 @@ static bool listens(const struct lock_claim *claim, const char *path)
 /* True if another claim of the session has, or is about to have, a watch on the same node. */
 static bool is_shared(const struct lock_claim *claim, const char *path)
 {
-    for (const struct lock_claim *other = claim->place->session->claims; other; other = other->next)
-        if (other != claim && (lock_request_is_ahead(other, path) || listens(other, path)))
+    const char *name = strrchr(path, '/') + 1;
+    for (const struct lock_claim *other = claim->place->session->claims; other; other = other->next) {
+        bool waits = other->ahead && !strcmp(other->ahead, name) && lock_request_is_ahead(other, path);
+        if (other != claim && (waits || listens(other, path)))
             return true;
+    }
     return false;
 }
 

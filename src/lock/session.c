@@ -127,10 +127,8 @@ static void forget_belief(struct ls_session *session)
 
 void lock_session_unclaimed(struct ls_session *session)
 {
-    const struct lock_claim *claim = session->claims;
-    while (claim && claim->state > LOCK_HELD)
-        claim = claim->next;
-    if (!claim)
+    bool knows = session->confirmed || session->unproven || session->measured || session->slot;
+    if (knows && !lock_index_any_alive(session))
         forget_belief(session);
 }
 

@@ -112,6 +112,9 @@ static inline const char *claim_not_normal(const struct lock_claim *claim)
     }
     for (const struct lock_claim *other = claim->next; other; other = other->next)
         NORMAL(claim->watch_id != other->watch_id);
+    NORMAL(lock_index_watcher(claim->place->session, claim->watch_id) == claim);
+    NORMAL(claim->state > LOCK_TOMB || lock_index_find(claim->mutex, claim->owner) == claim);
+    NORMAL((claim->previous ? claim->previous->next : claim->place->session->claims) == claim);
     return NULL;
 }
 
@@ -158,7 +161,7 @@ static inline const char *session_not_normal(const struct ls_session *session)
     int leftovers = 0;
     NORMAL(!session->busy && !session->delivering && !session->opening && !session->cursor &&
            !session->drains);
-    NORMAL(!session->events && !session->notes && !session->idle_note);
+    NORMAL(!session->events && !session->notes && !session->last_note && !session->idle_note);
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
         const char *wrong = claim_not_normal(claim);
         if (wrong)

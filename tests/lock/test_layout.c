@@ -135,7 +135,7 @@ static const struct pin layout[] = {
     FIELD(ls_session_options, tls, 40),
     FIELD(ls_session_options, log, 48),
     FIELD(ls_session_options, counters, 56),
-    SIZE(ls_session, 184),
+    SIZE(ls_session, 216),
     SIZE(ls_loan, 16),
     SIZE(ls_outcome, 24),
     FIELD(ls_outcome, rc, 0),

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Where a session finds a claim: by the number of its watch, by its owner, and the list of all of them.
+ *
+ * Both trees are treaps whose priorities are mixed from the watch numbers. Their shape is therefore a function of the
+ * claims that are in them, and does not depend on the order in which these came: sessions with equal claims have
+ * equal bytes. The priorities are as good as random, so that a tree of 65,535 claims is some 40 deep. Nothing is
+ * allocated here. */
+#include "claim.h"
+
+typedef bool (*is_before_fn)(const struct lock_claim *a, const struct lock_claim *b);
+
+/* ---- treaps ---- */
+
+enum { BY_WATCH, BY_OWNER };
+
+static bool is_before_by_watch(const struct lock_claim *a, const struct lock_claim *b)
+{
+    return a->watch_id < b->watch_id;
+}
+
+static bool is_before_by_owner(const struct lock_claim *a, const struct lock_claim *b)
+{
+    if (a->mutex != b->mutex)
+        return a->mutex < b->mutex;
+    return a->owner != b->owner ? a->owner < b->owner : a->watch_id < b->watch_id;
+}
+
+static const is_before_fn is_before[] = {[BY_WATCH] = is_before_by_watch, [BY_OWNER] = is_before_by_owner};
+
+/* A permutation of the 32-bit numbers: two claims never have the same priority. */
+static uint32_t priority(const struct lock_claim *claim)
+{
+    uint32_t x = claim->watch_id;
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static uint32_t size_of(const struct lock_claim *tree)
+{
+    return tree ? tree->below + 1 : 0;
+}
+
+static void count(struct lock_claim *claim, int kind)
+{
+    if (kind == BY_WATCH)
+        claim->below = size_of(claim->tree[kind].left) + size_of(claim->tree[kind].right);
+}
+
+/* Divides a tree into the claims before this one and the others. */
+static void split(int kind, struct lock_claim *tree, const struct lock_claim *claim,
+                  struct lock_claim **before, struct lock_claim **after)
+{
+    if (!tree) {
+        *before = NULL;
+        *after = NULL;
+        return;
+    }
+    struct lock_branch *branch = &tree->tree[kind];
+    if (is_before[kind](tree, claim)) {
+        *before = tree;
+        split(kind, branch->right, claim, &branch->right, after);
+    } else {
+        *after = tree;
+        split(kind, branch->left, claim, before, &branch->left);
+    }
+    count(tree, kind);
+}
+
+/* Joins two trees, of which the first has the claims that come before those of the second. */
+static struct lock_claim *join(int kind, struct lock_claim *before, struct lock_claim *after)
+{
+    if (!before || !after)
+        return before ? before : after;
+    struct lock_claim *root = priority(before) > priority(after) ? before : after;
+    if (root == before)
+        before->tree[kind].right = join(kind, before->tree[kind].right, after);
+    else
+        after->tree[kind].left = join(kind, before, after->tree[kind].left);
+    count(root, kind);
+    return root;
+}
+
+static void insert(int kind, struct lock_claim **link, struct lock_claim *claim)
+{
+    while (*link && priority(*link) > priority(claim)) {
+        struct lock_claim *above = *link;
+        above->below += kind == BY_WATCH;
+        link = is_before[kind](claim, above) ? &above->tree[kind].left : &above->tree[kind].right;
+    }
+    split(kind, *link, claim, &claim->tree[kind].left, &claim->tree[kind].right);
+    count(claim, kind);
+    *link = claim;
+}
+
+/* The claim is in the tree. */
+static void take_out(int kind, struct lock_claim **link, struct lock_claim *claim)
+{
+    while (*link != claim) {
+        struct lock_claim *above = *link;
+        above->below -= kind == BY_WATCH;
+        link = is_before[kind](claim, above) ? &above->tree[kind].left : &above->tree[kind].right;
+    }
+    *link = join(kind, claim->tree[kind].left, claim->tree[kind].right);
+    claim->tree[kind] = (struct lock_branch){NULL, NULL};
+    claim->below = kind == BY_WATCH ? 0 : claim->below;
+}
+
+/* ---- what is asked ---- */
+
+uint16_t lock_index_free_watch(const struct ls_session *session)
+{
+    uint32_t taken = 0; /* all numbers up to this one are */
+    for (const struct lock_claim *at = session->watchers; at;) {
+        uint32_t left = size_of(at->tree[BY_WATCH].left);
+        bool dense = at->watch_id == taken + left + 1;
+        taken += dense ? left + 1 : 0;
+        at = dense ? at->tree[BY_WATCH].right : at->tree[BY_WATCH].left;
+    }
+    return taken < UINT16_MAX ? (uint16_t)(taken + 1) : 0;
+}
+
+struct lock_claim *lock_index_watcher(const struct ls_session *session, uint16_t watch_id)
+{
+    struct lock_claim *at = session->watchers;
+    while (at && at->watch_id != watch_id)
+        at = watch_id < at->watch_id ? at->tree[BY_WATCH].left : at->tree[BY_WATCH].right;
+    return at;
+}
+
+/* Returns this owner's claim that is a tomb, or the one that is none. There is at most one of each in the tree. */
+static struct lock_claim *find(struct lock_claim *at, const struct lock_claim *key, bool tomb)
+{
+    while (at && (at->mutex != key->mutex || at->owner != key->owner))
+        at = is_before_by_owner(at, key) ? at->tree[BY_OWNER].right : at->tree[BY_OWNER].left;
+    if (!at || (at->state == LOCK_TOMB) == tomb)
+        return at;
+    struct lock_claim *other = find(at->tree[BY_OWNER].left, key, tomb);
+    return other ? other : find(at->tree[BY_OWNER].right, key, tomb);
+}
+
+struct lock_claim *lock_index_find(const struct ls_mutex *mutex, uint64_t owner)
+{
+    const struct lock_claim key = {.mutex = (struct ls_mutex *)(uintptr_t)mutex, .owner = owner};
+    struct lock_claim *found = find(mutex->session->owners, &key, false);
+    return found ? found : find(mutex->session->owners, &key, true);
+}
+
+struct lock_claim *lock_index_tomb(const struct ls_mutex *mutex, uint64_t owner)
+{
+    const struct lock_claim key = {.mutex = (struct ls_mutex *)(uintptr_t)mutex, .owner = owner};
+    return find(mutex->session->owners, &key, true);
+}
+
+/* Tombs are few: mostly the first claim that is asked is none. */
+static bool any_alive(const struct lock_claim *tree)
+{
+    return tree && (tree->state <= LOCK_HELD || any_alive(tree->tree[BY_OWNER].left) ||
+                    any_alive(tree->tree[BY_OWNER].right));
+}
+
+bool lock_index_any_alive(const struct ls_session *session)
+{
+    return any_alive(session->owners);
+}
+
+/* ---- coming and going ---- */
+
+void lock_index_add(struct lock_claim *claim)
+{
+    struct ls_session *session = claim->place->session;
+    claim->previous = session->last_claim;
+    if (claim->previous)
+        claim->previous->next = claim;
+    else
+        session->claims = claim;
+    session->last_claim = claim;
+    insert(BY_WATCH, &session->watchers, claim);
+    insert(BY_OWNER, &session->owners, claim);
+}
+
+void lock_index_disown(struct lock_claim *claim)
+{
+    take_out(BY_OWNER, &claim->place->session->owners, claim);
+}
+
+void lock_index_remove(struct lock_claim *claim)
+{
+    struct ls_session *session = claim->place->session;
+    take_out(BY_WATCH, &session->watchers, claim);
+    if (claim->previous)
+        claim->previous->next = claim->next;
+    else
+        session->claims = claim->next;
+    if (claim->next)
+        claim->next->previous = claim->previous;
+    else
+        session->last_claim = claim->previous;
+}
