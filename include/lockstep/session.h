@@ -180,8 +180,8 @@ struct ls_session {
     int32_t requested_ms;      /* the timeout that every handle asks for */
     int32_t negotiated_ms;     /* what the server made of it; 0 while there is no session */
     uint32_t events;           /* events to deliver, four bits each, the lowest first */
-    uint16_t unanswered;       /* writes and syncs in flight */
-    uint16_t measured;         /* that many answers from now comes the one whose send was stamped; 0 = none */
+    uint32_t unanswered;       /* writes and syncs in flight */
+    uint32_t measured;         /* that many answers from now comes the one whose send was stamped; 0 = none */
     uint16_t leftovers;        /* claims in the janitor's hands */
     uint16_t retries;          /* failed attempts in a row, saturated */
     uint8_t sweeps;            /* the same of the janitor */

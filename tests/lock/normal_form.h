@@ -134,7 +134,7 @@ static inline const char *belief_not_normal(const struct ls_session *session)
     int least, most;
     const struct lock_claim *claim = session->claims;
     count_unanswered(session, &least, &most);
-    NORMAL(session->unanswered >= least && session->unanswered <= most);
+    NORMAL((int)session->unanswered >= least && (int)session->unanswered <= most);
     NORMAL(session->measured <= session->unanswered);
     NORMAL(session->measured || !session->stamps[!session->slot].opaque);
     NORMAL(session->confirmed || !session->stamps[session->slot].opaque);

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The session: what listeners are told, in which order and how often; new handles, retry policies, belief, close. */
+#include "lock/claim.h"
 #include "stage.h"
 #include "support/handles.h"
 
@@ -626,6 +627,24 @@ static void belief_ends_with_half_the_timeout(void **state)
     stage_end();
 }
 
+/* One claim has 254 ancestors to create at most, so that some hundred claims have more requests in flight than 16 bits
+ * count. */
+static void more_requests_are_counted_than_sixteen_bits_hold(void **state)
+{
+    (void)state;
+    enum { REQUESTS = 0x10000 };
+    struct ls_session session = {.state = LS_STATE_CONNECTED};
+    for (int i = 0; i < REQUESTS; i++)
+        lock_session_sent(&session, false, ZOK);
+    lock_session_sent(&session, true, ZOK);
+    assert_int_equal(session.unanswered, REQUESTS + 1);
+    for (int i = 0; i < REQUESTS; i++)
+        lock_session_answered(&session, ZOK);
+    assert_int_equal(session.unanswered, 1);
+    assert_int_equal(session.measured, 1);
+    assert_false(session.confirmed);
+}
+
 static void the_margin_is_an_option(void **state)
 {
     (void)state;
@@ -955,6 +974,7 @@ int main(void)
         cmocka_unit_test(refused_credentials_end_everything),
         cmocka_unit_test(a_read_only_server_is_told_and_gets_no_requests),
         cmocka_unit_test(belief_ends_with_half_the_timeout),
+        cmocka_unit_test(more_requests_are_counted_than_sixteen_bits_hold),
         cmocka_unit_test(the_margin_is_an_option),
         cmocka_unit_test(a_holder_that_is_kept_fresh_believes_on),
         cmocka_unit_test(doubt_begins_with_the_break_and_ends_with_a_proof),
