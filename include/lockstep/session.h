@@ -141,6 +141,10 @@ struct ls_session_options {
 
 /* ---- the object ---- */
 
+/* Longest session timeout that can be asked for, in ms: the client library computes with twice as many in an int, and
+ * never connects with more. */
+#define LS_SESSION_TIMEOUT_MS_MAX 1073741823
+
 enum ls_session_state {
     LS_STATE_NEW = 0,    /* initialised, not started */
     LS_STATE_CONNECTING, /* a handle is open, no connection yet */
@@ -204,15 +208,17 @@ struct ls_session {
 };
 
 /* Initialises a session. `hosts` is a connect string with chroot if any, `timeout_ms` the session timeout
- * to ask for (the server clamps it, F26). `hosts`, `options` (may be NULL) and `env` must outlive the
- * session. LS_EINVAL; LS_EUNSUPPORTED: the options ask for TLS, and the client library has none. */
+ * to ask for, 1 .. LS_SESSION_TIMEOUT_MS_MAX (the server clamps it, F26). `hosts`, `options` (may be NULL) and `env`
+ * must outlive the session. LS_EINVAL; LS_EUNSUPPORTED: the options ask for TLS, and the client library has none. */
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options);
 
 /* Opens the first handle, which takes as long as looking up the servers' names. Legal once, after
  * ls_session_init(). Connecting goes on in the background; locks may be asked for at once. LS_EINVAL: not new,
- * or the connect string is malformed; LS_EZK: the client library refused; LS_EDEADLK in callbacks. After an
- * error the session is still new, but for LS_ENOMEM for the timer that opens the next handle. */
+ * or the connect string is malformed; LS_EZK: the client library refused, for instance because a name cannot be looked
+ * up now; LS_EDEADLK in callbacks. After an error the session is still new, and may be started again; if there is no
+ * memory for the timer that opens the next handle (LS_ENOMEM), only close is left. Acquires that other threads began
+ * meanwhile are answered with the same error. */
 int ls_session_start(struct ls_session *session);
 
 /* Ends it in any state: pending acquires are answered with LS_ECLOSED, then the handle is closed, which

@@ -7,6 +7,9 @@
  * client keeps them and repeats them at each later connection by itself (F43). */
 #include "claim.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Since 3.6, and only in a client library that was built with TLS; then <zookeeper/zookeeper.h> shows it under
  * a condition of its own. */
 extern __attribute__((weak)) zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn,
@@ -32,6 +35,48 @@ int lock_access_check(const struct ls_session_options *options)
     if (options->tls && !zookeeper_init_ssl)
         return LS_EUNSUPPORTED;
     return LS_OK;
+}
+
+/* A port is a number as strtol() reads it, behind the last colon. */
+static bool server_is_valid(const char *server, size_t size)
+{
+    char *end;
+    const char *at = server + size;
+    while (at > server && at[-1] != ':')
+        at--;
+    if (at == server || at == server + size)
+        return false;
+    long port = strtol(at, &end, 0);
+    return port && end == server + size;
+}
+
+static bool chroot_is_valid(const char *chroot)
+{
+    for (const char *at = chroot; at[0] && chroot[1];) {
+        size_t size = strcspn(at + 1, "/");
+        bool is_dots = (size == 1 && at[1] == '.') || (size == 2 && at[1] == '.' && at[2] == '.');
+        if (!size || is_dots)
+            return false;
+        at += size + 1;
+    }
+    for (const char *at = chroot; *at; at++)
+        if (*at > 0 && *at < 0x1f)
+            return false;
+    return true;
+}
+
+bool lock_access_hosts_are_valid(const char *hosts)
+{
+    size_t servers = strcspn(hosts, "/");
+    if (!*hosts || !chroot_is_valid(hosts + servers))
+        return false;
+    for (size_t at = 0; at < servers;) {
+        size_t size = strcspn(hosts + at, ",/");
+        if (size && !server_is_valid(hosts + at, size))
+            return false;
+        at += size + (hosts[at + size] == ',');
+    }
+    return true;
 }
 
 zhandle_t *lock_access_open(struct ls_session *session, watcher_fn watcher, int flags)

@@ -194,6 +194,9 @@ void lock_loan_give_back(struct ls_session *session);
 /* Whether the options of access make sense, and the client library can do what they ask for. */
 int lock_access_check(const struct ls_session_options *options);
 
+/* Whether the client library finds nothing wrong with the form of a connect string. */
+bool lock_access_hosts_are_valid(const char *hosts);
+
 /* zookeeper_init(), or the same over TLS. Expects the mutex to be dropped. */
 zhandle_t *lock_access_open(struct ls_session *session, watcher_fn watcher, int flags);
 

@@ -413,6 +413,14 @@ static void on_default_watch(zhandle_t *zh, int type, int state, const char *pat
  * Left to itself the client looks up its servers' names on each turn of its loop, some times for each request, and
  * sends no ping while it waits for an answer. Here it does so whenever it connects. */
 
+/* EINVAL is also what the client makes of a name server that is out of reach (EAI_AGAIN). */
+static int open_error(const struct ls_session *session, int error)
+{
+    if (error == EINVAL && !lock_access_hosts_are_valid(session->hosts))
+        return LS_EINVAL;
+    return error == ENOMEM ? LS_ENOMEM : LS_EZK;
+}
+
 static int open_handle(struct ls_session *session)
 {
     int flags = ZOO_NO_LOG_CLIENTENV | (options_of(session)->read_only ? ZOO_READONLY : 0);
@@ -432,7 +440,7 @@ static int open_handle(struct ls_session *session)
     lock_queue_wake(session);
     if (!zh) {
         session->state = session->state == LS_STATE_CLOSED ? LS_STATE_CLOSED : LS_STATE_LOST;
-        return error == EINVAL ? LS_EINVAL : error == ENOMEM ? LS_ENOMEM : LS_EZK;
+        return open_error(session, error);
     }
     if (!session->zh)
         session->zh = zh; /* only to close it: until the first event nothing is asked of it */
@@ -564,7 +572,9 @@ uint32_t lock_session_sweep_delay_ms(struct ls_session *session)
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options)
 {
-    if (!session || !env || !hosts || timeout_ms <= 0 || (options && options->margin_percent > 100))
+    if (!session || !env || !hosts || timeout_ms <= 0 || timeout_ms > LS_SESSION_TIMEOUT_MS_MAX)
+        return LS_EINVAL;
+    if (options && options->margin_percent > 100)
         return LS_EINVAL;
     int err = options ? lock_access_check(options) : LS_OK;
     if (err)
@@ -577,6 +587,15 @@ int ls_session_init(struct ls_session *session, struct ls_env *env, const char *
     return LS_OK;
 }
 
+/* What other threads have begun while the handle was being opened ends with the start. */
+static void start_failed(struct ls_session *session, int err)
+{
+    session->failure = (int8_t)err;
+    lock_session_each(session, fail_if_pending);
+    session->failure = 0;
+    session->state = LS_STATE_NEW;
+}
+
 int ls_session_start(struct ls_session *session)
 {
     if (ls_env_in_callback(session->env))
@@ -584,10 +603,13 @@ int ls_session_start(struct ls_session *session)
     ls_env_lock(session->env);
     int err = session->state == LS_STATE_NEW ? open_handle(session) : LS_EINVAL;
     if (err && session->state == LS_STATE_LOST)
-        session->state = LS_STATE_NEW;
-    if (!err && session->state == LS_STATE_LOST)
+        start_failed(session, err);
+    if (!err && session->state == LS_STATE_LOST) {
         err = ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer,
                                  session);
+        if (err)
+            fail(session, err, LS_SESSION_GAVE_UP);
+    }
     lock_queue_deliver(session);
     ls_env_unlock(session->env);
     return err;

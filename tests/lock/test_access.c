@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Access: which credentials, certificates and ACLs reach the client library, and when. */
+#include "lock/claim.h"
 #include "stage.h"
 
 /* ---- what the client library is given: a text beside the requests ---- */
@@ -364,9 +365,26 @@ static void what_was_forbidden_in_a_flight_that_is_repeated_counts_anew(void **s
     stage_end();
 }
 
+/* ---- connect strings ---- */
+
+static void connect_strings_are_told_apart_as_the_client_does(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"h:1",     "h:2181/",   "h:2181/a/b",  "h:0x10", "::1:2181",
+                                       "a:1,b:2", "a:1,,b:2,", "a:1/a.b/..c", "/a"};
+    static const char *const bad[] = {"",         "h",       "h:",       "h:0",     "h:x",
+                                      "h:1x",     "a:1,b",   "a,b:1",    "h:1/a/",  "h:1//a",
+                                      "h:1/a//b", "h:1/./a", "h:1/a/..", "h:1/\001"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(lock_access_hosts_are_valid(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(lock_access_hosts_are_valid(bad[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(connect_strings_are_told_apart_as_the_client_does),
         cmocka_unit_test(a_node_without_a_name_is_looked_for),
         cmocka_unit_test(a_contender_that_the_client_refuses_fails_the_acquire),
         cmocka_unit_test(what_was_forbidden_in_a_flight_that_is_repeated_counts_anew),

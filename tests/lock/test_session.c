@@ -848,6 +848,8 @@ static void misuse(struct probe *probe)
     assert_int_equal(ls_session_init(&other, NULL, "h", 1, NULL), LS_EINVAL);
     assert_int_equal(ls_session_init(&other, env, NULL, 1, NULL), LS_EINVAL);
     assert_int_equal(ls_session_init(&other, env, "h", 0, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_init(&other, env, "h", 1 << 30, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_init(&other, env, "h", (1 << 30) - 1, NULL), LS_OK);
     assert_int_equal(ls_session_init(&other, env, "h", 1, &too_much), LS_EINVAL);
     assert_int_equal(ls_session_init(&other, env, "h", 1, &all), LS_OK);
     assert_int_equal(ls_session_start(&probe->session), LS_EINVAL); /* a second time */
@@ -930,6 +932,29 @@ static void a_handle_that_cannot_be_opened_is_tried_again(void **state)
     stage_end();
 }
 
+/* As another thread does while the handle is being opened: the mutex is free then. */
+static void acquire_meanwhile(void)
+{
+    struct ls_mutex *mutex = &stage_probe(0)->mutex[0];
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_CONNECTING);
+    assert_int_equal(ls_mutex_acquire_start(mutex, 1, -1), LS_OK);
+}
+
+static void an_acquire_during_a_start_that_fails_is_answered(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.ignore_failed_start = true;
+    handles_unopened = 1;
+    handles_refused = acquire_meanwhile;
+    stage_open();
+    handles_refused = NULL;
+    told("a failed EZK");
+    assert_null(stage_probe(0)->session.claims);
+    assert_int_equal(stage_probe(0)->session.state, LS_STATE_NEW);
+    world_close(stage.world);
+}
+
 static void policies_end_the_opening_of_handles(void **state)
 {
     (void)state;
@@ -955,6 +980,7 @@ int main(void)
         cmocka_unit_test(a_link_that_breaks_uses_up_no_attempt),
         cmocka_unit_test(a_handle_that_cannot_be_opened_is_tried_again),
         cmocka_unit_test(policies_end_the_opening_of_handles),
+        cmocka_unit_test(an_acquire_during_a_start_that_fails_is_answered),
         cmocka_unit_test(a_first_connection_is_told_once),
         cmocka_unit_test(a_broken_link_is_suspended_and_reconnected),
         cmocka_unit_test(exactly_one_lost_lies_between_two_sessions),

@@ -8,6 +8,7 @@
 
 int handles_unopened;
 int handles_error = EMFILE;
+void (*handles_refused)(void);
 void (*handles_opened)(zhandle_t *zh, watcher_fn watcher, void *context);
 
 zhandle_t *__wrap_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
@@ -15,6 +16,8 @@ zhandle_t *__wrap_zookeeper_init(const char *hosts, watcher_fn watcher, int time
 {
     if (handles_unopened > 0) {
         handles_unopened--;
+        if (handles_refused)
+            handles_refused();
         errno = handles_error;
         return NULL;
     }

@@ -10,6 +10,9 @@
 extern int handles_unopened; /* that many cannot be opened from now on */
 extern int handles_error;    /* errno then */
 
+/* Called for each that cannot be opened, before its opener hears of it; NULL = nothing happens. */
+extern void (*handles_refused)(void);
+
 /* Called for each that was opened, as by the client's own thread; NULL = nothing happens. */
 extern void (*handles_opened)(zhandle_t *zh, watcher_fn watcher, void *context);
 
