@@ -44,7 +44,8 @@ enum ls_err { LS_OK = 0, LS_ERR_LIST(LS_ERR_ENUM) };
 /* Warnings are told, never returned. */
 #define LS_WARN_LIST(X)                                                                                      \
     X(LS_WARN_FOREIGN_CHILD, 1,                                                                              \
-      "the lock's parent has a child that is no contender; Curator would wait for it")                       \
+      "the lock's parent has a child that is no contender: Curator would wait for it, or it is of another "  \
+      "kind of lock")                                                                                        \
     X(LS_WARN_LEFT_BEHIND, 2, "a contender node could not be removed; it stays until the session ends")      \
     X(LS_WARN_NODE_GONE, 3, "somebody deleted the node of a hold; the lock is lost")
 

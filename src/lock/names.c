@@ -76,6 +76,14 @@ static size_t count_digits(const char *text)
     return count;
 }
 
+/* Servers end the names of sequential nodes with ten digits. Those of Curator's read-write locks, semaphores and latches
+ * have them behind a word, kazoo's behind "__lock__" and hexadecimal digits. */
+static bool ends_with_sequence(const char *name)
+{
+    size_t size = strlen(name);
+    return size >= LOCK_KEY_SIZE && count_digits(name + size - LOCK_KEY_SIZE) == LOCK_KEY_SIZE;
+}
+
 enum lock_key lock_names_key(const char *name, const char **key)
 {
     *key = key_of(name);
@@ -87,7 +95,9 @@ enum lock_key lock_names_key(const char *name, const char **key)
         if ((digits == LOCK_KEY_SIZE || digits == LOCK_KEY_SIZE - 1) && !(*key)[digits + 1])
             return LOCK_KEY_NEGATIVE;
     }
-    return (unsigned char)(*key)[0] > '9' ? LOCK_KEY_AFTER : LOCK_KEY_BEFORE;
+    if ((unsigned char)(*key)[0] <= '9')
+        return LOCK_KEY_BEFORE;
+    return ends_with_sequence(*key) ? LOCK_KEY_KIND : LOCK_KEY_AFTER;
 }
 
 bool lock_names_parse(const char *path, int32_t *sequence)
@@ -140,6 +150,7 @@ void lock_names_view(const struct String_vector *list, const char *prefix, struc
             view->negative = true;
             break;
         case LOCK_KEY_BEFORE:
+        case LOCK_KEY_KIND:
             view->foreign = true;
             break;
         case LOCK_KEY_AFTER:

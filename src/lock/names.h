@@ -24,6 +24,7 @@ enum lock_key {
     LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
     LOCK_KEY_BEFORE,    /* foreign, and Curator would take it for a predecessor and wait for ever */
     LOCK_KEY_AFTER,     /* foreign, and sorted after all contenders */
+    LOCK_KEY_KIND,      /* the same, and its name ends with a sequence: a contender of another kind of lock */
 };
 
 /* Writes id as 8-4-4-4-12 lower-case hexadecimal digits, without a final 0. */
@@ -43,10 +44,10 @@ bool lock_names_parse(const char *path, int32_t *sequence);
 
 /* A child list as one contender sees it. */
 struct lock_view {
-    bool own;          /* our node is there */
-    bool negative;     /* there is a wrapped sequence */
-    bool last;         /* another contender has the largest sequence, 2147483647 */
-    bool foreign;      /* there is a child that Curator would wait for */
+    bool own;      /* our node is there */
+    bool negative; /* there is a wrapped sequence */
+    bool last;     /* another contender has the largest sequence, 2147483647 */
+    bool foreign;  /* there is a child that Curator would wait for, or a contender of another kind of lock */
     int32_t sequence;  /* of our node, if own */
     const char *ahead; /* the nearest contender before us, NULL if we are first; points into the list */
 };

@@ -76,10 +76,39 @@ static void wrapped_sequences_are_told_apart(void **state)
     check_key(A "-00000000x", LOCK_KEY_BEFORE, "-00000000x");
 }
 
+#define GUID "_c_00112233-4455-6677-8899-aabbccddeeff-"
+
+/* Curator's read-write lock, semaphore and latch; the C client's recipe; kazoo's. */
+static const char *const other_kinds[] = {GUID "__READ__0000000003",
+                                          GUID "__WRIT__0000000003",
+                                          GUID "lease-0000000003",
+                                          GUID "latch-0000000003",
+                                          "x-72057594037927936-0000000003",
+                                          "f0112233445566778899aabbccddeeff__lock__0000000003",
+                                          "a0112233445566778899aabbccddeeff__rlock__0000000003"};
+
+static void contenders_of_other_kinds_are_foreign(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof other_kinds / sizeof *other_kinds; i++) {
+        const char *names[] = {other_kinds[i], A "0000000001"};
+        struct String_vector list = {.count = 2, .data = (char **)(uintptr_t)names};
+        struct lock_view view;
+        check_key(other_kinds[i], LOCK_KEY_KIND, other_kinds[i]);
+        lock_names_view(&list, A, &view);
+        assert_true(view.own && view.foreign);
+        assert_null(view.ahead);
+        names[0] = "content";
+        lock_names_view(&list, A, &view);
+        assert_false(view.foreign);
+    }
+}
+
 static void foreign_children_are_sorted_as_curator_does(void **state)
 {
     (void)state;
     check_key("content", LOCK_KEY_AFTER, "content");
+    check_key("x-000000001", LOCK_KEY_AFTER, "x-000000001");
     check_key("Targets", LOCK_KEY_AFTER, "Targets");
     check_key(A, LOCK_KEY_BEFORE, "");
     check_key("42", LOCK_KEY_BEFORE, "42");
@@ -323,6 +352,7 @@ int main(void)
         cmocka_unit_test(key_is_the_text_after_the_last_lock),
         cmocka_unit_test(wrapped_sequences_are_told_apart),
         cmocka_unit_test(foreign_children_are_sorted_as_curator_does),
+        cmocka_unit_test(contenders_of_other_kinds_are_foreign),
         cmocka_unit_test(created_paths_are_parsed),
         cmocka_unit_test(nearest_contender_is_ahead_in_any_order_of_the_list),
         cmocka_unit_test(a_smaller_uuid_is_no_smaller_contender),
