@@ -99,6 +99,9 @@ enum event_offence {
     EVENT_OFFENCE_RETURN, /* a timer's function came back without the mutex, or a callback was left half */
     EVENT_OFFENCE_BLOCK,  /* it went to sleep, where nobody can wake it */
     EVENT_OFFENCE_CLEAN,  /* at rest it said that clean-up is left over, which nothing will ever do */
+    EVENT_OFFENCE_STATE,  /* it wrote before or behind its state */
+    EVENT_OFFENCE_BLOCK_BOUNDS, /* it wrote before or behind a block of memory */
+    EVENT_OFFENCE_FREED,        /* it wrote to memory that it had freed */
     EVENT_OFFENCES
 };
 

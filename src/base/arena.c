@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 struct arena_image {
     size_t bytes;
@@ -50,6 +51,9 @@ void arena_clear(struct arena *arena)
         memset(arena_at(arena, i), 0, head(arena, i)->used);
     }
     memset(arena->base, 0, arena->constant_used);
+    if (arena->gapped) {
+        mprotect(arena->base, arena->size, PROT_READ | PROT_WRITE);
+    }
     unsigned char *base = arena->base;
     size_t size = arena->size;
     memset(arena, 0, sizeof *arena);
@@ -71,6 +75,18 @@ int arena_add(struct arena *arena, size_t capacity, size_t used)
     head(arena, block)->used = (uint32_t)((used + 7) & ~(size_t)7);
     arena_mark(arena, block);
     return block;
+}
+
+void arena_gap(struct arena *arena, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t from = (arena->taken + page - 1) / page * page;
+    size_t size = (bytes + page - 1) / page * page;
+    LS_ASSERT(from + size <= arena->size);
+    int rc = mprotect(arena->base + from, size, PROT_NONE);
+    LS_ASSERT(rc == 0);
+    arena->taken = from + size;
+    arena->gapped = true;
 }
 
 void *arena_constant(struct arena *arena, size_t size)

@@ -38,6 +38,7 @@ struct arena {
     int stale_count;
     uint64_t read[2];     /* a bit for each block looked at or marked since somebody last cleared them */
     size_t constant_used; /* bytes taken of the constant region */
+    bool gapped;          /* there are gaps, see arena_gap() */
 };
 
 /* A saved arena, in the ordinary heap. */
@@ -52,6 +53,10 @@ void arena_clear(struct arena *arena);
 
 /* Adds a zeroed block of `capacity` bytes with `used` of them live; returns its number. Asserts that it fits. */
 int arena_add(struct arena *arena, size_t capacity, size_t used);
+
+/* Leaves a gap of at least `bytes` before the next block, which then begins at a page: whoever reads or writes there gets a
+ * SIGSEGV. */
+void arena_gap(struct arena *arena, size_t bytes);
 
 /* The start of a block. Address is stable for the arena's life. */
 static inline void *arena_at(const struct arena *arena, int block)

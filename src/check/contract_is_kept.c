@@ -19,6 +19,9 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_KEEP] = "comes back or reports with the mutex of its environment held",
     [EVENT_OFFENCE_RETURN] = "leaves a timer's function without the mutex, or a callback half",
     [EVENT_OFFENCE_BLOCK] = "waits inside a world, where nobody can wake it",
+    [EVENT_OFFENCE_STATE] = "writes outside of its state",
+    [EVENT_OFFENCE_BLOCK_BOUNDS] = "writes outside of a block of memory",
+    [EVENT_OFFENCE_FREED] = "writes to memory that it has freed",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

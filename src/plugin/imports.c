@@ -130,53 +130,32 @@ bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX])
     return true;
 }
 
-/* ---- memory: what a compiler expects of malloc is aligned to 16, the heap of a process to 8 ---- */
-
-struct tag {
-    uint32_t size;
-    uint32_t ahead; /* bytes from what the heap gave to the memory behind this tag */
-};
+/* ---- memory ---- */
 
 static void *take(size_t size)
 {
-    if (size > UINT32_MAX / 2) {
-        return NULL;
-    }
-    unsigned char *from = world_alloc(size + 16);
-    if (from == NULL) {
-        return NULL;
-    }
-    unsigned char *to = from + 8 + ((uintptr_t)from % 16 == 0 ? 8 : 0);
-    struct tag tag = {(uint32_t)size, (uint32_t)(to - from)};
-    memcpy(to - sizeof tag, &tag, sizeof tag);
-    return to;
-}
-
-static struct tag tag_of(const void *memory)
-{
-    struct tag tag;
-    memcpy(&tag, (const unsigned char *)memory - sizeof tag, sizeof tag);
-    return tag;
+    return size <= UINT32_MAX / 2 ? world_alloc(size) : NULL;
 }
 
 static void give_back(void *memory)
 {
     if (memory != NULL) {
-        struct tag tag = tag_of(memory);
-        world_free((unsigned char *)memory - (tag.ahead <= 16 ? tag.ahead : 0));
+        world_free(memory);
     }
 }
 
 static void *take_zeroed(size_t count, size_t size)
 {
-    return size == 0 || count <= SIZE_MAX / size ? take(count * size) : NULL; /* the heap gives zeros */
+    bool fits = size == 0 || count <= SIZE_MAX / size;
+    void *memory = fits ? take(count * size) : NULL;
+    return memory != NULL ? memset(memory, 0, count * size) : NULL;
 }
 
 static void *take_again(void *memory, size_t size)
 {
     void *fresh = take(size);
     if (fresh != NULL && memory != NULL) {
-        size_t old = tag_of(memory).size;
+        size_t old = world_alloc_size(memory);
         memcpy(fresh, memory, old < size ? old : size);
         give_back(memory);
     }
@@ -187,7 +166,11 @@ static char *copy_some(const char *text, size_t most)
 {
     size_t size = strnlen(text, most);
     char *copy = take(size + 1);
-    return copy != NULL ? memcpy(copy, text, size) : NULL;
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+        copy[size] = 0;
+    }
+    return copy;
 }
 
 static char *copy_all(const char *text)

@@ -240,12 +240,12 @@ void *ls_env_alloc(struct ls_env *env, size_t size)
         process_wake(env->process); /* the next attempt is another one: it has memory */
         return NULL;
     }
-    return heap_alloc(env->process, size);
+    return heap_alloc(env->process, size, HEAP_ENV);
 }
 
 void ls_env_free(struct ls_env *env, void *memory)
 {
     if (memory != NULL) {
-        heap_free(env->process, memory);
+        heap_free(env->process, memory, HEAP_ENV);
     }
 }

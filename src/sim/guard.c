@@ -13,6 +13,11 @@ void world_set_guard(const struct world_guard *wanted)
     guard = wanted;
 }
 
+bool guard_is_set(void)
+{
+    return guard != NULL;
+}
+
 /* The process whose recipe is being called, -1 if there is none. */
 static int called(void)
 {
@@ -31,14 +36,19 @@ unsigned long world_calls(void)
 
 void *world_alloc(size_t size)
 {
-    return fakezk_entered() >= 0 ? heap_alloc(fakezk_entered(), size) : NULL;
+    return fakezk_entered() >= 0 ? heap_alloc(fakezk_entered(), size, HEAP_MALLOC) : NULL;
 }
 
 void world_free(void *memory)
 {
     if (fakezk_entered() >= 0) {
-        heap_free(fakezk_entered(), memory);
+        heap_free(fakezk_entered(), memory, HEAP_MALLOC);
     }
+}
+
+size_t world_alloc_size(const void *memory)
+{
+    return fakezk_entered() >= 0 && the_world.zoned ? zones_size(fakezk_entered(), memory, HEAP_MALLOC) : 0;
 }
 
 /* A step that belongs to no process calls no recipe; should one be at fault all the same, that it was one is what counts. */
@@ -56,6 +66,13 @@ void world_note_offence(enum event_offence offence, const char *where)
     world_tell_offence(called(), offence, where);
 }
 
+/* Its memory is not to be trusted. */
+static void drop_process(int p)
+{
+    zones_scrub(p);
+    process_crash(p);
+}
+
 /* What a recipe has left half is thrown away: the process is one that has crashed. Between two calls of it, it is of nobody
  * but whose step this is. */
 static void give_up(int process, enum event_offence offence, const char *where)
@@ -67,7 +84,16 @@ static void give_up(int process, enum event_offence offence, const char *where)
     the_world.releasing = the_world.freed_waits = the_world.stopping = false;
     fakezk_leave();
     if (p >= 0) {
-        process_crash(p);
+        drop_process(p);
+    }
+}
+
+/* What it has written to what is not its own may be anything. */
+static void check_memory(int p)
+{
+    if (the_world.zoned && the_world.entered && p < the_world.options.processes && process_at(p)->started &&
+        !zones_are_whole(p)) {
+        drop_process(p);
     }
 }
 
@@ -80,9 +106,13 @@ void guard_call(int process, void (*fn)(void *ctx), void *ctx)
         return;
     }
     calls++;
+    the_world.entered = false;
     if (!guard->call(fn, ctx, &offence, &where)) {
         give_up(process, offence, where);
-    } else if (guard->changed(&where)) {
+        return;
+    }
+    if (guard->changed(&where)) {
         world_tell_offence(process, EVENT_OFFENCE_GLOBAL, where);
     }
+    check_memory(process);
 }

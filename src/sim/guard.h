@@ -28,8 +28,12 @@ bool world_in_recipe(void);
 /* How many times recipes have been called so far. Async-signal-safe. */
 unsigned long world_calls(void);
 
-/* Memory of the process that runs, as from ls_env_alloc(); NULL if none runs, or there is no more. */
+/* Memory of the process that runs, aligned to 16, as from malloc(): what it holds is not set. NULL if none runs, or there is no
+ * more. */
 void *world_alloc(size_t size);
 void world_free(void *memory);
+
+/* How many bytes such memory was asked for with; 0 if it is none of the process that runs. */
+size_t world_alloc_size(const void *memory);
 
 #endif

@@ -47,7 +47,7 @@ static void drop(struct guarded *write)
         link = &(*link)->next;
     }
     *link = write->next;
-    heap_free(write->process, write);
+    heap_free(write->process, write, HEAP_WORLD);
 }
 
 static void tell(const struct guarded *write, int rc)
@@ -118,7 +118,7 @@ static void append(struct guarded *write)
 
 void guarded_start(int p, int lock, int owner, int32_t token)
 {
-    struct guarded *write = heap_alloc(p, sizeof *write);
+    struct guarded *write = heap_alloc(p, sizeof *write, HEAP_WORLD);
     if (write == NULL) {
         return;
     }

@@ -27,11 +27,15 @@ static struct heap *heap_at(int p)
 
 void *process_state(int p)
 {
-    return heap_at(p) + 1;
+    struct heap *heap = heap_at(p);
+    return the_world.zoned ? (unsigned char *)heap + zones_state() : (unsigned char *)(heap + 1);
 }
 
 bool heap_clear(int p, size_t state_size)
 {
+    if (the_world.zoned) {
+        return zones_clear(p, state_size);
+    }
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     arena_resize(&the_world.arena, the_world.heap_block[p], sizeof(struct heap));
     bool fits = arena_resize(&the_world.arena, the_world.heap_block[p], sizeof(struct heap) + state_size);
@@ -48,8 +52,11 @@ static struct chunk *chunk_at(struct heap *heap, uint32_t offset)
     return (struct chunk *)((unsigned char *)heap + offset);
 }
 
-void *heap_alloc(int p, size_t size)
+void *heap_alloc(int p, size_t size, enum heap_owner owner)
 {
+    if (the_world.zoned) {
+        return zones_alloc(p, size, owner);
+    }
     struct heap *heap = heap_at(p);
     uint32_t need = (uint32_t)((size + 7) & ~(size_t)7) + (uint32_t)sizeof(struct chunk);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
@@ -97,8 +104,12 @@ static void merge(int p)
     }
 }
 
-void heap_free(int p, void *memory)
+void heap_free(int p, void *memory, enum heap_owner owner)
 {
+    if (the_world.zoned) {
+        zones_free(p, memory, owner);
+        return;
+    }
     struct heap *heap = heap_at(p);
     struct chunk *chunk = (struct chunk *)memory - 1;
     unsigned char *low = (unsigned char *)heap + heap->start;

@@ -18,6 +18,7 @@ static void enter(int p)
 {
     process_mark(p);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
+    the_world.entered = true;
     fakezk_enter(p);
 }
 
@@ -141,6 +142,9 @@ void process_stop(int p)
     leave();
     the_world.stopping = false;
     end_beliefs(p);
+    if (the_world.zoned && !zones_are_whole(p)) {
+        zones_scrub(p);
+    }
     wipe(p);
     struct event event = observe_process(EVENT_STOPPED, p);
     observe(&event);

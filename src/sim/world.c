@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_BYTES (4u << 20)
+#define ARENA_BYTES (16u << 20)
 #define PROCESS_BYTES 2048
-#define HEAP_BYTES 32768
 #define CLIENT_BYTES 32768
 #define HOSTS "127.0.0.1:2181"
 
@@ -97,7 +96,13 @@ static void lay_blocks(const struct world_options *options)
     for (int p = 0; p < options->processes; p++) {
         the_world.process_block[p] = arena_add(arena, PROCESS_BYTES, sizeof(struct process));
         the_world.process[p] = arena_at(arena, the_world.process_block[p]);
+        if (the_world.zoned) {
+            arena_gap(arena, 1);
+        }
         the_world.heap_block[p] = arena_add(arena, HEAP_BYTES, 16);
+        if (the_world.zoned) {
+            arena_gap(arena, HEAP_GAP_BYTES);
+        }
         heap_clear(p, 0);
     }
 }
@@ -165,6 +170,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.trouble[0] = 0;
     the_world.locked = the_world.in_callback = 0;
     the_world.asked = -1;
+    the_world.zoned = guard_is_set();
     the_world.releasing = the_world.freed_waits = the_world.stopping = the_world.programmed = false;
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;

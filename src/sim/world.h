@@ -98,6 +98,8 @@ struct world {
     bool releasing;  /* FREED waits until RELEASED has been announced */
     bool freed_waits;
     bool stopping; /* within a recipe's stop */
+    bool zoned;    /* there is a guard: the memory of processes has red zones, see zones.c */
+    bool entered;  /* a recipe was entered in this guarded call */
     struct event freed;
     const char *text[TEXTS_MAX];
     int texts;
@@ -161,6 +163,8 @@ void world_tell_offence(int p, enum event_offence offence, const char *where);
  * crashed. */
 void guard_call(int process, void (*fn)(void *ctx), void *ctx);
 
+bool guard_is_set(void);
+
 /* ---- process.c: entering recipes ---- */
 
 void process_start(int p);
@@ -192,9 +196,38 @@ void *process_state(int p);
 
 /* ---- heap.c: the memory of one process ---- */
 
-void *heap_alloc(int p, size_t size);
-void heap_free(int p, void *memory);
+/* Whose a block is: each is freed by its owner's function. */
+enum heap_owner {
+    HEAP_FREE,
+    HEAP_ENV,    /* from ls_env_alloc() */
+    HEAP_MALLOC, /* from malloc() of a shared object */
+    HEAP_WORLD,  /* ours */
+};
+
+/* Zeroed, but for what malloc() gives. NULL: there is no more, which is noted. */
+void *heap_alloc(int p, size_t size, enum heap_owner owner);
+void heap_free(int p, void *memory, enum heap_owner owner);
 bool heap_clear(int p, size_t state_size); /* false: the state is too large, which is noted */
+
+/* ---- zones.c: the same for recipes that are not to be trusted ---- */
+
+#define HEAP_BYTES 32768
+#define HEAP_GAP_BYTES (128u << 10)
+
+/* The state of a process: its distance from the begin of the block. */
+size_t zones_state(void);
+bool zones_clear(int p, size_t state_size);
+void *zones_alloc(int p, size_t size, enum heap_owner owner);
+void zones_free(int p, void *memory, enum heap_owner owner);
+
+/* How many bytes a block was asked for with; 0 if it is none. */
+size_t zones_size(int p, const void *memory, enum heap_owner owner);
+
+/* True if all that is not the recipe's is as it was. Otherwise the offence is told, and the process is to be given up. */
+bool zones_are_whole(int p);
+
+/* Makes the memory of a process empty, whatever has become of it. */
+void zones_scrub(int p);
 
 /* ---- guarded.c: writes that commit only while the hold stands; called with the process entered ---- */
 

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The memory of a process whose recipe comes from a shared object. It is the heap of heap.c with red zones:
+ *
+ *   head | zone | state | zone | chunks ... | tail | zeros | gap
+ *
+ * A chunk is a head, the block, and a zone. Zones hold ZONE; free chunks and the tail hold FREED. After each guarded call
+ * zones_are_whole() compares all of these with what they must hold, and the next REST_BYTES behind the tail with zero. Pages
+ * that cannot be accessed, the gap, follow the block. So a write is found if it hits
+ *
+ *   - the zone before or behind the state, or the zone behind a block, or the head before it;
+ *   - a free chunk, or the tail: the last TAIL_BYTES of what was freed at the end;
+ *   - the first REST_BYTES behind the tail, or the gap, at once.
+ *
+ * A write through a stale pointer is not found if its memory has been handed out again.
+ *
+ * Claim: equal memory has equal bytes. Why: what these areas hold does not depend on what was there before, and the tail has one
+ * length. Checked by tests/sim/test_zones.c. */
+#include "sim/world.h"
+
+#include <string.h>
+
+#define ZONE 0xfd
+#define FREED 0xdd /* as a pointer it is no address, as a number it is negative */
+#define FRESH 0xbe
+#define ZONE_BYTES 64u
+#define CHUNK_ZONE_BYTES 32u
+#define TAIL_BYTES 256u
+#define REST_BYTES 4096u
+
+struct chunk {
+    uint32_t size;  /* with this head and the zone; a multiple of 16 */
+    uint32_t asked; /* bytes of the block; 0 in a free chunk */
+    uint32_t owner; /* enum heap_owner */
+    uint32_t check; /* follows from the rest and the place */
+};
+
+struct heap {
+    struct arena_block head;
+    uint32_t start; /* where chunks begin */
+    uint32_t state_size;
+};
+
+#define STATE_AT (sizeof(struct heap) + ZONE_BYTES)
+_Static_assert(STATE_AT % 16 == 0 && sizeof(struct chunk) == 16, "blocks are aligned to 16");
+
+static struct heap *heap_at(int p)
+{
+    arena_read(&the_world.arena, the_world.heap_block[p]);
+    return arena_at(&the_world.arena, the_world.heap_block[p]);
+}
+
+static struct heap *heap_mark(int p)
+{
+    arena_mark(&the_world.arena, the_world.heap_block[p]);
+    return heap_at(p);
+}
+
+static unsigned char *byte_at(struct heap *heap, uint32_t offset)
+{
+    return (unsigned char *)heap + offset;
+}
+
+static uint32_t round16(size_t size)
+{
+    return (uint32_t)((size + 15) & ~(size_t)15);
+}
+
+size_t zones_state(void)
+{
+    return STATE_AT;
+}
+
+/* ---- chunks ---- */
+
+static struct chunk *chunk_at(struct heap *heap, uint32_t offset)
+{
+    return (struct chunk *)(void *)byte_at(heap, offset);
+}
+
+static uint32_t check_of(const struct chunk *chunk, uint32_t at)
+{
+    uint32_t sum = at * 0x9e3779b1u ^ chunk->size;
+    sum = (sum ^ sum >> 15) * 0x85ebca77u ^ chunk->asked;
+    return (sum ^ sum >> 13) * 0xc2b2ae3du ^ chunk->owner;
+}
+
+/* The end of the last chunk. */
+static uint32_t end_of(const struct heap *heap)
+{
+    return heap->head.used - TAIL_BYTES;
+}
+
+/* Where the chunk ends that begins at `at`; 0 if its head is not what was written there. */
+static uint32_t next_of(struct heap *heap, uint32_t at)
+{
+    const struct chunk *chunk = chunk_at(heap, at);
+    bool whole = chunk->check == check_of(chunk, at) && chunk->size >= sizeof *chunk &&
+                 chunk->size % 16 == 0 && chunk->size <= end_of(heap) - at;
+    return whole ? at + chunk->size : 0;
+}
+
+static void *block_of(struct heap *heap, uint32_t at)
+{
+    return byte_at(heap, at + (uint32_t)sizeof(struct chunk));
+}
+
+static void write_chunk(struct heap *heap, uint32_t at, uint32_t size, uint32_t asked, enum heap_owner owner)
+{
+    struct chunk *chunk = chunk_at(heap, at);
+    *chunk = (struct chunk){.size = size, .asked = asked, .owner = owner};
+    chunk->check = check_of(chunk, at);
+    unsigned char *block = block_of(heap, at);
+    uint32_t room = size - (uint32_t)sizeof *chunk;
+    if (owner == HEAP_FREE) {
+        memset(block, FREED, room);
+        return;
+    }
+    memset(block, owner == HEAP_MALLOC ? FRESH : 0, asked);
+    memset(block + asked, ZONE, room - asked);
+}
+
+/* ---- life ---- */
+
+bool zones_clear(int p, size_t state_size)
+{
+    struct arena *arena = &the_world.arena;
+    int block = the_world.heap_block[p];
+    struct heap *heap = heap_mark(p);
+    arena_resize(arena, block, sizeof *heap);
+    heap->start = heap->state_size = 0;
+    if (state_size == 0) {
+        return true;
+    }
+    uint32_t start = round16(STATE_AT + state_size) + ZONE_BYTES;
+    if (state_size > HEAP_BYTES || !arena_resize(arena, block, start + TAIL_BYTES)) {
+        world_note_trouble("limit: the state of a recipe has %zu bytes", state_size);
+        return false;
+    }
+    heap->start = start;
+    heap->state_size = (uint32_t)state_size;
+    memset(byte_at(heap, sizeof *heap), ZONE, ZONE_BYTES);
+    memset(byte_at(heap, STATE_AT) + state_size, ZONE, start - STATE_AT - state_size);
+    memset(byte_at(heap, start), FREED, TAIL_BYTES);
+    return true;
+}
+
+void zones_scrub(int p)
+{
+    if (!the_world.zoned) {
+        return;
+    }
+    struct heap *heap = heap_mark(p);
+    memset(heap, 0, HEAP_BYTES);
+    heap->head.used = sizeof *heap;
+}
+
+/* ---- blocks ---- */
+
+/* The first free chunk that is large enough, or the end; 0 if the chunks are not whole. */
+static uint32_t find_room(struct heap *heap, uint32_t need)
+{
+    uint32_t at = heap->start;
+    while (at < end_of(heap)) {
+        uint32_t next = next_of(heap, at);
+        const struct chunk *chunk = chunk_at(heap, at);
+        if (next == 0 || (chunk->owner == HEAP_FREE && chunk->size >= need)) {
+            return next == 0 ? 0 : at;
+        }
+        at = next;
+    }
+    return at;
+}
+
+/* The end moves. */
+static bool move_end(int p, uint32_t end)
+{
+    struct heap *heap = heap_at(p);
+    if (!arena_resize(&the_world.arena, the_world.heap_block[p], end + TAIL_BYTES)) {
+        return false;
+    }
+    memset(byte_at(heap, end), FREED, TAIL_BYTES);
+    return true;
+}
+
+void *zones_alloc(int p, size_t size, enum heap_owner owner)
+{
+    struct heap *heap = heap_mark(p);
+    uint32_t need =
+        size < HEAP_BYTES ? round16(size) + (uint32_t)sizeof(struct chunk) + CHUNK_ZONE_BYTES : HEAP_BYTES;
+    uint32_t at = heap->start != 0 ? find_room(heap, need) : 0;
+    if (at == 0) {
+        return NULL; /* zones_are_whole() will say why */
+    }
+    if (at == end_of(heap)) {
+        if (!move_end(p, at + need)) {
+            world_note_trouble("limit: the heap of a process is full");
+            return NULL;
+        }
+    } else {
+        uint32_t left = chunk_at(heap, at)->size - need;
+        if (left > 0) {
+            write_chunk(heap, at + need, left, 0, HEAP_FREE);
+        }
+    }
+    write_chunk(heap, at, need, (uint32_t)size, owner);
+    return block_of(heap, at);
+}
+
+/* Where the chunk of this block begins; 0 if there is none, or none of this owner. */
+static uint32_t find_block(struct heap *heap, const void *memory, enum heap_owner owner)
+{
+    uint32_t next;
+    for (uint32_t at = heap->start; at != 0 && at < end_of(heap); at = next) {
+        if (block_of(heap, at) == memory) {
+            return chunk_at(heap, at)->owner == (uint32_t)owner ? at : 0;
+        }
+        next = next_of(heap, at);
+        if (next == 0) {
+            break;
+        }
+    }
+    return 0;
+}
+
+size_t zones_size(int p, const void *memory, enum heap_owner owner)
+{
+    struct heap *heap = heap_at(p);
+    uint32_t at = find_block(heap, memory, owner);
+    return at != 0 ? chunk_at(heap, at)->asked : 0;
+}
+
+/* Joins neighbours that are free; gives the end back. */
+static void merge(int p)
+{
+    struct heap *heap = heap_at(p);
+    uint32_t at = heap->start, next;
+    while (at < end_of(heap) && (next = next_of(heap, at)) != 0) {
+        if (chunk_at(heap, at)->owner != HEAP_FREE) {
+            at = next;
+        } else if (next == end_of(heap)) {
+            move_end(p, at);
+            return;
+        } else if (next_of(heap, next) != 0 && chunk_at(heap, next)->owner == HEAP_FREE) {
+            write_chunk(heap, at, next_of(heap, next) - at, 0, HEAP_FREE);
+        } else {
+            at = next;
+        }
+    }
+}
+
+static bool all_are(const unsigned char *bytes, size_t size, unsigned char byte)
+{
+    return size == 0 || (bytes[0] == byte && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+static bool chunk_is_whole(struct heap *heap, uint32_t at)
+{
+    const struct chunk *chunk = chunk_at(heap, at);
+    const unsigned char *block = block_of(heap, at);
+    uint32_t room = chunk->size - (uint32_t)sizeof *chunk;
+    return chunk->asked <= room &&
+           all_are(block + chunk->asked, room - chunk->asked, chunk->owner == HEAP_FREE ? FREED : ZONE);
+}
+
+void zones_free(int p, void *memory, enum heap_owner owner)
+{
+    struct heap *heap = heap_mark(p);
+    uint32_t at = find_block(heap, memory, owner);
+    if (at == 0) {
+        world_note_offence(EVENT_OFFENCE_FREE, NULL);
+        return;
+    }
+    if (next_of(heap, at) == 0) {
+        return; /* zones_are_whole() will say why */
+    }
+    if (!chunk_is_whole(heap, at)) {
+        world_note_offence(EVENT_OFFENCE_BLOCK_BOUNDS, NULL); /* nobody could say so later */
+    }
+    write_chunk(heap, at, chunk_at(heap, at)->size, 0, HEAP_FREE);
+    merge(p);
+}
+
+/* ---- what is not the recipe's ---- */
+
+static bool state_is_whole(struct heap *heap)
+{
+    uint32_t start = round16(STATE_AT + heap->state_size) + ZONE_BYTES;
+    bool head = heap->state_size == the_world.options.recipe->state_size && heap->start == start &&
+                heap->head.reserved == 0 && heap->head.used % 8 == 0 &&
+                heap->head.used >= start + TAIL_BYTES && heap->head.used <= HEAP_BYTES;
+    return head && all_are(byte_at(heap, sizeof *heap), ZONE_BYTES, ZONE) &&
+           all_are(byte_at(heap, STATE_AT) + heap->state_size, start - STATE_AT - heap->state_size, ZONE);
+}
+
+/* What is wrong with the chunks and the tail, EVENT_OFFENCES if nothing is. */
+static enum event_offence chunks_are_wrong(struct heap *heap)
+{
+    uint32_t at = heap->start;
+    while (at < end_of(heap)) {
+        uint32_t next = next_of(heap, at);
+        if (next == 0) {
+            return EVENT_OFFENCE_BLOCK_BOUNDS;
+        }
+        if (!chunk_is_whole(heap, at)) {
+            return chunk_at(heap, at)->owner == HEAP_FREE ? EVENT_OFFENCE_FREED : EVENT_OFFENCE_BLOCK_BOUNDS;
+        }
+        at = next;
+    }
+    if (!all_are(byte_at(heap, at), TAIL_BYTES, FREED)) {
+        return EVENT_OFFENCE_FREED;
+    }
+    uint32_t rest = HEAP_BYTES - heap->head.used;
+    bool zero = all_are(byte_at(heap, heap->head.used), rest < REST_BYTES ? rest : REST_BYTES, 0);
+    return zero ? EVENT_OFFENCES : EVENT_OFFENCE_BLOCK_BOUNDS;
+}
+
+bool zones_are_whole(int p)
+{
+    struct heap *heap = heap_at(p);
+    enum event_offence wrong = state_is_whole(heap) ? chunks_are_wrong(heap) : EVENT_OFFENCE_STATE;
+    if (wrong != EVENT_OFFENCES) {
+        world_tell_offence(p, wrong, NULL);
+    }
+    return wrong == EVENT_OFFENCES;
+}
