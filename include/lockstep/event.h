@@ -102,6 +102,9 @@ enum event_offence {
     EVENT_OFFENCE_STATE,  /* it wrote before or behind its state */
     EVENT_OFFENCE_BLOCK_BOUNDS, /* it wrote before or behind a block of memory */
     EVENT_OFFENCE_FREED,        /* it wrote to memory that it had freed */
+    EVENT_OFFENCE_STALE,        /* it read memory that it had freed, or outside of a block */
+    EVENT_OFFENCE_LENT,         /* it used what the client library had lent to a callback that is over */
+    EVENT_OFFENCE_UNSET,        /* two runs of one step differ, as what they read had not been set */
     EVENT_OFFENCES
 };
 

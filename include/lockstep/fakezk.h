@@ -56,8 +56,9 @@ struct fakezk_options {
     /* NULL = every name of a list is looked at; otherwise sets unread[] for those that make no difference to the client that
      * the list is on its way to. */
     void (*unread)(int client, void (*completion)(void), const struct String_vector *names, bool *unread);
-    size_t client_bytes_max; /* capacity of one client's block; 0 = default */
-    size_t server_bytes_max; /* capacity of one server's block; 0 = default */
+    void (*before_callback)(void); /* called right before each callback of a client; NULL = not */
+    size_t client_bytes_max;       /* capacity of one client's block; 0 = default */
+    size_t server_bytes_max;       /* capacity of one server's block; 0 = default */
 };
 
 enum fakezk_step_kind {
@@ -227,6 +228,26 @@ bool fakezk_operator_create(const char *path, int perms, bool container);
 bool fakezk_operator_remove(const char *path);
 bool fakezk_exists(const char *path);
 void fakezk_operator_preset(const char *path, int32_t next_sequence);
+
+/* ---- steps that are done twice ---- */
+
+/* Keeps what is no part of the arena, and puts it back: in place 0 or 1. */
+void fakezk_keep(int place);
+void fakezk_put_back(int place);
+
+/* What callbacks are given lies in this area from now on: 0, as in ordinary steps, or 1. Then area 0 cannot be accessed: whoever
+ * uses what was lent to a callback that is over gets a SIGSEGV. No callback is running. */
+#define FAKEZK_POISON 0xa5 /* what is lent is overwritten with this afterwards */
+void fakezk_lend(int area);
+
+/* True if nothing has been written to what area 0 has lent to callbacks that are over. Otherwise it is overwritten again. */
+bool fakezk_lent_is_whole(void);
+
+/* Whether these are pointers to one thing that is lent from area 0, and from area 1. */
+bool fakezk_same_lent(uint64_t from_0, uint64_t from_1);
+
+/* What the next callback of this handle is: equal for equal kinds. */
+uint32_t fakezk_next_kind(int client, int handle);
 
 /* ---- time ---- */
 

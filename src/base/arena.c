@@ -216,6 +216,21 @@ bool arena_image_equal(const struct arena_image *a, const struct arena_image *b)
     return arena_image_difference(a, b) < 0;
 }
 
+int arena_first_other(const struct arena *arena, const struct arena_image *image, arena_same_fn same)
+{
+    const unsigned char *then = image->data;
+    for (int i = 0; i < arena->blocks; i++) {
+        const unsigned char *now = arena_at(arena, i);
+        size_t used = head(arena, i)->used;
+        bool equal = used == image->used[i] && memcmp(now, then, used) == 0;
+        if (!equal && !same(i, now, used, then, image->used[i])) {
+            return i;
+        }
+        then += image->used[i];
+    }
+    return -1;
+}
+
 size_t arena_image_bytes(const struct arena_image *image)
 {
     return image->bytes;

@@ -119,6 +119,13 @@ size_t arena_image_bytes(const struct arena_image *image);
 /* The number of the first block that differs, or -1. */
 int arena_image_difference(const struct arena_image *a, const struct arena_image *b);
 
+/* Whether a block's bytes `now` stand for the same as others. */
+typedef bool (*arena_same_fn)(int block, const unsigned char *now, size_t now_size, const unsigned char *then,
+                              size_t then_size);
+
+/* The first block whose bytes are neither those of the image nor the same by this function, or -1. */
+int arena_first_other(const struct arena *arena, const struct arena_image *image, arena_same_fn same);
+
 /* Debug: the number of a block that differs from the image though it is not marked since, or -1. */
 int arena_unmarked_write(const struct arena *arena, const struct arena_image *image);
 

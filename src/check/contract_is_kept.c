@@ -22,6 +22,10 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_STATE] = "writes outside of its state",
     [EVENT_OFFENCE_BLOCK_BOUNDS] = "writes outside of a block of memory",
     [EVENT_OFFENCE_FREED] = "writes to memory that it has freed",
+    [EVENT_OFFENCE_STALE] = "reads memory that it has freed, or that lies outside of a block or of its state",
+    [EVENT_OFFENCE_LENT] = "uses what the client library lent to a callback that is over",
+    [EVENT_OFFENCE_UNSET] =
+        "is not deterministic: two runs of this step differ; a read of uninitialised memory? try valgrind",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

@@ -173,7 +173,9 @@ static bool show_again(struct search *search)
     struct run *run = search->run;
     run_forget(run);
     run->recording = true;
+    run->setup.careful = true;
     run_begin(run, SCHEDULE_SEARCH, run->setup.seed);
+    run->setup.careful = false;
     bool same = search->path != NULL || search->path_length == 0;
     for (uint64_t i = 0; same && i < search->path_length && !run_violated(run); i++) {
         same = run_apply(run, &search->path[i]) == 0;

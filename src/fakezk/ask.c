@@ -129,6 +129,14 @@ int fakezk_watches(int client)
     return count;
 }
 
+uint32_t fakezk_next_kind(int client, int handle)
+{
+    const struct zk_message *message = head_message(client, handle);
+    return message == NULL
+               ? 0
+               : message->rec.tag * 64u + (message->rec.tag == MESSAGE_REPLY ? message->op : 0u) + 1;
+}
+
 bool fakezk_brings_news(int client, int handle)
 {
     const struct zk_message *message = head_message(client, handle);

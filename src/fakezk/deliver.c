@@ -2,19 +2,98 @@
  * Copyright the lockstep authors */
 
 /* The completion thread of a handle: one queue for replies, node events and session events (F36). What a
- * callback is given lives in scratch for the call and is poisoned afterwards (F46). */
+ * callback is given lives in an area for the call and is poisoned afterwards (F46). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #define SCRATCH_BYTES 65536
 #define DEPTH_MAX 4
-#define POISON 0xa5
+#define PAGE_MAX 65536 /* a multiple of the size of a page, anywhere */
 
-static _Alignas(8) unsigned char scratch[DEPTH_MAX][SCRATCH_BYTES];
-static char *names[DEPTH_MAX][FAKEZK_NAMES_MAX];
+/* What callbacks are given, by how deep they are nested. Area 1 is for steps that are done twice (sim/twice.c). */
+struct lent {
+    _Alignas(PAGE_MAX) unsigned char scratch[DEPTH_MAX][SCRATCH_BYTES];
+    char *names[DEPTH_MAX][FAKEZK_NAMES_MAX];
+    struct {
+        struct Stat stat;
+        struct String_vector strings;
+        struct ACL_vector acls;
+        struct ACL acl;
+    } values[DEPTH_MAX];
+};
+
+static struct lent lent[2];
+static int area;
 static int depth;
+
+/* How far the areas have been used, ever. */
+static size_t scratch_used[DEPTH_MAX];
+static int names_used[DEPTH_MAX];
+static bool values_used[DEPTH_MAX];
+
+static void overwrite(struct lent *where, int level)
+{
+    memset(where->scratch[level], FAKEZK_POISON, scratch_used[level]);
+    memset(where->names[level], FAKEZK_POISON, (size_t)names_used[level] * sizeof where->names[level][0]);
+    memset(&where->values[level], FAKEZK_POISON, values_used[level] ? sizeof where->values[level] : 0);
+}
+
+static void poison(void)
+{
+    for (int level = 0; level < DEPTH_MAX; level++) {
+        overwrite(&lent[0], level);
+    }
+}
+
+void fakezk_lend(int wanted)
+{
+    int rc = wanted != area
+                 ? mprotect(&lent[0], sizeof lent[0], wanted == 1 ? PROT_NONE : PROT_READ | PROT_WRITE)
+                 : 0;
+    LS_ASSERT(rc == 0);
+    area = wanted;
+    depth = 0;
+    if (area == 0) {
+        poison();
+    }
+}
+
+static bool all_are(const void *at, size_t size)
+{
+    const unsigned char *bytes = at;
+    return size == 0 || (bytes[0] == FAKEZK_POISON && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+bool fakezk_lent_is_whole(void)
+{
+    const struct lent *over = &lent[0];
+    bool whole = true;
+    for (int level = 0; level < DEPTH_MAX; level++) {
+        whole = whole && all_are(over->scratch[level], scratch_used[level]) &&
+                all_are(over->names[level], (size_t)names_used[level] * sizeof over->names[level][0]) &&
+                all_are(&over->values[level], values_used[level] ? sizeof over->values[level] : 0);
+    }
+    if (!whole) {
+        poison();
+    }
+    return whole;
+}
+
+bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
+{
+    uint64_t begin = (uintptr_t)&lent[0];
+    return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
+}
+
+static void before_callback(void)
+{
+    if (fakezk.options.before_callback != NULL) {
+        fakezk.options.before_callback();
+    }
+}
 
 void deliver_queue(int client, int slot, const struct zk_message *message)
 {
@@ -136,54 +215,60 @@ static void call_data(const struct zk_message *m, const struct Stat *stat)
     fn(m->rc, m->rc == ZOK ? value : NULL, m->rc == ZOK ? m->data_size : 0, stat, m->data);
 }
 
-static void call_acl(const struct zk_message *m, struct Stat *stat)
+static void call_acl(const struct zk_message *m, struct ACL_vector *vector, struct Stat *stat)
 {
-    struct ACL acl;
-    struct ACL_vector vector = world_acl(m->data_size, &acl);
     acl_completion_t fn = (acl_completion_t)code_unpack_fn(m->completion);
-    fn(m->rc, m->rc == ZOK ? &vector : NULL, m->rc == ZOK ? stat : NULL, m->data);
+    fn(m->rc, m->rc == ZOK ? vector : NULL, m->rc == ZOK ? stat : NULL, m->data);
 }
 
-static void call_completion(const struct _zhandle *zh, const struct zk_message *m, char **strings_data)
+static void call_completion(const struct _zhandle *zh, const struct zk_message *m, int level)
 {
     if (m->completion == 0) {
         return;
     }
     code_fn fn = code_unpack_fn(m->completion);
     bool ok = m->rc == ZOK;
-    struct Stat stat;
-    api_stat(&m->stat, &stat);
+    struct lent *from = &lent[area];
+    struct Stat *stat = &from->values[level].stat;
+    struct String_vector *strings = &from->values[level].strings;
+    api_stat(&m->stat, stat);
     const char *path = ok ? strip(zh, m->bytes) : NULL;
-    struct String_vector strings = message_names(m, strings_data);
+    *strings = message_names(m, from->names[level]);
+    size_t names = (size_t)strings->count;
+    names_used[level] = strings->count > names_used[level] ? strings->count : names_used[level];
+    values_used[level] = true;
+    from->values[level].acls = world_acl(m->data_size, &from->values[level].acl);
+    before_callback();
     switch (m->op) {
     case OP_CREATE:
     case OP_SYNC:
         ((string_completion_t)fn)(m->rc, path, m->data);
         break;
     case OP_CREATE2:
-        ((string_stat_completion_t)fn)(m->rc, path, ok ? &stat : NULL, m->data);
+        ((string_stat_completion_t)fn)(m->rc, path, ok ? stat : NULL, m->data);
         break;
     case OP_EXISTS:
     case OP_SET:
-        ((stat_completion_t)fn)(m->rc, ok ? &stat : NULL, m->data);
+        ((stat_completion_t)fn)(m->rc, ok ? stat : NULL, m->data);
         break;
     case OP_GET:
-        call_data(m, ok ? &stat : NULL);
+        call_data(m, ok ? stat : NULL);
         break;
     case OP_CHILDREN:
-        ((strings_completion_t)fn)(m->rc, ok ? &strings : NULL, m->data);
+        ((strings_completion_t)fn)(m->rc, ok ? strings : NULL, m->data);
         break;
     case OP_CHILDREN2:
-        ((strings_stat_completion_t)fn)(m->rc, ok ? &strings : NULL, ok ? &stat : NULL, m->data);
+        ((strings_stat_completion_t)fn)(m->rc, ok ? strings : NULL, ok ? stat : NULL, m->data);
         break;
     case OP_GET_ACL:
-        call_acl(m, &stat);
+        call_acl(m, &from->values[level].acls, stat);
         break;
     default:
         ((void_completion_t)fn)(m->rc, m->data);
         break;
     }
-    memset(&stat, POISON, sizeof stat);
+    memset(from->names[level], FAKEZK_POISON, names * sizeof from->names[level][0]);
+    memset(&from->values[level], FAKEZK_POISON, sizeof from->values[level]);
 }
 
 /* ---- events ---- */
@@ -194,6 +279,7 @@ static void call_watchers(struct _zhandle *zh, int type, int state, const char *
     for (int i = 0; i < count; i++) {
         watcher_fn fn = (watcher_fn)code_unpack_fn(targets[i].watcher);
         if (fn != NULL) {
+            before_callback();
             fn(zh, type, state, path, targets[i].context);
         }
     }
@@ -227,7 +313,7 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     call_watchers(zh, m->rc, ZOO_CONNECTED_STATE, strip(zh, m->bytes), targets, count);
 }
 
-static void run_message(struct _zhandle *zh, struct zk_message *m, char **strings_data)
+static void run_message(struct _zhandle *zh, struct zk_message *m, int level)
 {
     switch (m->rec.tag) {
     case MESSAGE_SESSION:
@@ -240,14 +326,16 @@ static void run_message(struct _zhandle *zh, struct zk_message *m, char **string
         if (m->op == OP_MULTI) {
             fill_results(zh, m);
         }
-        call_completion(zh, m, strings_data);
+        call_completion(zh, m, level);
         break;
     }
 }
 
 void deliver_abandon(void)
 {
-    depth = 0;
+    for (; depth > 0; depth--) {
+        overwrite(&lent[area], depth - 1);
+    }
 }
 
 void deliver_next(int client, int slot)
@@ -255,8 +343,9 @@ void deliver_next(int client, int slot)
     struct pack pack = client_pack(client);
     struct zk_message *head = head_message(client, slot);
     LS_ASSERT(head != NULL && depth < DEPTH_MAX);
-    struct zk_message *m = (struct zk_message *)scratch[depth];
+    struct zk_message *m = (struct zk_message *)(void *)lent[area].scratch[depth];
     size_t size = head->rec.size;
+    scratch_used[depth] = size > scratch_used[depth] ? size : scratch_used[depth];
     memcpy(m, head, size);
     pack_remove(&pack, &head->rec);
     link_receive(client, slot, m);
@@ -268,9 +357,9 @@ void deliver_next(int client, int slot)
     uint8_t was_busy = zh->busy;
     zh->busy = 1;
     depth++;
-    run_message(zh, m, names[depth - 1]);
+    run_message(zh, m, depth - 1);
     depth--;
-    memset(scratch[depth], POISON, size);
+    memset(m, FAKEZK_POISON, size);
     client_mark(client);
     zh->busy = was_busy;
     if (zh->closing == 2 && !zh->busy) {

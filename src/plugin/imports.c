@@ -7,6 +7,7 @@
 #include "sim/guard.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,17 +179,75 @@ static char *copy_all(const char *text)
     return copy_some(text, SIZE_MAX);
 }
 
+/* ---- what is written for a look inside: once, though a step may be done twice ---- */
+
+static int say_list(FILE *file, const char *format, va_list args)
+{
+    return world_is_muted() ? 0 : vfprintf(file, format, args);
+}
+
+static int say(FILE *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int size = say_list(file, format, args);
+    va_end(args);
+    return size;
+}
+
+static int say_list_checked(FILE *file, int flag, const char *format, va_list args)
+{
+    (void)flag;
+    return say_list(file, format, args);
+}
+
+static int say_checked(FILE *file, int flag, const char *format, ...)
+{
+    va_list args;
+    (void)flag;
+    va_start(args, format);
+    int size = say_list(file, format, args);
+    va_end(args);
+    return size;
+}
+
+static int say_text(const char *text, FILE *file)
+{
+    return world_is_muted() ? 0 : fputs(text, file);
+}
+
+static int say_character(int character, FILE *file)
+{
+    return world_is_muted() ? character : fputc(character, file);
+}
+
 /* ---- putting ours in the places of the others ---- */
 
 static uintptr_t ours_for(const char *name)
 {
-    return strcmp(name, "malloc") == 0    ? (uintptr_t)take
-           : strcmp(name, "calloc") == 0  ? (uintptr_t)take_zeroed
-           : strcmp(name, "realloc") == 0 ? (uintptr_t)take_again
-           : strcmp(name, "free") == 0    ? (uintptr_t)give_back
-           : strcmp(name, "strdup") == 0  ? (uintptr_t)copy_all
-           : strcmp(name, "strndup") == 0 ? (uintptr_t)copy_some
-                                          : 0;
+    static const struct {
+        const char *name;
+        uintptr_t ours;
+    } OURS[] = {
+        {"malloc", (uintptr_t)take},
+        {"calloc", (uintptr_t)take_zeroed},
+        {"realloc", (uintptr_t)take_again},
+        {"free", (uintptr_t)give_back},
+        {"strdup", (uintptr_t)copy_all},
+        {"strndup", (uintptr_t)copy_some},
+        {"fprintf", (uintptr_t)say},
+        {"vfprintf", (uintptr_t)say_list},
+        {"__fprintf_chk", (uintptr_t)say_checked},
+        {"__vfprintf_chk", (uintptr_t)say_list_checked},
+        {"fputs", (uintptr_t)say_text},
+        {"fputc", (uintptr_t)say_character},
+    };
+    for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {
+        if (strcmp(OURS[i].name, name) == 0) {
+            return OURS[i].ours;
+        }
+    }
+    return 0;
 }
 
 static void put(uintptr_t where, uintptr_t what)

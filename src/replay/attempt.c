@@ -131,7 +131,9 @@ static int start(struct attempt *attempt, const struct run_setup *setup)
 {
     round_close(&attempt->round);
     run_close(&attempt->run);
-    return run_init(&attempt->run, setup);
+    int rc = run_init(&attempt->run, setup);
+    attempt->run.setup.careful = true;
+    return rc;
 }
 
 int attempt_open(struct attempt *attempt, const struct trace *trace, struct input_error *error)

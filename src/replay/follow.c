@@ -182,6 +182,7 @@ void follow(struct run *run, const char *const *labels, uint32_t mask, struct fo
     memset(followed, 0, sizeof *followed);
     run_forget(run);
     round_start(&f.round);
+    run->setup.careful = true;
     run_begin(run, run->setup.schedule, run->setup.seed);
     int i = 0;
     for (; labels[i] && !(followed->drift[0] != 0 && is_violated(&f)) && !world_trouble(run->world); i++) {

@@ -240,6 +240,7 @@ static enum replay_result choose(struct replay *replay, int index)
 static enum replay_result run_choices(struct replay *replay)
 {
     tell_head(replay);
+    replay->run.setup.careful = true;
     run_begin(&replay->run, replay->run.setup.schedule, replay->run.setup.seed);
     tell_events(replay);
     for (int i = 0; i < replay->trace->choices; i++) {

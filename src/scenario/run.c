@@ -255,6 +255,10 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
     run->stats.step = 0;
     world_set_observer(run->world, on_event, run);
     world_reset(run->world, &options);
+    bool all = run->setup.careful || schedule == SCHEDULE_DIRECTED;
+    world_doubt(run->world, all                           ? WORLD_DOUBT_ALL
+                            : schedule == SCHEDULE_SEARCH ? WORLD_DOUBT_FIRST
+                                                          : WORLD_DOUBT_FEW);
     world_begin(run->world);
 }
 

@@ -29,6 +29,11 @@ bool world_in_recipe(void)
     return called() >= 0;
 }
 
+bool world_is_muted(void)
+{
+    return the_world.muted;
+}
+
 unsigned long world_calls(void)
 {
     return calls;
@@ -91,13 +96,27 @@ static void give_up(int process, enum event_offence offence, const char *where)
 /* What it has written to what is not its own may be anything. */
 static void check_memory(int p)
 {
+    if (the_world.zoned && !fakezk_lent_is_whole()) {
+        world_tell_offence(p, EVENT_OFFENCE_LENT, NULL);
+    }
     if (the_world.zoned && the_world.entered && p < the_world.options.processes && process_at(p)->started &&
         !zones_are_whole(p)) {
         drop_process(p);
     }
 }
 
-void guard_call(int process, void (*fn)(void *ctx), void *ctx)
+/* The step with other bytes in memory that is not to be read: nothing of it stays. */
+static bool call_quietly(void (*fn)(void *ctx), void *ctx)
+{
+    enum event_offence offence;
+    const char *where;
+    calls++;
+    bool came_back = guard->call(fn, ctx, &offence, &where);
+    (void)guard->changed(&where);
+    return came_back;
+}
+
+void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;
     const char *where = NULL;
@@ -105,11 +124,17 @@ void guard_call(int process, void (*fn)(void *ctx), void *ctx)
         fn(ctx);
         return;
     }
+    bool twice = the_world.zoned && twice_is_due(kind) && twice_before(process, call_quietly, fn, ctx);
     calls++;
     the_world.entered = false;
     if (!guard->call(fn, ctx, &offence, &where)) {
+        twice_drop(twice);
         give_up(process, offence, where);
         return;
+    }
+    enum event_offence read = twice ? twice_behind() : EVENT_OFFENCES;
+    if (read != EVENT_OFFENCES) {
+        world_tell_offence(process, read, NULL);
     }
     if (guard->changed(&where)) {
         world_tell_offence(process, EVENT_OFFENCE_GLOBAL, where);

@@ -25,6 +25,9 @@ void world_set_guard(const struct world_guard *guard);
 /* Whether a recipe is being called right now. Async-signal-safe. */
 bool world_in_recipe(void);
 
+/* Whether the step that is being done will be done again: what it says is not to be shown. */
+bool world_is_muted(void);
+
 /* How many times recipes have been called so far. Async-signal-safe. */
 unsigned long world_calls(void);
 

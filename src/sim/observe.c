@@ -9,7 +9,10 @@
 
 void observe(const struct event *event)
 {
-    if (the_world.observer != NULL) {
+    if (the_world.sums) {
+        twice_note(event);
+    }
+    if (the_world.observer != NULL && !the_world.muted) {
         the_world.observer(the_world.observer_ctx, event);
     }
 }

@@ -20,6 +20,9 @@ static void enter(int p)
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     the_world.entered = true;
     fakezk_enter(p);
+    if (the_world.zoned) {
+        zones_paint_stack();
+    }
 }
 
 static void leave(void)
@@ -497,6 +500,9 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
 static void ask_slot(int p, struct slot *slot)
 {
     the_world.asked = p;
+    if (the_world.zoned) {
+        zones_paint_stack();
+    }
     enum ls_belief belief = recipe()->query(process_state(p), slot->rec.tag, (int)slot->rec.word);
     the_world.asked = -1;
     if (belief == (enum ls_belief)slot->belief) {
@@ -547,7 +553,7 @@ static void ask_idle(void *ctx)
 void process_ask_idle(int p)
 {
     if (recipe()->idle != NULL && process_at(p)->started) {
-        guard_call(p, ask_idle, &p);
+        guard_call(p, ACTION_KINDS, ask_idle, &p);
     }
 }
 

@@ -123,6 +123,7 @@ static void lay_fakezk(const struct world_options *options)
                                   .ignores_children = options->recipe->ignores_children,
                                   .sets_no_data = world_sets_no_data(options),
                                   .unread = options->recipe->unread != NULL ? env_unread : NULL,
+                                  .before_callback = the_world.zoned ? zones_paint_stack : NULL,
                                   .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
                                   .client_bytes_max = CLIENT_BYTES};
     fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);
@@ -227,12 +228,18 @@ static void start(void *ctx)
     process_start(*(const int *)ctx);
 }
 
+void world_doubt(struct world *world, enum world_doubt doubt)
+{
+    world->doubt = doubt;
+}
+
 void world_begin(struct world *world)
 {
+    twice_begin();
     prepare_directories(&world->options);
     for (int p = 0; p < world->options.processes; p++) {
         if (world->options.autostart[p]) {
-            guard_call(p, start, &p);
+            guard_call(p, ACTION_START, start, &p);
         }
     }
 }

@@ -100,6 +100,12 @@ struct world {
     bool stopping; /* within a recipe's stop */
     bool zoned;    /* there is a guard: the memory of processes has red zones, see zones.c */
     bool entered;  /* a recipe was entered in this guarded call */
+    enum world_doubt doubt;
+    bool sums;       /* events are added up in event_sum */
+    bool muted;      /* nobody is told of events: the step will be done again */
+    uint8_t painted; /* PAINT_… */
+    uint8_t paint;   /* the byte that memory of these kinds holds */
+    uint64_t event_sum;
     struct event freed;
     const char *text[TEXTS_MAX];
     int texts;
@@ -159,11 +165,26 @@ void world_tell_offence(int p, enum event_offence offence, const char *where);
 
 /* ---- guard.c: steps of recipes that are not to be trusted ---- */
 
-/* fn(ctx), a step of this process, guarded if there is a guard: a process that did not come back is noted, and as if it had
+/* fn(ctx), a step of this kind of this process, guarded if there is a guard: a process that did not come back is noted, and as if it had
  * crashed. */
-void guard_call(int process, void (*fn)(void *ctx), void *ctx);
+void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 
 bool guard_is_set(void);
+
+/* ---- twice.c: reads of memory that is not to be read ---- */
+
+void twice_begin(void);
+/* Whether the next step, of this kind, is to be done twice. */
+bool twice_is_due(uint32_t kind);
+/* To be called before the step: does it with other bytes in such memory, and goes back. False if memory is short. */
+bool twice_before(int process, bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx),
+                  void *ctx);
+/* To be called behind the step: the offence if it makes a difference, otherwise EVENT_OFFENCES. */
+enum event_offence twice_behind(void);
+/* To be called instead behind a step that has not come back; `twice` says whether it was done twice. */
+void twice_drop(bool twice);
+/* Adds an event up. */
+void twice_note(const struct event *event);
 
 /* ---- process.c: entering recipes ---- */
 
@@ -225,6 +246,24 @@ size_t zones_size(int p, const void *memory, enum heap_owner owner);
 
 /* True if all that is not the recipe's is as it was. Otherwise the offence is told, and the process is to be given up. */
 bool zones_are_whole(int p);
+
+/* Memory that is not to be read, which holds another byte than its own, `paint`, in steps that are done twice. */
+enum {
+    PAINT_FRESH = 1, /* from malloc(), and the stack: not set yet */
+    PAINT_FREED = 2, /* freed, or a zone */
+    PAINT_LENT = 4,  /* lent to callbacks that are over */
+    PAINT_ALL = 7,
+};
+
+/* Gives all such memory of a process the bytes that the_world.painted says. */
+void zones_paint(int p);
+
+/* The same for the stack below the caller. */
+void zones_paint_stack(void);
+
+/* Whether the memory of a process after a step stands for the same as after the step done with painted memory: bytes that were
+ * moved and never looked at may differ. */
+bool zones_same(const unsigned char *now, const unsigned char *painted, size_t size, unsigned char paint);
 
 /* Makes the memory of a process empty, whatever has become of it. */
 void zones_scrub(int p);

@@ -24,10 +24,12 @@
 #define ZONE 0xfd
 #define FREED 0xdd /* as a pointer it is no address, as a number it is negative */
 #define FRESH 0xbe
+#define FRESH_WORD 0xbebebebeu
 #define ZONE_BYTES 64u
 #define CHUNK_ZONE_BYTES 32u
 #define TAIL_BYTES 256u
 #define REST_BYTES 4096u
+#define STACK_BYTES 4096u
 
 struct chunk {
     uint32_t size;  /* with this head and the zone; a multiple of 16 */
@@ -60,6 +62,16 @@ static struct heap *heap_mark(int p)
 static unsigned char *byte_at(struct heap *heap, uint32_t offset)
 {
     return (unsigned char *)heap + offset;
+}
+
+static unsigned char byte_of(unsigned char byte)
+{
+    return (the_world.painted & (byte == FRESH ? PAINT_FRESH : PAINT_FREED)) != 0 ? the_world.paint : byte;
+}
+
+static void fill(unsigned char *at, size_t size, unsigned char byte)
+{
+    memset(at, byte_of(byte), size);
 }
 
 static uint32_t round16(size_t size)
@@ -114,14 +126,21 @@ static void write_chunk(struct heap *heap, uint32_t at, uint32_t size, uint32_t 
     unsigned char *block = block_of(heap, at);
     uint32_t room = size - (uint32_t)sizeof *chunk;
     if (owner == HEAP_FREE) {
-        memset(block, FREED, room);
+        fill(block, room, FREED);
         return;
     }
-    memset(block, owner == HEAP_MALLOC ? FRESH : 0, asked);
-    memset(block + asked, ZONE, room - asked);
+    memset(block, owner == HEAP_MALLOC ? byte_of(FRESH) : 0, asked);
+    fill(block + asked, room - asked, ZONE);
 }
 
 /* ---- life ---- */
+
+static void fill_zones(struct heap *heap)
+{
+    unsigned char *behind = byte_at(heap, STATE_AT) + heap->state_size;
+    fill(byte_at(heap, sizeof *heap), ZONE_BYTES, ZONE);
+    fill(behind, (size_t)(byte_at(heap, heap->start) - behind), ZONE);
+}
 
 bool zones_clear(int p, size_t state_size)
 {
@@ -140,9 +159,8 @@ bool zones_clear(int p, size_t state_size)
     }
     heap->start = start;
     heap->state_size = (uint32_t)state_size;
-    memset(byte_at(heap, sizeof *heap), ZONE, ZONE_BYTES);
-    memset(byte_at(heap, STATE_AT) + state_size, ZONE, start - STATE_AT - state_size);
-    memset(byte_at(heap, start), FREED, TAIL_BYTES);
+    fill_zones(heap);
+    fill(byte_at(heap, start), TAIL_BYTES, FREED);
     return true;
 }
 
@@ -180,7 +198,7 @@ static bool move_end(int p, uint32_t end)
     if (!arena_resize(&the_world.arena, the_world.heap_block[p], end + TAIL_BYTES)) {
         return false;
     }
-    memset(byte_at(heap, end), FREED, TAIL_BYTES);
+    fill(byte_at(heap, end), TAIL_BYTES, FREED);
     return true;
 }
 
@@ -260,8 +278,8 @@ static bool chunk_is_whole(struct heap *heap, uint32_t at)
     const struct chunk *chunk = chunk_at(heap, at);
     const unsigned char *block = block_of(heap, at);
     uint32_t room = chunk->size - (uint32_t)sizeof *chunk;
-    return chunk->asked <= room &&
-           all_are(block + chunk->asked, room - chunk->asked, chunk->owner == HEAP_FREE ? FREED : ZONE);
+    return chunk->asked <= room && all_are(block + chunk->asked, room - chunk->asked,
+                                           byte_of(chunk->owner == HEAP_FREE ? FREED : ZONE));
 }
 
 void zones_free(int p, void *memory, enum heap_owner owner)
@@ -324,4 +342,81 @@ bool zones_are_whole(int p)
         world_tell_offence(p, wrong, NULL);
     }
     return wrong == EVENT_OFFENCES;
+}
+
+/* ---- other bytes in what is not to be read ---- */
+
+/* What has not been set since it came from malloc(), or was moved from there. */
+static void paint_unset(unsigned char *bytes, size_t size)
+{
+    for (size_t at = 0; at + 4 <= size; at += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + at, sizeof word);
+        if (word == FRESH_WORD) {
+            memset(bytes + at, the_world.paint, sizeof word);
+        }
+    }
+}
+
+static void paint_chunk(struct heap *heap, uint32_t at)
+{
+    const struct chunk *chunk = chunk_at(heap, at);
+    unsigned char *block = block_of(heap, at);
+    uint32_t room = chunk->size - (uint32_t)sizeof *chunk;
+    if ((the_world.painted & PAINT_FRESH) != 0) {
+        paint_unset(block, chunk->asked);
+    }
+    fill(block + chunk->asked, room - chunk->asked, chunk->owner == HEAP_FREE ? FREED : ZONE);
+}
+
+void zones_paint(int p)
+{
+    struct heap *heap = heap_mark(p);
+    uint32_t at = heap->start;
+    if (at == 0) {
+        return;
+    }
+    fill_zones(heap);
+    if ((the_world.painted & PAINT_FRESH) != 0) {
+        paint_unset(byte_at(heap, STATE_AT), heap->state_size);
+    }
+    while (at < end_of(heap) && next_of(heap, at) != 0) {
+        paint_chunk(heap, at);
+        at = next_of(heap, at);
+    }
+    fill(byte_at(heap, at), TAIL_BYTES, FREED);
+}
+
+__attribute__((noinline, no_sanitize("address", "undefined", "thread"))) void zones_paint_stack(void)
+{
+    volatile uint64_t below[STACK_BYTES / sizeof(uint64_t)];
+    uint64_t word = 0x0101010101010101u * byte_of(FRESH);
+    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
+        below[i] = word;
+    }
+}
+
+static bool same_bytes(const unsigned char *now, const unsigned char *painted, size_t size,
+                       unsigned char paint)
+{
+    for (size_t i = 0; i < size; i++) {
+        bool moved = painted[i] == paint && (now[i] == FRESH || now[i] == FREED || now[i] == ZONE);
+        if (now[i] != painted[i] && !moved) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool zones_same(const unsigned char *now, const unsigned char *painted, size_t size, unsigned char paint)
+{
+    for (size_t at = 0; at + 8 <= size; at += 8) {
+        uint64_t a, b;
+        memcpy(&a, now + at, sizeof a);
+        memcpy(&b, painted + at, sizeof b);
+        if (a != b && !fakezk_same_lent(a, b) && !same_bytes(now + at, painted + at, sizeof a, paint)) {
+            return false;
+        }
+    }
+    return true;
 }
