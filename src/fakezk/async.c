@@ -308,16 +308,21 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
 
 /* ---- removing watches (F76) ---- */
 
+/* The client looks into its tables for a pair of function and context only. If all watches of a path are to go, it asks the
+ * server in any case. */
 static bool has_watch(const struct _zhandle *zh, const char *path, int type, watcher_fn watcher,
                       const void *context)
 {
     struct pack pack = client_pack(zh->client);
+    if (watcher == NULL) {
+        return true;
+    }
     code_ref ref = code_pack_fn((code_fn)watcher);
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + zh->slot); rec != NULL;
          rec = pack_next(&pack, rec)) {
         const struct zk_watch *watch = (struct zk_watch *)rec;
         bool asked = type == ZWATCHTYPE_ANY || (type == ZWATCHTYPE_CHILD) == (watch->rec.tag == WATCH_CHILD);
-        bool mine = watcher == NULL || (watch->watcher == ref && watch->context == context);
+        bool mine = watch->watcher == ref && watch->context == context;
         if (asked && mine && strcmp(watch->path, path) == 0) {
             return true;
         }

@@ -258,7 +258,7 @@ static void remove_watch(struct lock_claim *claim)
     int rc = lock_request_unwatch(claim, on_unwatched);
     if (rc == ZNOWATCHER) {
         LS_SOMETIMES("watch-fires-before-its-removal");
-        claim->watching = 0; /* it has fired, its event is on the way */
+        claim->watching = 0; /* of a pair (requests.c): it has fired, its event is on the way */
     } else {
         refused_at_once(claim, rc);
     }

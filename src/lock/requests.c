@@ -198,7 +198,9 @@ static bool is_shared(const struct lock_claim *claim, const char *path)
 
 /* Removing one pair of function and context only asks the server whether there is a watch, and leaves it
  * there; removing all of a path removes it. The path is a contender's, which nobody but a mutex's claims
- * watches on a handle of ours. On loan the pair is removed, which the other claim on the same path needs too. */
+ * watches on a handle of ours. On loan the pair is removed, which the other claim on the same path needs too.
+ * The client answers ZNOWATCHER at once for a pair that it does not have. A removal of all always goes to the
+ * server, and ZNOWATCHER then comes with the completion. */
 static int remove_watch(struct lock_claim *claim, const char *path, void_completion_t completion)
 {
     int rc;

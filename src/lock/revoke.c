@@ -161,7 +161,7 @@ void lock_revoke_unlisten(struct lock_claim *claim)
     int rc = lock_request_unlisten(claim, on_unlistened);
     LS_SOMETIMES("listener-is-taken-back");
     if (rc == ZNOWATCHER)
-        claim->ear = LOCK_EAR_OFF; /* it has fired, its event is on the way */
+        claim->ear = LOCK_EAR_OFF; /* of a pair (requests.c): it has fired, its event is on the way */
     else if (rc != ZOK && lock_session_verdict(rc) != LOCK_DYING)
         lock_janitor_again(claim);
 }

@@ -372,6 +372,10 @@ static void test_removing_watches(void **state)
     zhandle_t *zh = bench_connected(0, "w");
     assert_int_equal(bench_unwatch(zh, "r", "/n", "x", ZWATCHTYPE_DATA), ZNOWATCHER);
     assert_int_equal(bench_unwatch(zh, "r", "n", "x", ZWATCHTYPE_DATA), ZBADARGUMENTS);
+    assert_int_equal(bench_unwatch(zh, "a", "/n", NULL, ZWATCHTYPE_ANY),
+                     ZOK); /* of all only the server says so */
+    bench_run();
+    bench_saw("a -121");
     assert_int_equal(bench_exists(zh, "1", "/n", "x"), ZOK);
     assert_int_equal(bench_exists(zh, "2", "/n", "y"), ZOK);
     assert_int_equal(bench_list(zh, "3", "/n", "x"), ZOK);

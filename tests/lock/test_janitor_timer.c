@@ -164,7 +164,7 @@ static void a_removal_without_an_answer_is_repeated_after_a_pause(void **state)
     told("b failed ECANCELED");
     asked("unwatch; delete");
     assert_false(stage_idle(stage_probe(1)));
-    play("fire b janitor-timer", "settle"); /* the client itself knows by now that there is no watch */
+    play("fire b janitor-timer", "settle"); /* the server says by now that there is no watch */
     told("b idle");
     assert_cleaned();
 }

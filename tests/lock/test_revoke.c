@@ -697,8 +697,8 @@ static void a_watch_on_a_node_that_stays_is_removed_again_after_a_pause(void **s
          "deliver a unwatch-reply");
     assert_int_equal(mishaps_of_removals.lost, 0);
     assert_true(stage_probe(0)->session.janitor_timer.armed);
-    play("fire a janitor-timer"); /* the client itself knows by now that there is no watch */
-    asked("delete; unwatch");
+    play("fire a janitor-timer", "settle"); /* the server says by now that there is no watch */
+    asked("delete; unwatch; unwatch");
     told("a warned left-behind; a freed ENOAUTH; a idle");
     assert_true(stage_idle(stage_probe(0)));
     stage_end();
