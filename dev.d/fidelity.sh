@@ -56,7 +56,7 @@ each point a recipe whose bug is found because the point is a choice, and is not
 | d: -4 or -7 after a loss | a constant of the run: `world rc=-7`, -4 otherwise | -4 | `broken-minus-seven` |
 | e: which server, how far behind it is, and whether before the expiry | any server that takes the client; followers apply step by step; the session may end while its client is away | clients connect to the first server that takes them and are back before their session can end; no follower lags | `broken-no-sync` |
 | f: instant of an expiry | at any moment; marking a session and ending it are two steps | sessions are marked only while nothing of them is under way, and end at once | `broken-gives-up-place` |
-| g: orders of children, of the events of a session's end, of the receivers of session events | constants of the run, from `world seed=N` or `--seed` | children from the oldest on; paths ascending; receivers as their watches stand | `broken-no-sort` |
+| g: orders of children, of the events of a session's end, of the receivers of session events; whether `zoo_state()` lags behind a loss | constants of the run, from `world seed=N` or `--seed` | children from the oldest on; paths ascending; receivers as their watches stand; no lag | `broken-no-sort` |
 | i: a client that stands still with a full socket | callbacks run as late as you like, also beyond the end of the session; pauses have a budget | what a client was sent it is told before anything else happens; no pauses | `broken-trusts-calls` |
 | j: completions at close | a constant of the run: dropped with `world defects=drop-at-close`, called otherwise | called | `broken-waits-for-answers` |
 | k: sweep of containers | a budget | none | `broken-sequence-token` |
@@ -64,7 +64,7 @@ each point a recipe whose bug is found because the point is a choice, and is not
 
 - d, g, j, l: a search takes the one value of the file, unless that says `explore constants=N`: then it goes through values
   of d, g and l (scenario-language.md). j is a value of the file (one in `scenarios/explore` has it), and `--seed 0` to `15` are
-  all values of g. Random schedules draw d, g and l.
+  all orders, and 16 more (`--seed 16` to `31`) are the same with a state that lags. Random schedules draw d, g and l.
 - h, whether the result of a synchronous call overtakes queued events (F37), is no choice of a world: there is no synchronous
   API in it (F24). `--without=h` is refused.
 - i: the budget of pauses alone adds nothing to a search without a clock: a process that stops, and goes on, is one whose

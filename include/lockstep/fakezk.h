@@ -45,7 +45,7 @@ struct fakezk_options {
     int latency_min_ms; /* one way */
     int latency_max_ms;
     int tick_ms;
-    uint64_t seed; /* run constants: list order, session ids, receiver order */
+    uint64_t seed; /* run constants: list order, session ids, receiver order; bit 4: the state lags (F1) */
     unsigned defects;
     bool no_containers;     /* container creation answers -6 */
     bool callbacks_in_init; /* F19: the first callbacks run inside zookeeper_init */

@@ -205,6 +205,7 @@ struct ls_session {
     uint8_t unarmed : 1;       /* the janitor could not have its timer and waits for the next chance */
     uint8_t stuck : 1;         /* on loan: the server refuses to remove a node of this session */
     uint8_t closing : 1;       /* a thread is in ls_session_close() */
+    uint8_t assumed : 1;       /* on loan: the handle showed that it is connected, and no event has said so yet */
 };
 
 /* Initialises a session. `hosts` is a connect string with chroot if any, `timeout_ms` the session timeout

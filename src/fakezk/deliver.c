@@ -362,6 +362,9 @@ void deliver_next(int client, int slot)
     memset(m, FAKEZK_POISON, size);
     client_mark(client);
     zh->busy = was_busy;
+    if (zh->lags && head_message(client, slot) == NULL) {
+        zh->lags = 0; /* all that the loss has queued is told */
+    }
     if (zh->closing == 2 && !zh->busy) {
         handle_drain(client, slot);
     }

@@ -187,7 +187,10 @@ int zookeeper_close(zhandle_t *handle)
 int zoo_state(zhandle_t *handle)
 {
     struct _zhandle *zh = handle_check(handle, "zoo_state");
-    return zh != NULL ? zh->state : 0;
+    if (zh == NULL) {
+        return 0;
+    }
+    return zh->lags ? ZOO_CONNECTED_STATE : zh->state;
 }
 
 const clientid_t *zoo_client_id(zhandle_t *handle)

@@ -125,7 +125,7 @@ struct _zhandle {
     uint8_t next_server; /* where to try next */
     uint8_t busy;        /* a callback of it is running */
     uint8_t closing;     /* zookeeper_close was called inside a callback */
-    int32_t state;       /* as zoo_state() shows it */
+    int32_t state;       /* as zoo_state() shows it, unless it lags */
     int32_t session;     /* number; 0 = none yet */
     int32_t last_zxid;   /* of the last reply received (F44) */
     int32_t timeout_ms;  /* requested, then negotiated */
@@ -140,7 +140,7 @@ struct _zhandle {
     int32_t sent_ms;     /* last send */
     int32_t received_ms; /* last receipt */
     uint8_t half;        /* enum half */
-    uint8_t reserved2;
+    uint8_t lags;        /* 1: the link is gone, and zoo_state() still shows CONNECTED (F1) */
     uint16_t who; /* its credentials; 0 = none */
 };
 

@@ -201,6 +201,13 @@ static void unlink_handle(int client, int slot)
     server_watch_drop(client, slot);
 }
 
+/* The client's thread queues the session event and the failures, and sets the state behind them. Whether callbacks run before
+ * it does is a constant of the run; the state is set at the latest when the next attempt begins (F1). */
+static bool state_lags(void)
+{
+    return (fakezk.options.seed & 16) != 0 && !fakezk.options.fixed_orders;
+}
+
 /* The order that the application sees: what was received, the session event, the failed completions (F10,
  * F43). Who was not connected yet sees no event. */
 static void lose_link(int client, int slot, int rc)
@@ -208,6 +215,7 @@ static void lose_link(int client, int slot, int rc)
     bool connected = handle_at(client, slot)->state == ZOO_CONNECTED_STATE;
     unlink_handle(client, slot);
     if (connected) {
+        handle_at(client, slot)->lags = state_lags();
         deliver_session_event(client, slot, ZOO_CONNECTING_STATE);
     }
     fail_lost(client, slot, rc);
@@ -393,6 +401,7 @@ static void fail_attempt(int client, int slot, int rc)
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     bool twice = (fakezk.options.defects & FAKEZK_DEFECT_CURSOR) != 0;
     zh->halved = twice && fakezk.options.servers % 2 == 0;
+    zh->lags = 0;
     zh->state = 0;
     zh->next_server = (uint8_t)((zh->next_server + (twice ? 2 : 1)) % fakezk.options.servers);
     zh->connect_ms = fakezk.options.timed ? clock_ms() + reconnect_pause_ms(zh) : 0;
@@ -676,6 +685,7 @@ void link_connect(int client, int slot, int server)
         return;
     }
     client_mark(client)->handle[slot].link = 1;
+    client_mark(client)->handle[slot].lags = 0;
     if (!fakezk.options.fine) {
         link_handshake(client, slot);
     }

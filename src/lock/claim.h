@@ -147,6 +147,9 @@ void lock_session_unclaimed(struct ls_session *session);
 bool lock_session_believed(const struct ls_session *session);
 bool lock_session_stale(const struct ls_session *session);
 
+/* Asks for a sign of life, if none is asked for already and the session is connected. */
+void lock_session_prove(struct ls_session *session);
+
 /* A lock was granted: keeps the session fresh if asked to. */
 void lock_session_granted(struct ls_session *session);
 

@@ -94,7 +94,10 @@ static int check(const struct ls_session *session, const struct ls_loan *loan, z
 }
 
 /* Whether the handle is connected is asked of it this once. An event that changes it and is still under way
- * will be told like all others, and one that says the same again is passed over. */
+ * will be told like all others, and one that says the same again is passed over.
+ *
+ * The state may still be CONNECTED when the event of a loss has been told already (F1). No event tells of that loss
+ * again. So a sync is sent: if its answer is lost before any event was told, the link was gone. */
 static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)
 {
     if (session->loan)
@@ -103,8 +106,12 @@ static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh
     session->loan = loan;
     session->zh = zh;
     session->state = LS_STATE_CONNECTING;
-    if (zoo_state(zh) == ZOO_CONNECTED_STATE || zoo_state(zh) == ZOO_READONLY_STATE)
-        lock_session_event(session, zh, zoo_state(zh));
+    int state = zoo_state(zh);
+    if (state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE)
+        lock_session_event(session, zh, state);
+    session->assumed = session->state == LS_STATE_CONNECTED;
+    if (session->assumed)
+        lock_session_prove(session);
 }
 
 int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)

@@ -186,11 +186,13 @@ static void on_proof(int rc, const char *value, const void *data)
     ls_env_lock(session->env);
     session->proving = 0;
     lock_session_answered(session, rc);
+    if (session->assumed && lock_session_verdict(rc) == LOCK_UNKNOWN)
+        lock_session_event(session, session->zh, ZOO_CONNECTING_STATE);
     lock_mutex_leave(session);
 }
 
-/* Asks for a sign of life while somebody holds a lock. */
-static void prove(struct ls_session *session)
+/* Asks for a sign of life: while somebody holds a lock, and of a handle on loan. */
+void lock_session_prove(struct ls_session *session)
 {
     if (session->proving || !lock_session_ready(session))
         return;
@@ -213,7 +215,7 @@ static void on_fresh_timer(void *context)
     struct ls_session *session = context;
     if (!lock_session_is_open(session) || !any_holder(session))
         return;
-    prove(session);
+    lock_session_prove(session);
     lock_session_granted(session);
 }
 
@@ -346,7 +348,7 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
     lock_queue_event(session, first ? LS_SESSION_CONNECTED : LS_SESSION_RECONNECTED);
     if (session->unproven && any_holder(session)) {
         LS_SOMETIMES("holder-proves-itself-after-a-loss");
-        prove(session);
+        lock_session_prove(session);
     }
     lock_session_each(session, go_anew);
 }
@@ -377,6 +379,7 @@ void lock_session_event(struct ls_session *session, zhandle_t *zh, int state)
         return; /* a late event of a handle that is given up */
     }
     session->zh = zh; /* the event may come before zookeeper_init() has returned the handle (F19) */
+    session->assumed = 0;
     if (state == ZOO_CONNECTED_STATE)
         on_connected(session, zh);
     else if (state == ZOO_CONNECTING_STATE)

@@ -290,6 +290,79 @@ static void a_handle_that_is_connected_already_is_of_use_at_once(void **state)
     stage_job(0, open_only);
     play("settle");
     stage_job(0, lend_what_is_connected);
+    play("settle");
+    stage_job(0, give_back);
+    stage_end();
+}
+
+static void pass_over(int rc, const struct Stat *stat, const void *data)
+{
+    (void)rc;
+    (void)stat;
+    (void)data;
+}
+
+static void ask_of_the_handle(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(zoo_aexists(handle, "/", 0, pass_over, NULL), ZOK);
+}
+
+static void close_own(struct probe *probe);
+
+/* The application has been told of the loss, and the handle still shows CONNECTED (F1): no event will tell the session. */
+static void lend_behind_a_loss(void)
+{
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage.options.seed = 16;
+    stage_ready();
+    stage_job(0, close_own);
+    stage_job(0, open_only);
+    play("settle");
+    stage_job(0, ask_of_the_handle);
+    play("cut a keep=0 apply=0 rc=-4", "deliver a session-connecting");
+    stage_job(0, lend_what_is_connected);
+}
+
+static void a_handle_that_only_seems_connected_is_found_out(void **state)
+{
+    (void)state;
+    lend_behind_a_loss();
+    play("deliver a exists-reply", "refuse a");
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+    play("deliver a sync-reply");
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_SUSPENDED);
+    play("settle");
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+    stage_job(0, give_back);
+    stage_end();
+}
+
+static void a_handle_that_seems_connected_and_soon_is_needs_no_word(void **state)
+{
+    (void)state;
+    lend_behind_a_loss();
+    play("settle");
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+    stage_job(0, ask);
+    play("settle");
+    told("1 ok");
+    stage_job(0, release);
+    play("settle");
+    stage_job(0, give_back);
+    stage_end();
+}
+
+/* Once an event has been told, the loss of an answer says nothing that events do not. */
+static void after_the_first_event_only_events_count(void **state)
+{
+    (void)state;
+    lend_behind_a_loss();
+    play("deliver a exists-reply", "connect a s1", "deliver a session-connected",
+         "cut a keep=0 apply=1 rc=-4", "connect a s1", "deliver a session-connecting", "deliver a sync-reply",
+         "deliver a session-connected");
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
     stage_job(0, give_back);
     stage_end();
 }
@@ -679,6 +752,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_handle_that_is_connected_already_is_of_use_at_once),
+        cmocka_unit_test(a_handle_that_only_seems_connected_is_found_out),
+        cmocka_unit_test(a_handle_that_seems_connected_and_soon_is_needs_no_word),
+        cmocka_unit_test(after_the_first_event_only_events_count),
         cmocka_unit_test(a_session_with_credentials_of_its_own_is_not_lent_to),
         cmocka_unit_test(the_next_handle_is_lent_after_a_loss),
         cmocka_unit_test(watches_come_and_go),
