@@ -124,7 +124,10 @@ int fakezk_watches(int client)
     struct pack pack = client_pack(client);
     int count = 0;
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
-        count += pack_count(&pack, LIST_WATCH + slot);
+        for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL;
+             rec = pack_next(&pack, rec)) {
+            count += ((struct zk_watch *)rec)->fired == 0;
+        }
     }
     return count;
 }

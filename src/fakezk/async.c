@@ -323,7 +323,7 @@ static bool has_watch(const struct _zhandle *zh, const char *path, int type, wat
         const struct zk_watch *watch = (struct zk_watch *)rec;
         bool asked = type == ZWATCHTYPE_ANY || (type == ZWATCHTYPE_CHILD) == (watch->rec.tag == WATCH_CHILD);
         bool mine = watch->watcher == ref && watch->context == context;
-        if (asked && mine && strcmp(watch->path, path) == 0) {
+        if (watch->fired == 0 && asked && mine && strcmp(watch->path, path) == 0) {
             return true;
         }
     }

@@ -141,7 +141,7 @@ struct _zhandle {
     int32_t received_ms; /* last receipt */
     uint8_t half;        /* enum half */
     uint8_t lags;        /* 1: the link is gone, and zoo_state() still shows CONNECTED (F1) */
-    uint16_t who; /* its credentials; 0 = none */
+    uint16_t who;        /* its credentials; 0 = none */
 };
 
 struct zk_client {
@@ -248,7 +248,11 @@ struct zk_result {
     char path[];
 };
 
-/* A watcher in the client's tables; per path and table the oldest first (F69). */
+/* A watcher in the client's tables; per path and table the oldest first (F69).
+ *
+ * An event takes its watchers out of the tables when it is received, and tells them later (F70). Until then their records stay,
+ * marked with `fired`. A record with a mark is in no table: another one of the same pair may be set, and only the event, session
+ * events that were queued before it, and the close of the handle look at it. */
 struct zk_watch {
     struct rec rec; /* tag = table */
     code_ref watcher;
@@ -256,7 +260,8 @@ struct zk_watch {
     void *context;
     uint16_t path_size;
     uint16_t own; /* 1: the node was this client's when it was set */
-    uint32_t reserved;
+    uint32_t
+        fired; /* 0 = no; else which of the node events that are received and not told has taken it, from 1 */
     char path[];
 };
 
@@ -535,7 +540,6 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
                const struct zk_stat *stat);
 bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context,
                   bool all);
-bool watch_any(int client, int slot, int table, const char *path);
 void watch_close(int client, int slot);
 
 struct watch_target {
@@ -546,7 +550,10 @@ struct watch_target {
 
 #define WATCH_TARGETS_MAX 64
 
-/* Whom a node event reaches; takes them out of the tables (F69, F70). */
+/* A node event is received: takes those whom it will reach out of the tables. `number` says which of the node events that are
+ * received and not told it is, from 1. */
+void watch_fire(int client, int slot, const struct zk_message *event, uint32_t number);
+/* Whom the first of these events reaches (F69); it is told, and those behind it move up. */
 int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out);
 /* Whom a session event reaches; the default watcher last (F4). */
 int watch_collect_session(int client, int slot, struct watch_target *out);

@@ -18,7 +18,19 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms)
     }
 }
 
-/* The client's library has taken the message out of the socket: the zxid moves (F44), watches stand (F38). */
+/* How many node events are received and not told, this one included if it waits in the queue. */
+static uint32_t node_events(int client, int slot)
+{
+    uint32_t count = 0;
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        count += rec->tag == MESSAGE_NODE && rec->word != 0;
+    }
+    return count;
+}
+
+/* The client's library has taken the message out of the socket: the zxid moves (F44), watches stand (F38) or are taken out
+ * (F70). */
 void link_receive(int client, int slot, struct zk_message *message)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -27,6 +39,10 @@ void link_receive(int client, int slot, struct zk_message *message)
     }
     message->rec.word = 1;
     zh->received_ms = clock_ms();
+    if (message->rec.tag == MESSAGE_NODE) {
+        uint32_t number = node_events(client, slot);
+        watch_fire(client, slot, message, number > 0 ? number : 1); /* 0: it is being told already */
+    }
     if (message->rec.tag != MESSAGE_REPLY) {
         return;
     }
@@ -484,22 +500,6 @@ static int32_t clamp_timeout(int32_t wanted)
     return wanted < low ? low : (wanted > high ? high : wanted);
 }
 
-/* A message that is received but not yet delivered will consume this watch: it is not to be sent again. */
-static bool will_fire(int client, int slot, int table, const char *path)
-{
-    struct pack pack = client_pack(client);
-    for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL; rec = pack_next(&pack, rec)) {
-        const struct zk_message *m = (struct zk_message *)rec;
-        if (m->rec.tag != MESSAGE_NODE || strcmp(m->bytes, path) != 0) {
-            continue;
-        }
-        if (m->rc == ZOO_DELETED_EVENT || (m->rc == ZOO_CHILD_EVENT) == (table == WATCH_CHILD)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* F72, F73: what the server says about one watch of a reconnecting client; 0 = armed again. */
 static int answer_watch(int server, int table, const char *path, int32_t last_zxid, int32_t *czxid)
 {
@@ -548,7 +548,8 @@ static const struct zk_watch *next_watch(const struct pack *pack, int list, int 
         const struct zk_watch *watch = (const struct zk_watch *)rec;
         bool behind =
             !is_older(watch, czxid, path) && (watch->czxid != czxid || strcmp(watch->path, path) != 0);
-        if (watch->rec.tag == table && behind && (next == NULL || is_older(watch, next->czxid, next->path))) {
+        if (watch->fired == 0 && watch->rec.tag == table && behind &&
+            (next == NULL || is_older(watch, next->czxid, next->path))) {
             next = watch;
         }
     }
@@ -560,7 +561,7 @@ static bool is_first_of_path(const struct pack *pack, const struct zk_watch *wat
 {
     for (const struct rec *rec = pack_first(pack, watch->rec.list); rec != NULL; rec = pack_next(pack, rec)) {
         const struct zk_watch *other = (const struct zk_watch *)rec;
-        if (other->rec.tag == watch->rec.tag && other->czxid < watch->czxid &&
+        if (other->fired == 0 && other->rec.tag == watch->rec.tag && other->czxid < watch->czxid &&
             strcmp(other->path, watch->path) == 0) {
             return false;
         }
@@ -571,9 +572,6 @@ static bool is_first_of_path(const struct pack *pack, const struct zk_watch *wat
 static void set_watch(int client, int slot, int server, int table, const char *path, int32_t set_on)
 {
     int32_t czxid = 0;
-    if (will_fire(client, slot, table, path)) {
-        return;
-    }
     int type = answer_watch(server, table, path, handle_at(client, slot)->last_zxid, &czxid);
     if (type == 0) {
         server_watch_add(server, client, slot, table, path);

@@ -37,7 +37,7 @@ static struct zk_watch *find(int client, int slot, int table, const char *path, 
     struct pack pack = client_pack(client);
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         struct zk_watch *watch = (struct zk_watch *)rec;
-        if (watch->rec.tag == table && strcmp(watch->path, path) == 0 &&
+        if (watch->fired == 0 && watch->rec.tag == table && strcmp(watch->path, path) == 0 &&
             (any || (watch->watcher == watcher && watch->context == context))) {
             return watch;
         }
@@ -88,11 +88,6 @@ bool watch_remove(int client, int slot, int table, const char *path, code_ref wa
     return found;
 }
 
-bool watch_any(int client, int slot, int table, const char *path)
-{
-    return find(client, slot, table, path, 0, NULL, true) != NULL;
-}
-
 void watch_close(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -117,27 +112,65 @@ static int add_target(struct watch_target *out, int count, code_ref watcher, voi
     return count + 1;
 }
 
-static int collect(int client, int slot, int table, const struct zk_message *event, struct watch_target *out,
-                   int count)
+static void fire(int client, int slot, int table, const char *path, uint32_t number)
 {
     struct zk_watch *watch;
-    while ((watch = find(client, slot, table, event->bytes, 0, NULL, true)) != NULL) {
-        count = add_target(out, count, watch->watcher, watch->context, watch->own != 0);
-        take_out(client, watch, event->cause);
+    while ((watch = find(client, slot, table, path, 0, NULL, true)) != NULL) {
+        client_mark(client);
+        watch->fired = number;
     }
-    return count;
+}
+
+void watch_fire(int client, int slot, const struct zk_message *event, uint32_t number)
+{
+    int type = event->rc;
+    if (type == ZOO_DELETED_EVENT || type == ZOO_CHILD_EVENT) {
+        fire(client, slot, WATCH_CHILD, event->bytes, number);
+    }
+    if (type != ZOO_CHILD_EVENT) {
+        fire(client, slot, WATCH_EXIST, event->bytes, number);
+        fire(client, slot, WATCH_DATA, event->bytes, number);
+    }
+}
+
+/* The oldest of a table that the first event has taken, or NULL. */
+static struct zk_watch *find_fired(int client, int slot, int table)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct zk_watch *watch = (struct zk_watch *)rec;
+        if (watch->fired == 1 && watch->rec.tag == table) {
+            return watch;
+        }
+    }
+    return NULL;
+}
+
+static void move_up(int client, int slot)
+{
+    struct pack pack = client_pack(client);
+    for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct zk_watch *watch = (struct zk_watch *)rec;
+        if (watch->fired != 0) {
+            client_mark(client);
+            watch->fired--;
+        }
+    }
 }
 
 int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out)
 {
-    int count = 0, type = event->rc;
-    if (type == ZOO_DELETED_EVENT || type == ZOO_CHILD_EVENT) {
-        count = collect(client, slot, WATCH_CHILD, event, out, count);
+    static const int tables[] = {WATCH_CHILD, WATCH_EXIST, WATCH_DATA};
+    int count = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct zk_watch *watch;
+        while ((watch = find_fired(client, slot, tables[i])) != NULL) {
+            LS_ASSERT(strcmp(watch->path, event->bytes) == 0);
+            count = add_target(out, count, watch->watcher, watch->context, watch->own != 0);
+            take_out(client, watch, event->cause);
+        }
     }
-    if (type != ZOO_CHILD_EVENT) {
-        count = collect(client, slot, WATCH_EXIST, event, out, count);
-        count = collect(client, slot, WATCH_DATA, event, out, count);
-    }
+    move_up(client, slot);
     return count;
 }
 

@@ -365,6 +365,39 @@ static void test_nothing_is_carried_over_an_expiry(void **state)
     bench_saw("");
 }
 
+/* An event takes its watches when it is received. One that is set behind it, while the event is still to be told, stands: after a
+ * cut behind all messages, and after a server has hung up. */
+static void test_an_event_that_is_received_has_taken_its_watches(void **state)
+{
+    (void)state;
+    bench_node("/n");
+    zhandle_t *zh = bench_connected(0, "w");
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(bench_exists(zh, "e", "/n", "x"), ZOK);
+        bench_run();
+        bench_forget();
+        assert_int_equal(bench_set(zh, "s", "/n", "1", -1), ZOK);
+        assert_int_equal(bench_get(zh, "g", "/n", "x"), ZOK);
+        bench_step(FAKEZK_APPLY, 0);
+        bench_step(FAKEZK_APPLY, 0);
+        if (round == 0) {
+            bench_cut(zh, 3, 0, ZCONNECTIONLOSS);
+        } else {
+            fakezk_restart_server(0);
+        }
+        assert_int_equal(fakezk_watches(0), 1);
+        assert_int_equal(bench_unwatch(zh, "r", "/n", "y", ZWATCHTYPE_DATA), ZNOWATCHER);
+        bench_run();
+        bench_saw("x changed /n | s 0 | g 0 {1} | x connecting | w connecting | x connected | w connected");
+        assert_int_equal(fakezk_watches(0), 1);
+        assert_true(fakezk_operator_remove("/n"));
+        bench_node("/n");
+        bench_run();
+        bench_saw("x deleted /n");
+        assert_int_equal(fakezk_watches(0), 0);
+    }
+}
+
 static void test_removing_watches(void **state)
 {
     (void)state;
@@ -490,6 +523,7 @@ int main(void)
         TEST(test_an_event_lost_with_the_link_comes_back),
         TEST(test_no_node_event_while_away),
         TEST(test_nothing_is_carried_over_an_expiry),
+        TEST(test_an_event_that_is_received_has_taken_its_watches),
         TEST(test_removing_watches),
         TEST(test_the_server_may_know_of_no_watch),
         TEST(test_removal_is_lost_with_the_link),
