@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The sequences of tests/support/sequences.h on the real client and a server. */
+#define THREADED /* the synchronous calls */
+#include "support/sequences.h"
+
+#include "stage.h"
+
+#include <netinet/in.h>
+#include <semaphore.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static zhandle_t *stage_open(const char *chroot)
+{
+    char hosts[64];
+    snprintf(hosts, sizeof hosts, "%s%s", server(), chroot);
+    zhandle_t *zh = zookeeper_init(hosts, on_event, TIMEOUT_MS, NULL, watcher_tag("d"), ZOO_NO_LOG_CLIENTENV);
+    assert_non_null(zh);
+    WAIT_UNTIL(zoo_state(zh) == ZOO_CONNECTED_STATE);
+    stage_told(zh);
+    forget();
+    return zh;
+}
+
+static void stage_close(zhandle_t *zh)
+{
+    assert_int_equal(zookeeper_close(zh), ZOK);
+    forget();
+}
+
+static void stage_enter(void)
+{
+}
+
+static void stage_leave(void)
+{
+}
+
+/* ---- the completion thread ---- */
+
+static sem_t held, go_on;
+static bool holding;
+
+static void hold_here(int rc, const struct Stat *stat, const void *data)
+{
+    (void)rc;
+    (void)stat;
+    (void)data;
+    sem_post(&held);
+    while (sem_wait(&go_on) != 0) {
+    }
+}
+
+static void stage_hold(zhandle_t *zh)
+{
+    assert_int_equal(zoo_aexists(zh, "/", 0, hold_here, NULL), ZOK);
+    while (sem_wait(&held) != 0) {
+    }
+    holding = true;
+}
+
+/* The answer of a synchronous call is behind all others in the socket, and passes the completion thread by (F37). */
+static void stage_received(zhandle_t *zh)
+{
+    assert_int_equal(zoo_exists(zh, "/", 0, NULL), ZOK);
+}
+
+static void mark_told(int rc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    __atomic_store_n((int *)(uintptr_t)data, rc, __ATOMIC_SEQ_CST);
+}
+
+/* The completion of a request that is answered stands behind all that came before it. */
+static void stage_told(zhandle_t *zh)
+{
+    enum { NO_ANSWER = 1 };
+    static int answer;
+    if (holding) {
+        holding = false;
+        sem_post(&go_on);
+    }
+    do {
+        __atomic_store_n(&answer, NO_ANSWER, __ATOMIC_SEQ_CST);
+        assert_int_equal(zoo_aexists(zh, "/", 0, mark_told, &answer), ZOK);
+        WAIT_UNTIL(__atomic_load_n(&answer, __ATOMIC_SEQ_CST) != NO_ANSWER);
+    } while (__atomic_load_n(&answer, __ATOMIC_SEQ_CST) != ZOK);
+}
+
+/* ---- the link ---- */
+
+static int server_port(void)
+{
+    const char *colon = strrchr(server(), ':');
+    return colon != NULL ? (int)strtol(colon + 1, NULL, 10) : 2181;
+}
+
+static bool leads_to_server(int fd)
+{
+    struct sockaddr_in6 peer;
+    socklen_t size = sizeof peer;
+    memset(&peer, 0, sizeof peer);
+    if (getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
+        (peer.sin6_family != AF_INET && peer.sin6_family != AF_INET6)) {
+        return false;
+    }
+    return ntohs(peer.sin6_port) == server_port(); /* of both families at the same place */
+}
+
+/* The only connection of this process to the server breaks under its client. */
+static void stage_cut(zhandle_t *zh)
+{
+    (void)zh;
+    int count = 0;
+    for (int fd = 3; fd < 256; fd++) {
+        if (leads_to_server(fd)) {
+            assert_int_equal(shutdown(fd, SHUT_RDWR), 0);
+            count++;
+        }
+    }
+    assert_int_equal(count, 1);
+}
+
+static bool stage_round(int round)
+{
+    return round < 2000;
+}
+
+#define SEQUENCE(test) cmocka_unit_test(test)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {SEQUENCES};
+    zoo_set_debug_level((ZooLogLevel)0);
+    sem_init(&held, 0, 0);
+    sem_init(&go_on, 0, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
