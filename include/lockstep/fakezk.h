@@ -222,6 +222,9 @@ void fakezk_restart_server(int server);
 bool fakezk_sweep(const char *path);
 bool fakezk_can_sweep(const char *path);
 
+/* True if there is such a node, and it is a container. */
+bool fakezk_is_container(const char *path);
+
 /* The operator's hand: creates a persistent node and missing ancestors (perms 0 = all), deletes one and all below it.
  * Paths are absolute, above any chroot. */
 bool fakezk_operator_create(const char *path, int perms, bool container);

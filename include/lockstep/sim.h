@@ -373,6 +373,19 @@ bool world_stimulus(struct world *world, const struct action *action, char text[
  * or does not run. */
 uint32_t world_recipe_states(struct world *world, int process);
 
+/* The step of its process's program that an enabled client verb is, from 0; -1 if it is none. Changes nothing. */
+int world_program_step(struct world *world, const struct action *action);
+
+/* A bit for each kind of fault (enum world_fault) that was taken out of its budget since open or reset,
+ * whatever was restored meanwhile. */
+uint32_t world_faults_paid(const struct world *world);
+
+/* True if a process has done or passed over all steps of its program, which is not endless, and waits for no answer. */
+bool world_program_ended(struct world *world, int process);
+
+/* True if the directory of a lock is a container. */
+bool world_has_container(struct world *world);
+
 /* ---- what goes on for ever ---- */
 
 /* True if this process has asked for a lock and has no answer yet. */

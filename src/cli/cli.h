@@ -230,6 +230,13 @@ int cli_min_path(const char *path, char *out, size_t size);
 /* Text for people (text.c). */
 void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job);
 
+/* Writes the key of the index-th thing that no run of an exploring scenario has tried, and why. Returns false behind the last,
+ * and for what ended early: violated, an error, a search at a limit without random schedules (text.c). */
+bool cli_not_tried(const struct cli_job *job, int index, char key[TRIED_KEY_MAX], char why[TRIED_WHY_MAX]);
+
+/* Lines `not tried: ... in SCENARIO` of all jobs that passed, for the end of a report (text.c). */
+void cli_print_not_tried(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count);
+
 /* New states of a search per second of its worker's life, over all layers (text.c). */
 double cli_states_per_second(const struct cli_job *job);
 

@@ -97,8 +97,10 @@ void cli_add_random(const struct cli_options *options, const struct scenario *sc
     } else if (!options->no_search &&
                (random->verdict == VERDICT_LIMIT || random->verdict == VERDICT_HOLDS)) {
         uint64_t schedules = random->runs;
+        struct tried tried = random->tried;
         *random = *first; /* what the search says is worth more */
         random->runs = schedules;
+        tried_merge(&random->tried, &tried);
     }
 }
 

@@ -55,6 +55,19 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
                               : cJSON_AddNullToObject(object, "shrunk") != NULL;
 }
 
+/* Empty if the runs have ended early, see cli_not_tried(). */
+static bool add_not_tried(cJSON *object, const struct cli_job *job)
+{
+    char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
+    cJSON *list = cJSON_AddArrayToObject(object, "not_tried");
+    for (int i = 0; list && cli_not_tried(job, i, key, why); i++) {
+        if (!cJSON_AddItemToArray(list, cJSON_CreateString(key))) {
+            return false;
+        }
+    }
+    return list != NULL;
+}
+
 static bool add_nulls(cJSON *object)
 {
     static const char *const FIELDS[] = {
@@ -123,7 +136,8 @@ static bool fill(cJSON *object, const struct cli_options *options, const struct 
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
            cJSON_AddNumberToObject(object, "seconds", job->seconds) &&
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
-           add_trace(object, outcome) && add_shrunk(object, outcome) && add_message(object, outcome) &&
+           add_not_tried(object, job) && add_trace(object, outcome) && add_shrunk(object, outcome) &&
+           add_message(object, outcome) &&
            (!job->coverage || cli_add_coverage(object, options->found_recipe, job->coverage));
 }
 

@@ -122,6 +122,9 @@ static int end_report(struct summary *summary, const char *command, const struct
     if (options->coverage && !options->json && finished > 0) {
         cli_print_coverage(stdout, options, jobs, count);
     }
+    if (!options->json && finished > 0) {
+        cli_print_not_tried(stdout, options, jobs, count);
+    }
     closing_line(summary, count - finished);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "lockstep %s: standard output cannot be written\n", command);

@@ -123,6 +123,23 @@ static bool add_fields(cJSON *object, const void *from, const struct field *fiel
     return added;
 }
 
+/* In the order of struct tried. */
+static bool add_tried(cJSON *object, const struct tried *tried)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, "tried");
+    double number[3 + WORLD_PROCESSES_MAX] = {tried->faults, tried->ended, tried->container};
+    int count = (int)(sizeof number / sizeof number[0]);
+    for (int p = 0; p < WORLD_PROCESSES_MAX; p++) {
+        number[3 + p] = tried->step[p];
+    }
+    for (int i = 0; list && i < count; i++) {
+        if (!cJSON_AddItemToArray(list, cJSON_CreateNumber(number[i]))) {
+            return false;
+        }
+    }
+    return list != NULL;
+}
+
 static bool add_findings(cJSON *object, const struct outcome *outcome)
 {
     int count;
@@ -151,7 +168,7 @@ static bool fill_part(cJSON *object, const struct cli_job *job)
            cJSON_AddStringToObject(object, "schedule", schedule_name(outcome->schedule)) &&
            add_fields(object, outcome, FIELDS(OUTCOME)) &&
            add_fields(cJSON_AddObjectToObject(object, "search"), &outcome->search, FIELDS(SEARCH)) &&
-           add_findings(object, outcome);
+           add_findings(object, outcome) && add_tried(object, &outcome->tried);
 }
 
 static bool add_options(cJSON *object, const struct cli_options *options)
@@ -332,6 +349,22 @@ static const char *read_findings(const cJSON *object, struct outcome *outcome)
     return NULL;
 }
 
+static const char *read_tried(const cJSON *list, struct tried *tried)
+{
+    uint32_t number[3 + WORLD_PROCESSES_MAX];
+    int count = (int)(sizeof number / sizeof number[0]);
+    for (int i = 0; i < count; i++) {
+        const cJSON *item = cJSON_GetArrayItem(list, i);
+        if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0 && item->valuedouble <= UINT32_MAX)) {
+            return "tried";
+        }
+        number[i] = (uint32_t)item->valuedouble;
+    }
+    *tried = (struct tried){.faults = number[0], .ended = number[1], .container = number[2] != 0};
+    memcpy(tried->step, number + 3, sizeof tried->step);
+    return NULL;
+}
+
 static int find_verdict(const char *name)
 {
     for (int i = 0; name && i <= VERDICT_ERROR; i++) {
@@ -355,6 +388,7 @@ static const char *read_outcome(const cJSON *object, struct outcome *outcome)
                 : read_fields(cJSON_GetObjectItemCaseSensitive(object, "search"), FIELDS(SEARCH),
                               &outcome->search);
     name = name ? name : read_findings(object, outcome);
+    name = name ? name : read_tried(cJSON_GetObjectItemCaseSensitive(object, "tried"), &outcome->tried);
     outcome->verdict = (enum verdict)found_verdict;
     outcome->schedule = (enum schedule)found_schedule;
     outcome->done = true;

@@ -115,6 +115,36 @@ static void say_what_stands(FILE *out, const struct cli_job *job, const struct c
     say_end(out, outcome);
 }
 
+bool cli_not_tried(const struct cli_job *job, int index, char key[TRIED_KEY_MAX], char why[TRIED_WHY_MAX])
+{
+    const struct outcome *outcome = job->outcome;
+    bool early = outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_ERROR ||
+                 (outcome->verdict == VERDICT_LIMIT && outcome->runs == 0);
+    return job->scenario.exploring && !early && tried_lacks(&outcome->tried, &job->scenario, index, key, why);
+}
+
+/* `not tried: sweep (the directory is no container), a.end (...)`; nothing if all was tried. Returns whether there was something. */
+static bool say_not_tried(FILE *out, const char *before, const struct cli_job *job)
+{
+    char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
+    int index = 0;
+    for (; cli_not_tried(job, index, key, why); index++) {
+        fprintf(out, "%s%s (%s)", index == 0 ? before : ", ", key, why);
+    }
+    return index > 0;
+}
+
+void cli_print_not_tried(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        bool passed = jobs[i].finished &&
+                      (jobs[i].outcome->verdict == VERDICT_HOLDS || cli_suite_tried(options, &jobs[i]));
+        if (passed && say_not_tried(out, "not tried: ", &jobs[i])) {
+            fprintf(out, " in %s\n", jobs[i].scenario.input.name);
+        }
+    }
+}
+
 /* What was looked at to see whether somebody waits for ever. */
 static void say_after(FILE *out, const struct search_counts *search)
 {
@@ -197,6 +227,9 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
         say_what_stands(out, job, options);
         say_after(out, &outcome->search);
         say_rates(out, job);
+    }
+    if (say_not_tried(out, "  not tried: ", job)) {
+        fputc('\n', out);
     }
     fputs(outcome->text, out);
     cli_print_growth(out, job);

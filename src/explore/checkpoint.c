@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MAGIC "lockstep saved 1"
+#define MAGIC "lockstep saved 2"
 #define MAGIC_BYTES 16
 #define STACKS_MAX 1000000u
 #define FINGERPRINTS_AT_ONCE 65536u
@@ -63,6 +63,7 @@ struct checkpoint {
     const char *from;
     uint64_t number[NUMBERS];
     struct check_stats stats;
+    struct tried tried;
     struct stack *stack; /* owned */
     size_t stacks;
     atomic_size_t taken;
@@ -128,6 +129,16 @@ static void put_stats(struct savefile_writer *file, const struct check_stats *st
     }
 }
 
+static void put_tried(struct savefile_writer *file, const struct tried *tried)
+{
+    savefile_put_number(file, tried->faults);
+    savefile_put_number(file, tried->ended);
+    savefile_put_number(file, tried->container);
+    for (int p = 0; p < WORLD_PROCESSES_MAX; p++) {
+        savefile_put_number(file, tried->step[p]);
+    }
+}
+
 static void put_stacks(struct savefile_writer *file, const struct checkpoint *c, const struct stack *stacks,
                        int count)
 {
@@ -177,6 +188,7 @@ void checkpoint_save(struct search *search, const struct check_stats *stats, con
     put_head(&file, search);
     put_numbers(&file, search, STAGE_STATES);
     put_stats(&file, stats);
+    put_tried(&file, &search->run->tried);
     put_stacks(&file, c, stacks, count);
     put_fingerprints(&file, search->visited);
     c->error = savefile_finish(&file) == 0 ? 0 : errno;
@@ -196,6 +208,7 @@ static void save_stage(struct search *search, enum stage stage)
     put_head(&file, search);
     put_numbers(&file, search, stage);
     put_stats(&file, &search->run->stats);
+    put_tried(&file, &search->run->tried);
     search->checkpoint->error = savefile_finish(&file) == 0 ? 0 : errno;
     note_time(search, began);
 }
@@ -280,6 +293,22 @@ static bool take_stats(struct savefile_reader *file, struct check_stats *stats)
         }
     }
     return true;
+}
+
+static bool take_tried(struct savefile_reader *file, struct tried *tried)
+{
+    uint64_t number = 0;
+    bool taken = savefile_take_number(file, &number);
+    tried->faults = (uint32_t)number;
+    taken = taken && savefile_take_number(file, &number);
+    tried->ended = (uint32_t)number;
+    taken = taken && savefile_take_number(file, &number);
+    tried->container = number != 0;
+    for (int p = 0; taken && p < WORLD_PROCESSES_MAX; p++) {
+        taken = savefile_take_number(file, &number);
+        tried->step[p] = (uint32_t)number;
+    }
+    return taken;
 }
 
 static bool take_numbers(struct savefile_reader *file, uint64_t number[NUMBERS])
@@ -410,6 +439,7 @@ static bool read_up_to_fingerprints(struct search *search)
         take_identity(&c->reader, &is) &&
         compare(c->from, &is, search->options->identity, search->run->setup.scenario, expected, found) == 0 &&
         take_numbers(&c->reader, c->number) && take_stats(&c->reader, &c->stats) &&
+        take_tried(&c->reader, &c->tried) &&
         (c->number[NUMBER_STAGE] != STAGE_STATES || take_stacks(&c->reader, c));
     free_identity(&is);
     if (!read) {
@@ -504,6 +534,7 @@ bool checkpoint_enter(struct search *search)
     c->resumes = false;
     set_counts(search, c->number);
     search->run->stats = c->stats;
+    search->run->tried = c->tried;
     bool well = (stateless || take_fingerprints(&c->reader, search)) && c->reader.left == 0;
     bool whole = savefile_close(&c->reader);
     if (search->limit == NULL && (!well || !whole)) {

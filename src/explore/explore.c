@@ -355,8 +355,11 @@ static bool rewrite_counts(const struct search *search, struct outcome *outcome,
 static void judge(const struct search *search, struct outcome *outcome)
 {
     bool whole = outcome->exhausted && search->options->compare;
-    bool same = !whole || counts_are_expected(outcome, search->run->setup.scenario);
+    const struct scenario *scenario = search->run->setup.scenario;
+    bool same = !whole || counts_are_expected(outcome, scenario);
     bool written = rewrite_counts(search, outcome, whole, &same);
+    outcome->tried = search->run->tried;
+    same = (!whole || outcome_tried_is_expected(outcome, scenario)) && same;
     outcome_judge(outcome, search->run, search->limit, same);
     outcome->verdict = written ? outcome->verdict : VERDICT_ERROR;
 }
@@ -397,6 +400,9 @@ static void conclude(struct search *search, struct outcome *outcome)
     }
     if (search->options->partial_order && !world_knows_alone(run->world)) {
         outcome_say(outcome, "  no partial order: a world with small steps, or that lacks choice points\n");
+    }
+    if (search->symmetric) {
+        tried_share(&run->tried, run->setup.scenario->options.processes);
     }
     outcome->exhausted = !search->violated && search->limit == NULL && search->wrong[0] == 0;
     outcome->steps = search->counts->transitions;

@@ -137,6 +137,15 @@ static void begin(struct parts *p, struct outcome *outcome)
     outcome->text[0] = 0;
 }
 
+static void add_tried(const struct parts *p, struct outcome *outcome)
+{
+    for (int i = 0; i < p->sets * p->layers; i++) {
+        if (p->part[i] != NULL) {
+            tried_merge(&outcome->tried, &p->part[i]->tried);
+        }
+    }
+}
+
 static int stands(const struct parts *p, const struct outcome *stopped)
 {
     bool before = true;
@@ -163,7 +172,8 @@ static void say_missing(const struct parts *p, struct outcome *outcome)
 static void judge(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     bool compared = p->whole && p->options->compare;
-    bool same = !compared || counts_are_expected(outcome, p->setup->scenario);
+    bool same = !compared || (counts_are_expected(outcome, p->setup->scenario) &
+                              outcome_tried_is_expected(outcome, p->setup->scenario));
     outcome_judge_again(outcome, p->setup, same);
     if (p->whole) {
         return;
@@ -194,6 +204,7 @@ void explore_put_together(const struct run_setup *setup, const struct explore_op
     begin(&p, outcome);
     add_counts(&p, outcome);
     add_stats(&p, stopped, outcome);
+    add_tried(&p, outcome);
     outcome->exhausted = p.whole;
     outcome->schedule = SCHEDULE_SEARCH;
     outcome->steps = outcome->search.transitions;

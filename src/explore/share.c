@@ -24,6 +24,7 @@
 struct member {
     _Alignas(64) struct search_counts counts;
     struct check_stats stats;
+    struct tried tried;
     size_t stack_bytes; /* of what it still has to do, in its file; 0 = nothing */
     bool stack_lost;    /* it could not be written there */
 };
@@ -159,6 +160,7 @@ void share_leave(struct search *search, const struct stack *stack)
     member->stack_lost = stack == NULL || !write_stack(share->stack_file[search->worker], stack);
     member->stack_bytes = stack != NULL ? stack->size : 0;
     member->stats = search->run->stats;
+    member->tried = search->run->tried;
 }
 
 void share_hold(struct search *search, const struct stack *stack)
@@ -211,6 +213,14 @@ static bool collect_stacks(const struct share *share, struct stack *stacks, int 
     return well;
 }
 
+/* What all have tried goes to the leader, where a second time changes nothing. */
+static void collect_tried(struct search *search)
+{
+    for (int i = 0; i < search->share->workers; i++) {
+        tried_merge(&search->run->tried, &search->share->member[i].tried);
+    }
+}
+
 static struct check_stats stats_of_all(const struct search *search)
 {
     struct check_stats stats = search->run->stats;
@@ -230,6 +240,7 @@ static void keep(struct search *search)
     sum_up(search);
     if (collect_stacks(search->share, stacks, &count)) {
         struct check_stats stats = stats_of_all(search);
+        collect_tried(search);
         checkpoint_save(search, &stats, stacks, count);
     }
     free_stacks(stacks, count);
@@ -316,6 +327,7 @@ static void work(struct search *search, int worker)
     }
     while (more && goes_on(search)) {
         share->member[worker].stats = search->run->stats;
+        share->member[worker].tried = search->run->tried;
         visited_rest(search->visited);
         more = take_piece(share, &piece);
         visited_resume(search->visited);
@@ -326,6 +338,7 @@ static void work(struct search *search, int worker)
     }
     visited_rest(search->visited);
     share->member[worker].stats = search->run->stats;
+    share->member[worker].tried = search->run->tried;
     tell_end(share, search);
 }
 
@@ -429,6 +442,7 @@ static void lead(struct search *search)
 static void conclude(struct search *search)
 {
     const struct share *share = search->share;
+    collect_tried(search);
     search->violated = share->violated;
     search->path_rests = share->path_rests;
     memcpy(search->wrong, share->wrong, sizeof search->wrong);

@@ -199,6 +199,12 @@ bool fakezk_can_sweep(const char *path)
     return node != NULL && node->rec.tag == NODE_CONTAINER && node->had_child && node->stat.children == 0;
 }
 
+bool fakezk_is_container(const char *path)
+{
+    const struct zk_node *node = tree_find(0, path);
+    return node != NULL && node->rec.tag == NODE_CONTAINER;
+}
+
 bool fakezk_sweep(const char *path)
 {
     aside_late_all();

@@ -127,6 +127,24 @@ void outcome_write_trace(struct outcome *outcome, const struct run *run, const c
 
 /* ---- the verdict ---- */
 
+bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *scenario)
+{
+    char key[TRIED_KEY_MAX];
+    bool claimed, claims = scenario->not_tried_given;
+    for (int i = 0; i < SCENARIO_COUNTS; i++) {
+        claims = claims || scenario->count_given[i];
+    }
+    if (!claims || !tried_differs(&outcome->tried, scenario, key, &claimed)) {
+        return true;
+    }
+    if (claimed) {
+        outcome_say(outcome, "  not-tried: expected %s, found that it was tried\n", key);
+    } else {
+        outcome_say(outcome, "  not-tried: expected a line 'not-tried %s', found none\n", key);
+    }
+    return false;
+}
+
 /* Says what the file claims and the run does not show. Returns false if there is any. */
 static bool claims_are_met(struct outcome *outcome, const struct run *run)
 {
@@ -166,6 +184,7 @@ void outcome_judge_again(struct outcome *outcome, const struct run_setup *setup,
     run = (struct run){.setup = *setup,
                        .set = {.mask = outcome->mask},
                        .stats = outcome->stats,
+                       .tried = outcome->tried,
                        .steps = outcome->last_steps};
     run.setup.schedule = outcome->schedule;
     outcome_judge(outcome, &run, NULL, same);
@@ -175,6 +194,7 @@ void outcome_judge(struct outcome *outcome, const struct run *run, const char *t
 {
     outcome->mask = run->set.mask;
     outcome->stats = run->stats;
+    outcome->tried = run->tried;
     outcome->last_steps = run->told ? run->failing_steps : run->steps;
     bool random = schedule_is_random(run->setup.schedule);
     bool unclaimed = run->setup.part || (random && !run->setup.scenario->exploring);

@@ -53,6 +53,7 @@ struct outcome {
     enum verdict verdict;
     uint32_t mask;            /* properties that were judged */
     struct check_stats stats; /* over all runs */
+    struct tried tried;       /* likewise, of an exploring scenario */
     enum schedule schedule;   /* of the run that failed */
     uint64_t seed;
     uint64_t runs;                  /* random schedules run, the failing one included */
@@ -84,6 +85,10 @@ enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 /* The recorded run as a trace up to its last violation, with `found` as the reason; it points into the run and
  * its scenario. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
+
+/* Compares what was not tried with what the file claims, if it claims that or counts; says where they differ. Returns
+ * whether they are the same. For searches of the default recipe that have come to their end. */
+bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *scenario);
 
 /* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents,
  * and notes its path. `why` says why if no property is violated ("difference"). If that fails the outcome is

@@ -82,6 +82,25 @@ static int read_count(struct parser *parser, const struct input_word *first)
     return 1;
 }
 
+/* A line `not-tried KEY...`. Returns 1 if it was one. */
+static int read_not_tried(struct parser *parser, const struct input_word *first)
+{
+    struct scenario *scenario = parser->scenario;
+    if (!input_word_is(first, "not-tried")) {
+        return 0;
+    }
+    struct input_word word = input_next_word(&parser->cursor);
+    do {
+        if (!word.text || !tried_add(&scenario->not_tried, scenario, word.text, word.size)) {
+            return parser_wrong(parser, &word,
+                                "a fault with a budget, a step (a.release.2) or an end (a.end) of a program");
+        }
+        word = input_next_word(&parser->cursor);
+    } while (word.text);
+    scenario->not_tried_given = true;
+    return 1;
+}
+
 /* A line `holds NAME...` or `violates NAME...`; any other is compared as it stands. */
 static int read_claim(struct parser *parser)
 {
@@ -91,13 +110,15 @@ static int read_claim(struct parser *parser)
         return 0; /* a comment */
     }
     int count = scenario->exploring ? read_count(parser, &word) : 0;
+    count = count == 0 && scenario->exploring ? read_not_tried(parser, &word) : count;
     if (count != 0) {
         return count < 0 ? -1 : 0;
     }
     bool holds = input_word_is(&word, "holds") != 0;
     if (!holds && !input_word_is(&word, "violates")) {
         return scenario->exploring
-                   ? parser_wrong(parser, &word, "'holds', 'violates', 'states' or 'transitions'")
+                   ? parser_wrong(parser, &word,
+                                  "'holds', 'violates', 'states', 'transitions' or 'not-tried'")
                    : check_event_line(parser, &word);
     }
     if (parser_properties(parser, holds ? &scenario->holds : &scenario->violates) != 0 ||

@@ -332,6 +332,20 @@ static void keep_choice(struct run *run, const char *label, int index)
     }
 }
 
+static void try_before(struct run *run, const struct action *action)
+{
+    if (run->setup.scenario->exploring) {
+        tried_before(&run->tried, run->world, action);
+    }
+}
+
+static void try_after(struct run *run, const struct action *action)
+{
+    if (run->setup.scenario->exploring) {
+        tried_after(&run->tried, run->world, action);
+    }
+}
+
 /* Called before each action, whoever chose it. */
 static void before_action(void *ctx, const struct action *action)
 {
@@ -347,9 +361,16 @@ static void before_action(void *ctx, const struct action *action)
         run->watch(run->watch_ctx, run, action);
     }
     coverage_before(run, action);
+    try_before(run, action);
 }
 
 /* ---- steps ---- */
+
+static void after_action(struct run *run, const struct action *action)
+{
+    try_after(run, action);
+    coverage_after();
+}
 
 int run_apply(struct run *run, const struct action *action)
 {
@@ -359,14 +380,18 @@ int run_apply(struct run *run, const struct action *action)
         }
         before_action(run, action);
         int result = world_apply(run->world, action);
-        coverage_after();
+        after_action(run, action);
         return result;
     }
     heartbeat++;
+    if (!world_enabled(run->world, action)) {
+        return LS_EINVAL;
+    }
     run->stats.step = ++run->steps;
-    int rc = world_apply(run->world, action);
-    run->steps -= rc != 0;
-    return rc;
+    try_before(run, action);
+    world_do(run->world, action);
+    try_after(run, action);
+    return 0;
 }
 
 void run_do(struct run *run, const struct action *action, uint64_t depth)
@@ -374,8 +399,9 @@ void run_do(struct run *run, const struct action *action, uint64_t depth)
     heartbeat++;
     run->stats.step = run->steps = depth;
     coverage_before(run, action);
+    try_before(run, action);
     world_do(run->world, action);
-    coverage_after();
+    after_action(run, action);
 }
 
 void run_do_held(struct run *run, const struct action *action, uint64_t depth, struct run_events *held)
@@ -415,6 +441,7 @@ int run_apply_label(struct run *run, const char *label, const char **why)
 void run_settle(struct run *run)
 {
     run->overflow |= world_settle(run->world, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
+    try_after(run, NULL);
     coverage_after();
 }
 
@@ -427,6 +454,7 @@ void run_pass_time(struct run *run, int ms)
 void run_heal(struct run *run)
 {
     world_heal(run->world, true, before_action, run);
+    try_after(run, NULL);
     coverage_after();
 }
 
@@ -450,15 +478,10 @@ void run_mark(struct run *run, const char *mark)
 
 /* ---- commands ---- */
 
-static const char *verb_name(const struct action *action)
-{
-    return action->kind == ACTION_ACQUIRE && action->c == 0 ? "try" : verb_of_action(action->kind);
-}
-
 static int client_text(const struct run *run, const struct action *action, char *text, size_t size)
 {
     const struct scenario *scenario = run->setup.scenario;
-    int used = snprintf(text, size, "%s %s", process_name(scenario, action->process), verb_name(action));
+    int used = snprintf(text, size, "%s %s", process_name(scenario, action->process), verb_of_step(action));
     if (action->kind < ACTION_STOP && scenario->options.locks > 1) {
         used += snprintf(text + used, size - (size_t)used, " %s", lock_name(scenario, action->b));
     }
@@ -478,13 +501,13 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
     if (action->kind <= ACTION_START) {
         client_text(run, action, text, size);
     } else if (command->text) {
-        snprintf(text, size, "%s %s", verb_name(action), command->text);
+        snprintf(text, size, "%s %s", verb_of_step(action), command->text);
     } else if (action->kind == ACTION_SWEEP) {
         snprintf(text, size, "sweep %s", lock_name(scenario, action->b));
     } else if (action->process < scenario->options.processes) {
-        snprintf(text, size, "%s %s", verb_name(action), process_name(scenario, action->process));
+        snprintf(text, size, "%s %s", verb_of_step(action), process_name(scenario, action->process));
     } else {
-        snprintf(text, size, "%s s%d", verb_name(action), action->b + 1);
+        snprintf(text, size, "%s s%d", verb_of_step(action), action->b + 1);
     }
 }
 

@@ -59,6 +59,7 @@ struct run {
     struct check_set set;
     struct check_stats stats;    /* premises add up over runs until run_forget() */
     struct narrator *narrator;   /* NULL = silent */
+    struct tried tried;          /* of exploring scenarios: by all runs together */
     bool recording;              /* choices are kept */
     struct run_events *held;     /* NULL = events are judged at once */
     bool overflow;               /* the world did not come to rest within the limit */

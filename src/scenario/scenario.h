@@ -9,6 +9,7 @@
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
+#include "scenario/tried.h"
 #include "trace/input.h"
 
 #include <lockstep/sim.h>
@@ -75,6 +76,8 @@ struct scenario {
     bool built_in_only;              /* loaded properties have no part in it */
     uint64_t count[SCENARIO_COUNTS]; /* the file says that a search counts so many, with all faults */
     bool count_given[SCENARIO_COUNTS];
+    struct tried not_tried; /* the file says that no run of the default recipe tries these */
+    bool not_tried_given;
     struct scenario_command *command;
     int commands;
     struct scenario_group *group;

@@ -128,6 +128,11 @@ const char *verb_of_action(int kind)
     return "unknown";
 }
 
+const char *verb_of_step(const struct action *op)
+{
+    return op->kind == ACTION_ACQUIRE && op->c == 0 ? "try" : verb_of_action(op->kind);
+}
+
 bool verb_is_reserved(const struct input_word *word)
 {
     static const char *const OTHERS[] = {"all",     "anyway", "as",     "asleep",  "forever",

@@ -50,6 +50,9 @@ const struct verb *verb_find(const struct input_word *word, bool client);
 /* The verb of a client verb or fault, an enum action_kind; "unknown" for others. */
 const char *verb_of_action(int kind);
 
+/* The same for a client verb in a program, where an acquire may be a try. */
+const char *verb_of_step(const struct action *op);
+
 /* True if the word begins a line of its own kind (a verb or a header) and therefore cannot name a process or
  * a lock. */
 bool verb_is_reserved(const struct input_word *word);

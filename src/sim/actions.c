@@ -384,6 +384,7 @@ void action_pay(const struct action *action, bool due)
     if (state->budget[fault] == 0) {
         return; /* a script's fault */
     }
+    the_world.paid |= 1u << fault;
     struct world_state *paid = state_mark();
     paid->budget[fault]--;
     if (paid->budget_total != 255) {

@@ -281,6 +281,32 @@ static bool is_programmed(const struct action *action)
     return next != NULL && next->kind == action->kind && next->a == action->a && next->b == action->b;
 }
 
+int world_program_step(struct world *world, const struct action *action)
+{
+    uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
+    int step = is_programmed(action) ? process_at(action->process)->pc : -1;
+    world->arena.read[0] = kept[0];
+    world->arena.read[1] = kept[1];
+    return step;
+}
+
+uint32_t world_faults_paid(const struct world *world)
+{
+    return world->paid;
+}
+
+bool world_has_container(struct world *world)
+{
+    uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
+    bool found = false;
+    for (int lock = 0; lock < world->options.locks; lock++) {
+        found = found || fakezk_is_container(world->lock_path[lock]);
+    }
+    world->arena.read[0] = kept[0];
+    world->arena.read[1] = kept[1];
+    return found;
+}
+
 static void do_client(const struct action *action)
 {
     process_wake(action->process);

@@ -655,3 +655,26 @@ void process_skip_ops(int p)
         process_mark(p)->pc++;
     }
 }
+
+static bool has_ended(int p)
+{
+    if (program(p)->endless || process_at(p)->pc < program(p)->count || process_at(p)->writes != NULL) {
+        return false;
+    }
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct slot *)rec)->pending) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool world_program_ended(struct world *world, int p)
+{
+    uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
+    bool ended = has_ended(p);
+    world->arena.read[0] = kept[0];
+    world->arena.read[1] = kept[1];
+    return ended;
+}

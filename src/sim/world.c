@@ -166,6 +166,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.options = *wanted;
     without_constants(&the_world.options);
     the_world.steps = 0;
+    the_world.paid = 0;
     the_world.layouts++;
     the_world.texts = 0;
     the_world.trouble[0] = 0;

@@ -90,6 +90,8 @@ struct world {
     int process_block[WORLD_PROCESSES_MAX];
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
+    uint32_t
+        paid; /* a bit for each kind of fault that was ever taken out of its budget; no part of the value */
     uint64_t layouts; /* how often it was laid out */
     int locked;       /* the environment's mutex of the running process */
     int asked;        /* the process whose recipe is asked a question, which changes nothing; -1 = none */
