@@ -104,6 +104,7 @@ enum fakezk_event_kind {
     FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
                               code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its
                               first set writes */
+    FAKEZK_ABORTED,       /* the real client library would have ended the process inside the call `path` */
 };
 
 struct fakezk_event {

@@ -458,6 +458,15 @@ static void point_results(const zoo_op_t *ops, zoo_op_result_t *results, int cou
     }
 }
 
+/* F16: after an operation has failed, the client frees the path of the next one, which it has not set. Below a chroot it frees
+ * the path of the one that fails twice. */
+static int abort_process(const struct _zhandle *zh)
+{
+    struct fakezk_event event = {.kind = FAKEZK_ABORTED, .client = zh->client, .path = "zoo_amulti"};
+    fakezk_emit(&event);
+    return ZMARSHALLINGERROR;
+}
+
 int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_t *results,
                void_completion_t completion, const void *data)
 {
@@ -466,25 +475,33 @@ int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_
     if (zh == NULL) {
         return ZBADARGUMENTS;
     }
-    if (zh->state < 0) {
-        return ZMARSHALLINGERROR;
-    }
-    if (count > MULTI_MAX) {
+    if (count > MULTI_MAX && zh->state >= 0) {
         fakezk_note_trouble("limit: a multi of more than %d operations", MULTI_MAX);
         return ZSYSTEMERROR;
     }
     size_t size = 0;
+    bool failed = false;
     for (int i = 0; i < count; i++) {
         struct ask sub;
-        int rc = ZOK;
+        int rc = ZMARSHALLINGERROR;
         if (!sub_ask(&ops[i], &sub)) {
             return ZUNIMPLEMENTED;
         }
-        size_t used = pack_sub(zh, &sub, space + size, sizeof space - size, &rc);
-        if (used == 0) {
+        if (failed) {
+            return abort_process(zh);
+        }
+        size_t used = zh->state < 0 ? 0 : pack_sub(zh, &sub, space + size, sizeof space - size, &rc);
+        if (used == 0 && rc != ZMARSHALLINGERROR) {
             return rc;
         }
+        if (used == 0 && zh->chroot != 0) {
+            return abort_process(zh);
+        }
+        failed = used == 0;
         size += used;
+    }
+    if (failed || zh->state < 0) {
+        return ZMARSHALLINGERROR;
     }
     point_results(ops, results, count);
     /* The path of a multi is seven bytes with its zero, so that what follows is aligned. */

@@ -116,14 +116,20 @@ static bool call_quietly(void (*fn)(void *ctx), void *ctx)
     return came_back;
 }
 
-void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
+/* A process that the client library has ended finishes its step and is gone then. Its end has been told already. */
+static void bury_aborted(void)
+{
+    int p = the_world.aborted - 1;
+    the_world.aborted = 0;
+    if (!process_at(p)->crashed) {
+        process_crash(p);
+    }
+}
+
+static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;
     const char *where = NULL;
-    if (guard == NULL) {
-        fn(ctx);
-        return;
-    }
     bool twice = the_world.zoned && twice_is_due(kind) && twice_before(process, call_quietly, fn, ctx);
     calls++;
     the_world.entered = false;
@@ -140,4 +146,16 @@ void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
         world_tell_offence(process, EVENT_OFFENCE_GLOBAL, where);
     }
     check_memory(process);
+}
+
+void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
+{
+    if (guard != NULL) {
+        call_guarded(process, kind, fn, ctx);
+    } else {
+        fn(ctx);
+    }
+    if (the_world.aborted != 0) {
+        bury_aborted();
+    }
 }

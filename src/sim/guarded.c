@@ -91,15 +91,19 @@ static void on_answered(int rc, const void *data)
     answered((struct guarded *)(uintptr_t)data, rc);
 }
 
-/* A call that is refused at once has no answer (F16). */
+/* A call that is refused at once has no answer, and neither has one that is not made: on a dead handle zoo_amulti() ends the
+ * process (F16). In a world nothing comes between the question and the call; for applications there is ls_session_multi(). */
 static void issue(struct guarded *write)
 {
     zhandle_t *zh = recipe()->handle(process_state(write->process));
     if (zh == NULL) {
         return;
     }
-    write->sent = 1;
     memset(write->results, 0, sizeof write->results);
+    if (is_unrecoverable(zh) != ZOK) {
+        return;
+    }
+    write->sent = 1;
     int rc = zoo_amulti(zh, 2, write->ops, write->results, on_answered, write);
     if (rc != ZOK) {
         answered(write, rc);

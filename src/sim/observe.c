@@ -191,5 +191,9 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
     case FAKEZK_EFFECT:
         guarded_observe(from);
         break;
+    case FAKEZK_ABORTED:
+        world_tell_offence(from->client, EVENT_OFFENCE_CRASH, from->path);
+        the_world.aborted = from->client + 1;
+        break;
     }
 }

@@ -58,6 +58,20 @@ static void stage_told(zhandle_t *zh)
     bench_run();
 }
 
+static void stage_expire(zhandle_t *zh)
+{
+    assert_true(fakezk_expire(fakezk_session(bench_client(zh), bench_slot(zh))));
+    bench_run();
+}
+
+static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops)
+{
+    static zoo_op_result_t results[3];
+    int before = bench.events[FAKEZK_ABORTED];
+    int rc = bench_multi(zh, "m", count, ops, results);
+    return bench.events[FAKEZK_ABORTED] > before ? DIES : rc;
+}
+
 static bool stage_round(int round)
 {
     struct fakezk_options options = bench.options;

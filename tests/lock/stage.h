@@ -47,6 +47,8 @@ struct stage {
     void (*on_grant)(struct probe *probe);  /* called inside the callback of each grant */
     void (*on_revoke)(struct probe *probe); /* called inside the callback of each request to give back */
     bool ignore_failed_start;
+    bool may_misbehave;
+    int offences; /* of the recipe, if it may misbehave */
     char told[STAGE_TEXT];
     char asked[STAGE_TEXT];
     char node[STAGE_NODES][FAKEZK_PATH_MAX]; /* contender nodes of the committed log */
@@ -336,6 +338,11 @@ static inline void stage_on_world(void *ctx, const struct event *event)
         stage.wakeups++;
         break;
     case EVENT_MISBEHAVED:
+        if (stage.may_misbehave) {
+            assert_int_equal(event->code, EVENT_OFFENCE_CRASH);
+            stage.offences++;
+            break;
+        }
         fail_msg("the contract of recipes is broken, see enum event_offence: %d", event->code);
     default:
         break;

@@ -9,7 +9,9 @@
 
 #include <netinet/in.h>
 #include <semaphore.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static zhandle_t *stage_open(const char *chroot)
@@ -73,7 +75,7 @@ static void mark_told(int rc, const struct Stat *stat, const void *data)
     __atomic_store_n((int *)(uintptr_t)data, rc, __ATOMIC_SEQ_CST);
 }
 
-/* The completion of a request that is answered stands behind all that came before it. */
+/* The completion of a request that is answered, be it with an error, stands behind all that came before it. */
 static void stage_told(zhandle_t *zh)
 {
     enum { NO_ANSWER = 1 };
@@ -86,7 +88,7 @@ static void stage_told(zhandle_t *zh)
         __atomic_store_n(&answer, NO_ANSWER, __ATOMIC_SEQ_CST);
         assert_int_equal(zoo_aexists(zh, "/", 0, mark_told, &answer), ZOK);
         WAIT_UNTIL(__atomic_load_n(&answer, __ATOMIC_SEQ_CST) != NO_ANSWER);
-    } while (__atomic_load_n(&answer, __ATOMIC_SEQ_CST) != ZOK);
+    } while (__atomic_load_n(&answer, __ATOMIC_SEQ_CST) == ZCONNECTIONLOSS);
 }
 
 /* ---- the link ---- */
@@ -121,6 +123,38 @@ static void stage_cut(zhandle_t *zh)
         }
     }
     assert_int_equal(count, 1);
+}
+
+/* ---- the end ---- */
+
+static void stage_expire(zhandle_t *zh)
+{
+    for (int i = 0; i < 20 && !is_unrecoverable(zh); i++) {
+        try_to_expire(zoo_client_id(zh));
+    }
+    WAIT_UNTIL(zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE);
+    pause_ms(50); /* for the callbacks, which nobody waits for */
+}
+
+/* In a child, which has this thread alone, and nobody who would send something. */
+static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops)
+{
+    static zoo_op_result_t results[3];
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGABRT, SIG_DFL);
+        signal(SIGSEGV, SIG_DFL);
+        close(STDERR_FILENO);
+        alarm(20);
+        _exit(-zoo_amulti(zh, count, ops, results, on_void, "m"));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? -WEXITSTATUS(status) : DIES;
 }
 
 static bool stage_round(int round)

@@ -47,6 +47,13 @@ static void stage_cut(zhandle_t *zh);
 /* Lets callbacks run, waits until there is a link and all is told. */
 static void stage_told(zhandle_t *zh);
 
+/* Ends the session, and waits until the handle is dead. Only stage_multi() and stage_close() are legal then. */
+static void stage_expire(zhandle_t *zh);
+
+/* What zoo_amulti() of these operations answers, or DIES if it ends the process. The client must refuse it. */
+enum { DIES = 1 };
+static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops);
+
 /* Chooses, where that can be chosen, whether the client is slow to show that a link is gone (F1). `round` counts from 0. False
  * after the last round. Legal while no handle is open. */
 static bool stage_round(int round);
@@ -352,12 +359,58 @@ static void test_the_state_may_be_connected_when_the_loss_is_told(void **state)
     assert_int_equal(shown.failed, 3);
 }
 
+/* ---- F16: a multi that the client refuses ---- */
+
+/* An operation is refused for its path or the handle's state. The next one ends the process; below a chroot the same one does. */
+static const struct {
+    const char *chroot;
+    bool expired;
+    int count;
+    const char *path[3];
+    int rc;
+} refused_multis[] = {
+    {"", true, 1, {"/a"}, ZMARSHALLINGERROR},        {"", true, 2, {"/a", "/b"}, DIES},
+    {"", true, 3, {"/a", "/b", "/c"}, DIES},         {"/below", true, 1, {"/a"}, DIES},
+    {"/below", true, 2, {"/a", "/b"}, DIES},         {"", false, 1, {"a"}, ZMARSHALLINGERROR},
+    {"", false, 2, {"/a", "b/"}, ZMARSHALLINGERROR}, {"", false, 2, {"/a//b", "/b"}, DIES},
+    {"", false, 3, {"/a", "/b/", "/c"}, DIES},       {"/below", false, 1, {"/a/"}, DIES},
+    {"/below", false, 2, {"/a", "/b/."}, DIES},
+};
+
+/* A guard and writes. */
+static int send_multi(zhandle_t *zh, int count, const char *const *path)
+{
+    zoo_op_t ops[3];
+    zoo_check_op_init(&ops[0], path[0], -1);
+    for (int i = 1; i < count; i++) {
+        zoo_set_op_init(&ops[i], path[i], "v", 1, -1, NULL);
+    }
+    return stage_multi(zh, count, ops);
+}
+
+static void test_a_multi_that_is_refused_may_end_the_process(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused_multis / sizeof *refused_multis; i++) {
+        zhandle_t *zh = stage_open(refused_multis[i].chroot);
+        if (refused_multis[i].expired) {
+            stage_expire(zh);
+        }
+        int rc = send_multi(zh, refused_multis[i].count, refused_multis[i].path);
+        if (rc != refused_multis[i].rc) {
+            fail_msg("multi %zu: expected %d, but it was %d", i, refused_multis[i].rc, rc);
+        }
+        stage_close(zh);
+    }
+}
+
 #define SEQUENCES                                                                                            \
     SEQUENCE(test_a_removal_of_all_watches_is_never_refused_at_once),                                        \
         SEQUENCE(test_a_removal_under_way_with_an_empty_table),                                              \
         SEQUENCE(test_a_watch_set_behind_an_event_that_is_received_stands),                                  \
         SEQUENCE(test_a_watch_set_behind_an_event_outlives_the_link),                                        \
         SEQUENCE(test_each_event_tells_whom_it_has_taken), SEQUENCE(test_an_event_takes_only_what_stands),   \
-        SEQUENCE(test_the_state_may_be_connected_when_the_loss_is_told)
+        SEQUENCE(test_the_state_may_be_connected_when_the_loss_is_told),                                     \
+        SEQUENCE(test_a_multi_that_is_refused_may_end_the_process)
 
 #endif
