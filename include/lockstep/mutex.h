@@ -155,8 +155,8 @@ bool ls_mutex_held_here(const struct ls_mutex *mutex);
  * parent was re-created (F47); 0 if the owner does not hold the lock. */
 int64_t ls_mutex_token(const struct ls_mutex *mutex, uint64_t owner);
 
-/* Makes `op` the check that the owner's contender node exists, for a zoo_multi() that must not commit after
- * the lock is lost. `path` is the caller's buffer, filled here, and must live as long as `op`:
+/* Makes `op` the check that the owner's contender node exists, for a multi that must not commit after the lock
+ * is lost; ls_session_multi() sends it. `path` is the caller's buffer, filled here, and must live as long as `op`:
  * LS_MUTEX_PATH_SIZE_MAX + 64 bytes always suffice. LS_ENOTOWNER, LS_ELOST, LS_EOVERFLOW (buffer too
  * small). */
 int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size);

@@ -125,7 +125,7 @@ struct ls_recipe {
     bool (*idle)(const void *state);
 
     /* Both or none; NULL = the recipe cannot guard writes. guard() makes `op` the check that the owner's hold of the lock
-     * still stands in the coordinator, to be the first operation of a zoo_multi: 0, LS_ENOTOWNER, LS_ELOST, or
+     * still stands in the coordinator, to be the first operation of a multi: 0, LS_ENOTOWNER, LS_ELOST, or
      * LS_EOVERFLOW if `path`, the caller's buffer that lives as long as `op`, is too small. handle() is the present
      * handle, NULL if there is none. */
     int (*guard)(const void *state, int lock, int owner, struct zoo_op *op, char *path, size_t size);

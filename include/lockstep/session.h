@@ -274,6 +274,24 @@ int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t 
  * something is lent and after the session was closed and is gone. */
 void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state);
 
+/* ---- guarded writes ---- */
+
+/* Sends `count` operations in one multi on the session's handle, as zoo_amulti() does. Use it for writes with the check of
+ * ls_mutex_guard(). zoo_amulti() itself ends the process (SIGABRT) if the handle is dead or a path is malformed, and a
+ * question before it, such as is_unrecoverable(), leaves time for the handle to die.
+ *
+ * Nothing is sent unless the handle is connected. What could still end the process is a link that breaks, is made again and is
+ * refused, all while this call is at work, or credentials that the server refuses at this moment.
+ *
+ * `completion` is called once after 0, by the client library, on the thread that calls all callbacks of the handle, or inside
+ * ls_session_close(): it must not wait for anything. `results` and the buffers of the operations must live until then; `ops` and
+ * their paths are copied. Legal in callbacks.
+ *
+ * LS_ECLOSED: there is no connection, or the handle is dead; nothing was sent. LS_EINVAL: a path is malformed, an operation is
+ * of no known kind, or an argument is missing; nothing was sent. LS_EZK: the client library refused it. */
+int ls_session_multi(struct ls_session *session, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                     void_completion_t completion, const void *data);
+
 /* Readies a listener; `ops` must outlive it. */
 void ls_session_listener_init(struct ls_session_listener *listener, const struct ls_session_ops *ops);
 

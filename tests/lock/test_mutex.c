@@ -191,7 +191,7 @@ static void write_guarded(struct probe *probe)
 {
     guarded_rc = 1;
     zoo_set_op_init(&guard_ops[1], "/data", "v", 1, -1, NULL);
-    assert_int_equal(zoo_amulti(probe->session.zh, 2, guard_ops, guard_results, on_guarded, NULL), ZOK);
+    assert_int_equal(ls_session_multi(&probe->session, 2, guard_ops, guard_results, on_guarded, NULL), LS_OK);
 }
 
 static void a_guarded_write_is_taken_while_the_lock_is_held_and_never_after(void **state)
@@ -208,6 +208,119 @@ static void a_guarded_write_is_taken_while_the_lock_is_held_and_never_after(void
     play("settle");
     assert_int_equal(guarded_rc, ZNONODE);
     assert_int_equal(guard_results[0].err, ZNONODE);
+    stage_end();
+}
+
+static void write_in_vain(struct probe *probe)
+{
+    zoo_set_op_init(&guard_ops[1], "/data", "v", 1, -1, NULL);
+    assert_int_equal(ls_session_multi(&probe->session, 2, guard_ops, guard_results, on_guarded, NULL),
+                     LS_ECLOSED);
+}
+
+/* The link is gone, the session has ended, and nobody has been told either; then it has been told. zoo_amulti() would end the
+ * process, which the judges of the stage would see. */
+static void a_guarded_write_without_a_link_is_not_sent(void **state)
+{
+    (void)state;
+    one();
+    play("create /data", "a acquire", "settle");
+    stage_job(0, take_guard);
+    play("expire a", "cut a keep=0 apply=0 rc=-4");
+    stage_job(0, write_in_vain);
+    play("bury a", "connect a s1");
+    struct probe *probe = stage_probe(0);
+    assert_int_equal(ls_session_state(&probe->session), LS_STATE_CONNECTED); /* for all that it knows */
+    stage_job(0, write_in_vain);
+    play("deliver a session-connecting");
+    stage_job(0, write_in_vain);
+    play("settle");
+    guarded_rc = 1;
+    stage_job(0, write_guarded); /* in the next session */
+    play("settle");
+    assert_int_equal(guarded_rc, ZNONODE);
+    stage_end();
+}
+
+static void write_unguarded_by_the_library(struct probe *probe)
+{
+    zoo_set_op_init(&guard_ops[1], "/data", "v", 1, -1, NULL);
+    (void)zoo_amulti(probe->session.zh, 2, guard_ops, guard_results, on_guarded, NULL);
+}
+
+/* The world tells what the real client library does: the process is gone, and its recipe is to blame. */
+static void a_guarded_write_of_the_client_library_ends_a_process_whose_handle_is_dead(void **state)
+{
+    (void)state;
+    one();
+    stage.may_misbehave = true;
+    play("create /data", "a acquire", "settle");
+    stage_job(0, take_guard);
+    play("expire a", "cut a keep=0 apply=0 rc=-4", "bury a");
+    stage_job(0, write_unguarded_by_the_library); /* it is queued: the handle lives */
+    assert_int_equal(stage.offences, 0);
+    play("connect a s1");
+    stage_job(0, write_unguarded_by_the_library);
+    assert_int_equal(stage.offences, 1);
+    assert_true(process_at(0)->crashed);
+    assert_int_equal(fakezk_handles(0), 0);
+    play("restart a", "settle");
+    stage_end();
+}
+
+/* What the client would refuse, and nothing else. */
+static void write_to_odd_paths(struct probe *probe)
+{
+    static const char *const wrong[] = {"",   "x",     "/x/",  "//",    "/x//y",
+                                        "/.", "/x/..", "/./x", "/../x", "/x\1"};
+    static const char *const sequential_wrong[] = {"/x//", "/./x", "x"};
+    static const char *const right[] = {"/", "/...", "/.x", "/x..", "/x/.y/z", "/x\x1f", "/\xc3\xa4"};
+    static const char *const sequential[] = {"/x/", "/x/.", "/..", "/x"};
+    struct ls_session *session = &probe->session;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        zoo_check_op_init(&guard_ops[0], "/x", -1);
+        zoo_delete_op_init(&guard_ops[1], wrong[i], -1);
+        assert_int_equal(ls_session_multi(session, 2, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+        zoo_check_op_init(&guard_ops[0], wrong[i], -1);
+        zoo_delete_op_init(&guard_ops[1], "/x", -1);
+        assert_int_equal(ls_session_multi(session, 2, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+        zoo_set_op_init(&guard_ops[0], wrong[i], "v", 1, -1, NULL);
+        assert_int_equal(ls_session_multi(session, 2, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+    }
+    for (size_t i = 0; i < sizeof sequential_wrong / sizeof *sequential_wrong; i++) {
+        zoo_create_op_init(&guard_ops[0], sequential_wrong[i], "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                           ZOO_PERSISTENT_SEQUENTIAL, NULL, 0);
+        assert_int_equal(ls_session_multi(session, 1, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        zoo_check_op_init(&guard_ops[0], right[i], -1);
+        zoo_check_op_init(&guard_ops[1], right[i], -1);
+        assert_int_equal(ls_session_multi(session, 2, guard_ops, guard_results, on_guarded, NULL), LS_OK);
+    }
+    for (size_t i = 0; i < sizeof sequential / sizeof *sequential; i++) {
+        zoo_create_op_init(&guard_ops[0], sequential[i], "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                           ZOO_EPHEMERAL_SEQUENTIAL, NULL, 0);
+        zoo_check_op_init(&guard_ops[1], "/nowhere", -1); /* so that nothing stays */
+        assert_int_equal(ls_session_multi(session, 2, guard_ops, guard_results, on_guarded, NULL), LS_OK);
+    }
+    zoo_check_op_init(&guard_ops[0], NULL, -1);
+    assert_int_equal(ls_session_multi(session, 1, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+    guard_ops[0].type = -7;
+    assert_int_equal(ls_session_multi(session, 1, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_multi(session, 0, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_multi(session, 1, NULL, guard_results, on_guarded, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_multi(session, 1, guard_ops, NULL, on_guarded, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_multi(session, 1, guard_ops, guard_results, NULL, NULL), LS_EINVAL);
+    assert_int_equal(ls_session_multi(NULL, 1, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+}
+
+static void a_multi_with_a_malformed_path_is_refused(void **state)
+{
+    (void)state;
+    one();
+    play("settle");
+    stage_job(0, write_to_odd_paths);
+    play("settle");
     stage_end();
 }
 
@@ -766,6 +879,9 @@ int main(void)
         cmocka_unit_test(closing_a_mutex_ends_its_waiter_and_its_tomb),
         cmocka_unit_test(tokens_grow_from_grant_to_grant),
         cmocka_unit_test(a_guarded_write_is_taken_while_the_lock_is_held_and_never_after),
+        cmocka_unit_test(a_guarded_write_without_a_link_is_not_sent),
+        cmocka_unit_test(a_guarded_write_of_the_client_library_ends_a_process_whose_handle_is_dead),
+        cmocka_unit_test(a_multi_with_a_malformed_path_is_refused),
         cmocka_unit_test(a_guard_needs_the_lock_and_room),
         cmocka_unit_test(a_lost_lock_is_refused_once_per_level),
         cmocka_unit_test(an_acquire_after_a_loss_begins_anew),

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Multis of the application, sent so that the client library does not end the process.
+ *
+ * zoo_amulti() of libzookeeper_mt (3.8.0, and master in July 2026) goes on after an operation that it refuses, and frees the path of the next one,
+ * which it has not set. Below a chroot it frees the path of the refused one twice. It refuses an operation for two reasons:
+ *
+ *   its path is malformed      checked here, by the rules of the client
+ *   the handle's state is < 0  the client's thread sets it, at any time
+ *
+ * The state becomes EXPIRED only when a server answers a connect request, never on an established link. So nothing is sent
+ * unless the handle is connected at this moment. Then the link has to break, be made again and be refused between the question
+ * and the last operation's check in zoo_amulti(), which is some microseconds of this thread. No call of <zookeeper/zookeeper.h>
+ * holds the client's thread back meanwhile. AUTH_FAILED can be set on an established link, by the answer to credentials that
+ * are refused. */
+#include "claim.h"
+
+#include <string.h>
+#include <zookeeper/proto.h>
+
+/* What ends before a slash or the end: not "", "." or "..". The last one of a sequential node may be any of these: a number
+ * is put behind it. */
+static bool segment_is_valid(const char *segment, size_t size, bool is_prefix)
+{
+    bool dots = (size == 1 || size == 2) && !memcmp(segment, "..", size);
+    return is_prefix || (size && !dots);
+}
+
+static bool is_valid(const char *path, bool sequential)
+{
+    if (!path || path[0] != '/')
+        return false;
+    for (const char *at = path; *at; at++)
+        if ((unsigned char)*at < 0x1f)
+            return false;
+    if (!path[1])
+        return true;
+    for (const char *at = path; *at;) {
+        const char *segment = at + 1;
+        size_t size = strcspn(segment, "/");
+        if (!segment_is_valid(segment, size, sequential && !segment[size]))
+            return false;
+        at = segment + size;
+    }
+    return true;
+}
+
+static bool op_is_valid(const zoo_op_t *op)
+{
+    switch (op->type) {
+    case ZOO_CREATE_OP:
+    case ZOO_CREATE_CONTAINER_OP:
+        return is_valid(op->create_op.path, (op->create_op.flags & ZOO_SEQUENCE) != 0);
+    case ZOO_DELETE_OP:
+        return is_valid(op->delete_op.path, false);
+    case ZOO_SETDATA_OP:
+        return is_valid(op->set_op.path, false);
+    case ZOO_CHECK_OP:
+        return is_valid(op->check_op.path, false);
+    default:
+        return false;
+    }
+}
+
+static int send_multi(const struct ls_session *session, int count, const zoo_op_t *ops,
+                      zoo_op_result_t *results, void_completion_t completion, const void *data)
+{
+    if (!lock_session_ready(session) || zoo_state(session->zh) != ZOO_CONNECTED_STATE)
+        return LS_ECLOSED;
+    int rc = zoo_amulti(session->zh, count, ops, results, completion, data);
+    if (rc == ZMARSHALLINGERROR || rc == ZINVALIDSTATE)
+        return LS_ECLOSED;
+    return rc ? LS_EZK : LS_OK;
+}
+
+int ls_session_multi(struct ls_session *session, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                     void_completion_t completion, const void *data)
+{
+    if (!session || count < 1 || !ops || !results || !completion)
+        return LS_EINVAL;
+    for (int i = 0; i < count; i++)
+        if (!op_is_valid(&ops[i]))
+            return LS_EINVAL;
+    ls_env_lock(session->env);
+    int rc = send_multi(session, count, ops, results, completion, data);
+    ls_env_unlock(session->env);
+    return rc;
+}
