@@ -50,9 +50,10 @@ enum event_kind {
     EVENT_NODE_DELETED, /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion;
                            owner = 1 + the process whose request deleted it while the session of the node lived, 0 =
                            the operator, a server, the session was over already, or unknown (a real server) */
-    EVENT_SESSION_OPENED,  /* process, session: committed */
-    EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand */
-    EVENT_SESSION_CLOSED,  /* process, session: its nodes are gone from the committed log */
+    EVENT_SESSION_OPENED, /* process, session: committed */
+    EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand; code = 1 if, by the
+                              clock, its time was up */
+    EVENT_SESSION_CLOSED, /* process, session: its nodes are gone from the committed log */
 
     /* Requests and watches. */
     EVENT_REQUEST,   /* process, lock; code = enum event_request: a request was issued */

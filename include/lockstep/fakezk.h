@@ -94,7 +94,7 @@ enum fakezk_event_kind {
     FAKEZK_NODE_CREATED,
     FAKEZK_NODE_DELETED,
     FAKEZK_SESSION_OPENED,
-    FAKEZK_SESSION_CLOSING,
+    FAKEZK_SESSION_CLOSING, /* code = 1 if, by the clock, its time was up */
     FAKEZK_SESSION_CLOSED,
     FAKEZK_REQUESTED, /* code = op, see fakezk_op_name */
     FAKEZK_WATCH_SET, /* zxid = czxid of the node or 0; code = table: 0 data, 1 exist, 2 child */

@@ -93,6 +93,8 @@
       "tells a try that the lock is busy if its directory was missing", busy_if_new)                         \
     X(frees_silently, "broken-frees-silently", "answers_have_reasons",                                       \
       "does not answer a release whose session is lost on the way", frees_silently)                          \
+    X(no_margin, "broken-no-margin", "belief_ends_in_time",                                                  \
+      "believes while it heard of no broken link, however long it was stopped", knows_no_margin)             \
     X(locks_twice, "broken-locks-twice", "contract_is_kept",                                                 \
       "takes the mutex that it holds when its predecessor is gone before it can be watched", locks_twice)    \
     X(fails_at_once, "broken-fails-at-once", BROKEN_NOTHING_TO_JUDGE,                                        \

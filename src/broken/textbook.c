@@ -445,6 +445,7 @@ enum ls_belief textbook_query(const void *state, int lock, int owner)
     const struct attempt *attempt = find(book, lock, owner, true);
     if (attempt) {
         bool fresh = book->connected && ls_env_elapsed_ms(book->env, &attempt->fresh) * 2 < book->timeout_ms;
+        fresh = textbook_defects_of(book)->knows_no_margin ? book->connected : fresh;
         fresh = fresh && !attempt->dropped;
         belief = fresh || textbook_defects_of(book)->keeps_belief ? LS_HELD : LS_UNKNOWN;
     }

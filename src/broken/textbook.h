@@ -62,9 +62,10 @@ struct textbook_defects {
         frees_silently; /* does not answer a release when the session is lost before the delete is answered */
     bool revokes_by_force; /* deletes the node of whom it should ask to give the lock back */
     /* Losses. */
-    bool keeps_belief;        /* believes to hold whatever happens to link and session (Z35) */
-    bool hides_loss;          /* tells the next session as reconnected instead of the loss (Z34) */
-    bool hides_suspension;    /* does not tell that the link is down */
+    bool keeps_belief;     /* believes to hold whatever happens to link and session (Z35) */
+    bool knows_no_margin;  /* believes to hold while it heard of no broken link, however long ago that was */
+    bool hides_loss;       /* tells the next session as reconnected instead of the loss (Z34) */
+    bool hides_suspension; /* does not tell that the link is down */
     bool misses_early_events; /* takes events before init has returned for those of a former handle (F19) */
     bool waits_for_answers;   /* after a lost session, waits for answers that a close may drop (F21) */
     bool trusts_calls;  /* and for those to calls that were refused because the session is dead (F16, F45) */

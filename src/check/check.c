@@ -17,7 +17,7 @@ static const struct property *all[CHECK_PROPERTIES_MAX] = {
     &check_deadline_is_kept,        &check_bounded_work,
     &check_can_always_be_served,    &check_served_under_weak_fairness,
     &check_contract_is_kept,        &check_hold_keeps_its_node,
-    &check_answers_have_reasons,
+    &check_answers_have_reasons,    &check_belief_ends_in_time,
 };
 static uint32_t loaded_mask;
 
@@ -49,6 +49,8 @@ static const struct {
     [RECORD_DEADLINE] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE, false},
     [RECORD_GONE] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
     [RECORD_ANSWER] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE, false},
+    [RECORD_TERM] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
+    [RECORD_OVER] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
     [RECORD_WORK] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE, false},
 };
 

@@ -24,5 +24,6 @@ extern const struct property check_served_under_weak_fairness;
 extern const struct property check_contract_is_kept;
 extern const struct property check_hold_keeps_its_node;
 extern const struct property check_answers_have_reasons;
+extern const struct property check_belief_ends_in_time;
 
 #endif

@@ -102,16 +102,22 @@ bool fakezk_session_live(int32_t number)
     return session != NULL && session->rec.tag == SESSION_LIVE;
 }
 
+static bool is_time_up(const struct zk_session *session)
+{
+    return fakezk.options.timed && !session_healthy(session) && session_deadline_ms(session) <= clock_ms();
+}
+
 bool fakezk_expire(int32_t number)
 {
     struct zk_session *session = session_find(number);
     if (session == NULL || session->rec.tag != SESSION_LIVE) {
         return false;
     }
+    bool time_up = is_time_up(session);
     log_mark();
     session->rec.tag = SESSION_CLOSING;
     struct fakezk_event event = {
-        .kind = FAKEZK_SESSION_CLOSING, .client = session->client, .session = number};
+        .kind = FAKEZK_SESSION_CLOSING, .client = session->client, .session = number, .code = time_up};
     fakezk_emit(&event);
     return true;
 }

@@ -147,6 +147,7 @@ static void plain(int kind, const struct fakezk_event *from)
 {
     struct event event = observe_process(kind, from->client);
     event.session = from->session;
+    event.code = from->code;
     observe(&event);
 }
 

@@ -91,6 +91,7 @@ static const struct situation situations[] = {
      "a acquire; settle; b acquire; settle; cut b keep=0 apply=0 rc=-4; settle; a release; settle"},
     {"broken-busy-if-new", 1, 1, false, "settle; a try; settle; ?a release"},
     {"broken-frees-silently", 1, 1, false, "a acquire; settle; a release;" SESSION_ENDS},
+    {"broken-no-margin", 1, 1, true, "a acquire; settle; pause a; pass 7000; resume a"},
     {"broken-locks-twice", 3, 1, false, BETWEEN_LIST_AND_WATCH},
     {"broken-fails-at-once", 2, 1, false, "a acquire; settle; b acquire"},
 };
@@ -190,7 +191,7 @@ static void every_broken_recipe_is_caught(void **state)
 static void some_are_caught_by_one_property_alone(void **state)
 {
     static const char *const alone[] = {"broken-drops-node", "broken-times-out-early", "broken-busy-if-new",
-                                        "broken-frees-silently"};
+                                        "broken-frees-silently", "broken-no-margin"};
     (void)state;
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
         const struct ls_recipe *recipe = recipe_named(alone[i]);

@@ -65,6 +65,7 @@ static void test_pings_keep_an_idle_session(void **state)
     int32_t cut = fakezk_now_ms();
     fakezk_partition(0, true);
     int32_t end = await(FAKEZK_SESSION_CLOSING, 2 * T);
+    assert_int_equal(bench.event[FAKEZK_SESSION_CLOSING].code, 1); /* its time was up */
     assert_true(end - cut > T - T / 3 - LATENCY); /* the last ping was at most a third of the timeout ago */
     assert_true(end - cut <= T + TICK);
 }

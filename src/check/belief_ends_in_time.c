@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Nobody is told that it holds when the time of its session is up.
+ *
+ * Formula. An owner believes from BELIEVES to DOUBTS. Its term begins with GRANTED. It ends with CRASHED, and as soon as
+ * RELEASED (depth 0) or LOST has come and the owner does not believe. Let s be the session of the last GRANTED of a term.
+ *   - At no SESSION_CLOSING of s by the clock (code 1) does the owner believe.
+ *   - No BELIEVES comes between such a SESSION_CLOSING and the moment at which the process learns of it: EXPIRED, CRASHED,
+ *     or LINK_UP with another session.
+ *
+ * A world asks each recipe after each step, and steps at each moment at which a session may end. So a belief that stands at
+ * SESSION_CLOSING is one of this very moment. By then the time-out has passed since the last request or ping that the
+ * servers had of the session. A recipe whose margin is shorter than the time-out, and counts from the send of a write or a
+ * sync that was answered, has doubted before, in whatever order asking, granting, delays and pauses come. Whether anybody
+ * else believes makes no difference.
+ *
+ * It does not see: sessions that the operator ends early, against which no measure of time helps; runs without a clock;
+ * belief of a process that crashed. */
+#include <check/properties.h>
+
+#define TERM_BELIEVES 0x01u
+#define TERM_ENDED 0x02u /* given back, or its loss was told; it goes when the belief does */
+
+static struct check_record *term_of(struct check_table *table, const struct event *event)
+{
+    return table_get(table, RECORD_TERM, event->lock, event->process, event->owner);
+}
+
+static void settle(struct check_table *table, struct check_record *term)
+{
+    if ((term->flags & TERM_ENDED) && (term->flags & TERM_BELIEVES) == 0)
+        table_drop(table, term);
+}
+
+static void observe_granted(struct check_table *table, const struct event *event)
+{
+    struct check_record *term = term_of(table, event);
+    unsigned believes = term ? term->flags & TERM_BELIEVES : 0;
+    table_drop(table, term);
+    term = table_put(table, RECORD_TERM, event->lock, event->process, event->owner, event->session, 0);
+    term->flags = (uint16_t)believes;
+}
+
+static void observe_doubts(struct check_table *table, const struct event *event)
+{
+    struct check_record *term = term_of(table, event);
+    if (!term)
+        return;
+    term->flags &= (uint16_t)~TERM_BELIEVES;
+    settle(table, term);
+}
+
+static void end_term(struct check_table *table, const struct event *event)
+{
+    struct check_record *term = term_of(table, event);
+    if (!term || event->code != 0)
+        return;
+    term->flags |= TERM_ENDED;
+    settle(table, term);
+}
+
+static void judge_belief(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    struct check_record *term = term_of(table, event);
+    if (!term)
+        return;
+    note->premises = 1;
+    term->flags |= TERM_BELIEVES;
+    if (table_get_exact(table, RECORD_OVER, 0, event->process, 0, term->a))
+        check_violate(
+            note,
+            "%s (owner %d) began to believe that it holds %s when the time of its session 0x%llx was up", WHO,
+            event->owner, WHAT, (unsigned long long)term->a);
+}
+
+static void judge_closing(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    struct check_record *term;
+    if (event->code != 1)
+        return;
+    for (term = table_first(table, RECORD_TERM); term; term = table_next(table, term))
+        if (term->process == event->process && term->a == event->session && (term->flags & TERM_BELIEVES))
+            check_violate(
+                note, "%s (owner %d) believes to hold %s though the time of its session 0x%llx is up", WHO,
+                term->owner, check_lock_name(context, term->lock).text, (unsigned long long)event->session);
+    table_put(table, RECORD_OVER, 0, event->process, 0, event->session, 0);
+}
+
+/* The process has another session: it knows. */
+static void observe_link_up(struct check_table *table, const struct event *event)
+{
+    struct check_record *over = table_first(table, RECORD_OVER);
+    while (over) {
+        bool drop = over->process == event->process && over->a != event->session;
+        if (drop)
+            table_drop(table, over);
+        over = drop ? table_first(table, RECORD_OVER) : table_next(table, over);
+    }
+}
+
+/* The hold is over. What the process goes on believing is still a belief in that session. */
+static void observe_lost(struct check_table *table, const struct event *event)
+{
+    struct check_record *term = table_first(table, RECORD_TERM);
+    while (term) {
+        bool drop = term->process == event->process && (term->flags & TERM_BELIEVES) == 0;
+        if (term->process == event->process)
+            term->flags |= TERM_ENDED;
+        if (drop)
+            table_drop(table, term);
+        term = drop ? table_first(table, RECORD_TERM) : table_next(table, term);
+    }
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    if (!context->timed)
+        return;
+    switch (event->kind) {
+    case EVENT_GRANTED:
+        observe_granted(table, event);
+        break;
+    case EVENT_BELIEVES:
+        judge_belief(table, context, event, note);
+        break;
+    case EVENT_DOUBTS:
+        observe_doubts(table, event);
+        break;
+    case EVENT_RELEASED:
+        end_term(table, event);
+        break;
+    case EVENT_LOST:
+        observe_lost(table, event);
+        break;
+    case EVENT_SESSION_CLOSING:
+        judge_closing(table, context, event, note);
+        break;
+    case EVENT_LINK_UP:
+        observe_link_up(table, event);
+        break;
+    case EVENT_EXPIRED:
+        table_drop_process(table, RECORD_OVER, event->process);
+        break;
+    default: /* the process is gone */
+        table_drop_process(table, RECORD_TERM, event->process);
+        table_drop_process(table, RECORD_OVER, event->process);
+        break;
+    }
+}
+
+const struct property check_belief_ends_in_time = {
+    .name = "belief_ends_in_time",
+    .sentence = "no owner is told by its recipe that it holds the lock when the time of its session is up",
+    .premise = "times somebody began to believe",
+    .blind_to = "runs without a clock; sessions that are ended before their time",
+    .modes = PROPERTY_TIMED,
+    .needs_clock = true,
+    .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_BELIEVES) | EVENT_BIT(EVENT_DOUBTS) |
+             EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_SESSION_CLOSING) |
+             EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+    .needs = 0,
+    .records_per_process = 2,
+    .records_per_contender = 1,
+    .observe = observe,
+};
