@@ -101,13 +101,15 @@ struct ls_mutex {
 
 /* Readies a mutex at the absolute path `path` (below the session's chroot), which is copied. Contacts no
  * server; the path's nodes are created when they are missing (as containers, F53). `options` may be NULL.
- * Legal as long as the session is initialised. LS_EINVAL: malformed, too long or too deep a path; LS_ENOMEM. */
+ * Legal as long as the session is initialised. LS_EINVAL: malformed, too long or too deep a path; LS_EOVERFLOW: no
+ * server takes so long an ACL; LS_ENOMEM. */
 int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
                   const struct ls_mutex_options *options);
 
 /* Contents for contender nodes created from now on, for instance a host name; caller-owned, kept until
  * replaced or closed. NULL: none (then the node's data are null, shown as empty). LS_EINVAL: a negative size, or the
- * mutex is closed. */
+ * mutex is closed; LS_EOVERFLOW: no server takes a request with so much (options.maxbuffer of the session), and the
+ * contents stay what they were. */
 int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size);
 
 /* Ends it. Pending acquires and running questions for participants are answered with LS_ECLOSED. Held locks are given
@@ -123,10 +125,11 @@ int ls_mutex_close(struct ls_mutex *mutex);
 /* Asks for the lock. timeout_ms < 0: wait for ever; 0: only if it is free now, else LS_EBUSY (also while
  * there is no connection); > 0: LS_ETIMEDOUT at the deadline, also during an outage. Returns 0: on_done
  * follows once, possibly before this returns; 1: this owner held it already, the depth has been increased
- * and no callback follows; negative, nothing follows: LS_EINVAL (owner 0, or another thread's number), LS_EALREADY, LS_EBUSY,
- * LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_EOVERFLOW, LS_ENOMEM. Outcomes besides: LS_ECANCELED,
- * LS_ESEQUENCE (F49), LS_ENOAUTH, LS_EZK, LS_ELOST (the session died between grant and callback),
- * LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_ENOMEM. A session that dies while the acquire waits does not
+ * and no callback follows; negative, nothing follows: LS_EINVAL (owner 0, or another thread's number), LS_EALREADY,
+ * LS_EBUSY, LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_EOVERFLOW (the depth, or the session's watches:
+ * options.maxbuffer), LS_ENOMEM. Outcomes besides: LS_ECANCELED, LS_ESEQUENCE (F49), LS_ENOAUTH, LS_EZK, LS_ELOST (the
+ * session died between grant and callback), LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_EOVERFLOW (the predecessor's
+ * name is too long), LS_ENOMEM. A session that dies while the acquire waits does not
  * end it: it queues again, at the end, under the next session. */
 int ls_mutex_acquire_start(struct ls_mutex *mutex, uint64_t owner, int timeout_ms);
 
@@ -190,7 +193,8 @@ int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *ou
  * faster than the node can be read are told as one, and so are those of an outage, after the reconnect. Contents
  * that the owner gave its node itself are no request.
  *
- * 0; LS_EINVAL: ops have no on_revoke; LS_ECLOSED. */
+ * 0; LS_EINVAL: ops have no on_revoke; LS_EOVERFLOW: the watches of those who hold it would not fit
+ * (options.maxbuffer of the session); LS_ECLOSED. */
 int ls_mutex_make_revocable(struct ls_mutex *mutex);
 
 /* Writes the path of a contender's node from a name that on_participants gave. LS_EINVAL: not a contender's name;

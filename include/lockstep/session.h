@@ -137,6 +137,13 @@ struct ls_session_options {
 
     struct ls_log *log;                   /* NULL: nothing is logged */
     struct ls_session_counters *counters; /* NULL: nothing is counted */
+
+    /* The longest request that the servers take, their jute.maxbuffer, in bytes; 0 = 1048575, their default. All watches
+     * of the session's handle must fit into one request, or the link breaks for ever (F78): an acquire whose watch would
+     * not fit is answered LS_EOVERFLOW. Each pending acquire counts with its chroot, its path, and 61 bytes or as many
+     * more as its predecessor's name has; each revocable hold likewise. Contents and ACLs must fit too. Watches that an
+     * application sets itself, on a handle on loan, are not counted. */
+    uint32_t maxbuffer;
 };
 
 /* ---- the object ---- */
@@ -175,6 +182,7 @@ struct ls_session {
     struct lock_drain *drains;             /* threads that wait for quiet */
     int64_t id;                            /* session id, 0 while there is none */
     int64_t told_id;                       /* the id that listeners have been told */
+    uint64_t reserved;                     /* bytes of all watches that claims have or may come to have */
     struct ls_stamp stamps[2]; /* send times: of the last answered and of the measured write or sync */
     struct ls_stamp failing;   /* since when attempts fail */
     struct ls_timer reopen_timer;

@@ -16,12 +16,11 @@ static void on_deadline(void *context)
     lock_queue_deliver(session);
 }
 
-/* NULL: out of memory, or out of ids. */
+/* NULL: out of memory. There is a free number. */
 static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
 {
     struct ls_session *session = mutex->session;
-    uint16_t watch_id = lock_index_free_watch(session);
-    struct lock_claim *claim = watch_id ? ls_env_alloc(session->env, sizeof *claim) : NULL;
+    struct lock_claim *claim = ls_env_alloc(session->env, sizeof *claim);
     if (!claim)
         return NULL;
     if (timeout_ms > 0 && ls_env_timer_start(session->env, &claim->deadline, "deadline-timer",
@@ -33,11 +32,12 @@ static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int 
     claim->place->users++;
     claim->mutex = mutex;
     claim->owner = owner;
-    claim->watch_id = watch_id;
+    claim->watch_id = lock_index_free_watch(session);
     claim->try_only = timeout_ms == 0;
     claim->state = LOCK_CLAIMING;
     ls_env_unique_id(session->env, claim->attempt);
     lock_index_add(claim);
+    lock_packets_reserve(claim);
     return claim;
 }
 
@@ -73,6 +73,8 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
         return reenter(former);
     if (timeout_ms == 0 && !lock_session_ready(session))
         return LS_EBUSY;
+    if (!lock_packets_watch_fits(mutex->place) || !lock_index_free_watch(session))
+        return LS_EOVERFLOW;
     struct lock_claim *claim = new_claim(mutex, owner, timeout_ms);
     if (!claim)
         return LS_ENOMEM;

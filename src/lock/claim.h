@@ -100,7 +100,9 @@ struct lock_claim {
     int32_t zk_rc;    /* ZooKeeper's code behind it; while preparing the first refusal of an ancestor */
     int32_t first_rc; /* how the first request of the flight ended */
     uint32_t depth;
-    uint32_t below;        /* claims below this one in the tree by watch_id */
+    uint32_t
+        reserved;   /* bytes of SetWatches, for the longest watch that this claim may have; see packets.c */
+    uint32_t below; /* claims below this one in the tree by watch_id */
     uint16_t watch_id;     /* the watcher's context: lowest number that no other claim of the session has */
     uint8_t state;         /* enum lock_state */
     uint8_t in_flight;     /* requests, LOCK_FIRST ... */
@@ -230,6 +232,23 @@ void lock_index_add(struct lock_claim *claim);
 void lock_index_disown(struct lock_claim *claim);
 void lock_index_remove(struct lock_claim *claim);
 
+/* ---- packets.c: what servers take in one request ---- */
+
+/* Whether the watch of one more claim fits. */
+bool lock_packets_watch_fits(const struct lock_place *place);
+
+/* Whether the claim, which is pending, can watch the predecessor that it has now; whether the holders of a mutex can
+ * watch their own nodes. */
+bool lock_packets_ahead_fits(const struct lock_claim *claim);
+bool lock_packets_ears_fit(const struct ls_mutex *mutex);
+
+/* Reserves what a claim needs in its present state; gives it all back. */
+void lock_packets_reserve(struct lock_claim *claim);
+void lock_packets_free(struct lock_claim *claim);
+
+/* Whether the contender node with contents of this size can be created. */
+bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size);
+
 /* ---- queue.c: what users are told ---- */
 
 struct ls_ref lock_queue_ref(const void *constant);
@@ -256,6 +275,9 @@ void lock_queue_wait_alone(struct ls_session *session);
 void lock_queue_wake(struct ls_session *session);
 
 /* ---- requests.c: sending ---- */
+
+/* The ACL of the nodes that a mutex creates; `mutex` may be NULL. */
+const struct ACL_vector *lock_request_acl(const struct ls_session *session, const struct ls_mutex *mutex);
 
 /* Each sends one request and marks it in claim->in_flight; returns ZooKeeper's immediate code. */
 int lock_request_create(struct lock_claim *claim, string_stat_completion_t completion);

@@ -36,6 +36,7 @@ void lock_janitor_reap(struct lock_claim *claim)
         claim->ear == LOCK_EAR_READING)
         return;
     lock_index_remove(claim);
+    lock_packets_free(claim);
     ls_env_timer_stop(env, &claim->deadline);
     ls_env_free(env, claim->ahead);
     release_place(env, claim->place);

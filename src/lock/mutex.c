@@ -158,6 +158,7 @@ static void drop_ahead(struct lock_claim *claim)
 {
     ls_env_free(session_of(claim)->env, claim->ahead);
     claim->ahead = NULL;
+    lock_packets_reserve(claim);
 }
 
 static void enter(struct lock_claim *claim, enum lock_state state)
@@ -170,6 +171,7 @@ static void grant(struct lock_claim *claim)
 {
     claim->state = LOCK_HELD;
     claim->depth = 1;
+    lock_packets_reserve(claim);
     lock_session_progress(session_of(claim));
     lock_session_granted(session_of(claim));
     answer(claim, LS_OK, 0);
@@ -192,6 +194,12 @@ static void wait_behind(struct lock_claim *claim, const char *ahead)
         return;
     }
     memcpy(claim->ahead, ahead, size);
+    if (!lock_packets_ahead_fits(claim)) {
+        drop_ahead(claim);
+        lock_mutex_fail(claim, LS_EOVERFLOW, 0);
+        return;
+    }
+    lock_packets_reserve(claim);
     enter(claim, LOCK_ARMING);
 }
 
@@ -683,6 +691,7 @@ static void bury(struct lock_claim *claim, const char *how)
     if (claim->told) {
         inherit_levels(claim);
         claim->state = LOCK_TOMB;
+        lock_packets_reserve(claim);
         return;
     }
     /* Its owner has not heard of the grant yet, and now never will. */

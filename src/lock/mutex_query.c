@@ -54,7 +54,13 @@ int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char
     mutex->session = session;
     mutex->place = place;
     mutex->options = lock_queue_ref(options);
-    return LS_OK;
+    if (lock_packets_create_fits(mutex, 0))
+        return LS_OK;
+    ls_env_lock(session->env);
+    ls_env_free(session->env, place);
+    ls_env_unlock(session->env);
+    memset(mutex, 0, sizeof *mutex);
+    return LS_EOVERFLOW;
 }
 
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex)
@@ -77,10 +83,13 @@ int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size
     struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return LS_EINVAL;
-    mutex->contents = contents;
-    mutex->contents_size = contents ? size : 0;
+    bool fits = !contents || lock_packets_create_fits(mutex, (size_t)size);
+    if (fits) {
+        mutex->contents = contents;
+        mutex->contents_size = contents ? size : 0;
+    }
     ls_env_unlock(session->env);
-    return LS_OK;
+    return fits ? LS_OK : LS_EOVERFLOW;
 }
 
 static void end_claims(struct ls_mutex *mutex)

@@ -15,13 +15,18 @@ static zhandle_t *handle(const struct lock_claim *claim)
     return claim->place->session->zh;
 }
 
-static const struct ACL_vector *acl(const struct lock_claim *claim)
+const struct ACL_vector *lock_request_acl(const struct ls_session *session, const struct ls_mutex *mutex)
 {
-    const struct ls_mutex_options *options = claim->mutex ? lock_queue_deref(claim->mutex->options) : NULL;
-    const struct ls_session_options *common = lock_queue_deref(claim->place->session->options);
+    const struct ls_mutex_options *options = mutex ? lock_queue_deref(mutex->options) : NULL;
+    const struct ls_session_options *common = lock_queue_deref(session->options);
     if (options && options->acl)
         return options->acl;
     return common && common->acl ? common->acl : &ZOO_OPEN_ACL_UNSAFE;
+}
+
+static const struct ACL_vector *acl(const struct lock_claim *claim)
+{
+    return lock_request_acl(claim->place->session, claim->mutex);
 }
 
 /* Writes "<place>/" and returns its size; the root's own path is already that. */

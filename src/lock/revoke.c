@@ -298,6 +298,12 @@ bool lock_revoke_deliver(struct ls_session *session)
 
 /* ---- public ---- */
 
+static void reserve_if_held(struct lock_claim *claim)
+{
+    if (claim->state == LOCK_HELD)
+        lock_packets_reserve(claim);
+}
+
 int ls_mutex_make_revocable(struct ls_mutex *mutex)
 {
     struct ls_session *session = lock_mutex_lock(mutex);
@@ -305,13 +311,19 @@ int ls_mutex_make_revocable(struct ls_mutex *mutex)
         return LS_ECLOSED;
     struct ls_env *env = session->env;
     const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
-    bool can_be_told = options && options->ops && options->ops->on_revoke;
-    if (can_be_told && !mutex->closing) {
+    int rc = LS_OK;
+    if (!options || !options->ops || !options->ops->on_revoke)
+        rc = LS_EINVAL;
+    else if (mutex->closing)
+        rc = LS_ECLOSED;
+    else if (!mutex->revocable && !lock_packets_ears_fit(mutex))
+        rc = LS_EOVERFLOW;
+    if (rc == LS_OK) {
         mutex->revocable = true;
+        lock_session_each(session, reserve_if_held);
         lock_session_each(session, lock_revoke_go);
-        lock_queue_deliver(session);
     }
-    int rc = !can_be_told ? LS_EINVAL : mutex->closing ? LS_ECLOSED : LS_OK;
+    lock_queue_deliver(session);
     ls_env_unlock(env);
     return rc;
 }

@@ -100,10 +100,23 @@ static inline const char *timer_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
+/* Room is reserved for each watch that stands, or will. */
+static inline const char *room_not_normal(const struct lock_claim *claim)
+{
+    bool revocable = claim->mutex && claim->mutex->revocable;
+    bool listens = claim->ear == LOCK_EAR_READING || claim->ear == LOCK_EAR_LISTENING;
+    NORMAL(claim->reserved || !(lock_mutex_pending(claim) || claim->watching));
+    NORMAL(claim->reserved || claim->state == LOCK_DONE || !claim->place->session->id || !listens);
+    NORMAL(claim->state != LOCK_HELD || (claim->reserved != 0) == revocable);
+    NORMAL(claim->state != LOCK_TOMB || !claim->reserved);
+    return NULL;
+}
+
 static inline const char *claim_not_normal(const struct lock_claim *claim)
 {
-    const char *(*const questions[])(const struct lock_claim *) = {
-        node_not_normal, watch_not_normal, flight_not_normal, answer_not_normal, timer_not_normal};
+    const char *(*const questions[])(const struct lock_claim *) = {node_not_normal,   watch_not_normal,
+                                                                   flight_not_normal, answer_not_normal,
+                                                                   timer_not_normal,  room_not_normal};
     NORMAL(claim->state >= LOCK_CLAIMING && claim->state <= LOCK_DONE);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         const char *wrong = questions[i](claim);
@@ -159,6 +172,7 @@ static inline const char *ended_not_normal(const struct ls_session *session)
 static inline const char *session_not_normal(const struct ls_session *session)
 {
     int leftovers = 0;
+    uint64_t reserved = 0;
     NORMAL(!session->busy && !session->delivering && !session->opening && !session->cursor &&
            !session->drains);
     NORMAL(!session->events && !session->notes && !session->last_note && !session->idle_note);
@@ -167,7 +181,9 @@ static inline const char *session_not_normal(const struct ls_session *session)
         if (wrong)
             return wrong;
         leftovers += claim->state == LOCK_LEFTOVER;
+        reserved += claim->reserved;
     }
+    NORMAL(session->reserved == reserved);
     NORMAL(session->leftovers == leftovers);
     NORMAL(session->retries <= 16 && session->sweeps <= 16); /* beyond that the default delay does not grow */
     const char *wrong = belief_not_normal(session);

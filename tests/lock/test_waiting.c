@@ -515,6 +515,135 @@ static void a_later_acquire_does_not_wait_for_the_janitor(void **state)
     stage_end();
 }
 
+/* ---- all watches fit into one request ---- */
+
+enum { SET_WATCHES = 64, WATCH = 4 + 8 + 1 + 56 }; /* of a contender below /locks/x */
+
+static void room_for(int watches)
+{
+    stage_set(1);
+    stage.options.used_directory = true;
+    stage.session.maxbuffer = (uint32_t)(SET_WATCHES + watches * WATCH);
+    stage_ready();
+}
+
+static void an_acquire_whose_watch_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    room_for(3);
+    play("a acquire", "a acquire owner=1", "a acquire owner=2", "a acquire owner=3");
+    told("a#3 refused EOVERFLOW");
+    play("settle");
+    told("a granted");
+    play("a acquire owner=3", "settle", "a acquire owner=4"); /* a holder watches nothing */
+    told("a#4 refused EOVERFLOW");
+    assert_int_equal(fakezk_watches(0), 3);
+    play("cut a keep=0 apply=0 rc=-4", "settle", "a release", "settle", "a release owner=1", "settle");
+    told("a suspended; a reconnected; a freed; a#1 granted; a#1 freed; a#2 granted");
+    play("a acquire owner=4", "settle", "a cancel owner=3", "settle", "a acquire owner=5", "settle");
+    told("a#3 failed ECANCELED; a idle");
+    play("a release owner=2", "settle", "a release owner=4", "settle", "a release owner=5", "settle");
+    told("a#2 freed; a#4 granted; a#4 freed; a#5 granted; a#5 freed");
+    assert_int_equal(stage_probe(0)->session.reserved, 0);
+    stage_end();
+}
+
+static void tombs_reserve_nothing(void **state)
+{
+    (void)state;
+    room_for(2);
+    play("a acquire", "settle", "a acquire owner=1", "a acquire owner=2", "settle", "expire a", "settle");
+    told("a granted; a suspended; a lost; a connected; a#1 granted");
+    play("a acquire owner=3", "settle", "a acquire owner=4");
+    told("a#4 refused EOVERFLOW");
+    play("a release owner=1", "settle", "a release owner=2", "settle", "a release owner=3", "settle",
+         "a release");
+    told("a#1 freed; a#2 granted; a#2 freed; a#3 granted; a#3 freed; a refused ELOST");
+    stage_end();
+}
+
+static void a_predecessor_with_too_long_a_name_ends_the_acquire(void **state)
+{
+    (void)state;
+    static const char longer[] =
+        "create /locks/x/0123456789012345678901234567890123456789012345678901lock-0000000000";
+    _Static_assert(sizeof longer - sizeof "create /locks/x/" == 67, "11 bytes longer than a name of ours");
+    for (int room = 0; room <= 1; room++) {
+        stage_set(1);
+        stage.options.used_directory = true;
+        stage.session.maxbuffer = (uint32_t)(SET_WATCHES + 2 * WATCH + 10 + room);
+        stage_ready();
+        play(longer, "a acquire", "a acquire owner=1", "settle");
+        told(room ? "" : "a failed EOVERFLOW; a idle");
+        assert_int_equal(stage_probe(0)->session.reserved, WATCH + 11 + room * WATCH);
+        play("remove /locks/x/0123456789012345678901234567890123456789012345678901lock-0000000000", "settle");
+        told(room ? "a granted" : "a#1 granted");
+        play(room ? "a release" : "a release owner=1", "settle");
+        if (room)
+            play("a release owner=1", "settle");
+        stage_end();
+    }
+}
+
+static void make_revocable(struct probe *probe)
+{
+    stage_add(stage.told, "revocable %s", stage_err(ls_mutex_make_revocable(&probe->mutex[0])));
+}
+
+static void nothing_on_revoke(struct probe *probe)
+{
+    (void)probe;
+}
+
+static void a_revocable_hold_reserves_its_watch(void **state)
+{
+    (void)state;
+    room_for(2);
+    stage.on_revoke = nothing_on_revoke;
+    play("a acquire", "settle", "a acquire owner=1", "a acquire owner=2", "settle");
+    stage_job(0, make_revocable);
+    told("a granted; revocable EOVERFLOW");
+    play("a cancel owner=2", "settle");
+    stage_job(0, make_revocable);
+    told("a#2 failed ECANCELED; a idle; revocable ok");
+    play("settle", "a acquire owner=2");
+    told("a#2 refused EOVERFLOW");
+    play("a release", "settle", "a release owner=1", "settle");
+    told("a freed; a#1 granted; a#1 freed");
+    assert_int_equal(stage_probe(0)->session.reserved, 0);
+    stage_end();
+}
+
+/* ---- a create fits into one request ---- */
+
+static void ask_for_too_much(struct probe *probe)
+{
+    enum { MOST = 0xfffff - 64 - WATCH - (4 + 4 + 5 + 4 + 6) }; /* "world", "anyone" */
+    static char contents[1 << 20];
+    static struct ACL entries[50000];
+    static struct ACL_vector acl = {.count = 50000, .data = entries};
+    static const struct ls_mutex_options options = {.acl = &acl};
+    struct ls_mutex other;
+    assert_int_equal(ls_mutex_set_contents(&probe->mutex[0], contents, sizeof contents), LS_EOVERFLOW);
+    assert_int_equal(ls_mutex_set_contents(&probe->mutex[0], contents, MOST + 1), LS_EOVERFLOW);
+    assert_null(probe->mutex[0].contents);
+    assert_int_equal(ls_mutex_set_contents(&probe->mutex[0], contents, MOST), LS_OK);
+    assert_int_equal(ls_mutex_set_contents(&probe->mutex[0], NULL, 0), LS_OK);
+    for (int i = 0; i < acl.count; i++)
+        entries[i] = (struct ACL){.perms = ZOO_PERM_ALL, .id = ZOO_ANYONE_ID_UNSAFE};
+    assert_int_equal(ls_mutex_init(&other, &probe->session, "/locks/x", &options), LS_EOVERFLOW);
+    assert_null(other.session);
+}
+
+static void what_no_server_takes_is_refused(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_ready();
+    stage_job(0, ask_for_too_much);
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -548,6 +677,11 @@ int main(void)
         cmocka_unit_test(a_later_acquire_does_not_wait_for_the_janitor),
         cmocka_unit_test(events_that_are_not_about_the_predecessor_are_passed_over),
         cmocka_unit_test(each_claim_has_the_lowest_number_that_is_free),
+        cmocka_unit_test(an_acquire_whose_watch_does_not_fit_is_refused),
+        cmocka_unit_test(tombs_reserve_nothing),
+        cmocka_unit_test(a_predecessor_with_too_long_a_name_ends_the_acquire),
+        cmocka_unit_test(a_revocable_hold_reserves_its_watch),
+        cmocka_unit_test(what_no_server_takes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
