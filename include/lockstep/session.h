@@ -187,6 +187,7 @@ struct ls_session {
     struct ls_stamp failing;   /* since when attempts fail */
     struct ls_timer reopen_timer;
     struct ls_timer retry_timer;
+    struct ls_timer create_timer; /* claims that were set aside */
     struct ls_timer janitor_timer;
     struct ls_timer fresh_timer;
     int32_t requested_ms;      /* the timeout that every handle asks for */

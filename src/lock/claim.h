@@ -61,6 +61,9 @@ enum lock_ear {
     LOCK_EAR_OFF,       /* our node is gone or may not be read: there is nothing to hear */
 };
 
+/* So many lost creates in a row may have been chance; the next ones wait, and longer after each, up to so many. */
+enum { LOCK_LOST_SUSPECT = 8, LOCK_LOST_MAX = 20 };
+
 /* A blocking caller, on its stack. */
 struct lock_call {
     struct ls_waiter waiter;
@@ -103,11 +106,12 @@ struct lock_claim {
     uint32_t
         reserved;   /* bytes of SetWatches, for the longest watch that this claim may have; see packets.c */
     uint32_t below; /* claims below this one in the tree by watch_id */
-    uint16_t watch_id;     /* the watcher's context: lowest number that no other claim of the session has */
-    uint8_t state;         /* enum lock_state */
-    uint8_t in_flight;     /* requests, LOCK_FIRST ... */
-    uint8_t ancestors;     /* creates of ancestors in flight */
-    uint8_t notes;         /* LOCK_NOTE_... */
+    uint16_t watch_id; /* the watcher's context: lowest number that no other claim of the session has */
+    uint8_t state;     /* enum lock_state */
+    uint8_t in_flight; /* requests, LOCK_FIRST ... */
+    uint8_t ancestors; /* creates of ancestors in flight */
+    uint8_t notes;     /* LOCK_NOTE_... */
+    uint8_t lost; /* creates in a row that were lost with the link and never applied; at most LOCK_LOST_MAX */
     uint8_t named : 1;     /* our node exists as far as we know, and this is its sequence */
     uint8_t maybe : 1;     /* a create was sent and its outcome is unknown */
     uint8_t watching : 1;  /* our watch stands on `ahead` */
@@ -117,6 +121,7 @@ struct lock_claim {
     uint8_t told : 1;      /* the owner has its grant */
     uint8_t dirty : 1;     /* ended, and could not be finished at once */
     uint8_t ear : 3;       /* enum lock_ear */
+    uint8_t aside : 1;     /* LOCK_CLAIMING: waits for the create timer */
 };
 
 /* What a code from ZooKeeper means for what we asked. */
@@ -162,6 +167,12 @@ bool lock_session_retry(struct ls_session *session, int *err);
 /* A claim has got on: the next failure is the first in a row. A sync that was answered is no progress, or a
  * failure behind it would be repeated for ever and without back-off. */
 void lock_session_progress(struct ls_session *session);
+
+/* A create that was lost with the link many times in a row may be what breaks it: its claim is set aside, and such claims go
+ * on one by one, by a timer of their own. The delay is the retry policy's. False: it is exhausted, or there is no timer;
+ * *err says which. The second: the server has answered to one of them. */
+bool lock_session_set_aside(struct lock_claim *claim, int *err);
+void lock_session_acquit(struct lock_claim *claim);
 
 /* How long the janitor waits after session->sweeps failures in a row: as the policy says, but for ever. */
 uint32_t lock_session_sweep_delay_ms(struct ls_session *session);

@@ -131,6 +131,8 @@ void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc)
 {
     lock_janitor_inherit(claim);
     claim->retry = 0;
+    claim->lost = 0;
+    claim->aside = 0;
     claim->dirty = claim->in_flight || claim->ancestors;
     answer(claim, rc, zk_rc);
     lock_mutex_go(claim);
@@ -309,9 +311,16 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
 /* Absent for certain: the sync and the list after it were both answered. */
 static void not_there(struct lock_claim *claim)
 {
+    int err;
     LS_SOMETIMES("lost-create-never-applied");
     forget_node(claim);
-    enter(claim, LOCK_CLAIMING);
+    claim->state = LOCK_CLAIMING;
+    if (claim->lost < LOCK_LOST_MAX)
+        claim->lost++;
+    if (claim->lost >= LOCK_LOST_SUSPECT && !lock_session_set_aside(claim, &err))
+        lock_mutex_fail(claim, err, 0);
+    else
+        lock_mutex_go(claim);
 }
 
 static void there(struct lock_claim *claim, const struct String_vector *list)
@@ -444,6 +453,8 @@ static void note_creation(struct lock_claim *claim, int rc, const char *path, co
     enum lock_verdict verdict = lock_session_verdict(rc);
     if (verdict == LOCK_UNKNOWN)
         lock_telemetry_ambiguous(claim, "create", rc);
+    else if (verdict != LOCK_DYING)
+        lock_session_acquit(claim);
     if (session_is_over(claim))
         return;
     claim->named = verdict == LOCK_OK && path && stat && lock_names_parse(path, &claim->sequence);
@@ -648,7 +659,7 @@ void lock_mutex_go(struct lock_claim *claim)
         lock_janitor_reap(claim);
         return;
     }
-    if (claim->retry || !lock_session_ready(session_of(claim)))
+    if (claim->retry || claim->aside || !lock_session_ready(session_of(claim)))
         return;
     switch (claim->state) {
     case LOCK_CLAIMING:
@@ -718,6 +729,7 @@ void lock_mutex_session_lost(struct lock_claim *claim)
     forget_node(claim);
     claim->watching = 0;
     claim->retry = 0;
+    claim->aside = 0;
     lock_revoke_lost(claim);
     if (claim->state == LOCK_HELD) {
         if (claim->told)

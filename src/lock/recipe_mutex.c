@@ -281,6 +281,9 @@ static void canon(const void *memory, struct ls_rename *rename)
     for (const struct lock_claim *claim = state->session.claims; claim; claim = claim->next) {
         rename->zxid(rename, &claim->czxid);
         rename->attempt(rename, claim->attempt);
+        /* Below the bound the count does nothing, and a search with fewer broken links than that never reaches it. */
+        if (claim->lost < LOCK_LOST_SUSPECT)
+            rename->delay(rename, &claim->lost, sizeof claim->lost);
         if (claim->named)
             rename->sequence(rename, &claim->sequence);
         if (claim->ahead)

@@ -276,6 +276,7 @@ static void forget_session(struct ls_session *session)
     forget_belief(session);
     ls_env_timer_stop(session->env, &session->retry_timer);
     ls_env_timer_stop(session->env, &session->fresh_timer);
+    ls_env_timer_stop(session->env, &session->create_timer);
     lock_janitor_calm(session);
 }
 
@@ -558,6 +559,95 @@ bool lock_session_retry(struct ls_session *session, int *err)
     *err = LS_ENOMEM;
     return !ls_env_timer_start(session->env, &session->retry_timer, "retry-timer", (uint32_t)delay_ms,
                                on_retry_timer, session);
+}
+
+/* ---- creates that may break the link ----
+ *
+ * A server that will not read a create closes the link (F78 has a case; contents beyond its limit are another). All other
+ * requests on that link are lost too, for every claim of the session. So a claim whose create was lost LOCK_LOST_SUSPECT
+ * times in a row sends the next one alone among its like and after a delay. The claim with the fewest losses goes first: a
+ * create that was lost beside the bad one is served then, and the bad one waits longer each time. */
+
+static struct lock_claim *next_suspect(const struct ls_session *session)
+{
+    struct lock_claim *least = NULL;
+    for (struct lock_claim *claim = session->claims; claim; claim = claim->next)
+        if (claim->aside && (!least || claim->lost < least->lost))
+            least = claim;
+    return least;
+}
+
+static void on_create_timer(void *context);
+
+static int64_t suspect_delay_ms(struct ls_session *session, const struct lock_claim *claim)
+{
+    const struct ls_retry_policy *policy = options_of(session)->retry;
+    struct ls_retry_policy own = {.kind = LS_RETRY_FOREVER};
+    if (policy)
+        own = *policy;
+    if (own.kind == LS_RETRY_ELAPSED)
+        own.kind = LS_RETRY_FOREVER; /* the time since the first loss is not kept */
+    return ls_retry_delay_ms(&own, claim->lost - LOCK_LOST_SUSPECT, 0, jitter(session));
+}
+
+static bool arm_create_timer(struct ls_session *session, int64_t delay_ms)
+{
+    return !ls_env_timer_start(session->env, &session->create_timer, "create-timer", (uint32_t)delay_ms,
+                               on_create_timer, session);
+}
+
+/* Without a timer they go at once: nothing else would wake them. */
+static void go_unguarded(struct lock_claim *claim)
+{
+    claim->aside = 0;
+    lock_mutex_go(claim);
+}
+
+static void await_next_suspect(struct ls_session *session)
+{
+    const struct lock_claim *next = next_suspect(session);
+    int64_t delay_ms = next ? suspect_delay_ms(session, next) : 0;
+    if (next && !arm_create_timer(session, delay_ms))
+        lock_session_each(session, go_unguarded);
+}
+
+static void on_create_timer(void *context)
+{
+    struct ls_session *session = context;
+    struct lock_claim *claim = next_suspect(session);
+    if (claim) {
+        LS_SOMETIMES("create-goes-alone");
+        claim->aside = 0;
+        lock_mutex_go(claim);
+        await_next_suspect(session);
+    }
+    lock_queue_deliver(session);
+}
+
+bool lock_session_set_aside(struct lock_claim *claim, int *err)
+{
+    struct ls_session *session = claim->place->session;
+    int64_t delay_ms = suspect_delay_ms(session, claim);
+    *err = LS_EGAVEUP;
+    if (delay_ms < 0)
+        return false;
+    lock_telemetry_log(session, LS_LOG_WARNING,
+                       "%s: the link broke at %u creates in a row, next one in %lld ms", claim->place->path,
+                       claim->lost, (long long)delay_ms);
+    claim->aside = 1;
+    *err = LS_ENOMEM;
+    return next_suspect(session) != claim || arm_create_timer(session, delay_ms);
+}
+
+void lock_session_acquit(struct lock_claim *claim)
+{
+    struct ls_session *session = claim->place->session;
+    bool suspect = claim->lost >= LOCK_LOST_SUSPECT;
+    claim->lost = 0;
+    const struct lock_claim *next = suspect ? next_suspect(session) : NULL;
+    /* It was not this one, so the others that were lost no more often are served one behind the other. */
+    if (next && next->lost == LOCK_LOST_SUSPECT && !arm_create_timer(session, 0))
+        await_next_suspect(session);
 }
 
 uint32_t lock_session_sweep_delay_ms(struct ls_session *session)

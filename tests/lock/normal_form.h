@@ -96,6 +96,8 @@ static inline const char *timer_not_normal(const struct lock_claim *claim)
     const struct ls_session *session = claim->place->session;
     bool janitor = session->janitor_timer.armed || session->unarmed;
     NORMAL(!claim->retry || (lock_mutex_pending(claim) ? session->retry_timer.armed : janitor));
+    NORMAL(!claim->aside || (claim->state == LOCK_CLAIMING && session->create_timer.armed));
+    NORMAL(!claim->lost || lock_mutex_pending(claim));
     NORMAL(claim->ear != LOCK_EAR_LATER || session->retry_timer.armed || claim->state != LOCK_HELD);
     return NULL;
 }
@@ -195,7 +197,7 @@ static inline const char *session_not_normal(const struct ls_session *session)
 static inline const char *claim_stands_still(const struct lock_claim *claim)
 {
     bool revocable = claim->mutex && claim->mutex->revocable;
-    if (claim->retry || claim_waits_for_answers(claim))
+    if (claim->retry || claim->aside || claim_waits_for_answers(claim))
         return NULL;
     NORMAL(!lock_mutex_pending(claim) || claim->state == LOCK_WAITING);
     NORMAL(claim->state != LOCK_RELEASING && claim->state != LOCK_LEFTOVER);

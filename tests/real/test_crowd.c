@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What many owners of one session cost it, in this process alone. */
+/* Many owners of one session, and requests that the server does not take. */
 #include "stage.h"
 
 enum { OWNERS = 20000 };
@@ -23,8 +23,11 @@ static const struct ls_mutex_options options = {.ops = &ops};
 static void an_acquire_costs_the_same_for_any_number_of_owners(void **state)
 {
     (void)state;
+    static const struct ls_session_options roomy = {.maxbuffer = 4 << 20};
     struct client client;
-    client_init(&client, "127.0.0.1:1", "/crowd", &options);
+    assert_int_equal(ls_env_pthread_open(&client.env), LS_OK);
+    assert_int_equal(ls_session_init(&client.session, client.env, "127.0.0.1:1", TIMEOUT_MS, &roomy), LS_OK);
+    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/crowd", &options), LS_OK);
     assert_int_equal(ls_session_start(&client.session), LS_OK);
     int64_t began_ms = now_ms();
     for (uint64_t owner = 1; owner <= OWNERS; owner++)
@@ -36,10 +39,119 @@ static void an_acquire_costs_the_same_for_any_number_of_owners(void **state)
     client_close(&client);
 }
 
+/* ---- as many watches as fit into one request ---- */
+
+enum { PATH_SIZE = 880, WATCHES_MAX = 1200 };
+
+static int granted;
+static uint64_t first; /* the owner that is granted the lock first, and keeps it */
+
+static void give_back(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
+{
+    assert_int_equal(outcome->rc, LS_OK);
+    if (first)
+        assert_int_equal(ls_mutex_release_start(mutex, owner), LS_OK);
+    else
+        first = owner;
+    __atomic_add_fetch(&granted, 1, __ATOMIC_SEQ_CST);
+}
+
+static const struct ls_mutex_ops serving = {.on_done = give_back, .on_participants = on_participants};
+static const struct ls_mutex_options serving_options = {.ops = &serving};
+
+static void break_link(struct client *client)
+{
+    signal_server(SIGSTOP);
+    bool suspended = false;
+    for (int i = 0; i < PATIENCE_MS / 2 && !suspended; i++, pause_ms(2))
+        suspended = ls_session_state(&client->session) != LS_STATE_CONNECTED;
+    signal_server(SIGCONT);
+    assert_true(suspended);
+}
+
+static void a_session_at_its_limit_outlives_a_broken_link(void **state)
+{
+    (void)state;
+    struct client client;
+    char path[PATH_SIZE + 1] = "/crowd";
+    memset(path + strlen(path), 'x', PATH_SIZE - strlen(path));
+    path[PATH_SIZE] = 0;
+    client_open(&client, path, &serving_options);
+    client_wait_state(&client, LS_STATE_CONNECTED);
+    int count = 0;
+    int rc = LS_OK;
+    while (count < WATCHES_MAX && !rc) {
+        rc = ls_mutex_acquire_start(&client.mutex, (uint64_t)count + 1, -1);
+        count += !rc;
+    }
+    WAIT_UNTIL(count_participants(&client) == count);
+    int64_t id = ls_session_id(&client.session);
+    break_link(&client);
+    client_wait_state(&client, LS_STATE_CONNECTED);
+    assert_int_equal(ls_session_id(&client.session), id);
+    assert_int_equal(ls_mutex_release_start(&client.mutex, first), LS_OK);
+    WAIT_UNTIL(__atomic_load_n(&granted, __ATOMIC_SEQ_CST) == count);
+    assert_int_equal(rc, LS_EOVERFLOW);
+    assert_in_range(count, 1100, 1130); /* 1 MiB of paths of 941 bytes */
+    client_close(&client);
+}
+
+/* ---- a create that the server will not read ---- */
+
+static int breaks;
+
+static void count_breaks(struct ls_session *session, struct ls_session_listener *listener,
+                         enum ls_session_event event, int64_t id)
+{
+    (void)session;
+    (void)listener;
+    (void)id;
+    if (event == LS_SESSION_SUSPENDED)
+        __atomic_add_fetch(&breaks, 1, __ATOMIC_SEQ_CST);
+}
+
+static void a_create_that_breaks_the_link_spares_the_others(void **state)
+{
+    (void)state;
+    enum { TOO_MUCH = 2 << 20, FOR_MS = 10000 };
+    static char contents[TOO_MUCH];
+    static const struct ls_session_ops session_ops = {.on_event = count_breaks};
+    static const struct ls_session_options session_options = {.maxbuffer = 2 * TOO_MUCH};
+    struct client client;
+    struct ls_mutex good;
+    struct ls_session_listener listener;
+    assert_int_equal(ls_env_pthread_open(&client.env), LS_OK);
+    assert_int_equal(ls_session_init(&client.session, client.env, server(), TIMEOUT_MS, &session_options),
+                     LS_OK);
+    ls_session_listener_init(&listener, &session_ops);
+    ls_session_listener_add(&client.session, &listener);
+    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/crowd/bad", NULL), LS_OK);
+    assert_int_equal(ls_mutex_init(&good, &client.session, "/crowd/good", NULL), LS_OK);
+    assert_int_equal(ls_mutex_set_contents(&client.mutex, contents, TOO_MUCH), LS_OK);
+    assert_int_equal(ls_session_start(&client.session), LS_OK);
+    assert_int_equal(ls_mutex_acquire_start(&client.mutex, 1, -1), LS_OK);
+    int held = 0;
+    for (int64_t until_ms = now_ms() + FOR_MS; now_ms() < until_ms;) {
+        held += ls_mutex_acquire(&good, PATIENCE_MS) == LS_OK;
+        int rc = ls_mutex_release(&good);
+        assert_true(rc == LS_OK || rc == LS_EUNSURE);
+        pause_ms(20);
+    }
+    print_message("%d breaks, the other lock was held %d times\n", __atomic_load_n(&breaks, __ATOMIC_SEQ_CST),
+                  held);
+    assert_true(__atomic_load_n(&breaks, __ATOMIC_SEQ_CST) < 30);
+    assert_true(held > 100);
+    assert_int_equal(ls_mutex_close(&good), LS_OK);
+    client_close(&client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_acquire_costs_the_same_for_any_number_of_owners),
+        cmocka_unit_test(a_session_at_its_limit_outlives_a_broken_link),
+        cmocka_unit_test(a_create_that_breaks_the_link_spares_the_others),
     };
+    zoo_set_debug_level((ZooLogLevel)0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
