@@ -23,6 +23,10 @@ static const char HELP[] =
     "searched "
     "up to 400000\n"
     "                      states and, where there are more, tried with random schedules\n"
+    "                      then small worlds, all of them in the order of their expected cost, as far as the "
+    "budget goes\n"
+    "  --budget B          of these worlds: a number of states (0: none), or a time: 45s (default), 3m, 1h\n"
+    "  --keep-going        of these worlds: also behind one that fails, and behind failing situations\n"
     "  --strategy dfs|bfs  depth first: fast (default); breadth first: the shortest violation\n"
     "  --workers N         that many processes search together, depth first (default: 1)\n"
     "  --no-layers         with all faults of the budget at once\n"
@@ -86,6 +90,8 @@ static const char EXAMPLES[] =
     "examples:\n"
     "  lockstep check scenarios/explore\n"
     "  lockstep check --recipe build/release/recipes/naive_herd.so --suite --filter 'three*'\n"
+    "  lockstep check --suite --budget 3m --recipe build/release/recipes/naive_herd.so\n"
+    "  lockstep check --suite --budget 5000000 --checkpoint build/kept\n"
     "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
     "  lockstep check --shard 2/5 scenarios/explore\n"
     "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"
@@ -100,7 +106,7 @@ static const uint64_t ALLOWED =
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY |
     OPTION_PARTIAL_ORDER | OPTION_COVERAGE | OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE |
-    OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
+    OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
@@ -157,6 +163,9 @@ static int check_bitstate(const struct cli_options *options)
 static int look_through(struct cli_options *options)
 {
     const struct explore_options *search = &options->search;
+    if (!options->suite && (options->budget_given || options->keep_going)) {
+        return cli_usage_error("check", "--suite with --budget and --keep-going", "none");
+    }
     if (options->paths == 0 && !options->suite) {
         return cli_usage_error("check", "a scenario file or a folder", "");
     }

@@ -25,6 +25,15 @@ enum cli_exit {
 #define CLI_IDENTITY_MAX 2048
 #define CLI_CHECKPOINT_MAX 1000
 
+/* What an enumeration of worlds may spend. */
+struct cli_budget {
+    double deadline_s; /* on the monotonic clock; 0 = none */
+    uint64_t states;   /* left */
+    bool over;         /* nothing is begun any more, and what is under way is stopped */
+};
+
+#define CLI_BUDGET_DEFAULT_S 45
+
 struct cli_options {
     const char *recipe;
     const struct ls_recipe *found_recipe; /* of that name */
@@ -54,7 +63,12 @@ struct cli_options {
     bool no_search;                /* exploring scenarios get random schedules alone */
     bool coverage;                 /* what was covered is told */
     bool suite;                    /* the standard suite in place of paths */
-    int shard, shards;             /* this one, from 1 on, of so many; 0 = the whole */
+    double budget_s;        /* of the enumeration behind the suite; 0 = counted in states, or not said */
+    uint64_t budget_states; /* likewise, if budget_s is 0 */
+    bool budget_given;
+    bool keep_going;           /* of an enumeration: also behind a failing world */
+    struct cli_budget *budget; /* of the worlds that are searched; NULL = none */
+    int shard, shards;         /* this one, from 1 on, of so many; 0 = the whole */
     const char
         *given[CLI_OPTIONS_MAX]; /* what was said of each option, "" if it has no value, NULL = nothing */
     char **path;                 /* what is left of the command line */
@@ -99,6 +113,8 @@ struct cli_options {
 #define OPTION_BITSTATE 0x1000000000ull
 #define OPTION_SUITE 0x2000000000ull
 #define OPTION_PARTIAL_ORDER 0x4000000000ull
+#define OPTION_BUDGET 0x8000000000ull
+#define OPTION_KEEP_GOING 0x10000000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -146,6 +162,7 @@ struct cli_part {
 struct cli_job {
     struct scenario scenario;
     struct cli_part part;
+    uint64_t states_max;       /* of a world of an enumeration; 0 = no limit of its own */
     struct outcome *outcome;   /* in memory shared with the worker */
     struct coverage *coverage; /* likewise; NULL = nobody asks */
     double seconds;
@@ -211,6 +228,12 @@ void cli_add_random(const struct cli_options *options, const struct scenario *sc
 typedef void (*cli_report_fn)(void *ctx, const struct cli_job *job);
 int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
                  void *ctx);
+
+/* Seconds on the monotonic clock. */
+double cli_now_s(void);
+
+/* Gives back what cli_run_jobs() has shared with the workers of these jobs, in the same list. */
+void cli_forget_jobs(struct cli_job *jobs, int count);
 
 /* True after the user pressed Ctrl-C. */
 bool cli_interrupted(void);

@@ -215,7 +215,8 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
     for (int i = 0; i < paths && !c.full; i++) {
         add_path(&c, path[i]);
     }
-    if (c.status == 0 && c.jobs == 0) {
+    bool worlds = options->suite && options->budget_given && options->filter != NULL;
+    if (c.status == 0 && c.jobs == 0 && !worlds) {
         c.status = options->filter
                        ? cli_usage_error(command, "a pattern for at least one scenario after --filter",
                                          options->filter)

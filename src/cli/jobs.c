@@ -129,6 +129,28 @@ static void listen_to_stop(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+double cli_now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A world of an enumeration gets what is left of its budget. */
+static void limit_world(const struct cli_budget *budget, const struct cli_job *job,
+                        struct explore_options *explore)
+{
+    explore->states_max = job->states_max;
+    explore->layers = false; /* all runs with fewer faults are among those with all */
+    if (budget->states < UINT64_MAX && (explore->states_max == 0 || budget->states < explore->states_max)) {
+        explore->states_max = budget->states + 1; /* so many are too many */
+    }
+    double left = budget->deadline_s - cli_now_s();
+    if (budget->deadline_s > 0 && (explore->seconds_max <= 0 || left < explore->seconds_max)) {
+        explore->seconds_max = left > 0.001 ? left : 0.001;
+    }
+}
+
 static int at_once; /* scenarios that are worked on beside each other */
 
 /* The file's counts are those of the default recipe with the file's run constants, renaming, and every choice point. */
@@ -160,6 +182,9 @@ static void search(const struct cli_options *options, const struct run_setup *se
     explore.begin_worker = start_watchdog;
     explore.compare = cli_counts_compare(options) && !setup->part;
     explore.rewrite = options->rewrite;
+    if (options->budget != NULL) {
+        limit_world(options->budget, job, &explore);
+    }
     explore_run(setup, &explore, outcome);
     signal(SIGTERM, SIG_DFL);
 }
@@ -441,12 +466,31 @@ static int report_finished(const struct cli_job *jobs, int from, int count, bool
     return i;
 }
 
+static bool is_spent(const struct cli_options *options)
+{
+    const struct cli_budget *budget = options->budget;
+    return budget != NULL && (budget->over || (budget->deadline_s > 0 && cli_now_s() >= budget->deadline_s));
+}
+
+void cli_forget_jobs(struct cli_job *jobs, int count)
+{
+    if (count > 0 && jobs[0].outcome != NULL) {
+        munmap(jobs[0].outcome, (size_t)count * sizeof *jobs[0].outcome);
+    }
+    for (int i = 0; i < count; i++) {
+        jobs[i].outcome = NULL;
+    }
+}
+
 int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
                  void *ctx)
 {
     sigset_t set = waited_signals();
     static struct slot *slots; /* a worker that is forked leaves it to its parent */
     int next = 0, reported = 0;
+    if (count == 0) {
+        return 0;
+    }
     at_once = options->jobs < count ? options->jobs : count;
     slots = calloc((size_t)options->jobs, sizeof *slots);
     if (!slots || share_outcomes(jobs, count, options->coverage) != 0) {
@@ -454,7 +498,8 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
         return -1;
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
-    while (next >= 0 && (next < count || busy_slots(slots, options->jobs) > 0) && !interrupted) {
+    while (next >= 0 && (next < count || busy_slots(slots, options->jobs) > 0) && !interrupted &&
+           !is_spent(options)) {
         next = fill_slots(options, slots, jobs, next, count);
         show_progress(slots, options->jobs, jobs, count_finished(jobs, count), count);
         wait_for_one(slots, options->jobs, jobs);

@@ -61,6 +61,8 @@ static const struct {
     {"resume", required_argument, OPTION_RESUME},
     {"bitstate", required_argument, OPTION_BITSTATE},
     {"suite", no_argument, OPTION_SUITE},
+    {"budget", required_argument, OPTION_BUDGET},
+    {"keep-going", no_argument, OPTION_KEEP_GOING},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
@@ -134,6 +136,24 @@ static int read_size(const char *command, const char *name, int min_shift, const
     return 0;
 }
 
+/* A number of states (5000000), or a duration: 45s, 3m, 1h. */
+static int read_budget(struct cli_options *options, const char *command, const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    int unit = !end ? 0 : *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
+    bool states = end && *end == 0 && !errno && value < UINT64_MAX / 2;
+    if (!states && (unit == 0 || end[1] != 0 || errno || value < 1 || value > 10000000)) {
+        return cli_usage_error(command, "a number of states, or a duration (45s, 3m, 1h) after --budget",
+                               text);
+    }
+    options->budget_given = true;
+    options->budget_s = states ? 0 : (double)value * unit;
+    options->budget_states = states ? value : 0;
+    return 0;
+}
+
 /* 2/5: the second of five. */
 static int read_shard(struct cli_options *options, const char *command, const char *text)
 {
@@ -196,6 +216,9 @@ static void switch_on(struct cli_options *options, uint64_t bit)
         break;
     case OPTION_NO_SEARCH:
         options->no_search = true;
+        break;
+    case OPTION_KEEP_GOING:
+        options->keep_going = true;
         break;
     case OPTION_SUITE:
         options->suite = true;
@@ -312,6 +335,8 @@ static int read_argument(struct cli_options *options, const char *command, int i
         break;
     case OPTION_BITSTATE:
         return read_size(command, name, 10, text, &options->search.bitstate_bytes);
+    case OPTION_BUDGET:
+        return read_budget(options, command, text);
     case OPTION_RESUME:
         options->resume = text;
         break;
@@ -372,7 +397,7 @@ static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
     OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
-    OPTION_CHECKPOINT_EVERY | OPTION_RESUME;
+    OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING;
 
 /* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said, and what
  * is in the files of properties. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "cli/cli.h"
+#include "cli/worlds.h"
 
 #include <errno.h>
 #include <string.h>
@@ -111,16 +111,19 @@ static void closing_line(const struct summary *summary, int missing)
 
 /* What comes behind the reports of all scenarios. */
 static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
-                      int finished)
+                      int finished, const struct worlds *worlds)
 {
     const struct cli_options *options = summary->options;
-    if (options->junit && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
+    if (options->junit && count > 0 && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
         fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
                 command, options->junit);
         summary->broken = true;
     }
     if (options->coverage && !options->json && finished > 0) {
         cli_print_coverage(stdout, options, jobs, count);
+    }
+    if (worlds != NULL) {
+        worlds_tell(stdout, options, worlds);
     }
     if (!options->json && finished > 0) {
         cli_print_not_tried(stdout, options, jobs, count);
@@ -143,19 +146,56 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
             finished++;
         }
     }
-    return end_report(&summary, command, jobs, count, finished);
+    return end_report(&summary, command, jobs, count, finished, NULL);
 }
 
-static int run_all(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
+/* The worlds behind the suite's situations, unless one of these fails. What fails is reported like a situation. Returns how
+ * many jobs have been added, or -1. */
+static int run_worlds(struct summary *summary, struct worlds *worlds, struct cli_job **jobs, int *count)
+{
+    const struct cli_options *options = summary->options;
+    int before = *count, status = exit_status(summary);
+    if (!worlds->asked || cli_interrupted()) {
+        worlds->asked = false;
+        return 0;
+    }
+    if (!options->keep_going && (status == CLI_VIOLATED || status == CLI_ENVIRONMENT)) {
+        worlds->skipped = true;
+        return 0;
+    }
+    int result = worlds_run(options, worlds, jobs, count);
+    for (int i = before; i < *count; i++) {
+        report(summary, &(*jobs)[i]);
+    }
+    return result < 0 ? -1 : *count - before;
+}
+
+static int run_all(const struct cli_options *options, const char *command, struct cli_job **list, int *all)
 {
     struct summary summary = {.options = options};
-    int finished = cli_run_jobs(options, jobs, count, report, &summary);
+    struct worlds worlds;
+    int status = worlds_open(options, command, &worlds);
+    if (status != 0) {
+        worlds_close(&worlds);
+        return status;
+    }
+    int finished = cli_run_jobs(options, *list, *all, report, &summary);
+    int more = finished < 0 ? 0 : run_worlds(&summary, &worlds, list, all);
+    if (more < 0) {
+        fprintf(stderr, "lockstep %s: the worlds cannot be gone through: %s\n", command, strerror(errno));
+        summary.broken = true;
+    }
+    finished += more > 0 ? more : 0;
+    struct cli_job *jobs = *list;
+    int count = *all;
     if (finished < 0) {
         fprintf(stderr, "lockstep %s: no worker can be started: %s\n", command, strerror(errno));
         summary.broken = true;
         finished = 0;
     }
-    return end_report(&summary, command, jobs, count, finished);
+    status = end_report(&summary, command, jobs, count, finished, &worlds);
+    worlds_close(&worlds);
+    return status;
 }
 
 int cli_judge(const struct cli_options *options, const char *command)
@@ -183,7 +223,7 @@ int cli_judge(const struct cli_options *options, const char *command)
     }
     if (status == 0) {
         status = options->shards > 0 ? cli_shard(options, command, jobs, count)
-                                     : run_all(options, command, jobs, count);
+                                     : run_all(options, command, &jobs, &count);
     }
     cli_free_jobs(jobs, count);
     return status;

@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "cli/worlds.h"
+
+#include "base/file.h"
+#include "explore/build_id.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_MAX 64
+#define KEPT_NAME "worlds.kept"
+#define KEPT_MAGIC "lockstep worlds 1"
+#define REDUCE_STATES_MAX 200000 /* of each smaller world that is tried */
+
+/* ---- the list of all worlds ---- */
+
+static bool is_matched(const struct cli_options *options, const char *name)
+{
+    return options->filter == NULL || fnmatch(options->filter, name, 0) == 0;
+}
+
+/* Reads a world as a scenario. Returns false if it is none for this recipe. */
+static bool read_world(const struct cli_options *options, const struct world_spec *spec, struct cli_job *job)
+{
+    char name[WORLDS_NAME_MAX], text[WORLDS_TEXT_MAX];
+    struct input_error error;
+    memset(job, 0, sizeof *job);
+    worlds_name(spec, name);
+    worlds_text(spec, text);
+    if (scenario_read_bytes(&job->scenario, name, text, strlen(text), &error) != 0) {
+        fprintf(stderr, "%s\n", error.text); /* the enumeration writes what the parser refuses: a bug */
+        abort();
+    }
+    if (!is_matched(options, name) || cli_suite_leaves_out(&job->scenario, options->found_recipe) != NULL) {
+        scenario_close(&job->scenario);
+        return false;
+    }
+    return true;
+}
+
+/* Where a world stands in the list. */
+struct place {
+    int class, world;
+};
+
+static bool is_end(struct place at)
+{
+    return at.class >= worlds_classes();
+}
+
+static struct place behind(struct place at)
+{
+    at.world++;
+    if (at.world >= worlds_count(worlds_class(at.class))) {
+        at = (struct place){at.class + 1, 0};
+    }
+    return at;
+}
+
+/* ---- one batch ---- */
+
+struct batch {
+    const struct cli_options *options;
+    struct worlds *worlds;
+    struct cli_budget *budget;
+    struct cli_job job[BATCH_MAX];
+    struct place place[BATCH_MAX];
+    int count;
+    int next;    /* the first that has not been reported */
+    int failing; /* the first that fails, -1 = none */
+};
+
+static bool has_failed(const struct outcome *outcome)
+{
+    return outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_DIFFERS ||
+           outcome->verdict == VERDICT_ERROR;
+}
+
+static bool is_spent(const struct batch *batch, const struct outcome *outcome)
+{
+    const struct cli_budget *budget = batch->budget;
+    bool late =
+        outcome->verdict == VERDICT_LIMIT && budget->deadline_s > 0 && cli_now_s() >= budget->deadline_s;
+    return late || cli_interrupted() || outcome->search.states > budget->states;
+}
+
+/* Jobs are reported in the order of the list: the first gap ends it. */
+static void on_world(void *ctx, const struct cli_job *job)
+{
+    struct batch *batch = ctx;
+    struct cli_budget *budget = batch->budget;
+    const struct outcome *outcome = job->outcome;
+    int index = (int)(job - batch->job);
+    if (budget->over || index != batch->next || is_spent(batch, outcome)) {
+        budget->over = true;
+        return;
+    }
+    struct place at = batch->place[index];
+    struct worlds_sum *sum = &batch->worlds->sum[at.class];
+    sum->states += outcome->search.states;
+    sum->limited += outcome->verdict == VERDICT_LIMIT;
+    sum->done += outcome->verdict != VERDICT_LIMIT;
+    budget->states -= budget->states < UINT64_MAX ? outcome->search.states : 0;
+    batch->next++;
+    at = behind(at);
+    batch->worlds->class = at.class;
+    batch->worlds->world = at.world;
+    if (has_failed(outcome)) {
+        batch->failing = index;
+        budget->over = true;
+    }
+}
+
+/* The worlds from the next one on. Those that are left out count at once if they stand before the first of the batch. */
+static void fill(struct batch *batch)
+{
+    struct worlds *worlds = batch->worlds;
+    struct place at = {worlds->class, worlds->world};
+    int class = at.class;
+    batch->count = batch->next = 0;
+    batch->failing = -1;
+    while (!is_end(at) && batch->count < BATCH_MAX && (batch->count == 0 || at.class == class)) {
+        struct world_spec spec;
+        worlds_spec(worlds_class(at.class), at.world, &spec);
+        if (read_world(batch->options, &spec, &batch->job[batch->count])) {
+            batch->job[batch->count].states_max = worlds_states_max(worlds_class(at.class));
+            batch->place[batch->count++] = at;
+            class = at.class;
+        } else if (batch->count == 0) {
+            struct place next = behind(at);
+            worlds->sum[at.class].left_out++;
+            worlds->class = next.class;
+            worlds->world = next.world;
+        } else {
+            break; /* the next batch begins with it */
+        }
+        at = behind(at);
+    }
+}
+
+static void empty(struct batch *batch)
+{
+    cli_forget_jobs(batch->job, batch->count);
+    for (int i = 0; i < batch->count; i++) {
+        scenario_close(&batch->job[i].scenario);
+    }
+}
+
+/* ---- what fails ---- */
+
+/* While smaller worlds are tried. */
+struct attempt {
+    struct cli_budget *budget;
+    uint32_t violated; /* properties, one of which is to be violated */
+    struct cli_job job[BATCH_MAX];
+    struct world_spec spec[BATCH_MAX];
+    int count, next, found;
+};
+
+static void on_attempt(void *ctx, const struct cli_job *job)
+{
+    struct attempt *attempt = ctx;
+    int index = (int)(job - attempt->job);
+    if (attempt->found >= 0 || index != attempt->next) {
+        return;
+    }
+    attempt->next++;
+    if (job->outcome->verdict == VERDICT_VIOLATED &&
+        (job->outcome->stats.violated & attempt->violated) != 0) {
+        attempt->found = index;
+        attempt->budget->over = true;
+    }
+}
+
+/* Tries all worlds that are one step smaller; the first that fails takes the place of *spec. Returns 1 if there is one. */
+static int try_smaller(const struct cli_options *options, struct world_spec *spec, uint32_t violated)
+{
+    static struct attempt attempt;
+    struct world_spec smaller;
+    int result = 0;
+    attempt = (struct attempt){.budget = options->budget, .violated = violated, .found = -1};
+    *options->budget = (struct cli_budget){.states = REDUCE_STATES_MAX};
+    for (int i = 0; attempt.count < BATCH_MAX && worlds_smaller(spec, i, &smaller); i++) {
+        attempt.spec[attempt.count] = smaller;
+        attempt.count += read_world(options, &smaller, &attempt.job[attempt.count]);
+    }
+    if (attempt.count > 0) {
+        result = cli_run_jobs(options, attempt.job, attempt.count, on_attempt, &attempt) < 0 ? -1 : 0;
+    }
+    if (result == 0 && attempt.found >= 0) {
+        *spec = attempt.spec[attempt.found];
+        result = 1;
+    }
+    cli_forget_jobs(attempt.job, attempt.count);
+    for (int i = 0; i < attempt.count; i++) {
+        scenario_close(&attempt.job[i].scenario);
+    }
+    return result;
+}
+
+static void ignore(void *ctx, const struct cli_job *job)
+{
+    (void)ctx;
+    (void)job;
+}
+
+/* Adds a finished job to the list, with an outcome of its own. */
+static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count)
+{
+    struct cli_job *list = realloc(*jobs, ((size_t)*count + 1) * sizeof *list);
+    struct outcome *outcome = list != NULL ? malloc(sizeof *outcome) : NULL;
+    if (list != NULL) {
+        *jobs = list;
+    }
+    if (outcome == NULL) {
+        return -1;
+    }
+    *outcome = *job->outcome;
+    list[*count] = *job;
+    list[(*count)++].outcome = outcome;
+    return 0;
+}
+
+/* The world as a file beside its trace: NAME.trace and NAME.scn. */
+static void write_scenario(struct cli_job *job)
+{
+    char path[OUTCOME_TRACE_MAX + 8];
+    struct outcome *outcome = job->outcome;
+    size_t length = strlen(outcome->trace);
+    if (length <= strlen(".trace")) {
+        return;
+    }
+    snprintf(path, sizeof path, "%.*s.scn", (int)(length - strlen(".trace")), outcome->trace);
+    if (file_replace(path, job->scenario.input.text, job->scenario.input.size) == 0) {
+        outcome_say(outcome, "  this world is written as %s\n", path);
+    } else {
+        outcome_say(outcome, "  this world cannot be written as %s: %s\n", path, strerror(errno));
+    }
+}
+
+/* Searches the smallest world that still fails once more, with a trace that is shrunk, and adds it to the list. */
+static int show(const struct cli_options *options, const struct world_spec *spec, struct cli_job **jobs,
+                int *count)
+{
+    struct cli_job job;
+    *options->budget = (struct cli_budget){.states = UINT64_MAX};
+    if (!read_world(options, spec, &job)) {
+        return 0;
+    }
+    int finished = cli_run_jobs(options, &job, 1, ignore, NULL);
+    int result = finished < 0 ? -1 : 0;
+    if (finished > 0) {
+        write_scenario(&job);
+        result = keep_job(&job, jobs, count);
+    }
+    cli_forget_jobs(&job, 1);
+    if (finished <= 0 || result != 0) {
+        scenario_close(&job.scenario);
+    }
+    return result;
+}
+
+/* Whether this world is among those that fail already: many worlds are reduced to one. */
+static bool is_known(const struct world_spec *spec, const struct cli_job *jobs, int count)
+{
+    char name[WORLDS_NAME_MAX];
+    worlds_name(spec, name);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(jobs[i].scenario.input.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int reduce(const struct cli_options *options, const struct batch *batch, struct cli_job **jobs,
+                  int *count)
+{
+    struct cli_options quick = *options, whole = *options;
+    struct cli_budget budget;
+    struct world_spec spec;
+    struct place at = batch->place[batch->failing];
+    const struct outcome *outcome = batch->job[batch->failing].outcome;
+    int result = outcome->verdict == VERDICT_VIOLATED ? 1 : 0;
+    quick.budget = whole.budget = &budget;
+    quick.filter = whole.filter = NULL;
+    quick.no_shrink = true;
+    worlds_spec(worlds_class(at.class), at.world, &spec);
+    while (result > 0 && !cli_interrupted()) {
+        result = try_smaller(&quick, &spec, outcome->stats.violated);
+    }
+    if (result < 0 || is_known(&spec, *jobs, *count)) {
+        return result < 0 ? -1 : 0;
+    }
+    return show(&whole, &spec, jobs, count);
+}
+
+/* ---- kept, and gone on with ---- */
+
+static bool kept_path(const char *folder, char path[CLI_CHECKPOINT_MAX])
+{
+    return snprintf(path, CLI_CHECKPOINT_MAX, "%s/" KEPT_NAME, folder) < CLI_CHECKPOINT_MAX;
+}
+
+/* Which enumeration it is: its build and its options; one line. */
+static void identity_of(const struct cli_options *options, char *text, size_t size)
+{
+    char build[BUILD_ID_MAX];
+    build_id(build);
+    snprintf(text, size, "%s %s", build, options->search.identity);
+    for (char *at = text; *at != 0; at++) {
+        *at = *at == '\n' ? ' ' : *at;
+    }
+}
+
+static int keep(const struct cli_options *options, const struct worlds *worlds)
+{
+    char path[CLI_CHECKPOINT_MAX], identity[CLI_IDENTITY_MAX + BUILD_ID_MAX + 2], *bytes = NULL;
+    size_t size = 0;
+    FILE *file = kept_path(options->checkpoint, path) ? open_memstream(&bytes, &size) : NULL;
+    if (file == NULL) {
+        return -1;
+    }
+    identity_of(options, identity, sizeof identity);
+    fprintf(file, "%s\n%s\n%d %d %d\n", KEPT_MAGIC, identity, worlds->class, worlds->world, worlds_classes());
+    for (int i = 0; i < worlds_classes(); i++) {
+        const struct worlds_sum *sum = &worlds->sum[i];
+        fprintf(file, "%d %d %d %llu\n", sum->done, sum->limited, sum->left_out,
+                (unsigned long long)sum->states);
+    }
+    int result = fclose(file) == 0 ? file_replace(path, bytes, size) : -1;
+    free(bytes);
+    return result;
+}
+
+static bool read_line(FILE *file, char *line, size_t size)
+{
+    if (fgets(line, (int)size, file) == NULL) {
+        return false;
+    }
+    line[strcspn(line, "\n")] = 0;
+    return true;
+}
+
+/* Reads what was kept; false if it is damaged or of another enumeration (*why). */
+static bool take(FILE *file, const char *identity, struct worlds *worlds, const char **why)
+{
+    char line[CLI_IDENTITY_MAX + BUILD_ID_MAX + 8];
+    int classes = 0;
+    *why = "one that is damaged";
+    if (!read_line(file, line, sizeof line) || strcmp(line, KEPT_MAGIC) != 0 ||
+        !read_line(file, line, sizeof line)) {
+        return false;
+    }
+    if (strcmp(line, identity) != 0) {
+        *why = "one of another build or with other options";
+        return false;
+    }
+    if (!read_line(file, line, sizeof line) ||
+        sscanf(line, "%d %d %d", &worlds->class, &worlds->world, &classes) != 3 ||
+        classes != worlds_classes() || worlds->class < 0 || worlds->class > classes || worlds->world < 0 ||
+        (worlds->class < classes && worlds->world >= worlds_count(worlds_class(worlds->class)))) {
+        return false;
+    }
+    for (int i = 0; i < classes; i++) {
+        struct worlds_sum *sum = &worlds->sum[i];
+        unsigned long long states;
+        if (!read_line(file, line, sizeof line) ||
+            sscanf(line, "%d %d %d %llu", &sum->done, &sum->limited, &sum->left_out, &states) != 4) {
+            return false;
+        }
+        sum->states = states;
+    }
+    return true;
+}
+
+static int resume(const struct cli_options *options, const char *command, struct worlds *worlds)
+{
+    char path[CLI_CHECKPOINT_MAX], identity[CLI_IDENTITY_MAX + BUILD_ID_MAX + 2];
+    const char *why = "";
+    if (!kept_path(options->resume, path)) {
+        return cli_usage_error(command, "a shorter path after --resume", options->resume);
+    }
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return 0; /* the suite was kept before it came to the worlds */
+    }
+    identity_of(options, identity, sizeof identity);
+    bool taken = take(file, identity, worlds, &why);
+    fclose(file);
+    if (!taken) {
+        char expected[CLI_CHECKPOINT_MAX + 64];
+        snprintf(expected, sizeof expected, "an enumeration of this build and these options in %s", path);
+        return cli_usage_error(command, expected, why);
+    }
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+int worlds_open(const struct cli_options *options, const char *command, struct worlds *worlds)
+{
+    *worlds = (struct worlds){0};
+    bool none = options->budget_given && options->budget_s <= 0 && options->budget_states == 0;
+    worlds->asked =
+        options->suite && !none && options->shards == 0 && (options->filter == NULL || options->budget_given);
+    if (!worlds->asked) {
+        return 0;
+    }
+    worlds->sum = calloc((size_t)worlds_classes(), sizeof *worlds->sum);
+    if (worlds->sum == NULL) {
+        fprintf(stderr, "lockstep %s: memory is short\n", command);
+        return CLI_ENVIRONMENT;
+    }
+    return options->resume != NULL ? resume(options, command, worlds) : 0;
+}
+
+void worlds_close(struct worlds *worlds)
+{
+    free(worlds->sum);
+}
+
+static struct cli_budget budget_of(const struct cli_options *options)
+{
+    struct cli_budget budget = {.states = UINT64_MAX};
+    if (options->budget_given && options->budget_s <= 0) {
+        budget.states = options->budget_states;
+    } else {
+        budget.deadline_s = cli_now_s() + (options->budget_given ? options->budget_s : CLI_BUDGET_DEFAULT_S);
+    }
+    return budget;
+}
+
+/* Options of the searches of worlds: what is of the suite, or of reports, is none of them. */
+static struct cli_options plain(const struct cli_options *options, struct cli_budget *budget)
+{
+    struct cli_options plain = *options;
+    plain.suite = plain.coverage = plain.rewrite = false;
+    plain.checkpoint = plain.resume = NULL;
+    plain.seeds = 0;
+    plain.search.states_max = 0;
+    plain.budget = budget;
+    return plain;
+}
+
+static int run_batch(struct batch *batch, const struct cli_options *user, struct cli_job **jobs, int *count)
+{
+    struct cli_options quick = *batch->options;
+    struct worlds *worlds = batch->worlds;
+    quick.no_shrink = true;
+    int result = cli_run_jobs(&quick, batch->job, batch->count, on_world, batch) < 0 ? -1 : 0;
+    if (result == 0 && batch->failing >= 0) {
+        struct cli_options options = *batch->options;
+        options.no_shrink = user->no_shrink;
+        if (!worlds->failed) {
+            snprintf(worlds->first_failing, sizeof worlds->first_failing, "%.*s", WORLDS_NAME_MAX - 1,
+                     batch->job[batch->failing].scenario.input.name);
+        }
+        worlds->failed = true;
+        result = reduce(&options, batch, jobs, count);
+        batch->budget->over = !user->keep_going;
+    }
+    return result;
+}
+
+int worlds_run(const struct cli_options *options, struct worlds *worlds, struct cli_job **jobs, int *count)
+{
+    static struct batch batch;
+    struct cli_budget budget = budget_of(options);
+    struct cli_options searching = plain(options, &budget);
+    int result = 0;
+    batch = (struct batch){.options = &searching, .worlds = worlds, .budget = &budget};
+    while (result == 0 && !budget.over && !cli_interrupted()) {
+        fill(&batch);
+        if (batch.count == 0) {
+            break;
+        }
+        result = run_batch(&batch, options, jobs, count);
+        budget.over = budget.over || (batch.next < batch.count && batch.failing < 0) ||
+                      (budget.deadline_s > 0 && cli_now_s() >= budget.deadline_s);
+        empty(&batch);
+    }
+    if (result == 0 && options->checkpoint != NULL) {
+        result = keep(options, worlds);
+    }
+    return result;
+}
+
+/* ---- telling ---- */
+
+static int seen(const struct worlds_sum *sum)
+{
+    return sum->done + sum->limited + sum->left_out;
+}
+
+static bool is_exhausted(const struct cli_options *options, const struct worlds *worlds, int class)
+{
+    const struct worlds_sum *sum = &worlds->sum[class];
+    bool filtered = options->filter != NULL && sum->left_out > 0;
+    return !filtered && sum->limited == 0 && seen(sum) == worlds_count(worlds_class(class));
+}
+
+static const char *name_next(const struct worlds *worlds, char name[WORLDS_NAME_MAX])
+{
+    struct world_spec spec;
+    if (worlds->class >= worlds_classes()) {
+        return NULL;
+    }
+    worlds_spec(worlds_class(worlds->class), worlds->world, &spec);
+    return worlds_name(&spec, name);
+}
+
+static struct worlds_sum sum_up(const struct worlds *worlds)
+{
+    struct worlds_sum all = {0};
+    for (int i = 0; i < worlds_classes(); i++) {
+        all.done += worlds->sum[i].done;
+        all.limited += worlds->sum[i].limited;
+        all.left_out += worlds->sum[i].left_out;
+        all.states += worlds->sum[i].states;
+    }
+    return all;
+}
+
+static void tell_class(FILE *out, const struct cli_options *options, const struct worlds *worlds, int class)
+{
+    const struct worlds_sum *sum = &worlds->sum[class];
+    char name[WORLDS_NAME_MAX];
+    worlds_class_name(worlds_class(class), name);
+    int count = worlds_count(worlds_class(class));
+    bool exhausted = is_exhausted(options, worlds, class);
+    fprintf(out, "  %s: %s  (", exhausted ? "exhausted" : "not exhausted", name);
+    if (exhausted && sum->left_out == 0) {
+        fprintf(out, "%d worlds", count);
+    } else {
+        fprintf(out, "%d of %d worlds", sum->done, count);
+    }
+    fprintf(out, ", %llu states", (unsigned long long)sum->states);
+    if (sum->left_out > 0) {
+        fprintf(out, ", %d left out", sum->left_out);
+    }
+    fputs(sum->limited > 0 ? ", some reached a limit)\n" : ")\n", out);
+}
+
+static void tell_text(FILE *out, const struct cli_options *options, const struct worlds *worlds)
+{
+    char name[WORLDS_NAME_MAX];
+    struct worlds_sum all = sum_up(worlds);
+    int further = 0;
+    if (worlds->skipped) {
+        fputs("worlds: none was searched, because a situation fails (see --keep-going)\n", out);
+        return;
+    }
+    fprintf(out, "worlds: %d searched, %llu states, ", all.done + all.limited,
+            (unsigned long long)all.states);
+    fprintf(out, worlds->failed ? "%s fails first\n" : "%s\n",
+            worlds->failed ? worlds->first_failing : "nothing is violated");
+    for (int i = 0; i < worlds_classes(); i++) {
+        if (worlds->sum[i].done + worlds->sum[i].limited > 0) {
+            tell_class(out, options, worlds, i);
+        } else {
+            further += seen(&worlds->sum[i]) == 0;
+        }
+    }
+    const char *next = name_next(worlds, name);
+    fprintf(out, "  next: %s; %d classes are not begun\n", next != NULL ? next : "none", further);
+}
+
+static bool add_class(cJSON *list, const struct cli_options *options, const struct worlds *worlds, int class)
+{
+    char name[WORLDS_NAME_MAX];
+    const struct worlds_sum *sum = &worlds->sum[class];
+    cJSON *object = cJSON_CreateObject();
+    return cJSON_AddItemToArray(list, object) &&
+           cJSON_AddStringToObject(object, "class", worlds_class_name(worlds_class(class), name)) &&
+           cJSON_AddBoolToObject(object, "exhausted", is_exhausted(options, worlds, class)) &&
+           cJSON_AddNumberToObject(object, "worlds", worlds_count(worlds_class(class))) &&
+           cJSON_AddNumberToObject(object, "searched", sum->done) &&
+           cJSON_AddNumberToObject(object, "limited", sum->limited) &&
+           cJSON_AddNumberToObject(object, "left_out", sum->left_out) &&
+           cJSON_AddNumberToObject(object, "states", (double)sum->states);
+}
+
+static bool fill_object(cJSON *object, const struct cli_options *options, const struct worlds *worlds)
+{
+    char name[WORLDS_NAME_MAX];
+    struct worlds_sum all = sum_up(worlds);
+    const char *next = name_next(worlds, name);
+    bool added = cJSON_AddNumberToObject(object, "worlds", all.done + all.limited) &&
+                 cJSON_AddNumberToObject(object, "states", (double)all.states) &&
+                 cJSON_AddBoolToObject(object, "skipped", worlds->skipped);
+    added = added && (worlds->failed ? cJSON_AddStringToObject(object, "first_failing", worlds->first_failing)
+                                     : cJSON_AddNullToObject(object, "first_failing"));
+    cJSON *list = added ? cJSON_AddArrayToObject(object, "classes") : NULL;
+    for (int i = 0; list != NULL && i < worlds_classes(); i++) {
+        if (worlds->sum[i].done + worlds->sum[i].limited > 0 && !add_class(list, options, worlds, i)) {
+            return false;
+        }
+    }
+    return list != NULL && (next != NULL ? cJSON_AddStringToObject(object, "next", next)
+                                         : cJSON_AddNullToObject(object, "next"));
+}
+
+static void tell_json(FILE *out, const struct cli_options *options, const struct worlds *worlds)
+{
+    cJSON *object = cJSON_CreateObject();
+    char *text = object && fill_object(object, options, worlds) ? cJSON_PrintUnformatted(object) : NULL;
+    if (text != NULL) {
+        fprintf(out, "%s\n", text);
+    }
+    cJSON_free(text);
+    cJSON_Delete(object);
+}
+
+void worlds_tell(FILE *out, const struct cli_options *options, const struct worlds *worlds)
+{
+    if (!worlds->asked) {
+        return;
+    }
+    if (options->json) {
+        tell_json(out, options, worlds);
+    } else if (!options->quiet) {
+        tell_text(out, options, worlds);
+    }
+}

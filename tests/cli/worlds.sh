@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The small worlds behind the standard suite: as far as a budget goes, the same for every number of jobs, gone on with, and a world
+# that fails is reduced and written as a scenario.
+source "$(dirname "$0")/lib.sh"
+check=("$LOCKSTEP" check --suite --filter 'worlds/*' --out "$scratch/reports")
+
+# A budget in states ends at the same world, however many are searched at once; the first four classes fit, the fifth does not.
+expect 0 'worlds: 29 searched, ' "${check[@]}" --budget 150000 --jobs 1
+said=$(<"$scratch/output")
+for jobs in 2 5; do
+    expect 0 "$said" "${check[@]}" --budget 150000 --jobs $jobs
+done
+[[ $said == *'
+  not exhausted: one-client-one-turn/all-2  (1 of 4 worlds, 18697 states)
+  next: worlds/one-client-one-turn/all-2/deadline; 418 classes are not begun'* ]] || { echo "$said"; failed=1; }
+
+# Without a filter whole classes are exhausted; --budget 0 leaves all worlds out, and so does a filter without a budget.
+if ! is_slow_build; then
+    expect 0 '
+  exhausted: one-client-one-turn/all-1  (4 worlds, ' "$LOCKSTEP" check --suite --max-states 2000 --budget 20000 --out "$scratch/reports"
+    same '73 passed, 0 failed' "$(tail -n 1 "$scratch/output")" 'the last line'
+    grep -q '^  not exhausted: one-client-two-turns/all-1  (' "$scratch/output" || { cat "$scratch/output"; failed=1; }
+fi
+"$LOCKSTEP" check --suite --filter three_clients.scn --out "$scratch/reports" >"$scratch/output"
+"$LOCKSTEP" check --suite --filter three_clients.scn --budget 0 --out "$scratch/reports" >>"$scratch/output"
+! grep worlds "$scratch/output" || failed=1
+
+# Stopped and gone on with is the same as in one go; another build or other options are refused.
+"$LOCKSTEP" check --suite --filter three_clients.scn --budget 0 --checkpoint "$scratch/kept" --out "$scratch/reports" >/dev/null
+whole=("$LOCKSTEP" check --suite --filter '[tw][ho]r*' --max-states 1000 --out "$scratch/reports")
+expect 0 'worlds: ' "${whole[@]}" --budget 10000 --checkpoint "$scratch/stopped"
+first=$(sed -n 's/^worlds: .* searched, \([0-9]*\) states.*/\1/p' "$scratch/output")
+next=$(sed -n 's/^  next: \([^;]*\);.*/\1/p' "$scratch/output")
+expect 0 'worlds: ' "${whole[@]}" --budget 20000 --resume "$scratch/stopped"
+both=$(grep -E '^(worlds|  not exhausted|  next)' "$scratch/output")
+total=$(sed -n 's/^worlds: .* searched, \([0-9]*\) states.*/\1/p' "$scratch/output")
+((total > first)) || { echo "$first states, and then $total"; failed=1; }
+[[ $both != *"next: $next;"* ]] || { echo 'it did not go on'; failed=1; }
+expect 0 'worlds: ' "${whole[@]}" --budget "$total"
+same "$both" "$(grep -E '^(worlds|  not exhausted|  next)' "$scratch/output")" 'what was done in one go'
+sed -i '2s/.*/another/' "$scratch/stopped/worlds.kept"
+expect 2 "found 'one of another build or with other options'" "${whole[@]}" --budget 1 --resume "$scratch/stopped"
+sed -i '1s/.*/else/' "$scratch/stopped/worlds.kept"
+expect 2 "found 'one that is damaged'" "${whole[@]}" --budget 1 --resume "$scratch/stopped"
+
+# A world that fails is reduced to the smallest that fails, is a scenario like any other, and fails alone.
+expect 1 'FAIL  worlds/one-client-one-turn/cancel-1/acquire' "${check[@]}" --budget 100000 --recipe broken-cancel-leaks
+grep -q 'worlds/one-client-one-turn/all-1/acquire fails first' "$scratch/output" || { cat "$scratch/output"; failed=1; }
+same 1 "$(find "$scratch/reports" -name '*.scn' | wc -l)" 'scenarios that were written'
+same "$(sed -n 's/^  this world is written as //p' "$scratch/output")" "$(echo "$scratch"/reports/*.scn)" 'where'
+[[ -f $(sed -n 's/^replay: lockstep replay //p' "$scratch/output") ]] || { echo 'no trace'; failed=1; }
+expect 1 'FAIL no_orphan_node' "$LOCKSTEP" check --recipe broken-cancel-leaks --out "$scratch/again" "$scratch"/reports/*.scn
+expect 1 '"no_orphan_node":"violated"' "${check[@]}" --budget 100000 --json --recipe broken-cancel-leaks
+expect 1 '"first_failing":"worlds/one-client-one-turn/all-1/acquire"' "${check[@]}" --budget 100000 --json --recipe broken-cancel-leaks
+same 1 "$(grep -c '"verdict":"violated"' "$scratch/output")" 'failing worlds'
+# Two clients are needed to see two holders.
+expect 1 'FAIL at_most_one_holder' "${check[@]}" --budget 5000000 --recipe broken-full-name-order
+same 2 "$(grep -c '^process ' "$(sed -n 's/^  this world is written as //p' "$scratch/output")")" 'clients'
+expect 1 'FAIL  worlds/' "${check[@]}" --budget 20000 --keep-going --quiet --no-shrink --recipe broken-cancel-leaks
+same "$(grep -c '^FAIL  worlds' "$scratch/output")" "$(grep '^FAIL  worlds' "$scratch/output" | cut -d' ' -f3 | sort -u | wc -l)" \
+    'reduced worlds that are different'
+
+# Behind a situation that fails no world is searched.
+expect 1 'worlds: none was searched, because a situation fails' "$LOCKSTEP" check --suite --filter cancel.scn --budget 1000 \
+    --no-shrink --out "$scratch/reports" --recipe broken-cancel-leaks
+
+# A budget in time ends the enumeration in time, which is no limit.
+if ! is_slow_build; then
+    before=$SECONDS
+    expect 0 'worlds: ' "${check[@]}" --budget 2s
+    ((SECONDS - before <= 20)) || { echo "2 s took $((SECONDS - before)) s"; failed=1; }
+fi
+
+expect_line "lockstep check: expected a number of states, or a duration (45s, 3m, 1h) after --budget, found '3x'" \
+    "$LOCKSTEP" check --suite --budget 3x
+expect_line "lockstep check: expected --suite with --budget and --keep-going, found 'none'" "$LOCKSTEP" check --budget 3m scenarios/explore
+finish
