@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "cli/worlds.h"
+#include "cli/enumerate.h"
 
 #include <errno.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static void closing_line(const struct summary *summary, int missing)
 
 /* What comes behind the reports of all scenarios. */
 static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
-                      int finished, const struct worlds *worlds)
+                      int finished, const struct enumeration *worlds)
 {
     const struct cli_options *options = summary->options;
     if (options->junit && count > 0 && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
@@ -123,7 +123,7 @@ static int end_report(struct summary *summary, const char *command, const struct
         cli_print_coverage(stdout, options, jobs, count);
     }
     if (worlds != NULL) {
-        worlds_tell(stdout, options, worlds);
+        enumerate_tell(stdout, options, worlds);
     }
     if (!options->json && finished > 0) {
         cli_print_not_tried(stdout, options, jobs, count);
@@ -151,7 +151,7 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
 
 /* The worlds behind the suite's situations, unless one of these fails. What fails is reported like a situation. Returns how
  * many jobs have been added, or -1. */
-static int run_worlds(struct summary *summary, struct worlds *worlds, struct cli_job **jobs, int *count)
+static int run_worlds(struct summary *summary, struct enumeration *worlds, struct cli_job **jobs, int *count)
 {
     const struct cli_options *options = summary->options;
     int before = *count, status = exit_status(summary);
@@ -163,7 +163,7 @@ static int run_worlds(struct summary *summary, struct worlds *worlds, struct cli
         worlds->skipped = true;
         return 0;
     }
-    int result = worlds_run(options, worlds, jobs, count);
+    int result = enumerate_run(options, worlds, jobs, count);
     for (int i = before; i < *count; i++) {
         report(summary, &(*jobs)[i]);
     }
@@ -173,10 +173,10 @@ static int run_worlds(struct summary *summary, struct worlds *worlds, struct cli
 static int run_all(const struct cli_options *options, const char *command, struct cli_job **list, int *all)
 {
     struct summary summary = {.options = options};
-    struct worlds worlds;
-    int status = worlds_open(options, command, &worlds);
+    struct enumeration worlds;
+    int status = enumerate_open(options, command, &worlds);
     if (status != 0) {
-        worlds_close(&worlds);
+        enumerate_close(&worlds);
         return status;
     }
     int finished = cli_run_jobs(options, *list, *all, report, &summary);
@@ -194,7 +194,7 @@ static int run_all(const struct cli_options *options, const char *command, struc
         finished = 0;
     }
     status = end_report(&summary, command, jobs, count, finished, &worlds);
-    worlds_close(&worlds);
+    enumerate_close(&worlds);
     return status;
 }
 

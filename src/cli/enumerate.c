@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "cli/worlds.h"
+#include "cli/enumerate.h"
 
 #include "base/file.h"
 #include "explore/build_id.h"
@@ -66,7 +66,7 @@ static struct place behind(struct place at)
 
 struct batch {
     const struct cli_options *options;
-    struct worlds *worlds;
+    struct enumeration *worlds;
     struct cli_budget *budget;
     struct cli_job job[BATCH_MAX];
     struct place place[BATCH_MAX];
@@ -101,7 +101,7 @@ static void on_world(void *ctx, const struct cli_job *job)
         return;
     }
     struct place at = batch->place[index];
-    struct worlds_sum *sum = &batch->worlds->sum[at.class];
+    struct enumerate_sum *sum = &batch->worlds->sum[at.class];
     sum->states += outcome->search.states;
     sum->limited += outcome->verdict == VERDICT_LIMIT;
     sum->done += outcome->verdict != VERDICT_LIMIT;
@@ -119,7 +119,7 @@ static void on_world(void *ctx, const struct cli_job *job)
 /* The worlds from the next one on. Those that are left out count at once if they stand before the first of the batch. */
 static void fill(struct batch *batch)
 {
-    struct worlds *worlds = batch->worlds;
+    struct enumeration *worlds = batch->worlds;
     struct place at = {worlds->class, worlds->world};
     int class = at.class;
     batch->count = batch->next = 0;
@@ -318,7 +318,7 @@ static void identity_of(const struct cli_options *options, char *text, size_t si
     }
 }
 
-static int keep(const struct cli_options *options, const struct worlds *worlds)
+static int keep(const struct cli_options *options, const struct enumeration *worlds)
 {
     char path[CLI_CHECKPOINT_MAX], identity[CLI_IDENTITY_MAX + BUILD_ID_MAX + 2], *bytes = NULL;
     size_t size = 0;
@@ -329,7 +329,7 @@ static int keep(const struct cli_options *options, const struct worlds *worlds)
     identity_of(options, identity, sizeof identity);
     fprintf(file, "%s\n%s\n%d %d %d\n", KEPT_MAGIC, identity, worlds->class, worlds->world, worlds_classes());
     for (int i = 0; i < worlds_classes(); i++) {
-        const struct worlds_sum *sum = &worlds->sum[i];
+        const struct enumerate_sum *sum = &worlds->sum[i];
         fprintf(file, "%d %d %d %llu\n", sum->done, sum->limited, sum->left_out,
                 (unsigned long long)sum->states);
     }
@@ -348,7 +348,7 @@ static bool read_line(FILE *file, char *line, size_t size)
 }
 
 /* Reads what was kept; false if it is damaged or of another enumeration (*why). */
-static bool take(FILE *file, const char *identity, struct worlds *worlds, const char **why)
+static bool take(FILE *file, const char *identity, struct enumeration *worlds, const char **why)
 {
     char line[CLI_IDENTITY_MAX + BUILD_ID_MAX + 8];
     int classes = 0;
@@ -368,7 +368,7 @@ static bool take(FILE *file, const char *identity, struct worlds *worlds, const 
         return false;
     }
     for (int i = 0; i < classes; i++) {
-        struct worlds_sum *sum = &worlds->sum[i];
+        struct enumerate_sum *sum = &worlds->sum[i];
         unsigned long long states;
         if (!read_line(file, line, sizeof line) ||
             sscanf(line, "%d %d %d %llu", &sum->done, &sum->limited, &sum->left_out, &states) != 4) {
@@ -379,7 +379,7 @@ static bool take(FILE *file, const char *identity, struct worlds *worlds, const 
     return true;
 }
 
-static int resume(const struct cli_options *options, const char *command, struct worlds *worlds)
+static int resume(const struct cli_options *options, const char *command, struct enumeration *worlds)
 {
     char path[CLI_CHECKPOINT_MAX], identity[CLI_IDENTITY_MAX + BUILD_ID_MAX + 2];
     const char *why = "";
@@ -403,9 +403,9 @@ static int resume(const struct cli_options *options, const char *command, struct
 
 /* ---- all of it ---- */
 
-int worlds_open(const struct cli_options *options, const char *command, struct worlds *worlds)
+int enumerate_open(const struct cli_options *options, const char *command, struct enumeration *worlds)
 {
-    *worlds = (struct worlds){0};
+    *worlds = (struct enumeration){0};
     bool none = options->budget_given && options->budget_s <= 0 && options->budget_states == 0;
     worlds->asked =
         options->suite && !none && options->shards == 0 && (options->filter == NULL || options->budget_given);
@@ -420,7 +420,7 @@ int worlds_open(const struct cli_options *options, const char *command, struct w
     return options->resume != NULL ? resume(options, command, worlds) : 0;
 }
 
-void worlds_close(struct worlds *worlds)
+void enumerate_close(struct enumeration *worlds)
 {
     free(worlds->sum);
 }
@@ -451,7 +451,7 @@ static struct cli_options plain(const struct cli_options *options, struct cli_bu
 static int run_batch(struct batch *batch, const struct cli_options *user, struct cli_job **jobs, int *count)
 {
     struct cli_options quick = *batch->options;
-    struct worlds *worlds = batch->worlds;
+    struct enumeration *worlds = batch->worlds;
     quick.no_shrink = true;
     int result = cli_run_jobs(&quick, batch->job, batch->count, on_world, batch) < 0 ? -1 : 0;
     if (result == 0 && batch->failing >= 0) {
@@ -468,7 +468,8 @@ static int run_batch(struct batch *batch, const struct cli_options *user, struct
     return result;
 }
 
-int worlds_run(const struct cli_options *options, struct worlds *worlds, struct cli_job **jobs, int *count)
+int enumerate_run(const struct cli_options *options, struct enumeration *worlds, struct cli_job **jobs,
+                  int *count)
 {
     static struct batch batch;
     struct cli_budget budget = budget_of(options);
@@ -493,19 +494,19 @@ int worlds_run(const struct cli_options *options, struct worlds *worlds, struct 
 
 /* ---- telling ---- */
 
-static int seen(const struct worlds_sum *sum)
+static int seen(const struct enumerate_sum *sum)
 {
     return sum->done + sum->limited + sum->left_out;
 }
 
-static bool is_exhausted(const struct cli_options *options, const struct worlds *worlds, int class)
+static bool is_exhausted(const struct cli_options *options, const struct enumeration *worlds, int class)
 {
-    const struct worlds_sum *sum = &worlds->sum[class];
+    const struct enumerate_sum *sum = &worlds->sum[class];
     bool filtered = options->filter != NULL && sum->left_out > 0;
     return !filtered && sum->limited == 0 && seen(sum) == worlds_count(worlds_class(class));
 }
 
-static const char *name_next(const struct worlds *worlds, char name[WORLDS_NAME_MAX])
+static const char *name_next(const struct enumeration *worlds, char name[WORLDS_NAME_MAX])
 {
     struct world_spec spec;
     if (worlds->class >= worlds_classes()) {
@@ -515,9 +516,9 @@ static const char *name_next(const struct worlds *worlds, char name[WORLDS_NAME_
     return worlds_name(&spec, name);
 }
 
-static struct worlds_sum sum_up(const struct worlds *worlds)
+static struct enumerate_sum sum_up(const struct enumeration *worlds)
 {
-    struct worlds_sum all = {0};
+    struct enumerate_sum all = {0};
     for (int i = 0; i < worlds_classes(); i++) {
         all.done += worlds->sum[i].done;
         all.limited += worlds->sum[i].limited;
@@ -527,9 +528,10 @@ static struct worlds_sum sum_up(const struct worlds *worlds)
     return all;
 }
 
-static void tell_class(FILE *out, const struct cli_options *options, const struct worlds *worlds, int class)
+static void tell_class(FILE *out, const struct cli_options *options, const struct enumeration *worlds,
+                       int class)
 {
-    const struct worlds_sum *sum = &worlds->sum[class];
+    const struct enumerate_sum *sum = &worlds->sum[class];
     char name[WORLDS_NAME_MAX];
     worlds_class_name(worlds_class(class), name);
     int count = worlds_count(worlds_class(class));
@@ -547,10 +549,10 @@ static void tell_class(FILE *out, const struct cli_options *options, const struc
     fputs(sum->limited > 0 ? ", some reached a limit)\n" : ")\n", out);
 }
 
-static void tell_text(FILE *out, const struct cli_options *options, const struct worlds *worlds)
+static void tell_text(FILE *out, const struct cli_options *options, const struct enumeration *worlds)
 {
     char name[WORLDS_NAME_MAX];
-    struct worlds_sum all = sum_up(worlds);
+    struct enumerate_sum all = sum_up(worlds);
     int further = 0;
     if (worlds->skipped) {
         fputs("worlds: none was searched, because a situation fails (see --keep-going)\n", out);
@@ -571,10 +573,11 @@ static void tell_text(FILE *out, const struct cli_options *options, const struct
     fprintf(out, "  next: %s; %d classes are not begun\n", next != NULL ? next : "none", further);
 }
 
-static bool add_class(cJSON *list, const struct cli_options *options, const struct worlds *worlds, int class)
+static bool add_class(cJSON *list, const struct cli_options *options, const struct enumeration *worlds,
+                      int class)
 {
     char name[WORLDS_NAME_MAX];
-    const struct worlds_sum *sum = &worlds->sum[class];
+    const struct enumerate_sum *sum = &worlds->sum[class];
     cJSON *object = cJSON_CreateObject();
     return cJSON_AddItemToArray(list, object) &&
            cJSON_AddStringToObject(object, "class", worlds_class_name(worlds_class(class), name)) &&
@@ -586,10 +589,10 @@ static bool add_class(cJSON *list, const struct cli_options *options, const stru
            cJSON_AddNumberToObject(object, "states", (double)sum->states);
 }
 
-static bool fill_object(cJSON *object, const struct cli_options *options, const struct worlds *worlds)
+static bool fill_object(cJSON *object, const struct cli_options *options, const struct enumeration *worlds)
 {
     char name[WORLDS_NAME_MAX];
-    struct worlds_sum all = sum_up(worlds);
+    struct enumerate_sum all = sum_up(worlds);
     const char *next = name_next(worlds, name);
     bool added = cJSON_AddNumberToObject(object, "worlds", all.done + all.limited) &&
                  cJSON_AddNumberToObject(object, "states", (double)all.states) &&
@@ -606,7 +609,7 @@ static bool fill_object(cJSON *object, const struct cli_options *options, const 
                                          : cJSON_AddNullToObject(object, "next"));
 }
 
-static void tell_json(FILE *out, const struct cli_options *options, const struct worlds *worlds)
+static void tell_json(FILE *out, const struct cli_options *options, const struct enumeration *worlds)
 {
     cJSON *object = cJSON_CreateObject();
     char *text = object && fill_object(object, options, worlds) ? cJSON_PrintUnformatted(object) : NULL;
@@ -617,7 +620,7 @@ static void tell_json(FILE *out, const struct cli_options *options, const struct
     cJSON_Delete(object);
 }
 
-void worlds_tell(FILE *out, const struct cli_options *options, const struct worlds *worlds)
+void enumerate_tell(FILE *out, const struct cli_options *options, const struct enumeration *worlds)
 {
     if (!worlds->asked) {
         return;
