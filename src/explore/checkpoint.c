@@ -129,12 +129,14 @@ static void put_stats(struct savefile_writer *file, const struct check_stats *st
     }
 }
 
-static void put_tried(struct savefile_writer *file, const struct tried *tried)
+/* Of the scenario's processes alone. */
+static void put_tried(struct savefile_writer *file, const struct search *search)
 {
+    const struct tried *tried = &search->run->tried;
     savefile_put_number(file, tried->faults);
     savefile_put_number(file, tried->ended);
     savefile_put_number(file, tried->container);
-    for (int p = 0; p < WORLD_PROCESSES_MAX; p++) {
+    for (int p = 0; p < search->run->setup.scenario->options.processes; p++) {
         savefile_put_number(file, tried->step[p]);
     }
 }
@@ -188,7 +190,7 @@ void checkpoint_save(struct search *search, const struct check_stats *stats, con
     put_head(&file, search);
     put_numbers(&file, search, STAGE_STATES);
     put_stats(&file, stats);
-    put_tried(&file, &search->run->tried);
+    put_tried(&file, search);
     put_stacks(&file, c, stacks, count);
     put_fingerprints(&file, search->visited);
     c->error = savefile_finish(&file) == 0 ? 0 : errno;
@@ -208,7 +210,7 @@ static void save_stage(struct search *search, enum stage stage)
     put_head(&file, search);
     put_numbers(&file, search, stage);
     put_stats(&file, &search->run->stats);
-    put_tried(&file, &search->run->tried);
+    put_tried(&file, search);
     search->checkpoint->error = savefile_finish(&file) == 0 ? 0 : errno;
     note_time(search, began);
 }
@@ -295,18 +297,23 @@ static bool take_stats(struct savefile_reader *file, struct check_stats *stats)
     return true;
 }
 
-static bool take_tried(struct savefile_reader *file, struct tried *tried)
+/* A number of so many bits at most. */
+static bool take_bits(struct savefile_reader *file, int bits, uint32_t *out)
 {
-    uint64_t number = 0;
-    bool taken = savefile_take_number(file, &number);
-    tried->faults = (uint32_t)number;
-    taken = taken && savefile_take_number(file, &number);
-    tried->ended = (uint32_t)number;
-    taken = taken && savefile_take_number(file, &number);
-    tried->container = number != 0;
-    for (int p = 0; taken && p < WORLD_PROCESSES_MAX; p++) {
-        taken = savefile_take_number(file, &number);
-        tried->step[p] = (uint32_t)number;
+    uint64_t number;
+    bool taken = savefile_take_number(file, &number) && number >> bits == 0;
+    *out = taken ? (uint32_t)number : 0;
+    return taken;
+}
+
+static bool take_tried(struct savefile_reader *file, const struct world_options *options, struct tried *tried)
+{
+    uint32_t container = 0;
+    bool taken = take_bits(file, WORLD_FAULTS, &tried->faults) &&
+                 take_bits(file, options->processes, &tried->ended) && take_bits(file, 1, &container);
+    tried->container = container != 0;
+    for (int p = 0; taken && p < options->processes; p++) {
+        taken = take_bits(file, options->program[p].count, &tried->step[p]);
     }
     return taken;
 }
@@ -439,7 +446,7 @@ static bool read_up_to_fingerprints(struct search *search)
         take_identity(&c->reader, &is) &&
         compare(c->from, &is, search->options->identity, search->run->setup.scenario, expected, found) == 0 &&
         take_numbers(&c->reader, c->number) && take_stats(&c->reader, &c->stats) &&
-        take_tried(&c->reader, &c->tried) &&
+        take_tried(&c->reader, &search->run->setup.scenario->options, &c->tried) &&
         (c->number[NUMBER_STAGE] != STAGE_STATES || take_stacks(&c->reader, c));
     free_identity(&is);
     if (!read) {

@@ -408,7 +408,7 @@ static void refuses_wrong_shapes(void **state)
     refuse("mutex /l/x\nprocess a: acquire\n----\nholds no_bugs\n",
            "s:4:7: expected the name of a property (see lockstep list properties), found 'no_bugs'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nhopes bounded_work\n",
-           "s:4:1: expected 'holds', 'violates', 'states' or 'transitions', found 'hopes'");
+           "s:4:1: expected 'holds', 'violates', 'states', 'transitions' or 'not-tried', found 'hopes'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nholds bounded_work\n\n----\n",
            "s:6:1: expected one expected part, found '----'");
     refuse("mutex /l/x\nprocess a: acquire\n----\nstates\n",
