@@ -106,6 +106,8 @@ enum event_offence {
     EVENT_OFFENCE_STALE,        /* it read memory that it had freed, or outside of a block */
     EVENT_OFFENCE_LENT,         /* it used what the client library had lent to a callback that is over */
     EVENT_OFFENCE_UNSET,        /* two runs of one step differ, as what they read had not been set */
+    EVENT_OFFENCE_LEAK,         /* its stop left memory behind, or would at rest */
+    EVENT_OFFENCE_UNLOCKED,     /* it called its environment without the mutex; path = the function */
     EVENT_OFFENCES
 };
 

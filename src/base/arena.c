@@ -51,15 +51,29 @@ void arena_clear(struct arena *arena)
         memset(arena_at(arena, i), 0, head(arena, i)->used);
     }
     memset(arena->base, 0, arena->constant_used);
-    if (arena->gapped) {
-        mprotect(arena->base, arena->size, PROT_READ | PROT_WRITE);
-    }
     unsigned char *base = arena->base;
     size_t size = arena->size;
-    memset(arena, 0, sizeof *arena);
+    int standing = arena->gaps_standing;
+    memset(arena, 0, offsetof(struct arena, gap));
     arena->base = base;
     arena->size = size;
     arena->taken = ARENA_CONSTANT_BYTES;
+    arena->gaps = 0;
+    arena->gaps_standing = standing;
+}
+
+static void protect(struct arena *arena, const struct arena_gap *gap, int access)
+{
+    int rc = mprotect(arena->base + gap->from, gap->size, access);
+    LS_ASSERT(rc == 0);
+}
+
+/* Gaps of an earlier layout that begin before this offset. */
+static void close_gaps(struct arena *arena, size_t end)
+{
+    while (arena->gaps_standing > arena->gaps && arena->gap[arena->gaps].from < end) {
+        protect(arena, &arena->gap[--arena->gaps_standing], PROT_READ | PROT_WRITE);
+    }
 }
 
 int arena_add(struct arena *arena, size_t capacity, size_t used)
@@ -68,6 +82,9 @@ int arena_add(struct arena *arena, size_t capacity, size_t used)
     LS_ASSERT(arena->blocks < ARENA_BLOCKS_MAX);
     LS_ASSERT(used >= sizeof(struct arena_block) && used <= capacity);
     LS_ASSERT(arena->taken + capacity <= arena->size);
+    if (arena->gaps_standing > arena->gaps) {
+        close_gaps(arena, arena->taken + capacity);
+    }
     int block = arena->blocks++;
     arena->offset[block] = (uint32_t)arena->taken;
     arena->capacity[block] = (uint32_t)capacity;
@@ -81,12 +98,18 @@ void arena_gap(struct arena *arena, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t from = (arena->taken + page - 1) / page * page;
-    size_t size = (bytes + page - 1) / page * page;
-    LS_ASSERT(from + size <= arena->size);
-    int rc = mprotect(arena->base + from, size, PROT_NONE);
-    LS_ASSERT(rc == 0);
-    arena->taken = from + size;
-    arena->gapped = true;
+    struct arena_gap gap = {from, (bytes + page - 1) / page * page};
+    struct arena_gap *place = &arena->gap[arena->gaps];
+    LS_ASSERT(gap.from + gap.size <= arena->size && arena->gaps < ARENA_GAPS_MAX);
+    bool stands = arena->gaps < arena->gaps_standing && place->from == gap.from && place->size == gap.size;
+    if (!stands) {
+        close_gaps(arena, SIZE_MAX);
+        protect(arena, &gap, PROT_NONE);
+        *place = gap;
+        arena->gaps_standing = arena->gaps + 1;
+    }
+    arena->gaps++;
+    arena->taken = gap.from + gap.size;
 }
 
 void *arena_constant(struct arena *arena, size_t size)

@@ -17,6 +17,7 @@
 #define ARENA_ADDRESS 0x7e8000000000ull
 #define ARENA_BLOCKS_MAX 128
 #define ARENA_CONSTANT_BYTES 65536u
+#define ARENA_GAPS_MAX 64
 
 /* The head of every block. */
 struct arena_block {
@@ -38,7 +39,12 @@ struct arena {
     int stale_count;
     uint64_t read[2];     /* a bit for each block looked at or marked since somebody last cleared them */
     size_t constant_used; /* bytes taken of the constant region */
-    bool gapped;          /* there are gaps, see arena_gap() */
+
+    /* Gaps, by rising offsets. Those behind the first `gaps` are of an earlier layout, and stand until they are in the way. */
+    struct arena_gap {
+        size_t from, size;
+    } gap[ARENA_GAPS_MAX];
+    int gaps, gaps_standing;
 };
 
 /* A saved arena, in the ordinary heap. */

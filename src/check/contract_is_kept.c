@@ -26,6 +26,8 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_LENT] = "uses what the client library lent to a callback that is over",
     [EVENT_OFFENCE_UNSET] =
         "is not deterministic: two runs of this step differ; a read of uninitialised memory? try valgrind",
+    [EVENT_OFFENCE_LEAK] = "leaks memory",
+    [EVENT_OFFENCE_UNLOCKED] = "calls its environment without the mutex",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

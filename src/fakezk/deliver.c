@@ -15,7 +15,7 @@
 
 /* What callbacks are given, by how deep they are nested. Area 1 is for steps that are done twice (sim/twice.c). */
 struct lent {
-    _Alignas(PAGE_MAX) unsigned char scratch[DEPTH_MAX][SCRATCH_BYTES];
+    _Alignas(8) unsigned char scratch[DEPTH_MAX][SCRATCH_BYTES];
     char *names[DEPTH_MAX][FAKEZK_NAMES_MAX];
     struct {
         struct Stat stat;
@@ -25,7 +25,13 @@ struct lent {
     } values[DEPTH_MAX];
 };
 
-static struct lent lent[2];
+/* Apart by a page that cannot be written, so that each is a mapping of its own. */
+struct areas {
+    struct lent area;
+    _Alignas(PAGE_MAX) unsigned char between[PAGE_MAX];
+};
+
+static struct areas *lent;
 static int area;
 static int depth;
 
@@ -33,6 +39,18 @@ static int depth;
 static size_t scratch_used[DEPTH_MAX];
 static int names_used[DEPTH_MAX];
 static bool values_used[DEPTH_MAX];
+
+void deliver_open(void)
+{
+    if (lent == NULL) {
+        void *got = mmap(NULL, 2 * sizeof *lent, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        LS_ASSERT(got != MAP_FAILED);
+        lent = got;
+        int rc = mprotect(lent[0].between, sizeof lent[0].between, PROT_READ);
+        LS_ASSERT(rc == 0);
+    }
+}
 
 static void overwrite(struct lent *where, int level)
 {
@@ -44,15 +62,15 @@ static void overwrite(struct lent *where, int level)
 static void poison(void)
 {
     for (int level = 0; level < DEPTH_MAX; level++) {
-        overwrite(&lent[0], level);
+        overwrite(&lent[0].area, level);
     }
 }
 
 void fakezk_lend(int wanted)
 {
-    int rc = wanted != area
-                 ? mprotect(&lent[0], sizeof lent[0], wanted == 1 ? PROT_NONE : PROT_READ | PROT_WRITE)
-                 : 0;
+    int rc = wanted != area ? mprotect(&lent[0].area, sizeof lent[0].area,
+                                       wanted == 1 ? PROT_NONE : PROT_READ | PROT_WRITE)
+                            : 0;
     LS_ASSERT(rc == 0);
     area = wanted;
     depth = 0;
@@ -69,7 +87,7 @@ static bool all_are(const void *at, size_t size)
 
 bool fakezk_lent_is_whole(void)
 {
-    const struct lent *over = &lent[0];
+    const struct lent *over = &lent[0].area;
     bool whole = true;
     for (int level = 0; level < DEPTH_MAX; level++) {
         whole = whole && all_are(over->scratch[level], scratch_used[level]) &&
@@ -84,7 +102,7 @@ bool fakezk_lent_is_whole(void)
 
 bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
 {
-    uint64_t begin = (uintptr_t)&lent[0];
+    uint64_t begin = (uintptr_t)lent;
     return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
 }
 
@@ -228,7 +246,7 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
     }
     code_fn fn = code_unpack_fn(m->completion);
     bool ok = m->rc == ZOK;
-    struct lent *from = &lent[area];
+    struct lent *from = &lent[area].area;
     struct Stat *stat = &from->values[level].stat;
     struct String_vector *strings = &from->values[level].strings;
     api_stat(&m->stat, stat);
@@ -334,7 +352,7 @@ static void run_message(struct _zhandle *zh, struct zk_message *m, int level)
 void deliver_abandon(void)
 {
     for (; depth > 0; depth--) {
-        overwrite(&lent[area], depth - 1);
+        overwrite(&lent[area].area, depth - 1);
     }
 }
 
@@ -343,7 +361,7 @@ void deliver_next(int client, int slot)
     struct pack pack = client_pack(client);
     struct zk_message *head = head_message(client, slot);
     LS_ASSERT(head != NULL && depth < DEPTH_MAX);
-    struct zk_message *m = (struct zk_message *)(void *)lent[area].scratch[depth];
+    struct zk_message *m = (struct zk_message *)(void *)lent[area].area.scratch[depth];
     size_t size = head->rec.size;
     scratch_used[depth] = size > scratch_used[depth] ? size : scratch_used[depth];
     memcpy(m, head, size);

@@ -65,6 +65,7 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
     fakezk.observer_ctx = ctx;
     fakezk.entered = -1;
     fakezk.chroots = 1;
+    deliver_open();
     size_t client_bytes = options->client_bytes_max != 0 ? options->client_bytes_max : CLIENT_BYTES_DEFAULT;
     size_t server_bytes = options->server_bytes_max != 0 ? options->server_bytes_max : SERVER_BYTES_DEFAULT;
     fakezk.log_block = arena_add(arena, LOG_BYTES, sizeof(struct zk_log));

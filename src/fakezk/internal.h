@@ -560,6 +560,8 @@ int watch_collect_session(int client, int slot, struct watch_target *out);
 
 /* ---- deliver.c ---- */
 
+/* To be called before anything is delivered. */
+void deliver_open(void);
 void deliver_next(int client, int slot);
 
 /* Callbacks that have begun never come back: the process is gone in the middle of one. */

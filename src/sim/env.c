@@ -29,6 +29,14 @@ void ls_env_unlock(struct ls_env *env)
     the_world.locked = 0;
 }
 
+/* Most functions expect it to be held. */
+static void expect_lock(const char *function)
+{
+    if (the_world.locked == 0) {
+        world_note_offence(EVENT_OFFENCE_UNLOCKED, function);
+    }
+}
+
 void ls_env_waiter_init(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)env;
@@ -46,6 +54,7 @@ void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)env;
     (void)waiter;
+    expect_lock("ls_env_wait");
     world_note_offence(EVENT_OFFENCE_BLOCK, NULL);
 }
 
@@ -53,6 +62,7 @@ void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)env;
     (void)waiter;
+    expect_lock("ls_env_wake");
 }
 
 /* ---- threads ---- */
@@ -236,6 +246,7 @@ void env_unread(int process, void (*completion)(void), const struct String_vecto
 void *ls_env_alloc(struct ls_env *env, size_t size)
 {
     struct process *process = process_at(env->process);
+    expect_lock("ls_env_alloc");
     if (process->fail_in > 0 && --process_mark(env->process)->fail_in == 0) {
         process_wake(env->process); /* the next attempt is another one: it has memory */
         return NULL;
@@ -245,6 +256,7 @@ void *ls_env_alloc(struct ls_env *env, size_t size)
 
 void ls_env_free(struct ls_env *env, void *memory)
 {
+    expect_lock("ls_env_free");
     if (memory != NULL) {
         heap_free(env->process, memory, HEAP_ENV);
     }

@@ -126,6 +126,11 @@ static void bury_aborted(void)
     }
 }
 
+bool guard_rehearse(void (*fn)(void *ctx), void *ctx)
+{
+    return the_world.zoned && twice_rehearse(call_quietly, fn, ctx);
+}
+
 static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;

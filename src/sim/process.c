@@ -7,6 +7,7 @@
 #include "sim/world.h"
 
 #include <lockstep/error.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct ls_recipe *recipe(void)
@@ -137,6 +138,32 @@ static void end_beliefs(int p)
     }
 }
 
+/* Where completions get lost, so does what they would have freed. */
+static bool may_lose_memory(void)
+{
+    return (the_world.options.defects & WORLD_DEFECT_DROP_AT_CLOSE) != 0;
+}
+
+static void tell_leak(int p, struct heap_use use)
+{
+    static char text[64];
+    if (use.blocks > 0 && !may_lose_memory()) {
+        snprintf(text, sizeof text, "stop() leaves %u bytes in %u block%s", use.bytes, use.blocks,
+                 use.blocks == 1 ? "" : "s");
+        world_tell_offence(p, EVENT_OFFENCE_LEAK, text);
+    }
+}
+
+/* Before its memory is forgotten. */
+static void check_memory_at_stop(int p)
+{
+    if (!zones_are_whole(p)) {
+        zones_scrub(p);
+    } else {
+        tell_leak(p, zones_use(p));
+    }
+}
+
 void process_stop(int p)
 {
     the_world.stopping = true;
@@ -145,8 +172,8 @@ void process_stop(int p)
     leave();
     the_world.stopping = false;
     end_beliefs(p);
-    if (the_world.zoned && !zones_are_whole(p)) {
-        zones_scrub(p);
+    if (the_world.zoned) {
+        check_memory_at_stop(p);
     }
     wipe(p);
     struct event event = observe_process(EVENT_STOPPED, p);
@@ -500,9 +527,6 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
 static void ask_slot(int p, struct slot *slot)
 {
     the_world.asked = p;
-    if (the_world.zoned) {
-        zones_paint_stack();
-    }
     enum ls_belief belief = recipe()->query(process_state(p), slot->rec.tag, (int)slot->rec.word);
     the_world.asked = -1;
     if (belief == (enum ls_belief)slot->belief) {
@@ -527,6 +551,9 @@ void process_ask_belief(int p)
     if (rec == NULL || !process_at(p)->started) {
         return;
     }
+    if (the_world.zoned) {
+        zones_paint_stack();
+    }
     bool idle = false;
     for (; rec != NULL; rec = pack_next(&pack, rec)) {
         struct slot *slot = (struct slot *)rec;
@@ -550,8 +577,34 @@ static void ask_idle(void *ctx)
     }
 }
 
+struct rehearsal {
+    int process;
+    struct heap_use left;
+};
+
+static void rehearse_stop(void *ctx)
+{
+    struct rehearsal *rehearsal = ctx;
+    the_world.stopping = true;
+    enter(rehearsal->process);
+    recipe()->stop(process_state(rehearsal->process));
+    leave();
+    rehearsal->left = zones_use(rehearsal->process);
+}
+
+/* What a stop would leave behind now. */
+static void ask_leak(int p)
+{
+    static struct rehearsal rehearsal; /* not on a stack that recipes share */
+    rehearsal = (struct rehearsal){.process = p};
+    if (process_running(p) && guard_rehearse(rehearse_stop, &rehearsal)) {
+        tell_leak(p, rehearsal.left);
+    }
+}
+
 void process_ask_idle(int p)
 {
+    ask_leak(p);
     if (recipe()->idle != NULL && process_at(p)->started) {
         guard_call(p, ACTION_KINDS, ask_idle, &p);
     }

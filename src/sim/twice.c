@@ -20,15 +20,23 @@
 #include "base/hash.h"
 #include "sim/world.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_STEPS 24 /* of each kind */
+#define FIRST_STEPS 16 /* of each kind */
 #define KINDS_MAX 4096
-#define SOME_OF 16
+#define SEARCH_OF 64  /* then one in so many */
+#define RANDOM_OF 256 /* the same, in worlds that doubt few steps */
 #define PAINTS_COUNT 2
 
 static const unsigned char PAINTS[PAINTS_COUNT] = {0, 0x31}; /* a zero, and a positive number */
+
+/* What is no part of the arena, without the options. */
+struct aside {
+    struct arena arena;
+    unsigned char rest[sizeof(struct world) - offsetof(struct world, observer)];
+};
 
 /* What the step has come to. */
 struct result {
@@ -47,7 +55,7 @@ static struct {
     void *ctx;
     struct arena_image *before;
     unsigned char compared; /* what such memory held in the run that is compared */
-    struct world world;     /* what is no part of the arena */
+    struct aside world;
     struct result painted[PAINTS_COUNT];
 } doubted;
 
@@ -68,7 +76,9 @@ bool twice_is_due(uint32_t kind)
         ++*times;
         return true;
     }
-    return hash_mix(the_world.options.seed * 31 + number) % SOME_OF == 0;
+    return hash_mix(the_world.options.seed * 31 + number) %
+               (the_world.doubt == WORLD_DOUBT_FIRST ? SEARCH_OF : RANDOM_OF) ==
+           0;
 }
 
 void twice_note(const struct event *event)
@@ -81,10 +91,22 @@ void twice_note(const struct event *event)
     }
 }
 
+static void keep(struct aside *aside)
+{
+    memcpy(&aside->arena, &the_world.arena, sizeof aside->arena);
+    memcpy(aside->rest, &the_world.observer, sizeof aside->rest);
+}
+
+static void put_back(const struct aside *aside)
+{
+    memcpy(&the_world.arena, &aside->arena, sizeof aside->arena);
+    memcpy(&the_world.observer, aside->rest, sizeof aside->rest);
+}
+
 static void go_back(const struct arena_image *image)
 {
     arena_restore(&the_world.arena, image);
-    the_world = doubted.world; /* with what is marked: the bytes are as they were */
+    put_back(&doubted.world); /* with what is marked: the bytes are as they were */
     fakezk_put_back(0);
     fakezk_lend(0);
 }
@@ -109,6 +131,18 @@ static struct result do_painted(unsigned painted, unsigned char paint)
     return result;
 }
 
+/* Keeps what the step begins with. False if memory is short. */
+static bool set_out(void)
+{
+    doubted.before = arena_save(&the_world.arena);
+    if (doubted.before == NULL) {
+        return false;
+    }
+    keep(&doubted.world);
+    fakezk_keep(0);
+    return true;
+}
+
 bool twice_before(int process, bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx),
                   void *ctx)
 {
@@ -116,12 +150,9 @@ bool twice_before(int process, bool (*call)(void (*fn)(void *ctx), void *ctx), v
     doubted.call = call;
     doubted.fn = fn;
     doubted.ctx = ctx;
-    doubted.before = arena_save(&the_world.arena);
-    if (doubted.before == NULL) {
+    if (!set_out()) {
         return false;
     }
-    doubted.world = the_world;
-    fakezk_keep(0);
     for (int i = 0; i < PAINTS_COUNT; i++) {
         bool turn = the_world.doubt == WORLD_DOUBT_ALL || steps % PAINTS_COUNT == (unsigned)i;
         doubted.painted[i] = turn ? do_painted(PAINT_ALL, PAINTS[i]) : (struct result){0};
@@ -129,6 +160,18 @@ bool twice_before(int process, bool (*call)(void (*fn)(void *ctx), void *ctx), v
     the_world.sums = true;
     the_world.event_sum = 0;
     return true;
+}
+
+bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx), void *ctx)
+{
+    if (!set_out()) {
+        return false;
+    }
+    the_world.muted = true;
+    bool came_back = call(fn, ctx);
+    go_back(doubted.before);
+    free(doubted.before);
+    return came_back;
 }
 
 static bool same_block(int block, const unsigned char *now, size_t now_size, const unsigned char *then,
@@ -157,9 +200,9 @@ static enum event_offence find_reason(uint64_t events, unsigned char paint)
         enum event_offence offence;
     } REASONS[] = {{PAINT_LENT, EVENT_OFFENCE_LENT}, {PAINT_FREED, EVENT_OFFENCE_STALE}};
     enum event_offence offence = EVENT_OFFENCE_UNSET;
-    static struct world world;
+    static struct aside world;
     struct arena_image *after = arena_save(&the_world.arena);
-    world = the_world;
+    keep(&world);
     fakezk_keep(1);
     for (size_t i = 0; after != NULL && i < sizeof REASONS / sizeof REASONS[0]; i++) {
         go_back(doubted.before);
@@ -170,7 +213,7 @@ static enum event_offence find_reason(uint64_t events, unsigned char paint)
         }
         free(result.image);
     }
-    the_world = world;
+    put_back(&world);
     fakezk_put_back(1);
     free(after);
     return offence;

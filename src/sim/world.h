@@ -174,6 +174,9 @@ void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 
 bool guard_is_set(void);
 
+/* fn(ctx), of which nothing stays. False if it did not come back, or there is no guard. */
+bool guard_rehearse(void (*fn)(void *ctx), void *ctx);
+
 /* ---- twice.c: reads of memory that is not to be read ---- */
 
 void twice_begin(void);
@@ -184,6 +187,8 @@ bool twice_before(int process, bool (*call)(void (*fn)(void *ctx), void *ctx), v
                   void *ctx);
 /* To be called behind the step: the offence if it makes a difference, otherwise EVENT_OFFENCES. */
 enum event_offence twice_behind(void);
+/* Does something of which nothing stays, and of which nobody is told. False if it did not come back, or memory is short. */
+bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx), void *ctx);
 /* To be called instead behind a step that has not come back; `twice` says whether it was done twice. */
 void twice_drop(bool twice);
 /* Adds an event up. */
@@ -249,6 +254,12 @@ size_t zones_size(int p, const void *memory, enum heap_owner owner);
 
 /* True if all that is not the recipe's is as it was. Otherwise the offence is told, and the process is to be given up. */
 bool zones_are_whole(int p);
+
+/* How many blocks are allocated that are not ours, and their bytes. */
+struct heap_use {
+    uint32_t blocks, bytes;
+};
+struct heap_use zones_use(int p);
 
 /* Memory that is not to be read, which holds another byte than its own, `paint`, in steps that are done twice. */
 enum {

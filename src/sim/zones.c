@@ -25,11 +25,11 @@
 #define FREED 0xdd /* as a pointer it is no address, as a number it is negative */
 #define FRESH 0xbe
 #define FRESH_WORD 0xbebebebeu
-#define ZONE_BYTES 64u
-#define CHUNK_ZONE_BYTES 32u
-#define TAIL_BYTES 256u
-#define REST_BYTES 4096u
-#define STACK_BYTES 4096u
+#define ZONE_BYTES 32u
+#define CHUNK_ZONE_BYTES 16u
+#define TAIL_BYTES 128u
+#define REST_BYTES 1024u
+#define STACK_BYTES 2048u
 
 struct chunk {
     uint32_t size;  /* with this head and the zone; a multiple of 16 */
@@ -249,6 +249,22 @@ size_t zones_size(int p, const void *memory, enum heap_owner owner)
     return at != 0 ? chunk_at(heap, at)->asked : 0;
 }
 
+struct heap_use zones_use(int p)
+{
+    struct heap *heap = heap_at(p);
+    struct heap_use use = {0};
+    uint32_t next;
+    for (uint32_t at = heap->start; at != 0 && at < end_of(heap) && (next = next_of(heap, at)) != 0;
+         at = next) {
+        const struct chunk *chunk = chunk_at(heap, at);
+        if (chunk->owner == HEAP_ENV || chunk->owner == HEAP_MALLOC) {
+            use.blocks++;
+            use.bytes += chunk->asked;
+        }
+    }
+    return use;
+}
+
 /* Joins neighbours that are free; gives the end back. */
 static void merge(int p)
 {
@@ -308,8 +324,9 @@ static bool state_is_whole(struct heap *heap)
     bool head = heap->state_size == the_world.options.recipe->state_size && heap->start == start &&
                 heap->head.reserved == 0 && heap->head.used % 8 == 0 &&
                 heap->head.used >= start + TAIL_BYTES && heap->head.used <= HEAP_BYTES;
-    return head && all_are(byte_at(heap, sizeof *heap), ZONE_BYTES, ZONE) &&
-           all_are(byte_at(heap, STATE_AT) + heap->state_size, start - STATE_AT - heap->state_size, ZONE);
+    return head && all_are(byte_at(heap, sizeof *heap), ZONE_BYTES, byte_of(ZONE)) &&
+           all_are(byte_at(heap, STATE_AT) + heap->state_size, start - STATE_AT - heap->state_size,
+                   byte_of(ZONE));
 }
 
 /* What is wrong with the chunks and the tail, EVENT_OFFENCES if nothing is. */
@@ -326,7 +343,7 @@ static enum event_offence chunks_are_wrong(struct heap *heap)
         }
         at = next;
     }
-    if (!all_are(byte_at(heap, at), TAIL_BYTES, FREED)) {
+    if (!all_are(byte_at(heap, at), TAIL_BYTES, byte_of(FREED))) {
         return EVENT_OFFENCE_FREED;
     }
     uint32_t rest = HEAP_BYTES - heap->head.used;
@@ -387,13 +404,14 @@ void zones_paint(int p)
     fill(byte_at(heap, at), TAIL_BYTES, FREED);
 }
 
-__attribute__((noinline, no_sanitize("address", "undefined", "thread"))) void zones_paint_stack(void)
+__attribute__((noinline)) void zones_paint_stack(void)
 {
-    volatile uint64_t below[STACK_BYTES / sizeof(uint64_t)];
-    uint64_t word = 0x0101010101010101u * byte_of(FRESH);
-    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
-        below[i] = word;
-    }
+    unsigned char below[STACK_BYTES];
+    memset(below, byte_of(FRESH), sizeof below);
+    __asm__ volatile(""
+                     :
+                     : "r"(below)
+                     : "memory"); /* nobody reads it: without this it would not be written */
 }
 
 static bool same_bytes(const unsigned char *now, const unsigned char *painted, size_t size,
