@@ -206,6 +206,9 @@ void world_set_observer(struct world *world, world_observer observer, void *ctx)
 enum world_doubt { WORLD_DOUBT_FEW, WORLD_DOUBT_FIRST, WORLD_DOUBT_ALL };
 void world_doubt(struct world *world, enum world_doubt doubt);
 
+/* True if its recipe comes from a shared object: it may be to blame for what else would be ours. */
+bool world_is_guarded(const struct world *world);
+
 /* Starts the processes with autostart. Call once after open or reset, with the observer in place. */
 void world_begin(struct world *world);
 

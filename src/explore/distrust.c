@@ -10,12 +10,14 @@ static void label_of(struct search *search, const struct action *action, char la
     world_label(search->run->world, action, label);
 }
 
-static bool doubt_marks(struct search *search, const struct world_image *before, const char *label)
+static bool doubt_marks(struct search *search, const struct world_image *before, const char *label,
+                        uint64_t depth)
 {
     char block[WORLD_LABEL_MAX];
     if (!world_unmarked_write(search->run->world, before, block)) {
         return true;
     }
+    search->wrong_step = depth;
     snprintf(search->wrong, sizeof search->wrong, "'%s' wrote to %s, which nobody had marked", label, block);
     return false;
 }
@@ -29,8 +31,9 @@ static uint64_t do_step(struct search *search, const struct action *action, uint
     return world_fingerprint(search->run->world);
 }
 
-static bool ends_elsewhere(struct search *search, const char *label, const char *how)
+static bool ends_elsewhere(struct search *search, uint64_t depth, const char *label, const char *how)
 {
+    search->wrong_step = depth;
     snprintf(search->wrong, sizeof search->wrong,
              "'%s' ends in another state %s: it depends on something outside the world", label, how);
     return false;
@@ -41,7 +44,7 @@ static bool doubt_unread(struct search *search, const struct action *action, uin
                          const char *label, uint64_t expected)
 {
     return !world_drop_unread(search->run->world, action) || do_step(search, action, depth) == expected ||
-           ends_elsewhere(search, label, "if its list lacks names that the recipe does not look at");
+           ends_elsewhere(search, depth, label, "if its list lacks names that the recipe does not look at");
 }
 
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected)
@@ -56,13 +59,13 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
     struct check_stats stats = search->run->stats;
     run_do(search->run, action, depth);
     search->run->stats = stats;
-    bool right = doubt_marks(search, before, label);
+    bool right = doubt_marks(search, before, label, depth);
     if (right && world_fingerprint(world) != expected) {
-        right = ends_elsewhere(search, label, "than is remembered");
+        right = ends_elsewhere(search, depth, label, "than is remembered");
     }
     world_restore(world, before);
     if (right && do_step(search, action, depth) != expected) {
-        right = ends_elsewhere(search, label, "when it is done again");
+        right = ends_elsewhere(search, depth, label, "when it is done again");
     }
     world_restore(world, before);
     right = right && doubt_unread(search, action, depth, label, expected);
@@ -104,6 +107,7 @@ static bool doubt_pair(struct search *search, const struct world_image *image, c
     }
     char label[WORLD_LABEL_MAX];
     world_restore(search->run->world, image);
+    search->wrong_step = depth;
     label_of(search, first, label);
     int size = snprintf(search->wrong, sizeof search->wrong,
                         "it makes a difference whether '%s' goes before '", label);
@@ -148,6 +152,7 @@ bool distrust_path(struct search *search, const struct action *path, uint64_t le
     search->run->stats = stats;
     bool same = world_fingerprint(world) == here;
     if (!same) {
+        search->wrong_step = length;
         snprintf(search->wrong, sizeof search->wrong,
                  "a state at depth %llu is another one when it is reached from the start",
                  (unsigned long long)length);

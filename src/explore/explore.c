@@ -13,6 +13,7 @@
 #include "scenario/counts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -387,6 +388,20 @@ static void doubt_bits(struct search *search)
     }
 }
 
+/* A search whose steps cannot be done again has been wrong itself, or was given a recipe that is no function of its state. */
+static void say_wrong(const struct search *search, struct outcome *outcome)
+{
+    if (search->wrong_step == 0 || !world_is_guarded(search->run->world)) {
+        outcome_say(outcome, "  the search is wrong: %s\n", search->wrong);
+        return;
+    }
+    outcome_say(
+        outcome,
+        "  the recipe is not deterministic: two runs of the same steps differ at step %llu (%s); a read of "
+        "uninitialised memory? try valgrind (docs/your-own-recipe.md)\n",
+        (unsigned long long)search->wrong_step, search->wrong);
+}
+
 /* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
@@ -410,7 +425,7 @@ static void conclude(struct search *search, struct outcome *outcome)
     search->counts->expected_omissions = expected_omissions(search);
     if (search->wrong[0] != 0) {
         outcome->verdict = VERDICT_ERROR;
-        outcome_say(outcome, "  the search is wrong: %s\n", search->wrong);
+        say_wrong(search, outcome);
         return;
     }
     if (search->violated && search->path == NULL && search->path_length > 0) {
@@ -420,8 +435,10 @@ static void conclude(struct search *search, struct outcome *outcome)
     }
     if (search->violated && !search->circles && !show_again(search)) {
         outcome->verdict = VERDICT_ERROR;
-        outcome_say(outcome,
-                    "  a violation was found that its own run does not show again: the search is wrong\n");
+        snprintf(search->wrong, sizeof search->wrong,
+                 "a violation was found that its own run does not show again");
+        search->wrong_step = world_is_guarded(run->world) ? run->steps + 1 : 0;
+        say_wrong(search, outcome);
         return;
     }
     for (int i = 0; search->violated && !search->circles && i < CHECK_PROPERTIES_MAX; i++) {

@@ -77,6 +77,7 @@ static bool build(struct live *live, const struct explore_options *options)
     live->outer->counts->live_bytes += live->counts.waiting_bytes;
     if (!built && search->wrong[0] != 0) {
         memcpy(live->outer->wrong, search->wrong, sizeof search->wrong);
+        live->outer->wrong_step = search->wrong_step;
     } else if (!built) {
         give_up(live, search->limit != NULL ? search->limit : "the search ended early");
     }

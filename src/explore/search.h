@@ -44,6 +44,7 @@ struct search {
 
     /* How it ended. */
     char wrong[2 * WORLD_LABEL_MAX + 128]; /* what the search found wrong with itself; empty = nothing */
+    uint64_t wrong_step;                   /* number of the step that shows it; 0 = it is not about a step */
     bool violated;
     const char *limit;   /* what was reached first, NULL = nothing */
     struct action *path; /* from the first state to the violation; owned */

@@ -49,6 +49,7 @@ struct share {
     bool violated, path_rests;
     const char *limit;
     char wrong[sizeof((struct search *)0)->wrong];
+    uint64_t wrong_step;
     uint64_t path_length;
     struct share_piece piece[PIECES_MAX];
     struct action path[PATH_MAX_ACTIONS];
@@ -288,6 +289,7 @@ static void tell_end(struct share *share, const struct search *search)
     pthread_mutex_lock(&share->mutex);
     if (search->wrong[0] != 0) {
         memcpy(share->wrong, search->wrong, sizeof share->wrong);
+        share->wrong_step = search->wrong_step;
     } else if (search->violated && !share->violated && search->path_length <= PATH_MAX_ACTIONS) {
         share->violated = true;
         share->path_rests = search->path_rests;
@@ -446,6 +448,7 @@ static void conclude(struct search *search)
     search->violated = share->violated;
     search->path_rests = share->path_rests;
     memcpy(search->wrong, share->wrong, sizeof search->wrong);
+    search->wrong_step = share->wrong_step;
     search->limit = share->violated ? NULL : share->limit;
     for (int w = 0; w < share->workers; w++) {
         search_merge_stats(&search->run->stats, &share->member[w].stats);

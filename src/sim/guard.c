@@ -105,13 +105,28 @@ static void check_memory(int p)
     }
 }
 
-/* The step with other bytes in memory that is not to be read: nothing of it stays. */
-static bool call_quietly(void (*fn)(void *ctx), void *ctx)
+/* A read of what is not to be read. */
+static void tell_read(int p, enum event_offence read)
+{
+    if (read != EVENT_OFFENCES) {
+        world_tell_offence(p, read, NULL);
+    }
+}
+
+/* fn(ctx), called from one place: each run of a step begins at one depth of the stack, whose addresses make no difference then. */
+static __attribute__((noinline)) bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence,
+                                           const char **where)
+{
+    calls++;
+    return guard->call(fn, ctx, offence, where);
+}
+
+/* The same, of which nothing stays. */
+static bool call_aside(void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence;
     const char *where;
-    calls++;
-    bool came_back = guard->call(fn, ctx, &offence, &where);
+    bool came_back = call(fn, ctx, &offence, &where);
     (void)guard->changed(&where);
     return came_back;
 }
@@ -128,27 +143,36 @@ static void bury_aborted(void)
 
 bool guard_rehearse(void (*fn)(void *ctx), void *ctx)
 {
-    return the_world.zoned && twice_rehearse(call_quietly, fn, ctx);
+    return the_world.zoned && twice_rehearse(call_aside, fn, ctx);
 }
 
 static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;
     const char *where = NULL;
-    bool twice = the_world.zoned && twice_is_due(kind) && twice_before(process, call_quietly, fn, ctx);
-    calls++;
+    bool twice = the_world.zoned && twice_is_due(kind) && twice_prepare(process);
+    while (twice && twice_next()) {
+        bool came_back = call(fn, ctx, &offence, &where);
+        (void)guard->changed(&where);
+        twice_end(came_back);
+    }
     the_world.entered = false;
-    if (!guard->call(fn, ctx, &offence, &where)) {
+    if (!call(fn, ctx, &offence, &where)) {
         twice_drop(twice);
         give_up(process, offence, where);
         return;
     }
-    enum event_offence read = twice ? twice_behind() : EVENT_OFFENCES;
-    if (read != EVENT_OFFENCES) {
-        world_tell_offence(process, read, NULL);
-    }
     if (guard->changed(&where)) {
         world_tell_offence(process, EVENT_OFFENCE_GLOBAL, where);
+    }
+    if (twice) {
+        twice_compare();
+        while (twice_next_reason()) {
+            bool came_back = call(fn, ctx, &offence, &where);
+            (void)guard->changed(&where);
+            twice_end_reason(came_back);
+        }
+        tell_read(process, twice_verdict());
     }
     check_memory(process);
 }

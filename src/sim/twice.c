@@ -50,14 +50,27 @@ static uint64_t steps;
 
 static struct {
     int process;
-    bool (*call)(void (*fn)(void *ctx), void *ctx);
-    void (*fn)(void *ctx);
-    void *ctx;
     struct arena_image *before;
-    unsigned char compared; /* what such memory held in the run that is compared */
-    struct aside world;
+    struct aside world; /* before, too */
+    int run;            /* the present one with painted memory */
     struct result painted[PAINTS_COUNT];
+
+    /* Once the step has been done. */
+    uint64_t events;
+    enum event_offence offence; /* EVENT_OFFENCES: the runs do not differ */
+    unsigned char paint;        /* of the run that differs */
+    size_t reason;              /* the present one of REASONS */
+    struct arena_image *after;
+    struct aside world_after;
 } doubted;
+
+/* Which memory makes the difference, if one of these alone does. */
+static const struct {
+    unsigned painted;
+    enum event_offence offence;
+} REASONS[] = {{PAINT_LENT, EVENT_OFFENCE_LENT}, {PAINT_FREED, EVENT_OFFENCE_STALE}};
+
+#define REASONS_COUNT (sizeof REASONS / sizeof REASONS[0])
 
 void twice_begin(void)
 {
@@ -111,11 +124,11 @@ static void go_back(const struct arena_image *image)
     fakezk_lend(0);
 }
 
-static struct result do_painted(unsigned painted, unsigned char paint)
+/* What is done from now on is done with painted memory. */
+static void paint(unsigned painted, unsigned char byte)
 {
-    struct result result = {0};
     the_world.painted = (uint8_t)painted;
-    the_world.paint = paint;
+    the_world.paint = byte;
     the_world.muted = the_world.sums = true;
     the_world.event_sum = 0;
     if (doubted.process < the_world.options.processes) {
@@ -124,11 +137,12 @@ static struct result do_painted(unsigned painted, unsigned char paint)
     if ((painted & PAINT_LENT) != 0) {
         fakezk_lend(1);
     }
-    result.came_back = doubted.call(doubted.fn, doubted.ctx);
-    result.events = the_world.event_sum;
-    result.image = arena_save(&the_world.arena);
-    go_back(doubted.before);
-    return result;
+}
+
+static struct result result_of(bool came_back)
+{
+    return (struct result){
+        .image = arena_save(&the_world.arena), .events = the_world.event_sum, .came_back = came_back};
 }
 
 /* Keeps what the step begins with. False if memory is short. */
@@ -143,23 +157,31 @@ static bool set_out(void)
     return true;
 }
 
-bool twice_before(int process, bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx),
-                  void *ctx)
+bool twice_prepare(int process)
 {
     doubted.process = process;
-    doubted.call = call;
-    doubted.fn = fn;
-    doubted.ctx = ctx;
-    if (!set_out()) {
-        return false;
-    }
-    for (int i = 0; i < PAINTS_COUNT; i++) {
-        bool turn = the_world.doubt == WORLD_DOUBT_ALL || steps % PAINTS_COUNT == (unsigned)i;
-        doubted.painted[i] = turn ? do_painted(PAINT_ALL, PAINTS[i]) : (struct result){0};
+    doubted.run = 0;
+    memset(doubted.painted, 0, sizeof doubted.painted);
+    return set_out();
+}
+
+bool twice_next(void)
+{
+    for (; doubted.run < PAINTS_COUNT; doubted.run++) {
+        if (the_world.doubt == WORLD_DOUBT_ALL || steps % PAINTS_COUNT == (unsigned)doubted.run) {
+            paint(PAINT_ALL, PAINTS[doubted.run]);
+            return true;
+        }
     }
     the_world.sums = true;
     the_world.event_sum = 0;
-    return true;
+    return false;
+}
+
+void twice_end(bool came_back)
+{
+    doubted.painted[doubted.run++] = result_of(came_back);
+    go_back(doubted.before);
 }
 
 bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx), void *ctx)
@@ -171,6 +193,7 @@ bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(v
     bool came_back = call(fn, ctx);
     go_back(doubted.before);
     free(doubted.before);
+    doubted.before = NULL;
     return came_back;
 }
 
@@ -182,41 +205,55 @@ static bool same_block(int block, const unsigned char *now, size_t now_size, con
     }
     bool memory =
         doubted.process < the_world.options.processes && block == the_world.heap_block[doubted.process];
-    return memory && now_size == then_size && zones_same(now, then, now_size, doubted.compared);
+    return memory && now_size == then_size && zones_same(now, then, now_size, doubted.paint);
 }
 
-static bool same(const struct result *result, uint64_t events, unsigned char paint)
+static bool same(const struct result *result)
 {
-    doubted.compared = paint;
-    return result->image == NULL || (result->came_back && result->events == events &&
+    return result->image == NULL || (result->came_back && result->events == doubted.events &&
                                      arena_first_other(&the_world.arena, result->image, same_block) < 0);
 }
 
-/* Which of such memory makes the difference. */
-static enum event_offence find_reason(uint64_t events, unsigned char paint)
+void twice_compare(void)
 {
-    static const struct {
-        unsigned paint;
-        enum event_offence offence;
-    } REASONS[] = {{PAINT_LENT, EVENT_OFFENCE_LENT}, {PAINT_FREED, EVENT_OFFENCE_STALE}};
-    enum event_offence offence = EVENT_OFFENCE_UNSET;
-    static struct aside world;
-    struct arena_image *after = arena_save(&the_world.arena);
-    keep(&world);
-    fakezk_keep(1);
-    for (size_t i = 0; after != NULL && i < sizeof REASONS / sizeof REASONS[0]; i++) {
-        go_back(doubted.before);
-        struct result result = do_painted(REASONS[i].paint, paint);
-        arena_restore(&the_world.arena, after);
-        if (offence == EVENT_OFFENCE_UNSET && !same(&result, events, paint)) {
-            offence = REASONS[i].offence;
+    doubted.events = the_world.event_sum;
+    doubted.offence = EVENT_OFFENCES;
+    doubted.after = NULL;
+    doubted.reason = 0;
+    the_world.sums = false;
+    for (int i = 0; i < PAINTS_COUNT && doubted.offence == EVENT_OFFENCES; i++) {
+        doubted.paint = PAINTS[i];
+        if (!same(&doubted.painted[i])) {
+            doubted.offence = EVENT_OFFENCE_UNSET;
+            doubted.after = arena_save(&the_world.arena);
+            keep(&doubted.world_after);
+            fakezk_keep(1);
         }
-        free(result.image);
     }
-    put_back(&world);
+}
+
+bool twice_next_reason(void)
+{
+    if (doubted.after == NULL || doubted.offence != EVENT_OFFENCE_UNSET || doubted.reason == REASONS_COUNT) {
+        return false;
+    }
+    go_back(doubted.before);
+    paint(REASONS[doubted.reason].painted, doubted.paint);
+    return true;
+}
+
+void twice_end_reason(bool came_back)
+{
+    struct result result = result_of(came_back);
+    fakezk_lend(0);
+    arena_restore(&the_world.arena, doubted.after);
+    put_back(&doubted.world_after);
     fakezk_put_back(1);
-    free(after);
-    return offence;
+    if (!same(&result)) {
+        doubted.offence = REASONS[doubted.reason].offence;
+    }
+    doubted.reason++;
+    free(result.image);
 }
 
 static void forget(void)
@@ -226,6 +263,8 @@ static void forget(void)
         free(doubted.painted[i].image);
     }
     free(doubted.before);
+    free(doubted.after);
+    doubted.before = doubted.after = NULL;
 }
 
 void twice_drop(bool twice)
@@ -235,16 +274,8 @@ void twice_drop(bool twice)
     }
 }
 
-enum event_offence twice_behind(void)
+enum event_offence twice_verdict(void)
 {
-    uint64_t events = the_world.event_sum;
-    the_world.sums = false;
-    enum event_offence offence = EVENT_OFFENCES;
-    for (int i = 0; i < PAINTS_COUNT && offence == EVENT_OFFENCES; i++) {
-        if (!same(&doubted.painted[i], events, PAINTS[i])) {
-            offence = find_reason(events, PAINTS[i]);
-        }
-    }
     forget();
-    return offence;
+    return doubted.offence;
 }

@@ -234,6 +234,11 @@ void world_doubt(struct world *world, enum world_doubt doubt)
     world->doubt = doubt;
 }
 
+bool world_is_guarded(const struct world *world)
+{
+    return world->zoned;
+}
+
 void world_begin(struct world *world)
 {
     twice_begin();

@@ -182,11 +182,18 @@ bool guard_rehearse(void (*fn)(void *ctx), void *ctx);
 void twice_begin(void);
 /* Whether the next step, of this kind, is to be done twice. */
 bool twice_is_due(uint32_t kind);
-/* To be called before the step: does it with other bytes in such memory, and goes back. False if memory is short. */
-bool twice_before(int process, bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx),
-                  void *ctx);
-/* To be called behind the step: the offence if it makes a difference, otherwise EVENT_OFFENCES. */
-enum event_offence twice_behind(void);
+/* To be called before the step, of this process. False if memory is short. */
+bool twice_prepare(int process);
+/* True if the step is now to be done with other bytes in such memory. What it has done is undone by twice_end(). */
+bool twice_next(void);
+void twice_end(bool came_back);
+/* To be called behind the step. */
+void twice_compare(void);
+/* True if the step is now to be done once more, to find out why. What it has done is undone by twice_end_reason(). */
+bool twice_next_reason(void);
+void twice_end_reason(bool came_back);
+/* The offence if the runs differ, otherwise EVENT_OFFENCES. */
+enum event_offence twice_verdict(void);
 /* Does something of which nothing stays, and of which nobody is told. False if it did not come back, or memory is short. */
 bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx), void *ctx);
 /* To be called instead behind a step that has not come back; `twice` says whether it was done twice. */
