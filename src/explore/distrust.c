@@ -146,11 +146,15 @@ bool distrust_path(struct search *search, const struct action *path, uint64_t le
         return true;
     }
     world_restore(world, search->start);
-    for (uint64_t i = 0; i < length; i++) {
-        run_do(search->run, &path[i], i + 1);
+    bool same = true;
+    for (uint64_t i = 0; same && i < length; i++) {
+        same = world_enabled(world, &path[i]);
+        if (same) {
+            run_do(search->run, &path[i], i + 1);
+        }
     }
     search->run->stats = stats;
-    bool same = world_fingerprint(world) == here;
+    same = same && world_fingerprint(world) == here;
     if (!same) {
         search->wrong_step = length;
         snprintf(search->wrong, sizeof search->wrong,
