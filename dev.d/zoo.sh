@@ -94,7 +94,8 @@ zoo_page()
 
 Each recipe in [tests/canary](../tests/canary) is a bug that a published lock recipe has had; its file tells the story. The
 standard suite (`lockstep check --suite`, with searches of at most 100,000 states) is run with each of them, and with each mended
-(`-DFIXED`), which passes all of it and small worlds of 300,000 states behind it.
+(`-DFIXED`), which passes all of it and small worlds of 300,000 states behind it. `m01` to `m08` are no published bugs: they are errors of memory, one of each kind, around a recipe that
+makes none ([memory.c](../tests/canary/memory/memory.c)).
 This page is written by `./dev zoo --rewrite`, and `./dev test --full` compares it with what it finds.
 
 ## By property
@@ -112,7 +113,7 @@ TEXT
     cat <<'TEXT'
 
 Properties that are not here, or catch nothing alone, each have a recipe of src/broken that they catch (`lockstep list recipes`):
-`no_stale_effect` judges tokens and writes, which these recipes do right; `contract_is_kept` is about crashes and the like. What waits in vain
+`no_stale_effect` judges tokens and writes, which these recipes do right; `contract_is_kept` is about memory, crashes and the like. What waits in vain
 is seen twice, at rest (`no_lost_wakeup`) and in circles (`can_always_be_served`, `served_under_weak_fairness`, `bounded_work`): the
 latter two see what never comes to rest. A node that is left over (`no_orphan_node`) sooner or later stands before somebody.
 TEXT
