@@ -10,8 +10,9 @@
  * The caller allocates the struct, keeps it where it is, and treats its fields as private. All functions may
  * be called from any thread. Callbacks run with no lock held, one at a time per session, on the thread that
  * caused them (the client's completion thread, a timer's, or one that is inside a call of this library) or on
- * another that is just delivering; they may call everything but the functions that are marked as blocking,
- * which return LS_EDEADLK there.
+ * another that is just delivering. A thread that is delivering goes on until nothing is queued; one inside a blocking
+ * acquire, release or request to revoke leaves that to a timer's thread, and comes back when its own answer is
+ * there. Callbacks may call everything but the functions that are marked as blocking, which return LS_EDEADLK there.
  *
  * Fork: a child must use and close none of the objects that it has inherited; it opens its own. Signals:
  * nothing here may be called in a signal handler; a signal ends no blocking call. Threads that may be inside a
@@ -187,7 +188,8 @@ struct ls_session {
     struct ls_stamp failing;   /* since when attempts fail */
     struct ls_timer reopen_timer;
     struct ls_timer retry_timer;
-    struct ls_timer create_timer; /* claims that were set aside */
+    struct ls_timer create_timer;   /* claims that were set aside */
+    struct ls_timer delivery_timer; /* what blocking calls leave to be delivered */
     struct ls_timer janitor_timer;
     struct ls_timer fresh_timer;
     int32_t requested_ms;      /* the timeout that every handle asks for */

@@ -33,7 +33,7 @@ int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms)
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
     rc = lock_mutex_acquire(mutex, ls_env_self(env), timeout_ms, &call);
-    lock_queue_deliver(session);
+    lock_queue_hand_over(session);
     if (rc == LS_OK)
         rc = wait_for(env, &call);
     ls_env_waiter_close(env, &call.waiter);
@@ -56,7 +56,7 @@ int ls_mutex_release(struct ls_mutex *mutex)
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
     rc = lock_mutex_release(mutex, ls_env_self(env), &call);
-    lock_queue_deliver(session);
+    lock_queue_hand_over(session);
     if (rc == LS_OK)
         rc = wait_for(env, &call);
     ls_env_waiter_close(env, &call.waiter);

@@ -272,6 +272,10 @@ void lock_queue_note(struct lock_claim *claim, uint8_t note);
  * nothing if a thread is already at it. Claims may be freed meanwhile. */
 void lock_queue_deliver(struct ls_session *session);
 
+/* The same for a blocking call. Its thread calls nobody back, or it would go on with others' callbacks when its own answer
+ * is there: a timer's thread does. Without memory for the timer it delivers after all. */
+void lock_queue_hand_over(struct ls_session *session);
+
 /* Sleeps while holds(about) is true. */
 void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about);
 

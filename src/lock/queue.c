@@ -235,14 +235,23 @@ static bool anything(const struct ls_session *session)
            lock_telemetry_waiting(session);
 }
 
-void lock_queue_deliver(struct ls_session *session)
+/* What each entry into the session ends with. True if this thread is to see to the queue. */
+static bool leave(struct ls_session *session)
 {
-    struct ls_env *env = session->env;
     lock_janitor_arm(session);
     lock_session_unclaimed(session);
     if (session->ending)
         lock_queue_wake(session);
-    if (session->delivering || !anything(session))
+    return !session->delivering && anything(session);
+}
+
+void lock_queue_deliver(struct ls_session *session)
+{
+    struct ls_env *env = session->env;
+    bool to_do = leave(session);
+    if (!session->delivering)
+        ls_env_timer_stop(env, &session->delivery_timer); /* all that was handed over is delivered here */
+    if (!to_do)
         return;
     /* A blocking call from a callback would wait for an answer that this very thread has to deliver. */
     bool bracket = !ls_env_in_callback(env);
@@ -257,6 +266,20 @@ void lock_queue_deliver(struct ls_session *session)
     if (bracket)
         ls_env_callback_leave(env);
     lock_queue_wake(session);
+}
+
+static void on_delivery_timer(void *context)
+{
+    lock_queue_deliver(context);
+}
+
+void lock_queue_hand_over(struct ls_session *session)
+{
+    if (!leave(session) || session->delivery_timer.armed)
+        return;
+    if (ls_env_timer_start(session->env, &session->delivery_timer, "delivery-timer", 0, on_delivery_timer,
+                           session))
+        lock_queue_deliver(session);
 }
 
 void lock_queue_wake(struct ls_session *session)

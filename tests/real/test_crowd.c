@@ -145,12 +145,79 @@ static void a_create_that_breaks_the_link_spares_the_others(void **state)
     client_close(&client);
 }
 
+/* ---- a blocking call beside others' callbacks ---- */
+
+enum { OTHERS = 10, CALLBACK_MS = 300 };
+
+static struct client rival; /* holds the lock that the others wait for */
+static pthread_t releaser;
+static int others_done;
+static int others_in_call; /* callbacks of others on the thread of the blocking call */
+
+static void work_long(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
+{
+    others_in_call += pthread_equal(pthread_self(), releaser);
+    assert_int_equal(outcome->rc, LS_OK);
+    assert_int_equal(ls_mutex_release_start(mutex, owner), LS_OK);
+    pause_ms(CALLBACK_MS); /* the next one is granted the lock meanwhile */
+    __atomic_add_fetch(&others_done, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The line of our release: the others are served from now on. */
+static void let_others_in(struct ls_log *log, enum ls_log_level level, const char *text)
+{
+    (void)level;
+    if (!log->user || !strstr(text, "/crowd/ours") || !strstr(text, "gives the lock back"))
+        return;
+    log->user = NULL;
+    assert_int_equal(ls_mutex_release_start(&rival.mutex, 1), LS_OK);
+    pause_ms(100);
+}
+
+static void a_release_comes_back_when_its_answer_is_there(void **state)
+{
+    (void)state;
+    static struct ls_log log = {.write = let_others_in, .level = LS_LOG_DEBUG};
+    static const struct ls_session_options session_options = {.log = &log};
+    static const struct ls_mutex_ops long_ops = {.on_done = work_long};
+    static const struct ls_mutex_options long_options = {.ops = &long_ops};
+    struct client client;
+    struct ls_mutex theirs;
+    releaser = pthread_self();
+    client_open(&rival, "/crowd/theirs", NULL);
+    assert_int_equal(ls_mutex_acquire_start(&rival.mutex, 1, -1), LS_OK);
+    WAIT_UNTIL(ls_mutex_held_by(&rival.mutex, 1));
+    assert_int_equal(ls_env_pthread_open(&client.env), LS_OK);
+    assert_int_equal(ls_session_init(&client.session, client.env, server(), TIMEOUT_MS, &session_options),
+                     LS_OK);
+    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/crowd/ours", NULL), LS_OK);
+    assert_int_equal(ls_mutex_init(&theirs, &client.session, "/crowd/theirs", &long_options), LS_OK);
+    assert_int_equal(ls_session_start(&client.session), LS_OK);
+    assert_int_equal(ls_mutex_acquire(&client.mutex, PATIENCE_MS), LS_OK);
+    for (uint64_t owner = 1; owner <= OTHERS; owner++)
+        assert_int_equal(ls_mutex_acquire_start(&theirs, owner + 1000000000000, -1), LS_OK);
+    pause_ms(500);
+    log.user = &log;
+    int64_t began_ms = now_ms();
+    assert_int_equal(ls_mutex_release(&client.mutex), LS_OK);
+    int64_t took_ms = now_ms() - began_ms;
+    WAIT_UNTIL(__atomic_load_n(&others_done, __ATOMIC_SEQ_CST) == OTHERS);
+    print_message("the release took %d ms\n", (int)took_ms);
+    assert_null(log.user);
+    assert_true(took_ms < CALLBACK_MS);
+    assert_int_equal(others_in_call, 0);
+    assert_int_equal(ls_mutex_close(&theirs), LS_OK);
+    client_close(&client);
+    client_close(&rival);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_acquire_costs_the_same_for_any_number_of_owners),
         cmocka_unit_test(a_session_at_its_limit_outlives_a_broken_link),
         cmocka_unit_test(a_create_that_breaks_the_link_spares_the_others),
+        cmocka_unit_test(a_release_comes_back_when_its_answer_is_there),
     };
     zoo_set_debug_level((ZooLogLevel)0);
     return cmocka_run_group_tests(tests, NULL, NULL);
