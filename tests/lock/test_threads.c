@@ -42,6 +42,7 @@ struct program {
     void (*thread[THREADS])(void); /* of ONE and TWO; the closer waits for them, then closes everything */
     bool foreign;       /* somebody else stands first in line, and goes away when nothing else happens */
     bool expires, cuts; /* faults that may happen once */
+    bool logs;          /* each acquire and release writes lines, which are callbacks */
     bool shared; /* threads may be in the critical section together: the session is closed under them */
 };
 
@@ -51,13 +52,15 @@ static struct {
     struct ls_session session;
     struct ls_session_listener listener;
     struct ls_mutex mutex;
-    int inside;        /* threads in the critical section */
-    int losses;        /* that were told */
-    bool closed;       /* no callback may come any more */
-    bool closing;      /* the mutex is being closed */
-    bool shut;         /* and is closed: none of its callbacks may come any more */
-    int rounds;        /* of an owner that asks again and again */
-    int surveys;       /* that have not been answered */
+    struct ls_log log;
+    bool calling[THREADS]; /* in a blocking acquire or release */
+    int inside;            /* threads in the critical section */
+    int losses;            /* that were told */
+    bool closed;           /* no callback may come any more */
+    bool closing;          /* the mutex is being closed */
+    bool shut;             /* and is closed: none of its callbacks may come any more */
+    int rounds;            /* of an owner that asks again and again */
+    int surveys;           /* that have not been answered */
     bool draining;     /* a thread calls what a closed handle still owes, in place of the completion thread */
     bool foreign;      /* the foreign node stands */
     bool expired, cut; /* spent */
@@ -168,11 +171,41 @@ static void look_for_ended_calls(void)
     }
 }
 
+static int call_acquire(int timeout_ms)
+{
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = ls_mutex_acquire(&now.mutex, timeout_ms);
+    now.calling[self] = false;
+    return note(rc);
+}
+
+static void call_release(void)
+{
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = ls_mutex_release(&now.mutex);
+    now.calling[self] = false;
+    note(rc);
+}
+
+/* A blocking call comes back with its answer, whatever others are to be told. */
+static void look_who_is_called(void)
+{
+    int self = fibre_self();
+    if (now.closed) {
+        env_fibre_blame("a callback after the end of the close");
+    }
+    if (self < THREADS && now.calling[self]) {
+        env_fibre_blame("a blocking call runs a callback");
+    }
+}
+
 static void hold(int timeout_ms)
 {
-    if (note(ls_mutex_acquire(&now.mutex, timeout_ms)) == LS_OK) {
+    if (call_acquire(timeout_ms) == LS_OK) {
         work_inside();
-        note(ls_mutex_release(&now.mutex));
+        call_release();
         look_for_ended_calls();
     }
 }
@@ -347,6 +380,7 @@ static void on_participants(struct ls_mutex *mutex, void *user, int rc, const st
 /* An acquire of the asynchronous kind gives the lock back in its callback. */
 static void on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
 {
+    look_who_is_called();
     if ((owner != ASYNC && owner != AGAIN) || now.closed || now.shut) {
         env_fibre_blame("an answer that nobody waits for");
     }
@@ -373,6 +407,18 @@ static void on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outc
 static const struct ls_mutex_ops mutex_ops = {
     .on_done = on_done, .on_freed = on_freed, .on_participants = on_participants};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
+
+static void on_log(struct ls_log *log, enum ls_log_level level, const char *text)
+{
+    (void)log;
+    (void)level;
+    (void)text;
+    look_who_is_called();
+    fibre_pause();
+}
+
+static const struct ls_session_options plain = {.no_refresh = true};
+static const struct ls_session_options logged = {.no_refresh = true, .log = &now.log};
 
 static void start_async(void)
 {
@@ -575,8 +621,9 @@ static void reset(const struct program *program)
 static void open_all(void *ctx)
 {
     (void)ctx;
-    static const struct ls_session_options options = {.no_refresh = true};
-    int rc = ls_session_init(&now.session, env_fibre(), "server:2181", 4000, &options);
+    const struct ls_session_options *options = now.program->logs ? &logged : &plain;
+    now.log = (struct ls_log){.write = on_log, .level = LS_LOG_DEBUG};
+    int rc = ls_session_init(&now.session, env_fibre(), "server:2181", 4000, options);
     ls_session_listener_init(&now.listener, &session_ops);
     ls_session_listener_add(&now.session, &now.listener);
     rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, &mutex_options);
@@ -677,6 +724,9 @@ static const struct program programs[] = {
      .foreign = true,
      .shared = true},
     {.name = "a callback that calls in", .thread = {NULL, hold_once, start_async}},
+    {.name = "a log", .thread = {NULL, hold_once, hold_once}, .logs = true},
+    {.name = "a log and a callback that calls in", .thread = {NULL, hold_once, start_async}, .logs = true},
+    {.name = "a log and a close", .thread = {NULL, hold_once, close_session}, .logs = true, .shared = true},
     {.name = "an expiry", .thread = {NULL, hold_once, hold_once}, .expires = true},
     {.name = "an expiry and a deadline", .thread = {NULL, hold_once, hold_in_time}, .expires = true},
     {.name = "an expiry and a close",
