@@ -27,7 +27,7 @@ static void an_acquire_costs_the_same_for_any_number_of_owners(void **state)
     struct client client;
     assert_int_equal(ls_env_pthread_open(&client.env), LS_OK);
     assert_int_equal(ls_session_init(&client.session, client.env, "127.0.0.1:1", TIMEOUT_MS, &roomy), LS_OK);
-    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/crowd", &options), LS_OK);
+    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/limits", &options), LS_OK);
     assert_int_equal(ls_session_start(&client.session), LS_OK);
     int64_t began_ms = now_ms();
     for (uint64_t owner = 1; owner <= OWNERS; owner++)
@@ -73,7 +73,7 @@ static void a_session_at_its_limit_outlives_a_broken_link(void **state)
 {
     (void)state;
     struct client client;
-    char path[PATH_SIZE + 1] = "/crowd";
+    char path[PATH_SIZE + 1] = "/limits";
     memset(path + strlen(path), 'x', PATH_SIZE - strlen(path));
     path[PATH_SIZE] = 0;
     client_open(&client, path, &serving_options);
@@ -125,8 +125,8 @@ static void a_create_that_breaks_the_link_spares_the_others(void **state)
                      LS_OK);
     ls_session_listener_init(&listener, &session_ops);
     ls_session_listener_add(&client.session, &listener);
-    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/crowd/bad", NULL), LS_OK);
-    assert_int_equal(ls_mutex_init(&good, &client.session, "/crowd/good", NULL), LS_OK);
+    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/limits/bad", NULL), LS_OK);
+    assert_int_equal(ls_mutex_init(&good, &client.session, "/limits/good", NULL), LS_OK);
     assert_int_equal(ls_mutex_set_contents(&client.mutex, contents, TOO_MUCH), LS_OK);
     assert_int_equal(ls_session_start(&client.session), LS_OK);
     assert_int_equal(ls_mutex_acquire_start(&client.mutex, 1, -1), LS_OK);
@@ -167,7 +167,7 @@ static void work_long(struct ls_mutex *mutex, uint64_t owner, const struct ls_ou
 static void let_others_in(struct ls_log *log, enum ls_log_level level, const char *text)
 {
     (void)level;
-    if (!log->user || !strstr(text, "/crowd/ours") || !strstr(text, "gives the lock back"))
+    if (!log->user || !strstr(text, "/limits/ours") || !strstr(text, "gives the lock back"))
         return;
     log->user = NULL;
     assert_int_equal(ls_mutex_release_start(&rival.mutex, 1), LS_OK);
@@ -184,14 +184,14 @@ static void a_release_comes_back_when_its_answer_is_there(void **state)
     struct client client;
     struct ls_mutex theirs;
     releaser = pthread_self();
-    client_open(&rival, "/crowd/theirs", NULL);
+    client_open(&rival, "/limits/theirs", NULL);
     assert_int_equal(ls_mutex_acquire_start(&rival.mutex, 1, -1), LS_OK);
     WAIT_UNTIL(ls_mutex_held_by(&rival.mutex, 1));
     assert_int_equal(ls_env_pthread_open(&client.env), LS_OK);
     assert_int_equal(ls_session_init(&client.session, client.env, server(), TIMEOUT_MS, &session_options),
                      LS_OK);
-    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/crowd/ours", NULL), LS_OK);
-    assert_int_equal(ls_mutex_init(&theirs, &client.session, "/crowd/theirs", &long_options), LS_OK);
+    assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/limits/ours", NULL), LS_OK);
+    assert_int_equal(ls_mutex_init(&theirs, &client.session, "/limits/theirs", &long_options), LS_OK);
     assert_int_equal(ls_session_start(&client.session), LS_OK);
     assert_int_equal(ls_mutex_acquire(&client.mutex, PATIENCE_MS), LS_OK);
     for (uint64_t owner = 1; owner <= OTHERS; owner++)
