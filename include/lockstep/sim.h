@@ -33,6 +33,7 @@ struct event; /* lockstep/event.h */
 
 /* ---- actions ---- */
 
+/* Numbers of kinds never change: seeds, corpora and EVENT_FAULT depend on them. Each has a row in src/sim/action.c. */
 enum action_kind {
     /* What the system does by itself. */
     ACTION_APPLY,    /* server reads the next request of a process's handle:       "apply s1 a create" */
@@ -93,6 +94,46 @@ struct action {
     int32_t
         d; /* CUT: 1 = the last request read commits late; ACQUIRE, WRITE: 1 = the program goes on without the answer */
 };
+
+/* What drivers ask of a kind of action. They compare kinds for equality at most, never by order. */
+enum action_trait {
+    TRAIT_SYSTEM = 0x001, /* the system does it by itself: a step of the coordinator, a timer, the clock */
+    TRAIT_STEP = 0x002,   /* a step of the coordinator */
+    TRAIT_VERB = 0x004,   /* what a caller does; programs consist of such */
+    TRAIT_LOCK = 0x008,   /* a verb about one lock: `b` is the lock, `a` the owner */
+    TRAIT_ON_PROCESS = 0x010, /* a fault on a process, or the end of one */
+    TRAIT_ON_SERVICE = 0x020, /* a fault on the coordinator, or the end of one; its process is none */
+    TRAIT_SERVER = 0x040,     /* it happens at one server and is no process's turn: `b` is the server */
+    TRAIT_PATH = 0x080,       /* `b` is the slot of a path, see world_text() */
+    TRAIT_LINK = 0x100,       /* the link or the session of its process may change */
+    TRAIT_MOVES = 0x200,      /* a state in which it is enabled is not at rest */
+    TRAIT_FAIR = 0x400,       /* it happens some time in a fair system if it stays enabled */
+    TRAIT_HEALS = 0x800,      /* it ends a fault, whatever the budgets */
+    TRAIT_BREAKS = 0x1000,    /* a fault, with a budget or without */
+};
+
+struct action_info {
+    const char *verb;     /* its word in labels, scenarios and lists */
+    uint16_t traits;      /* enum action_trait */
+    uint8_t fault;        /* the budget that pays for it (enum world_fault) + 1; 0 = none */
+    const char *stimulus; /* a verb that enters the recipe: its name in coverage; NULL otherwise */
+};
+
+extern const struct action_info world_action_infos[ACTION_KINDS];
+
+/* True if actions of this kind have one of these traits; false for a number that is no kind. */
+static inline bool action_kind_has(unsigned kind, unsigned traits)
+{
+    return kind < ACTION_KINDS && (world_action_infos[kind].traits & traits) != 0;
+}
+
+static inline bool action_has(const struct action *action, unsigned traits)
+{
+    return action_kind_has(action->kind, traits);
+}
+
+/* The word of a kind; "unknown" for a number that is none. */
+const char *world_action_verb(int kind);
 
 /* ---- options ---- */
 
@@ -254,7 +295,7 @@ bool world_is_fault(const struct action *action);
 /* True if it is what a caller does: programs consist of such. */
 static inline bool world_is_verb(const struct action *action)
 {
-    return action->kind >= ACTION_ACQUIRE && action->kind <= ACTION_START;
+    return action_has(action, TRAIT_VERB);
 }
 
 /* True if they are one and the same: all fields are, but for whether a program goes on without the answer. */

@@ -123,37 +123,18 @@ static void on_event(void *ctx, const struct event *event)
 
 /* ---- faults ---- */
 
+/* Rows are called after the fault that pays, or else after the verb. */
 static int row_of(const struct action *action)
 {
-    switch (action->kind) {
-    case ACTION_CUT:
-        return action->d ? ROW_LATE : ROW_LOSS;
-    case ACTION_REFUSE:
-        return ROW_REFUSE;
-    case ACTION_PARTITION:
-        return ROW_PARTITION;
-    case ACTION_EXPIRE:
-        return ROW_EXPIRE;
-    case ACTION_PAUSE:
-        return ROW_PAUSE;
-    case ACTION_CRASH:
-        return ROW_CRASH;
-    case ACTION_CANCEL:
-        return ROW_CANCEL;
-    case ACTION_FAIL_ALLOC:
-        return ROW_ALLOC;
-    case ACTION_FREEZE:
-    case ACTION_LAG:
-        return ROW_LAG;
-    case ACTION_RESTART_SERVER:
-        return ROW_SERVER;
-    case ACTION_SWEEP:
-        return ROW_SWEEP;
-    case ACTION_REMOVE:
-        return ROW_REMOVE;
-    default:
-        return -1;
+    int fault = world_fault_of(action);
+    const char *name =
+        fault >= 0 ? world_fault_name((enum world_fault)fault) : world_action_verb(action->kind);
+    for (int row = 0; row < ROWS && action_has(action, TRAIT_BREAKS); row++) {
+        if (strcmp(ROW_NAMES[row], name) == 0) {
+            return row;
+        }
     }
+    return -1;
 }
 
 static void meet(struct table *table, int row, int process, int lock)

@@ -261,7 +261,7 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
         known = noted != NULL ? &noted->timer[action->a] : &none;
     } else if (action->kind != ACTION_FIRE) {
         int p = action->process <= WORLD_PROCESSES_MAX ? action->process : WORLD_PROCESSES_MAX;
-        bool of_server = action->kind == ACTION_CATCH_UP || action->kind == ACTION_THAW;
+        bool of_server = action_has(action, TRAIT_SERVER);
         known = &c->label[action->kind][p][(of_server ? action->b : action->a) & 7];
     }
     if (*known == 0) {

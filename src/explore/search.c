@@ -18,8 +18,7 @@ static bool is_over(struct search *search)
 bool search_moves(const struct action *actions, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (actions[i].kind < ACTION_LINGER ||
-            (actions[i].kind >= ACTION_ACQUIRE && actions[i].kind <= ACTION_START)) {
+        if (action_has(&actions[i], TRAIT_MOVES)) {
             return true;
         }
     }

@@ -139,16 +139,16 @@ static bool of_program(const struct action *action)
     return world_is_verb(action) && !world_is_fault(action);
 }
 
-static bool is_server_fault(uint8_t kind)
-{
-    return kind == ACTION_FREEZE || kind == ACTION_LAG || kind == ACTION_RESTART_SERVER ||
-           kind == ACTION_SWEEP;
-}
+/* Which decision buys a fault. */
+static const uint8_t of_fault[WORLD_FAULTS] = {
+    [WORLD_FAULT_LOSS] = FUZZ_LOSS,    [WORLD_FAULT_EXPIRE] = FUZZ_EXPIRE, [WORLD_FAULT_PAUSE] = FUZZ_PAUSE,
+    [WORLD_FAULT_CRASH] = FUZZ_CRASH,  [WORLD_FAULT_REFUSE] = FUZZ_REFUSE, [WORLD_FAULT_LAG] = FUZZ_SERVER,
+    [WORLD_FAULT_LATE] = FUZZ_SERVER,  [WORLD_FAULT_CANCEL] = FUZZ_CANCEL, [WORLD_FAULT_ALLOC] = FUZZ_ALLOC,
+    [WORLD_FAULT_SWEEP] = FUZZ_SERVER, [WORLD_FAULT_SERVER] = FUZZ_SERVER};
 
 bool fuzz_is_about(enum fuzz_what what, const struct action *action)
 {
     uint8_t kind = action->kind;
-    bool fault = world_is_fault(action);
     switch (what) {
     case FUZZ_DELIVER:
         return kind == ACTION_DELIVER;
@@ -165,25 +165,16 @@ bool fuzz_is_about(enum fuzz_what what, const struct action *action)
         return kind == ACTION_CATCH_UP || kind == ACTION_COMMIT;
     case FUZZ_HEAL:
         return world_is_healing(action);
-    case FUZZ_LOSS:
-        return kind == ACTION_CUT && action->d == 0;
-    case FUZZ_EXPIRE:
-        return kind == ACTION_EXPIRE;
-    case FUZZ_PAUSE:
-        return kind == ACTION_PAUSE;
-    case FUZZ_CRASH:
-        return kind == ACTION_CRASH;
     case FUZZ_REFUSE:
-        return kind == ACTION_REFUSE || kind == ACTION_PARTITION;
-    case FUZZ_SERVER:
-        return is_server_fault(kind) || (kind == ACTION_CUT && action->d != 0);
-    case FUZZ_CANCEL:
-        return kind == ACTION_CANCEL && fault;
-    case FUZZ_ALLOC:
-        return kind == ACTION_FAIL_ALLOC;
+        if (kind == ACTION_PARTITION) { /* a script's refusal for good */
+            return true;
+        }
+        break;
     default:
-        return false;
+        break;
     }
+    int fault = world_fault_of(action);
+    return fault >= 0 && of_fault[fault] == what;
 }
 
 /* What actions that a decision may mean come from. */

@@ -53,7 +53,7 @@ static bool is_new(struct wave *w, int next)
 /* What the list asks for behind `from`, without what the system does by itself and what is only looked at. */
 static int next_asked(const struct wave *w, int from)
 {
-    while (from < w->in->count && (w->in->choice[from].action.kind <= ACTION_ADVANCE ||
+    while (from < w->in->count && (action_has(&w->in->choice[from].action, TRAIT_SYSTEM) ||
                                    w->in->choice[from].action.kind == ATTEMPT_REST)) {
         from++;
     }
@@ -149,7 +149,7 @@ static void expand(struct wave *w, int at)
     }
     int count = world_actions(run->world, enabled);
     for (int i = 0; i < count && !is_over(w); i++) {
-        if (w->how.free || enabled[i].kind <= ACTION_ADVANCE) {
+        if (w->how.free || action_has(&enabled[i], TRAIT_SYSTEM)) {
             step(w, at, &enabled[i], false);
         }
     }

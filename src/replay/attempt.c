@@ -185,9 +185,7 @@ bool attempt_violated(const struct attempt *attempt)
 
 bool attempt_is_fault(const struct action *action)
 {
-    bool breaks = world_is_fault(action) || action->kind == ACTION_PARTITION ||
-                  action->kind == ACTION_FOREIGN || action->kind == ACTION_REMOVE;
-    return breaks && !world_is_healing(action);
+    return action_has(action, TRAIT_BREAKS) && !world_is_healing(action);
 }
 
 bool attempt_is_allowed(const struct attempt *attempt, const struct action *action)

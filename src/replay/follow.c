@@ -125,8 +125,7 @@ static bool take_program_step(struct run *run)
     static struct action enabled[WORLD_ACTIONS_MAX];
     int count = world_actions(run->world, enabled);
     for (int i = 0; i < count; i++) {
-        bool program = enabled[i].kind >= ACTION_ACQUIRE && enabled[i].kind <= ACTION_START;
-        if (program && !world_is_fault(&enabled[i])) {
+        if (world_is_verb(&enabled[i]) && !world_is_fault(&enabled[i])) {
             return run_apply(run, &enabled[i]) == 0;
         }
     }

@@ -120,7 +120,7 @@ static void leave_range(struct shrink *s, int from, int count)
 static bool is_of_the_system(const struct attempt_choice *choice, int unused)
 {
     (void)unused;
-    return choice->action.kind <= ACTION_ADVANCE || choice->action.kind == ATTEMPT_REST;
+    return action_has(&choice->action, TRAIT_SYSTEM) || choice->action.kind == ATTEMPT_REST;
 }
 
 /* What people and faults do, and the default schedule between: it seldom fits, and saves most when it does. */

@@ -341,7 +341,7 @@ static void line_revoke_sent(struct narrator *narrator, const struct event *even
 static void line_fault(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "fault");
-    append(narrator, " %s", verb_of_action(event->code));
+    append(narrator, " %s", world_action_verb(event->code));
 }
 
 static void line_misbehaved(struct narrator *narrator, const struct event *event)

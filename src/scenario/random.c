@@ -91,19 +91,14 @@ static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed
  * threads of their own, or the deadline of a process that comes before all others would always win. */
 static int thread_of(const struct action *action)
 {
-    switch (action->kind) {
-    case ACTION_CATCH_UP:
-    case ACTION_FREEZE:
-    case ACTION_THAW:
-    case ACTION_LAG:
-    case ACTION_RESTART_SERVER:
+    if (action_has(action, TRAIT_SERVER)) {
         return 3 * WORLD_PROCESSES_MAX + action->b % WORLD_SERVERS_MAX;
-    case ACTION_DELIVER:
+    }
+    if (action->kind == ACTION_DELIVER) {
         return action->process % WORLD_PROCESSES_MAX;
-    case ACTION_FIRE:
+    }
+    if (action->kind == ACTION_FIRE) {
         return 2 * WORLD_PROCESSES_MAX + action->process % WORLD_PROCESSES_MAX;
-    default:
-        break;
     }
     if (action->process >= WORLD_PROCESSES_MAX) {
         return THREADS_MAX - 1;
@@ -115,7 +110,7 @@ static int thread_of(const struct action *action)
  * is listed without a budget is one that is due. */
 static bool of_the_system(const struct action *action)
 {
-    return action->kind <= ACTION_ADVANCE || action->kind == ACTION_EXPIRE;
+    return action_has(action, TRAIT_SYSTEM) || action->kind == ACTION_EXPIRE;
 }
 
 /* What may happen in a script besides its commands; of a swarm also faults, and their end. */

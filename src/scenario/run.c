@@ -114,8 +114,7 @@ static int owners_of(const struct scenario *scenario)
     int owners = 2;
     for (int i = 0; i < scenario->commands; i++) {
         const struct action *action = &scenario->command[i].action;
-        bool client = scenario->command[i].step == STEP_ACTION && action->kind >= ACTION_ACQUIRE &&
-                      action->kind <= ACTION_WRITE;
+        bool client = scenario->command[i].step == STEP_ACTION && action_has(action, TRAIT_LOCK);
         owners = client && action->a >= owners ? action->a + 1 : owners;
     }
     for (int p = 0; p < scenario->options.processes; p++) {
@@ -423,7 +422,7 @@ void run_judge(struct run *run, const struct event *events, int count, uint64_t 
  * a budget cannot be overdrawn: without a choice before it, another may not be one of this scenario's any more. */
 bool run_allows(const struct run *run, const struct action *action)
 {
-    return !run->setup.scenario->exploring || action->kind <= ACTION_ADVANCE || world_is_healing(action) ||
+    return !run->setup.scenario->exploring || action_has(action, TRAIT_SYSTEM) || world_is_healing(action) ||
            index_of(run, action) >= 0;
 }
 
@@ -482,10 +481,10 @@ static int client_text(const struct run *run, const struct action *action, char 
 {
     const struct scenario *scenario = run->setup.scenario;
     int used = snprintf(text, size, "%s %s", process_name(scenario, action->process), verb_of_step(action));
-    if (action->kind < ACTION_STOP && scenario->options.locks > 1) {
+    if (action_has(action, TRAIT_LOCK) && scenario->options.locks > 1) {
         used += snprintf(text + used, size - (size_t)used, " %s", lock_name(scenario, action->b));
     }
-    if (action->kind < ACTION_STOP && action->a > 0) {
+    if (action_has(action, TRAIT_LOCK) && action->a > 0) {
         used += snprintf(text + used, size - (size_t)used, " owner=%d", action->a);
     }
     if (action->kind == ACTION_ACQUIRE && action->c > 0) {
@@ -498,7 +497,7 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
 {
     const struct scenario *scenario = run->setup.scenario;
     const struct action *action = &command->action;
-    if (action->kind <= ACTION_START) {
+    if (world_is_verb(action)) {
         client_text(run, action, text, size);
     } else if (command->text) {
         snprintf(text, size, "%s %s", verb_of_step(action), command->text);
@@ -514,7 +513,7 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
 int run_resolve(struct run *run, const struct scenario_command *command, struct action *action)
 {
     *action = command->action;
-    if (action->kind == ACTION_FOREIGN || action->kind == ACTION_REMOVE) {
+    if (action_has(action, TRAIT_PATH)) {
         int slot = world_text(run->world, command->text);
         action->b = (uint8_t)slot;
         return slot < 0 ? slot : 0;

@@ -3,13 +3,14 @@
 
 #include "scenario/verbs.h"
 
+/* Actions are called what their labels call them (sim/action.c), unless a name is given. */
 #define CLIENT(name, flags, action, usage, help)                                                             \
     {                                                                                                        \
         name, ARGUMENT_LOCK, VERB_CLIENT | (flags), STEP_ACTION, action, usage, help                         \
     }
-#define FAULT(name, argument, flags, action, usage, help)                                                    \
+#define FAULT(argument, flags, action, usage, help)                                                          \
     {                                                                                                        \
-        name, argument, VERB_FAULT | (flags), STEP_ACTION, action, usage, help                               \
+        NULL, argument, VERB_FAULT | (flags), STEP_ACTION, action, usage, help                               \
     }
 #define RUNNING(name, argument, step, usage, help)                                                           \
     {                                                                                                        \
@@ -17,60 +18,56 @@
     }
 
 static const struct verb VERBS[] = {
-    CLIENT("acquire", VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT, ACTION_ACQUIRE,
+    CLIENT(NULL, VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT, ACTION_ACQUIRE,
            "a acquire [LOCK] [owner=N] [timeout=2s] [nowait]",
            "asks for the lock; without timeout it waits for ever; in a program with nowait the next step "
            "does not wait "
            "for the answer"),
     CLIENT("try", VERB_OWNER | VERB_NOWAIT, ACTION_ACQUIRE, "a try [LOCK] [owner=N] [nowait]",
            "asks for the lock only if it is free now"),
-    CLIENT("release", VERB_OWNER | VERB_ANYWAY, ACTION_RELEASE, "a release [LOCK] [owner=N] [anyway]",
+    CLIENT(NULL, VERB_OWNER | VERB_ANYWAY, ACTION_RELEASE, "a release [LOCK] [owner=N] [anyway]",
            "gives one level of the lock back; in a program with anyway also if it does not hold it"),
-    CLIENT("cancel", VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]",
+    CLIENT(NULL, VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]",
            "gives a pending acquire up; not in a program, where it is a fault: explore cancel<=N"),
-    CLIENT("write", VERB_GUARDED | VERB_NOWAIT, ACTION_WRITE, "a write [LOCK] [guarded [nowait]]",
+    CLIENT(NULL, VERB_GUARDED | VERB_NOWAIT, ACTION_WRITE, "a write [LOCK] [guarded [nowait]]",
            "writes to a resource that compares fencing tokens; guarded: to the ensemble, in a multi that "
            "fails once the "
            "hold is over"),
-    CLIENT("revocable", 0, ACTION_REVOCABLE, "a revocable [LOCK]",
+    CLIENT(NULL, 0, ACTION_REVOCABLE, "a revocable [LOCK]",
            "listens from now on to requests to give the lock back"),
-    CLIENT("revoke", VERB_PLACE, ACTION_REVOKE, "a revoke [LOCK] [place=N]",
+    CLIENT(NULL, VERB_PLACE, ACTION_REVOKE, "a revoke [LOCK] [place=N]",
            "asks the first in line, or the N-th, to give the lock back"),
-    {"stop", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop",
+    {NULL, ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop",
      "closes the session in an orderly way"},
-    {"start", ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start",
+    {NULL, ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start",
      "starts the process, or starts it again"},
 
-    FAULT("cut", ARGUMENT_PROCESS, VERB_CUT, ACTION_CUT, "cut a [keep=K] [apply=J] [rc=-4|-7] [late]",
+    FAULT(ARGUMENT_PROCESS, VERB_CUT, ACTION_CUT, "cut a [keep=K] [apply=J] [rc=-4|-7] [late]",
           "breaks the link; the first K replies under way still arrive, the first J requests are still read "
           "by the server; "
           "with late the last of those commits only after the reconnect"),
-    FAULT("refuse", ARGUMENT_PROCESS, 0, ACTION_REFUSE, "refuse a", "the next connection attempt fails"),
-    FAULT("partition", ARGUMENT_PROCESS, 0, ACTION_PARTITION, "partition a",
-          "nothing passes between a and the servers"),
-    FAULT("heal", ARGUMENT_PROCESS, 0, ACTION_HEAL, "heal a",
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_REFUSE, "refuse a", "the next connection attempt fails"),
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_PARTITION, "partition a", "nothing passes between a and the servers"),
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_HEAL, "heal a",
           "ends a partition; `heal all` ends all faults in force"),
-    FAULT("expire", ARGUMENT_PROCESS, 0, ACTION_EXPIRE, "expire a", "the servers give the session of a up"),
-    FAULT("pause", ARGUMENT_PROCESS, 0, ACTION_PAUSE, "pause a", "the process stops, its socket fills"),
-    FAULT("resume", ARGUMENT_PROCESS, 0, ACTION_RESUME, "resume a", "it goes on"),
-    FAULT("crash", ARGUMENT_PROCESS, 0, ACTION_CRASH, "crash a", "the process is gone without a word"),
-    FAULT("restart", ARGUMENT_PROCESS, 0, ACTION_RESTART, "restart a", "it starts again with empty memory"),
-    FAULT("fail-alloc", ARGUMENT_PROCESS, VERB_COUNT, ACTION_FAIL_ALLOC, "fail-alloc a [n=N]",
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_EXPIRE, "expire a", "the servers give the session of a up"),
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_PAUSE, "pause a", "the process stops, its socket fills"),
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_RESUME, "resume a", "it goes on"),
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_CRASH, "crash a", "the process is gone without a word"),
+    FAULT(ARGUMENT_PROCESS, 0, ACTION_RESTART, "restart a", "it starts again with empty memory"),
+    FAULT(ARGUMENT_PROCESS, VERB_COUNT, ACTION_FAIL_ALLOC, "fail-alloc a [n=N]",
           "the N-th allocation from now on fails"),
-    FAULT("freeze", ARGUMENT_SERVER, 0, ACTION_FREEZE, "freeze s2",
-          "the follower hears nothing from the leader"),
-    FAULT("thaw", ARGUMENT_SERVER, 0, ACTION_THAW, "thaw s2", "ends a freeze or a lag"),
-    FAULT("lag", ARGUMENT_SERVER, 0, ACTION_LAG, "lag s2",
+    FAULT(ARGUMENT_SERVER, 0, ACTION_FREEZE, "freeze s2", "the follower hears nothing from the leader"),
+    FAULT(ARGUMENT_SERVER, 0, ACTION_THAW, "thaw s2", "ends a freeze or a lag"),
+    FAULT(ARGUMENT_SERVER, 0, ACTION_LAG, "lag s2",
           "the follower applies only what `do catch-up s2 ...` lets it"),
-    FAULT("restart-server", ARGUMENT_SERVER, 0, ACTION_RESTART_SERVER, "restart-server s1",
+    FAULT(ARGUMENT_SERVER, 0, ACTION_RESTART_SERVER, "restart-server s1",
           "every link of it breaks, all session timers restart"),
-    FAULT("sweep", ARGUMENT_SWEPT, 0, ACTION_SWEEP, "sweep LOCK",
-          "the servers delete the lock's empty container"),
-    FAULT("create", ARGUMENT_PATH, VERB_PERMS, ACTION_FOREIGN, "create /locks/x/content [perms=N]",
+    FAULT(ARGUMENT_SWEPT, 0, ACTION_SWEEP, "sweep LOCK", "the servers delete the lock's empty container"),
+    FAULT(ARGUMENT_PATH, VERB_PERMS, ACTION_FOREIGN, "create /locks/x/content [perms=N]",
           "the operator creates a persistent node; with perms (1 read, 2 write, 4 create, 8 delete, 16 "
           "admin) for all others"),
-    FAULT("remove", ARGUMENT_PATH, 0, ACTION_REMOVE, "remove /locks/x",
-          "the operator deletes a node and all below it"),
+    FAULT(ARGUMENT_PATH, 0, ACTION_REMOVE, "remove /locks/x", "the operator deletes a node and all below it"),
 
     RUNNING("settle", ARGUMENT_NONE, STEP_SETTLE, "settle", "the system works until nothing is under way"),
     RUNNING("advance", ARGUMENT_DURATION, STEP_ADVANCE, "advance 5s", "time passes, and with it what is due"),
@@ -108,29 +105,24 @@ const struct header_word *header_all(int *count)
     return HEADERS;
 }
 
+static const char *name_of(const struct verb *verb)
+{
+    return verb->name ? verb->name : world_action_verb(verb->action);
+}
+
 const struct verb *verb_find(const struct input_word *word, bool client)
 {
     for (size_t i = 0; i < sizeof VERBS / sizeof VERBS[0]; i++) {
-        if (input_word_is(word, VERBS[i].name) && ((VERBS[i].flags & VERB_CLIENT) != 0) == client) {
+        if (input_word_is(word, name_of(&VERBS[i])) && ((VERBS[i].flags & VERB_CLIENT) != 0) == client) {
             return &VERBS[i];
         }
     }
     return NULL;
 }
 
-const char *verb_of_action(int kind)
-{
-    for (size_t i = 0; i < sizeof VERBS / sizeof VERBS[0]; i++) {
-        if (VERBS[i].step == STEP_ACTION && VERBS[i].action == kind) {
-            return VERBS[i].name;
-        }
-    }
-    return "unknown";
-}
-
 const char *verb_of_step(const struct action *op)
 {
-    return op->kind == ACTION_ACQUIRE && op->c == 0 ? "try" : verb_of_action(op->kind);
+    return op->kind == ACTION_ACQUIRE && op->c == 0 ? "try" : world_action_verb(op->kind);
 }
 
 bool verb_is_reserved(const struct input_word *word)

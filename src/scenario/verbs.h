@@ -33,7 +33,7 @@ enum verb_argument {
 #define VERB_FAULT 0x20u   /* listed as a fault */
 
 struct verb {
-    const char *name;
+    const char *name;  /* NULL = that of its action */
     uint8_t argument;  /* enum verb_argument */
     uint16_t flags;    /* VERB_… */
     uint8_t step;      /* enum scenario_step */
@@ -47,10 +47,7 @@ const struct verb *verb_all(int *count);
 /* The verb of that name, with or without VERB_CLIENT in its flags; NULL if there is none. */
 const struct verb *verb_find(const struct input_word *word, bool client);
 
-/* The verb of a client verb or fault, an enum action_kind; "unknown" for others. */
-const char *verb_of_action(int kind);
-
-/* The same for a client verb in a program, where an acquire may be a try. */
+/* The verb of a step of a program, where an acquire may be a try. */
 const char *verb_of_step(const struct action *op);
 
 /* True if the word begins a line of its own kind (a verb or a header) and therefore cannot name a process or

@@ -331,25 +331,13 @@ int world_actions_of(struct world *world, int p, struct action *out)
 
 /* ---- faults and their budgets ---- */
 
-/* Of each kind of action that has a budget, which one, and one more: 0 = none. */
-static const uint8_t faults[ACTION_KINDS] = {[ACTION_CUT] = WORLD_FAULT_LOSS + 1,
-                                             [ACTION_REFUSE] = WORLD_FAULT_REFUSE + 1,
-                                             [ACTION_EXPIRE] = WORLD_FAULT_EXPIRE + 1,
-                                             [ACTION_PAUSE] = WORLD_FAULT_PAUSE + 1,
-                                             [ACTION_CRASH] = WORLD_FAULT_CRASH + 1,
-                                             [ACTION_FAIL_ALLOC] = WORLD_FAULT_ALLOC + 1,
-                                             [ACTION_FREEZE] = WORLD_FAULT_LAG + 1,
-                                             [ACTION_LAG] = WORLD_FAULT_LAG + 1,
-                                             [ACTION_RESTART_SERVER] = WORLD_FAULT_SERVER + 1,
-                                             [ACTION_SWEEP] = WORLD_FAULT_SWEEP + 1,
-                                             [ACTION_CANCEL] = WORLD_FAULT_CANCEL + 1};
-
 int world_fault_of(const struct action *action)
 {
     if (action->kind >= ACTION_KINDS) {
         return -1;
     }
-    return action->kind == ACTION_CUT && action->d != 0 ? WORLD_FAULT_LATE : faults[action->kind] - 1;
+    return action->kind == ACTION_CUT && action->d != 0 ? WORLD_FAULT_LATE
+                                                        : world_action_infos[action->kind].fault - 1;
 }
 
 bool world_is_fault(const struct action *action)

@@ -29,19 +29,7 @@ struct picture {
 
 static bool is_of_the_link(const struct action *action)
 {
-    switch (action->kind) {
-    case ACTION_COMMIT:
-    case ACTION_CONNECT:
-    case ACTION_BURY:
-    case ACTION_HANG_UP:
-    case ACTION_GIVE_UP:
-    case ACTION_CUT:
-    case ACTION_REFUSE:
-    case ACTION_EXPIRE:
-        return true;
-    default:
-        return action->kind == ACTION_APPLY && action->d != 0;
-    }
+    return action_has(action, TRAIT_LINK) || (action->kind == ACTION_APPLY && action->d != 0);
 }
 
 static struct picture look_at(const struct action *actions, int count)

@@ -97,13 +97,13 @@ static bool fault_on_process(const struct action *action)
     }
 }
 
-static bool fault_on_server(const struct action *action)
+static bool fault_on_service(const struct action *action)
 {
     int s = action->b;
     if (action->kind == ACTION_SWEEP) {
         return s < the_world.options.locks && fakezk_can_sweep(the_world.lock_path[s]);
     }
-    if (action->kind == ACTION_FOREIGN || action->kind == ACTION_REMOVE) {
+    if (action_has(action, TRAIT_PATH)) {
         return s < the_world.texts && fakezk_exists(the_world.text[s]) == (action->kind == ACTION_REMOVE);
     }
     if (s >= the_world.options.servers) {
@@ -133,18 +133,18 @@ bool world_enabled(struct world *world, const struct action *action)
         return p < the_world.options.processes && process_running(p) && action->a < timer_count(p) &&
                timer_may_fire(p, timer_at(p, action->a));
     }
-    if (action->kind < ACTION_FIRE) {
+    if (action_has(action, TRAIT_STEP)) {
         struct fakezk_step step;
         step_of_action(action, &step);
         return fakezk_can_step(&step);
     }
-    if (action->kind <= ACTION_START) {
+    if (action_has(action, TRAIT_VERB)) {
         return verb_enabled(action);
     }
-    if (action->kind <= ACTION_FAIL_ALLOC) {
+    if (action_has(action, TRAIT_ON_PROCESS)) {
         return fault_on_process(action);
     }
-    return action->kind < ACTION_KINDS && fault_on_server(action);
+    return action_has(action, TRAIT_ON_SERVICE) && fault_on_service(action);
 }
 
 /* ---- doing it ---- */
@@ -330,7 +330,7 @@ static void do_fault(const struct action *action)
     if (!due) {
         announce_fault(action);
     }
-    if (action->kind <= ACTION_FAIL_ALLOC) {
+    if (action_has(action, TRAIT_ON_PROCESS)) {
         do_process_fault(action);
     } else {
         do_common_fault(action);
@@ -339,13 +339,13 @@ static void do_fault(const struct action *action)
 
 static void do_action(const struct action *action)
 {
-    if (action->kind < ACTION_FIRE) {
+    if (action_has(action, TRAIT_STEP)) {
         struct fakezk_step step;
         step_of_action(action, &step);
         process_run_step(&step);
-    } else if (action->kind <= ACTION_ADVANCE) {
+    } else if (action_has(action, TRAIT_SYSTEM)) {
         do_timed(action);
-    } else if (action->kind <= ACTION_START) {
+    } else if (action_has(action, TRAIT_VERB)) {
         do_client(action);
     } else {
         do_fault(action);

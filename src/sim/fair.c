@@ -56,33 +56,7 @@ static bool is_due(const struct action *action)
 
 static bool is_fair(const struct action *action)
 {
-    switch (action->kind) {
-    case ACTION_LINGER:
-    case ACTION_ACQUIRE:
-    case ACTION_START:
-        return false;
-    case ACTION_RESUME:
-    case ACTION_HEAL:
-    case ACTION_THAW:
-        return true;
-    case ACTION_EXPIRE:
-        return is_due(action);
-    default:
-        return action->kind <= ACTION_START && action->kind != ACTION_CANCEL;
-    }
-}
-
-static const char *channel_name(int kind)
-{
-    static const char *const names[] = {
-        [ACTION_APPLY] = "apply",         [ACTION_COMMIT] = "commit-late", [ACTION_CATCH_UP] = "catch-up",
-        [ACTION_DELIVER] = "deliver",     [ACTION_CONNECT] = "connect",    [ACTION_BURY] = "bury",
-        [ACTION_HANG_UP] = "hang-up",     [ACTION_GIVE_UP] = "give-up",    [ACTION_RECEIVE] = "receive",
-        [ACTION_HANDSHAKE] = "handshake", [ACTION_REARM] = "rearm",        [ACTION_FIRE] = "fire",
-        [ACTION_ADVANCE] = "advance",     [ACTION_EXPIRE] = "expire",      [ACTION_HEAL] = "heal",
-        [ACTION_RESUME] = "resume",       [ACTION_THAW] = "thaw"};
-    bool programmed = kind >= ACTION_ACQUIRE && kind <= ACTION_START;
-    return programmed ? "program" : names[kind];
+    return action_has(action, TRAIT_FAIR) || (action->kind == ACTION_EXPIRE && is_due(action));
 }
 
 /* Of whom; and of two handles of a process, of which. */
@@ -91,11 +65,11 @@ static void add_role(const struct action *action, char *text)
     size_t used = strlen(text);
     char *end = text + used;
     size_t size = WORLD_LABEL_MAX - used;
-    if (action->kind == ACTION_CATCH_UP || action->kind == ACTION_THAW) {
+    if (action_has(action, TRAIT_SERVER)) {
         snprintf(end, size, " s%d", action->b + 1);
     } else if (action->process < the_world.options.processes) {
         const char *name = the_world.options.name[action->process];
-        bool second = action->kind < ACTION_FIRE && action->kind != ACTION_BURY && action->a > 0;
+        bool second = action_has(action, TRAIT_STEP) && action->kind != ACTION_BURY && action->a > 0;
         snprintf(end, size, " %s%s", name, second ? "/2" : "");
     }
 }
@@ -109,7 +83,8 @@ bool world_channel(struct world *world, const struct action *action, char text[W
         world_label(world, action, text);
         return true;
     }
-    snprintf(text, WORLD_LABEL_MAX, "%s", channel_name(action->kind));
+    const char *name = world_is_verb(action) ? "program" : world_action_verb(action->kind);
+    snprintf(text, WORLD_LABEL_MAX, "%s", name);
     add_role(action, text);
     return true;
 }

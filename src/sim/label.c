@@ -10,47 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const verbs[] = {[ACTION_APPLY] = "apply",
-                                    [ACTION_COMMIT] = "commit-late",
-                                    [ACTION_CATCH_UP] = "catch-up",
-                                    [ACTION_DELIVER] = "deliver",
-                                    [ACTION_CONNECT] = "connect",
-                                    [ACTION_BURY] = "bury",
-                                    [ACTION_HANG_UP] = "hang-up",
-                                    [ACTION_GIVE_UP] = "give-up",
-                                    [ACTION_RECEIVE] = "receive",
-                                    [ACTION_HANDSHAKE] = "handshake",
-                                    [ACTION_REARM] = "rearm",
-                                    [ACTION_LINGER] = "linger",
-                                    [ACTION_FIRE] = "fire",
-                                    [ACTION_ADVANCE] = "advance",
-                                    [ACTION_ACQUIRE] = "acquire",
-                                    [ACTION_RELEASE] = "release",
-                                    [ACTION_CANCEL] = "cancel",
-                                    [ACTION_WRITE] = "write",
-                                    [ACTION_REVOCABLE] = "revocable",
-                                    [ACTION_REVOKE] = "revoke",
-                                    [ACTION_STOP] = "stop",
-                                    [ACTION_START] = "start",
-                                    [ACTION_CUT] = "cut",
-                                    [ACTION_REFUSE] = "refuse",
-                                    [ACTION_PARTITION] = "partition",
-                                    [ACTION_HEAL] = "heal",
-                                    [ACTION_EXPIRE] = "expire",
-                                    [ACTION_PAUSE] = "pause",
-                                    [ACTION_RESUME] = "resume",
-                                    [ACTION_CRASH] = "crash",
-                                    [ACTION_RESTART] = "restart",
-                                    [ACTION_FAIL_ALLOC] = "fail-alloc",
-                                    [ACTION_FREEZE] = "freeze",
-                                    [ACTION_THAW] = "thaw",
-                                    [ACTION_LAG] = "lag",
-                                    [ACTION_RESTART_SERVER] = "restart-server",
-                                    [ACTION_SWEEP] = "sweep",
-                                    [ACTION_FOREIGN] = "create",
-                                    [ACTION_REMOVE] = "remove"};
-_Static_assert(sizeof verbs / sizeof *verbs == ACTION_KINDS, "one verb per action");
-
 static const char *process_name(int p)
 {
     return the_world.options.name[p];
@@ -100,7 +59,7 @@ static void label_step(const struct action *action, char *label)
     step_of_action(action, &step);
     char what[FAKEZK_PATH_MAX];
     int32_t owner;
-    const char *verb = verbs[action->kind];
+    const char *verb = world_action_verb(action->kind);
     if (!fakezk_can_step(&step)) {
         snprintf(label, WORLD_LABEL_MAX, "%s (not enabled)", verb);
         return;
@@ -126,11 +85,11 @@ static void label_step(const struct action *action, char *label)
 static void label_client(const struct action *action, char *label)
 {
     bool is_try = action->kind == ACTION_ACQUIRE && action->c == 0;
-    bool about_lock = action->kind < ACTION_STOP && the_world.options.locks > 1;
+    bool about_lock = action_has(action, TRAIT_LOCK) && the_world.options.locks > 1;
     int size = snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", process_name(action->process),
-                        is_try ? "try" : verbs[action->kind], about_lock ? " " : "",
+                        is_try ? "try" : world_action_verb(action->kind), about_lock ? " " : "",
                         about_lock ? lock_name(action->b) : "");
-    if (action->kind < ACTION_STOP && action->a > 0) {
+    if (action_has(action, TRAIT_LOCK) && action->a > 0) {
         size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " owner=%d", action->a);
     }
     if (action->kind == ACTION_ACQUIRE && action->c > 0) {
@@ -149,7 +108,7 @@ static void label_client(const struct action *action, char *label)
 
 static void label_fault(const struct action *action, char *label)
 {
-    const char *verb = verbs[action->kind];
+    const char *verb = world_action_verb(action->kind);
     switch (action->kind) {
     case ACTION_CUT:
         snprintf(label, WORLD_LABEL_MAX, "cut %s keep=%d apply=%d rc=%d%s", process_name(action->process),
@@ -158,12 +117,6 @@ static void label_fault(const struct action *action, char *label)
         break;
     case ACTION_FAIL_ALLOC:
         snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->c);
-        break;
-    case ACTION_FREEZE:
-    case ACTION_THAW:
-    case ACTION_LAG:
-    case ACTION_RESTART_SERVER:
-        snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->b + 1);
         break;
     case ACTION_SWEEP:
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->b));
@@ -179,6 +132,10 @@ static void label_fault(const struct action *action, char *label)
         snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->b]);
         break;
     default:
+        if (action_has(action, TRAIT_SERVER)) {
+            snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->b + 1);
+            break;
+        }
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
         nth(label, action->kind == ACTION_EXPIRE ? session_index(action, false) : 0);
         break;
@@ -194,9 +151,9 @@ void world_label(struct world *world, const struct action *action, char label[WO
         nth(label, timers_of_same_name(action));
     } else if (action->kind == ACTION_ADVANCE) {
         snprintf(label, WORLD_LABEL_MAX, action->c > 0 ? "advance %dms" : "advance", action->c);
-    } else if (action->kind < ACTION_FIRE) {
+    } else if (action_has(action, TRAIT_STEP)) {
         label_step(action, label);
-    } else if (action->kind <= ACTION_START) {
+    } else if (action_has(action, TRAIT_VERB)) {
         label_client(action, label);
     } else {
         label_fault(action, label);
@@ -277,15 +234,23 @@ static bool option(const char *word, const char *name, int32_t *value)
     return true;
 }
 
+/* The kind with one of these traits, or without all of them, whose word this is; -1 if there is none. */
+static int find_kind(const char *word, unsigned traits, bool with)
+{
+    for (int k = 0; k < ACTION_KINDS; k++) {
+        if (action_kind_has((unsigned)k, traits) == with && strcmp(world_action_verb(k), word) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
 static int parse_client(const struct words *words, int p, struct action *action, const char **why)
 {
     const char *verb = words->count > 1 ? words->word[1] : "";
     bool is_try = strcmp(verb, "try") == 0;
-    int kind = is_try ? ACTION_ACQUIRE : 0;
-    for (int k = ACTION_ACQUIRE; kind == 0 && k <= ACTION_START; k++) {
-        kind = strcmp(verbs[k], verb) == 0 ? k : 0;
-    }
-    if (kind == 0) {
+    int kind = is_try ? ACTION_ACQUIRE : find_kind(verb, TRAIT_VERB, true);
+    if (kind < 0) {
         return fail(why, LS_EINVAL, "expected a client verb, found \"%.60s\"", verb);
     }
     *action = (struct action){.kind = (uint8_t)kind, .process = (uint8_t)p};
@@ -421,26 +386,20 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
         return fail(why, LS_EINVAL, "expected whom after \"%.60s\", found the end of the line",
                     words->word[0]);
     }
-    switch (kind) {
-    case ACTION_EXPIRE:
+    if (kind == ACTION_EXPIRE) {
         return parse_expire(words->word[1], action, why);
-    case ACTION_FREEZE:
-    case ACTION_THAW:
-    case ACTION_LAG:
-    case ACTION_RESTART_SERVER:
-        return parse_server(words->word[1], action, why);
-    case ACTION_SWEEP: {
+    }
+    if (kind == ACTION_SWEEP) {
         int lock = find_lock(words->word[1]);
         action->process = EVENT_PROCESS_NONE;
         action->b = (uint8_t)lock;
         return lock >= 0 ? 0 : fail(why, LS_EINVAL, "expected a lock, found \"%.60s\"", words->word[1]);
     }
-    case ACTION_FOREIGN:
-    case ACTION_REMOVE:
-        return parse_path(world, words, action, why);
-    default:
-        return parse_on_process(words, action, why);
+    if (action_has(action, TRAIT_SERVER)) {
+        return parse_server(words->word[1], action, why);
     }
+    return action_has(action, TRAIT_PATH) ? parse_path(world, words, action, why)
+                                          : parse_on_process(words, action, why);
 }
 
 static int find_system(struct world *world, const char *label, int kind, struct action *action,
@@ -485,21 +444,16 @@ int world_find(struct world *world, const char *label, struct action *action, co
     }
     int rc = LS_EINVAL;
     int p = find_process(words.word[0]);
-    int kind = -1;
-    for (int k = 0; k < ACTION_KINDS; k++) {
-        bool stands_alone = k <= ACTION_ADVANCE || k > ACTION_START;
-        if (stands_alone && strcmp(verbs[k], words.word[0]) == 0) {
-            kind = k;
-        }
-    }
+    int kind = find_kind(words.word[0], TRAIT_VERB, false);
+    bool of_system = kind >= 0 && action_kind_has((unsigned)kind, TRAIT_SYSTEM);
     if (kind < 0 && p < 0) {
         return fail(why, LS_EINVAL, "expected a process or a verb, found \"%.60s\"", words.word[0]);
     }
-    if (kind < 0 || (p >= 0 && words.count > 1 && find_process(words.word[1]) < 0 && kind <= ACTION_START)) {
+    if (kind < 0 || (p >= 0 && words.count > 1 && find_process(words.word[1]) < 0 && of_system)) {
         rc = parse_client(&words, p, action, why);
     } else if (kind == ACTION_ADVANCE) {
         rc = find_advance(&words, action, why);
-    } else if (kind < ACTION_ADVANCE) {
+    } else if (of_system) {
         return find_system(world, label, kind, action, why);
     } else {
         rc = parse_fault(world, &words, kind, action, why);

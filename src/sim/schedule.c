@@ -281,17 +281,8 @@ bool session_is_owned(int p, int32_t session)
 
 bool world_is_healing(const struct action *action)
 {
-    switch (action->kind) {
-    case ACTION_HEAL:
-    case ACTION_THAW:
-    case ACTION_RESUME:
-    case ACTION_RESTART:
-        return true;
-    case ACTION_EXPIRE:
-        return !session_is_owned(action->process, action->c);
-    default:
-        return false;
-    }
+    return action_has(action, TRAIT_HEALS) ||
+           (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->c));
 }
 
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)

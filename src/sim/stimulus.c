@@ -58,28 +58,13 @@ static void name_delivery(const struct action *action, char *text)
     }
 }
 
-/* Client verbs that enter a recipe; NULL for a write, which asks it nothing. */
+/* What enters a recipe, but for timers and deliveries; NULL otherwise. */
 static const char *name_verb(const struct action *action)
 {
-    switch (action->kind) {
-    case ACTION_ACQUIRE:
-        return action->c == 0 ? "try" : action->c > 0 ? "acquire timeout" : "acquire";
-    case ACTION_RELEASE:
-        return "release";
-    case ACTION_CANCEL:
-        return "cancel";
-    case ACTION_REVOCABLE:
-        return "revocable";
-    case ACTION_REVOKE:
-        return "revoke";
-    case ACTION_STOP:
-        return "stop";
-    case ACTION_START:
-    case ACTION_RESTART:
-        return "start";
-    default:
-        return NULL;
+    if (action->kind == ACTION_ACQUIRE && action->c >= 0) {
+        return action->c == 0 ? "try" : "acquire timeout";
     }
+    return action->kind < ACTION_KINDS ? world_action_infos[action->kind].stimulus : NULL;
 }
 
 bool world_stimulus(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX])

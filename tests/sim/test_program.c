@@ -73,7 +73,7 @@ static void settle(void)
     bool moved = true;
     while (moved) {
         int count = world_actions(run.world, actions);
-        moved = count > 0 && actions[0].kind < ACTION_FIRE;
+        moved = count > 0 && action_has(&actions[0], TRAIT_STEP);
         if (moved) {
             world_do(run.world, &actions[0]);
         }
