@@ -86,6 +86,8 @@ enum event_kind {
     /* The run. */
     EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no fault pending */
     EVENT_SETTLED, /* process: a callback was run, and nothing that the process asked the servers for is under way */
+    EVENT_LOCK_CLOSED, /* process, lock; code = rc: 0 = all its owners' acquires, holds and releases of the lock are over;
+                          negative = refused, nothing has changed */
     EVENT_KINDS
 };
 

@@ -175,6 +175,14 @@ struct ls_recipe {
     /* It sets the data of no node, but for `revoke`. With `canon` and `ignores_children`, states then are one that differ only
      * in which transaction a client has seen last. A set all the same is reported and ends the run. */
     bool sets_no_data;
+
+    /* Both or none; NULL = locks of this process cannot be closed. All of them are open after start(). close() ends the use of
+     * one lock: before it returns, a FAILED report with LS_ECLOSED answers each pending acquire, and a FREED report each release
+     * under way; what is held is given back, without a report. The driver asks nothing more of a closed lock but query(), which
+     * answers LS_NOT_HELD, and open(). Negative: refused, and nothing has changed (LS_EDEADLK within a report). open() makes a
+     * closed lock as it was after start(): 0, or negative if it stays closed. */
+    int (*close)(void *state, int lock);
+    int (*open)(void *state, int lock);
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

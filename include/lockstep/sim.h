@@ -80,6 +80,9 @@ enum action_kind {
     ACTION_SWEEP,          /* an empty container that once had a child is deleted:  "sweep x" */
     ACTION_FOREIGN,        /* the operator creates a persistent node:           "create /locks/x/content" */
     ACTION_REMOVE,         /* the operator deletes a node and all below it:     "remove /locks/x" */
+    /* Behind the last number: what a client program does, too. */
+    ACTION_CLOSE, /* lock: ends the use of it, whatever is asked or held:     "a close" */
+    ACTION_OPEN,  /* lock: begins it again:                                   "a open" */
     ACTION_KINDS
 };
 

@@ -3,7 +3,7 @@
 
 /* A recipe that is given no reason to work does not work for ever.
  *
- *   - Between two reasons (asked, answered, cancelled, released, woken, a link or session event, a fault,
+ *   - Between two reasons (asked, answered, cancelled, released, closed, woken, a link or session event, a fault,
  * rest) a process issues at most WORK_MAX requests. Syncs do not count: a holder may keep itself fresh with
  * them at a steady pace. In timed runs only the requests of one window count, so that slow polling passes and
  * a busy loop does not. In untimed runs, where a timer only fires when something has changed, a process that has nothing
@@ -183,6 +183,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_ASKED:
     case EVENT_CANCELED:
     case EVENT_RELEASED:
+    case EVENT_LOCK_CLOSED:
     case EVENT_WOKEN:
         observe_caller(table, context, event);
         break;
@@ -220,7 +221,7 @@ const struct property check_bounded_work = {
              EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_WOKEN) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) |
-             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_LOCK_CLOSED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 1,
     .records_per_contender = 1,

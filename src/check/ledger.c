@@ -13,7 +13,7 @@
 #define WANTS_CLAIMS                                                                                         \
     (EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |                           \
      EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
-     EVENT_BIT(EVENT_CRASHED))
+     EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
 #define WANTS_WATCHES (EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) | EVENT_BIT(EVENT_CRASHED))
 
@@ -141,15 +141,20 @@ static void observe_released(struct check_table *table, struct check_record *cla
     settle_claim(table, claim);
 }
 
+static void end_hold(struct check_record *claim)
+{
+    claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
+    claim->a = 0;
+    claim->depth = 0;
+}
+
 /* A refused release ends what was left of a lost hold: the owner has been told. */
 static void observe_refused(struct check_table *table, struct check_record *claim, int32_t code)
 {
     bool lost = (claim->flags & CLAIM_HOLDING) && code == CODE_LOST;
     if (!lost && (claim->flags & CLAIM_VOID) == 0)
         return;
-    claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
-    claim->a = 0;
-    claim->depth = 0;
+    end_hold(claim);
     settle_claim(table, claim);
 }
 
@@ -165,6 +170,21 @@ static void observe_lost(struct check_table *table, int process)
     }
 }
 
+/* Its owners hold nothing any more; an acquire without an answer still waits for one. */
+static void observe_closed(struct check_table *table, const struct event *event)
+{
+    struct check_record *claim = event->code == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
+    while (claim) {
+        if (claim->process != event->process || (claim->flags & (CLAIM_HOLDING | CLAIM_VOID)) == 0) {
+            claim = table_next_lock(table, claim);
+            continue;
+        }
+        end_hold(claim);
+        settle_claim(table, claim);
+        claim = table_first_lock(table, RECORD_CLAIM, event->lock);
+    }
+}
+
 static void observe_claim(struct check_table *table, unsigned needs, const struct event *event)
 {
     struct check_record *claim = claim_of(table, event);
@@ -176,6 +196,8 @@ static void observe_claim(struct check_table *table, unsigned needs, const struc
         observe_lost(table, event->process);
     else if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_CLAIM, event->process);
+    else if (event->kind == EVENT_LOCK_CLOSED)
+        observe_closed(table, event);
     else if (!claim)
         return;
     else if (event->kind == EVENT_FAILED)

@@ -8,6 +8,7 @@
  * refused;
  *   - the last release is reported as complete and its node is gone from the committed log, both by the next
  * rest; nothing is reported as complete before the last;
+ *   - who closes the lock has the answers to all its acquires and releases by then, and holds nothing any more;
  *   - who is asked to give a lock back holds it, with the token that the request names.
  *
  * After a loss was told nothing is promised of what was held: a release may then be taken or refused. A hold whose node is
@@ -122,6 +123,24 @@ static void judge_asked_back(struct check_table *table, const struct check_conte
                       WHO, event->owner, WHAT, (unsigned long long)event->zxid, (unsigned long long)claim->a);
 }
 
+static void judge_closed(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    if (event->code != 0)
+        return; /* refused: nothing has changed */
+    note->premises = 1;
+    struct check_record *record = table_first_lock(table, RECORD_CLAIM, event->lock);
+    for (; record; record = table_next_lock(table, record))
+        if (record->process == event->process && (record->flags & CLAIM_WAITING))
+            check_violate(note, "%s closed %s, but its acquire (owner %d) has no answer", WHO, WHAT,
+                          record->owner);
+    record = table_first_lock(table, RECORD_RELEASE, event->lock);
+    for (; record; record = table_next_lock(table, record))
+        if (record->process == event->process && (record->flags & RELEASE_FREED) == 0)
+            check_violate(note, "%s closed %s, but its release (owner %d) was never reported", WHO, WHAT,
+                          record->owner);
+}
+
 static void observe_deleted(struct check_table *table, const struct event *event)
 {
     struct check_record *release = table_first_lock(table, RECORD_RELEASE, event->lock);
@@ -169,6 +188,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_REVOKE_ASKED:
         judge_asked_back(table, context, event, note);
         break;
+    case EVENT_LOCK_CLOSED:
+        judge_closed(table, context, event, note);
+        break;
     case EVENT_NODE_DELETED:
         observe_deleted(table, event);
         break;
@@ -191,13 +213,13 @@ const struct property check_release_matches_acquire = {
     .name = "release_matches_acquire",
     .sentence =
         "releases count back what acquires counted, for the owner alone, and the last one frees the lock",
-    .premise = "releases that were taken or refused, and requests to give back",
+    .premise = "releases that were taken or refused, requests to give back, and closes",
     .blind_to = "how soon a release takes effect; what becomes of a hold after its loss was told",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_RELEASED) |
              EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_NODE_DELETED) |
              EVENT_BIT(EVENT_REVOKE_ASKED) | EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LOST) |
-             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .is_local = is_local,

@@ -50,6 +50,8 @@ static bool reenters(const struct world_program *program)
             deep |= ++depth[op->b][op->a & 7] > 1;
         } else if (op->kind == ACTION_RELEASE && depth[op->b][op->a & 7] > 0) {
             depth[op->b][op->a & 7]--;
+        } else if (op->kind == ACTION_CLOSE) {
+            memset(depth[op->b], 0, sizeof depth[op->b]);
         }
     }
     return deep;

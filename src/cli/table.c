@@ -114,6 +114,8 @@ static void on_event(void *ctx, const struct event *event)
         memset(table->phase[event->process], 0, sizeof table->phase[event->process]);
     } else if (event->lock >= WORLD_LOCKS_MAX) {
         return;
+    } else if (event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
+        move_all(table, event->process, event->lock, PHASE_HOLD, PHASE_IDLE);
     } else if (event->kind == EVENT_WATCH_SET && event->code == EVENT_WATCH_PREDECESSOR) {
         move_all(table, event->process, event->lock, PHASE_ACQUIRE, PHASE_WAIT);
     } else if (event->owner < OWNERS) {

@@ -149,6 +149,16 @@ static void close_mutexes(struct state *state)
     ls_env_unlock(state->session.env);
 }
 
+static int open_mutex(struct state *state, int lock)
+{
+    const struct ls_recipe_config *config = state->config;
+    struct ls_mutex *mutex = &state->mutexes[lock];
+    int err = ls_mutex_init(mutex, &state->session, config->lock_paths[lock], &mutex_options);
+    if (err)
+        return err;
+    return ls_mutex_set_contents(mutex, config->contents, config->contents ? config->contents_size : 0);
+}
+
 static int open_mutexes(struct state *state)
 {
     const struct ls_recipe_config *config = state->config;
@@ -158,11 +168,9 @@ static int open_mutexes(struct state *state)
     if (!state->mutexes)
         return LS_ENOMEM;
     for (; state->opened < config->lock_count; state->opened++) {
-        struct ls_mutex *mutex = &state->mutexes[state->opened];
-        int err = ls_mutex_init(mutex, &state->session, config->lock_paths[state->opened], &mutex_options);
+        int err = open_mutex(state, state->opened);
         if (err)
             return err;
-        ls_mutex_set_contents(mutex, config->contents, config->contents ? config->contents_size : 0);
     }
     return LS_OK;
 }
@@ -270,6 +278,21 @@ static int revoke(void *memory, int lock, int place)
     return ls_mutex_participants_start(mutex, (void *)(uintptr_t)place);
 }
 
+/* A mutex of zeros is a closed one. */
+static int close_lock(void *memory, int lock)
+{
+    struct ls_mutex *mutex = mutex_at(memory, lock);
+    return mutex ? ls_mutex_close(mutex) : LS_EINVAL;
+}
+
+static int open_lock(void *memory, int lock)
+{
+    struct ls_mutex *mutex = mutex_at(memory, lock);
+    if (!mutex)
+        return LS_EINVAL;
+    return mutex->session ? LS_EALREADY : open_mutex(memory, lock);
+}
+
 static void canon(const void *memory, struct ls_rename *rename)
 {
     const struct state *state = memory;
@@ -340,4 +363,6 @@ const struct ls_recipe ls_recipe_mutex = {
     .ignores_children = true,
     .unread = unread,
     .sets_no_data = true,
+    .close = close_lock,
+    .open = open_lock,
 };

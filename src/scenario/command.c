@@ -270,8 +270,9 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     struct input_word word = input_next_word(&parser->cursor), next = {0};
     const struct verb *verb = verb_find(&word, true);
     if (!verb) {
-        return parser_wrong(parser, &word,
-                            "acquire, try, release, cancel, write, revocable, revoke, stop or start");
+        return parser_wrong(
+            parser, &word,
+            "acquire, try, release, cancel, write, revocable, revoke, close, open, stop or start");
     }
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;

@@ -230,6 +230,14 @@ static void line_rc(struct narrator *narrator, const struct event *event)
     }
 }
 
+static void line_closed(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, "closed");
+    if (event->code != 0) {
+        append(narrator, " rc=%s", narrator_rc_name(event->code));
+    }
+}
+
 static void line_released(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "released");
@@ -400,6 +408,7 @@ static const struct {
     [EVENT_MISBEHAVED] = {SHOW_DEFAULT, line_misbehaved},
     [EVENT_REST] = {SHOW_REST, line_plain},
     [EVENT_SETTLED] = {SHOW_NEVER, line_plain},
+    [EVENT_LOCK_CLOSED] = {SHOW_DEFAULT, line_closed},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

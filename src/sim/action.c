@@ -58,6 +58,9 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_SWEEP] = {"sweep", TRAIT_ON_SERVICE | TRAIT_BREAKS, PAID_BY(SWEEP)},
     [ACTION_FOREIGN] = {"create", TRAIT_ON_SERVICE | TRAIT_PATH | TRAIT_BREAKS},
     [ACTION_REMOVE] = {"remove", TRAIT_ON_SERVICE | TRAIT_PATH | TRAIT_BREAKS},
+
+    [ACTION_CLOSE] = {"close", LOCK_VERB | TRAIT_FAIR, .stimulus = "close"},
+    [ACTION_OPEN] = {"open", LOCK_VERB, .stimulus = "open"},
 };
 
 const char *world_action_verb(int kind)

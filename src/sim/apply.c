@@ -45,8 +45,15 @@ static bool verb_enabled(const struct action *action)
     if (p >= the_world.options.processes || action->b >= the_world.options.locks) {
         return false;
     }
+    if (action_has(action, TRAIT_LOCK) && process_has_closed(p, action->b)) {
+        return process_running(p) && action->kind == ACTION_OPEN;
+    }
     const struct slot *slot = process_slot(p, action->b, action->a);
     switch (action->kind) {
+    case ACTION_CLOSE:
+        return process_running(p) && process_can_close();
+    case ACTION_OPEN:
+        return false;
     case ACTION_ACQUIRE:
         return process_running(p) && (slot == NULL || !slot->pending);
     case ACTION_CANCEL:
@@ -177,6 +184,12 @@ static void do_verb(const struct action *action)
         break;
     case ACTION_REVOKE:
         process_revoke(p, action->b, action->c);
+        break;
+    case ACTION_CLOSE:
+        process_close(p, action->b);
+        break;
+    case ACTION_OPEN:
+        process_open(p, action->b);
         break;
     case ACTION_STOP:
         process_stop(p);

@@ -121,6 +121,7 @@ static void wipe(int p)
     heap_clear(p, 0);
     process->started = 0;
     process->paused = 0;
+    process->closed = 0;
     process->fail_in = 0;
     process_wake(p);
     process->writes = NULL;
@@ -301,6 +302,56 @@ void process_revoke(int p, int lock, int place)
     leave();
     if (rc < 0) {
         tell_asker(p, lock, rc);
+    }
+}
+
+bool process_can_close(void)
+{
+    return recipe()->close != NULL && recipe()->open != NULL;
+}
+
+bool process_has_closed(int p, int lock)
+{
+    return (process_at(p)->closed >> lock & 1) != 0;
+}
+
+/* The world believes of a closed lock what the recipe promises; an acquire without an answer stays one, for judges to see. */
+static void end_holds(int p, int lock)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        struct slot *slot = (struct slot *)rec;
+        if (slot->rec.tag == lock) {
+            slot->depth = 0;
+            slot->lost = 0;
+        }
+    }
+}
+
+void process_close(int p, int lock)
+{
+    enter(p);
+    int rc = recipe()->close(process_state(p), lock);
+    leave();
+    if (rc >= 0) {
+        process_mark(p)->closed |= (uint8_t)(1u << lock);
+        end_holds(p, lock);
+    }
+    struct event event = slot_event(EVENT_LOCK_CLOSED, p, lock, 0);
+    event.code = rc < 0 ? rc : 0;
+    observe(&event);
+}
+
+/* Without memory the lock stays closed. */
+void process_open(int p, int lock)
+{
+    enter(p);
+    int rc = recipe()->open(process_state(p), lock);
+    leave();
+    if (rc >= 0) {
+        process_mark(p)->closed &= (uint8_t) ~(1u << lock);
+    } else if (rc != LS_ENOMEM) {
+        world_note_trouble("the recipe refuses to open a lock: %s", ls_strerror(rc));
     }
 }
 
@@ -676,10 +727,16 @@ const struct action *process_next_op(int p)
     return (process->started || op->kind == ACTION_START) && !waits(p, op) ? op : NULL;
 }
 
-/* Whether a step has lost its meaning: the lock is not held, because the acquire before it failed; or the recipe knows no
- * revocation. */
+/* Whether a step has lost its meaning: the lock is not held, because the acquire before it failed; it is closed, or open
+ * already; or the recipe knows no revocation, or cannot close locks. */
 static bool is_void(int p, const struct action *op)
 {
+    if (action_has(op, TRAIT_LOCK) && process_has_closed(p, op->b) != (op->kind == ACTION_OPEN)) {
+        return true;
+    }
+    if (op->kind == ACTION_CLOSE) {
+        return !process_can_close();
+    }
     if (op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE) {
         return !process_can_revoke();
     }

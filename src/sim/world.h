@@ -44,7 +44,8 @@ struct process {
     uint8_t fail_in; /* the n-th next allocation fails; 0 = none */
     uint32_t ids;    /* attempt ids handed out */
     uint8_t paused;  /* as the fake knows it; kept here because it is asked so often */
-    uint8_t reserved[7];
+    uint8_t closed;  /* locks that the process has closed, a bit each */
+    uint8_t reserved[6];
     struct guarded *writes; /* guarded ones without an answer, oldest first, in the heap */
     struct pack_table table;
 };
@@ -214,6 +215,11 @@ void process_write(int p, int lock, int owner, bool guarded);
 bool process_can_revoke(void);
 void process_revocable(int p, int lock);
 void process_revoke(int p, int lock, int place);
+/* Whether the recipe can close locks and open them again; whether the process has closed this one. */
+bool process_can_close(void);
+bool process_has_closed(int p, int lock);
+void process_close(int p, int lock);
+void process_open(int p, int lock);
 void process_fire(int p, int timer);
 void process_run_step(const struct fakezk_step *step);
 /* Something has changed for this process (all of them): retries may go on, see timer_may_fire(). */

@@ -46,6 +46,7 @@ static const char *const NAMES[] = {
     [EVENT_MISBEHAVED] = "misbehaved",
     [EVENT_REST] = "rest",
     [EVENT_SETTLED] = "settled",
+    [EVENT_LOCK_CLOSED] = "lock-closed",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");
 

@@ -45,7 +45,7 @@ static void reasons_excuse(void **state)
         bool timed;
     } reasons[] = {{EVENT_WOKEN, false},   {EVENT_LINK_UP, false}, {EVENT_LINK_DOWN, false},
                    {EVENT_EXPIRED, false}, {EVENT_RESUMED, false}, {EVENT_REST, false},
-                   {EVENT_SETTLED, false}, {EVENT_FAULT, true}};
+                   {EVENT_SETTLED, false}, {EVENT_FAULT, true},    {EVENT_LOCK_CLOSED, true}};
     (void)state;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         struct judge judge;

@@ -52,6 +52,47 @@ static void node_of_an_ended_acquire_is_violated(void **state)
     judge_close(&judge);
 }
 
+/* What is held of a closed lock is given back. */
+static void node_of_a_closed_hold_is_violated(void **state)
+{
+    (void)state;
+    for (int gone = 0; gone < 2; gone++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        up_all(&judge);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        granted(&judge, A, 10);
+        lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, 0);
+        if (gone)
+            deleted(&judge, A, 10, 20);
+        rest(&judge);
+        if (gone)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_REST, "1 contender node on lock 0 (czxid 10) for 0 owners");
+        judge_close(&judge);
+    }
+}
+
+/* A refused close ends no hold, nor does that of another process or lock. */
+static void node_of_a_hold_that_goes_on_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, -14);
+    lock_event(&judge, EVENT_LOCK_CLOSED, B, 0, 0);
+    show(&judge, (struct event){.kind = EVENT_LOCK_CLOSED, .process = A, .lock = 1});
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
 static void removed_before_rest_holds(void **state)
 {
     struct judge judge;
@@ -101,6 +142,8 @@ int main(void)
         cmocka_unit_test(one_node_per_owner_holds),
         cmocka_unit_test(two_nodes_for_one_waiter_are_violated),
         cmocka_unit_test(node_of_an_ended_acquire_is_violated),
+        cmocka_unit_test(node_of_a_closed_hold_is_violated),
+        cmocka_unit_test(node_of_a_hold_that_goes_on_holds),
         cmocka_unit_test(removed_before_rest_holds),
         cmocka_unit_test(nodes_of_the_dead_are_the_servers_business),
         cmocka_unit_test(without_nodes_it_is_not_judged),

@@ -284,6 +284,91 @@ static void asking_for_an_earlier_hold_is_violated(void **state)
     judge_close(&judge);
 }
 
+/* One owner has given back, one holds, one waits: the close ends it all, and each may ask anew. */
+static void closed_with_answers_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 2);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 1);
+    lock_event(&judge, EVENT_RELEASED, A, 0, 0);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    created(&judge, A, 11);
+    deleted(&judge, A, 10, 20);
+    granted_to(&judge, A, 1, 11, 1);
+    lock_event(&judge, EVENT_ASKED, A, 2, -1);
+    freed(&judge, A);
+    lock_event(&judge, EVENT_FAILED, A, 2, LS_ECLOSED);
+    lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, 0);
+    lock_event(&judge, EVENT_REFUSED, A, 1, LS_ENOTOWNER);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    created(&judge, A, 12);
+    deleted(&judge, A, 11, 21);
+    granted_to(&judge, A, 1, 12, 1);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void acquire_that_a_close_forgets_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    lock_event(&judge, EVENT_ASKED, B, 1, -1); /* its own mutex stays open */
+    lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, 0);
+    assert_violated(&judge, EVENT_LOCK_CLOSED,
+                    "process 0 closed lock 0, but its acquire (owner 1) has no answer");
+    judge_close(&judge);
+}
+
+static void release_that_a_close_forgets_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    released(&judge, A);
+    lock_event(&judge, EVENT_LOCK_CLOSED, B, 0, 0);
+    assert_verdict(&judge, CHECK_HOLDS);
+    lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, 0);
+    assert_violated(&judge, EVENT_LOCK_CLOSED,
+                    "process 0 closed lock 0, but its release (owner 0) was never reported");
+    judge_close(&judge);
+}
+
+/* The release was reported, but its node has to go as ever. */
+static void node_that_stays_behind_a_close_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    released(&judge, A);
+    freed(&judge, A);
+    lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, 0);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "its node still stands");
+    judge_close(&judge);
+}
+
+static void refused_close_changes_nothing(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    hold(&judge, 1);
+    lock_event(&judge, EVENT_ASKED, A, 1, -1);
+    lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, LS_EDEADLK);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    lock_event(&judge, EVENT_REFUSED, A, 0, LS_ENOTOWNER);
+    assert_violated(&judge, EVENT_REFUSED, "who holds it");
+    judge_close(&judge);
+}
+
 static void without_a_release_it_is_not_judged(void **state)
 {
     struct judge judge;
@@ -315,6 +400,11 @@ int main(void)
         cmocka_unit_test(holder_that_is_asked_holds),
         cmocka_unit_test(asking_who_does_not_hold_is_violated),
         cmocka_unit_test(asking_for_an_earlier_hold_is_violated),
+        cmocka_unit_test(closed_with_answers_holds),
+        cmocka_unit_test(acquire_that_a_close_forgets_is_violated),
+        cmocka_unit_test(release_that_a_close_forgets_is_violated),
+        cmocka_unit_test(node_that_stays_behind_a_close_is_violated),
+        cmocka_unit_test(refused_close_changes_nothing),
         cmocka_unit_test(without_a_release_it_is_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ expect_line "$f:5:1: expected a command (see lockstep list verbs) or the name of
 printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n' >"$f"
 expect_line "$f:6:1: expected '----' and the expected trace, found the end of the file" "$LOCKSTEP" run "$f"
 printf 'mutex /locks/x\nprocess a\na jump\n----\n' >"$f"
-expect_line "$f:3:3: expected acquire, try, release, cancel, write, revocable, revoke, stop or start, found 'jump'" "$LOCKSTEP" run "$f"
+expect_line "$f:3:3: expected acquire, try, release, cancel, write, revocable, revoke, close, open, stop or start, found 'jump'" "$LOCKSTEP" run "$f"
 printf 'mutex /locks/x\nprocess a\nproperties no_bugs\n' >"$f"
 expect_line "$f:3:12: expected the name of a property (see lockstep list properties), found 'no_bugs'" \
     "$LOCKSTEP" run "$f"

@@ -102,6 +102,8 @@ static void reads_every_command(void **state)
         {"b write guarded nowait", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 1},
         {"b write x guarded", STEP_ACTION, ACTION_WRITE, 1, 0, 0, 1, 0},
         {"a revocable x", STEP_ACTION, ACTION_REVOCABLE, 0, 0, 0, 0, 0},
+        {"a close x", STEP_ACTION, ACTION_CLOSE, 0, 0, 0, 0, 0},
+        {"b open", STEP_ACTION, ACTION_OPEN, 1, 0, 0, 0, 0},
         {"b revoke", STEP_ACTION, ACTION_REVOKE, 1, 0, 0, 1, 0},
         {"b revoke x place=2", STEP_ACTION, ACTION_REVOKE, 1, 0, 0, 2, 0},
         {"a stop", STEP_ACTION, ACTION_STOP, 0, 0, 0, 0, 0},
@@ -339,7 +341,7 @@ static void refuses_wrong_commands(void **state)
 {
     (void)state;
     refuse(HEAD "a jump\n----\n", "s:3:3: expected acquire, try, release, cancel, write, revocable, revoke, "
-                                  "stop or start, found 'jump'");
+                                  "close, open, stop or start, found 'jump'");
     refuse(HEAD "settle\nc acquire\n----\n",
            "s:4:1: expected a command (see lockstep list verbs) or the name of a process, found 'c'");
     refuse(HEAD "c acquire\n----\n",

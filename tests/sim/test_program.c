@@ -5,6 +5,7 @@
 #include "scenario/recipes.h"
 #include "scenario/run.h"
 
+#include <lockstep/error.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 static struct scenario scenario;
 static struct run run;
 
-static void begin(const char *programs)
+static void begin_with(const struct ls_recipe *recipe, const char *programs)
 {
     static struct run_setup setup;
     static char text[400];
@@ -25,10 +26,14 @@ static void begin(const char *programs)
     if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
         fail_msg("%s", error.text);
     }
-    setup = (struct run_setup){
-        .scenario = &scenario, .recipe = recipe_find("mutex"), .schedule = SCHEDULE_SEARCH};
+    setup = (struct run_setup){.scenario = &scenario, .recipe = recipe, .schedule = SCHEDULE_SEARCH};
     assert_int_equal(run_init(&run, &setup), 0);
     run_begin(&run, SCHEDULE_SEARCH, 1);
+}
+
+static void begin(const char *programs)
+{
+    begin_with(recipe_find("mutex"), programs);
 }
 
 static void end(void)
@@ -213,6 +218,81 @@ static void what_was_asked_in_the_round_before_need_not_be_answered(void **state
     end();
 }
 
+static void a_closed_lock_can_only_be_opened(void **state)
+{
+    (void)state;
+    struct action action;
+    const char *why;
+    static const char *const others[] = {"a acquire", "a cancel", "a release", "a revocable", "a close"};
+    begin("process a: acquire nowait open close release acquire open close open acquire release");
+    settle();
+    take("a acquire");
+    assert_true(ready("a close")); /* the lock is open: nothing to be opened */
+    assert_int_equal(world_find(run.world, "a open", &action, &why), LS_ENOENT);
+    take("a close");
+    assert_true(ready("a open")); /* what is asked of a closed lock is passed over */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(world_find(run.world, others[i], &action, &why), LS_ENOENT);
+    }
+    take("a open");
+    take("a close");
+    take("a open");
+    assert_int_equal(world_find(run.world, "a release", &action, &why), 0); /* for the recipe to refuse */
+    take("a acquire");
+    settle();
+    assert_int_equal(world_belief(run.world, 0, 0, 0), LS_HELD);
+    take("a release");
+    end();
+}
+
+static void who_starts_again_has_all_locks_open(void **state)
+{
+    (void)state;
+    begin("process a: close stop start open close open acquire\nprocess b: acquire");
+    settle();
+    take("a close");
+    take("a stop");
+    take("a start");
+    settle();
+    assert_true(ready("a close"));
+    end();
+}
+
+static void without_memory_a_lock_stays_closed(void **state)
+{
+    (void)state;
+    struct action action;
+    const char *why;
+    begin("process a: close open acquire\nprocess b: acquire");
+    settle();
+    take("a close");
+    assert_int_equal(world_find(run.world, "fail-alloc a n=1", &action, &why), 0);
+    assert_int_equal(world_apply(run.world, &action), 0);
+    take("a open");
+    assert_false(ready("a acquire"));
+    assert_null(world_trouble(run.world));
+    assert_int_equal(world_find(run.world, "a open", &action, &why), 0);
+    assert_int_equal(world_apply(run.world, &action), 0);
+    assert_int_equal(world_find(run.world, "a acquire", &action, &why), 0);
+    end();
+}
+
+static void a_recipe_that_cannot_close_passes_it_over(void **state)
+{
+    (void)state;
+    static struct ls_recipe recipe;
+    struct action action;
+    const char *why;
+    recipe = *recipe_find("mutex");
+    recipe.close = NULL;
+    recipe.open = NULL;
+    begin_with(&recipe, "process a: close open acquire release\nprocess b: acquire");
+    settle();
+    assert_true(ready("a acquire"));
+    assert_int_equal(world_find(run.world, "a close", &action, &why), LS_ENOENT);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +303,10 @@ int main(void)
         cmocka_unit_test(a_process_may_stop_while_it_waits),
         cmocka_unit_test(a_guarded_write_may_be_on_its_way),
         cmocka_unit_test(an_endless_program_begins_again),
+        cmocka_unit_test(a_closed_lock_can_only_be_opened),
+        cmocka_unit_test(who_starts_again_has_all_locks_open),
+        cmocka_unit_test(without_memory_a_lock_stays_closed),
+        cmocka_unit_test(a_recipe_that_cannot_close_passes_it_over),
         cmocka_unit_test(what_was_asked_in_the_round_before_need_not_be_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
