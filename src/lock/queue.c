@@ -277,8 +277,9 @@ void lock_queue_hand_over(struct ls_session *session)
 {
     if (!leave(session) || session->delivery_timer.armed)
         return;
-    if (ls_env_timer_start(session->env, &session->delivery_timer, "delivery-timer", 0, on_delivery_timer,
-                           session))
+    bool closed = session->state == LS_STATE_CLOSED; /* its memory may go before a timer fires */
+    if (closed || ls_env_timer_start(session->env, &session->delivery_timer, "delivery-timer", 0,
+                                     on_delivery_timer, session))
         lock_queue_deliver(session);
 }
 

@@ -417,7 +417,7 @@ static void on_log(struct ls_log *log, enum ls_log_level level, const char *text
     fibre_pause();
 }
 
-static const struct ls_session_options plain = {.no_refresh = true};
+static const struct ls_session_options quiet = {.no_refresh = true};
 static const struct ls_session_options logged = {.no_refresh = true, .log = &now.log};
 
 static void start_async(void)
@@ -621,7 +621,7 @@ static void reset(const struct program *program)
 static void open_all(void *ctx)
 {
     (void)ctx;
-    const struct ls_session_options *options = now.program->logs ? &logged : &plain;
+    const struct ls_session_options *options = now.program->logs ? &logged : &quiet;
     now.log = (struct ls_log){.write = on_log, .level = LS_LOG_DEBUG};
     int rc = ls_session_init(&now.session, env_fibre(), "server:2181", 4000, options);
     ls_session_listener_init(&now.listener, &session_ops);
