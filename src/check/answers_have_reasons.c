@@ -7,7 +7,8 @@
  *   - If F says "timed out", the timeout of A was more than 0; with a clock, F comes at time(A) + timeout or later.
  *   - If F says "canceled", CANCELED of the owner stands between A and F.
  *   - If F says "busy", the timeout of A was 0, and at some moment from A to F the lock was not free: a contender node
- *     stood beside the one that the acquire created, or the process was not connected.
+ *     stood beside the one that the acquire created, the process was not connected, or at A the process was undoing
+ *     what it had before: a RELEASED was without its FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
@@ -56,11 +57,23 @@ static bool is_connected(struct check_table *table, int process)
     return record && (record->flags & PROCESS_UP) && !table_get(table, RECORD_APART, 0, process, 0);
 }
 
+/* True if a release by the process was taken and is not answered, or a node of an acquire that failed may still stand. */
+static bool is_undoing(struct check_table *table, const struct event *event)
+{
+    if (table_get(table, RECORD_UNDOES, event->lock, event->process, 0))
+        return true;
+    struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
+    while (answer && (answer->process != event->process || answer->depth == 0))
+        answer = table_next_lock(table, answer);
+    return answer != NULL;
+}
+
 static void begin(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     if (event->code < 0 || waits(table, event))
         return;
-    bool free = is_connected(table, event->process) && !table_first_lock(table, RECORD_NODE, event->lock);
+    bool free = is_connected(table, event->process) && !table_first_lock(table, RECORD_NODE, event->lock) &&
+                !is_undoing(table, event);
     struct check_record *answer = make(table, event);
     if (event->code > 0) {
         answer->flags = ANSWER_DEADLINE;
@@ -156,6 +169,7 @@ static void observe_lost(struct check_table *table, const struct event *event)
     if (is_connected(table, event->process))
         table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
     observe_outage(table, event);
+    table_drop_process(table, RECORD_UNDOES, event->process);
 }
 
 static void judge_rest(struct check_table *table, const struct check_context *context,
@@ -191,6 +205,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         if (waits(table, event))
             judge_failed(table, context, event, note);
         end(table, event);
+        table_put(table, RECORD_UNDOES, event->lock, event->process, 0, 0, 0);
         break;
     case EVENT_GRANTED:
         end(table, event);
@@ -213,8 +228,14 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_CONNECTED:
         table_drop_process(table, RECORD_APART, event->process);
         break;
-    case EVENT_LINK_DOWN:
+    case EVENT_SETTLED:
+        table_drop_process(table, RECORD_UNDOES, event->process);
+        break;
     case EVENT_EXPIRED:
+        observe_outage(table, event);
+        table_drop_process(table, RECORD_UNDOES, event->process);
+        break;
+    case EVENT_LINK_DOWN:
     case EVENT_AUTH_FAILED:
     case EVENT_SESSION_CLOSING:
         observe_outage(table, event);
@@ -225,6 +246,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     default: /* the process is gone, and nothing is owed to it */
         table_drop_process(table, RECORD_ANSWER, event->process);
         table_drop_process(table, RECORD_APART, event->process);
+        table_drop_process(table, RECORD_UNDOES, event->process);
         break;
     }
 }
@@ -233,7 +255,7 @@ static void observe(struct check_table *table, const struct check_context *conte
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_FREED || event->kind == EVENT_CANCELED || event->kind == EVENT_CONNECTED ||
-           event->kind == EVENT_LINK_DOWN;
+           event->kind == EVENT_LINK_DOWN || event->kind == EVENT_SETTLED;
 }
 
 const struct property check_answers_have_reasons = {
@@ -247,10 +269,11 @@ const struct property check_answers_have_reasons = {
              EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) |
              EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_CONNECTED) |
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
-             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_REST) |
+             EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 1,
-    .records_per_contender = 1,
+    .records_per_contender = 2,
     .is_local = is_local,
     .observe = observe,
 };

@@ -38,6 +38,12 @@ static const struct check_record *other_owner(struct check_table *table, const s
     return NULL;
 }
 
+/* True if the grant stands on a node that a process deleted. A recipe without tokens leaves that open. */
+static bool is_taken(const struct check_record *node, const struct event *event)
+{
+    return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->a == event->zxid;
+}
+
 /* A hold that the owner has beside this grant, by a node that a process deleted; or, if that is how the grant itself stands,
  * by any other node. */
 static const struct check_record *hold_beside(struct check_table *table, const struct event *event,
@@ -48,7 +54,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
          ghost = table_next_lock(table, ghost))
         if ((ghost->flags & GHOST_HELD) && ghost->a != node->a)
             return ghost;
-    if (node->kind != RECORD_GHOST || (node->flags & GHOST_TAKEN) == 0)
+    if (!is_taken(node, event))
         return NULL;
     for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
          claim = table_next_lock(table, claim))
@@ -92,7 +98,7 @@ static void judge_grant(struct check_table *table, const struct check_context *c
 static void keep_ghost(struct check_table *table, const struct event *event)
 {
     struct check_record *node = ledger_grant(table, event, RECORD_GHOST);
-    if (node && node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN))
+    if (node && is_taken(node, event))
         node->flags |= GHOST_HELD;
 }
 

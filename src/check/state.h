@@ -47,7 +47,8 @@ enum record_kind {
     RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
                       answered; a = the moment of its deadline */
     RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
-    RECORD_TERM,  /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
+    RECORD_UNDOES, /* answers_have_reasons: lock, process; an acquire failed, and requests are under way since */
+    RECORD_TERM, /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
     RECORD_OVER, /* belief_ends_in_time: process; a = session whose time is up, which the process was not told */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS

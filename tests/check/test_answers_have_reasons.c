@@ -25,11 +25,13 @@ static void answer(struct judge *judge, int process, int rc)
     lock_event(judge, EVENT_FAILED, process, 0, rc);
 }
 
-static void assert_forgotten(const struct judge *judge)
+static void assert_forgotten(struct judge *judge)
 {
+    on(judge, EVENT_SETTLED, A);
     for (const struct check_record *record = ((const struct check_table *)judge->block)->record;
          (const char *)record < (const char *)judge->block + check_set_live_bytes(judge->block); record++)
-        assert_true(record->kind != RECORD_ANSWER && record->kind != RECORD_APART);
+        assert_true(record->kind != RECORD_ANSWER && record->kind != RECORD_APART &&
+                    record->kind != RECORD_UNDOES);
 }
 
 static void codes_are_those_of_the_interface(void **state)
@@ -106,7 +108,7 @@ static void busy_with_a_reason_holds(void **state)
 {
     struct judge judge;
     (void)state;
-    for (int reason = 0; reason < 9; reason++) {
+    for (int reason = 0; reason < 11; reason++) {
         judge_open(&judge, PROPERTY, false);
         if (reason != 0)
             up_all(&judge);
@@ -116,6 +118,12 @@ static void busy_with_a_reason_holds(void **state)
             created(&judge, A, 10);
         if (reason == 3)
             on(&judge, EVENT_LOST, A); /* the link is up, and the session another */
+        if (reason == 9)
+            lock_event(&judge, EVENT_RELEASED, A, 1, 0); /* it cannot know yet that its node is gone */
+        if (reason == 10) {
+            ask(&judge, A, FOR_EVER);
+            answer(&judge, A, LS_EZK); /* what it leaves is not known to be gone */
+        }
         ask(&judge, A, TRY);
         if (reason == 1)
             deleted(&judge, B, 10, 20);
@@ -143,7 +151,7 @@ static void busy_without_a_reason_is_violated(void **state)
 {
     struct judge judge;
     (void)state;
-    for (int reason = 0; reason < 5; reason++) {
+    for (int reason = 0; reason < 6; reason++) {
         open_up(&judge, false);
         if (reason == 1) {
             created(&judge, B, 10);
@@ -156,6 +164,11 @@ static void busy_without_a_reason_is_violated(void **state)
         if (reason == 3) {
             on(&judge, EVENT_LOST, A);
             on(&judge, EVENT_CONNECTED, A);
+        }
+        if (reason == 5) {
+            ask(&judge, A, FOR_EVER);
+            answer(&judge, A, LS_EZK);
+            on(&judge, EVENT_SETTLED, A);
         }
         ask(&judge, A, TRY);
         created(&judge, A, 21); /* its own */

@@ -265,6 +265,25 @@ static void grant_on_a_deleted_node_beside_a_hold_is_violated(void **state)
     }
 }
 
+/* Without a token nobody knows which node is meant. */
+static void grant_without_a_token_may_stand_on_another_node(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    deleted_by(&judge, A, 10, A); /* left over from the hold before */
+    created(&judge, A, 11);
+    deleted(&judge, A, 11, 20); /* its session is over, and it does not know */
+    asked(&judge, B);
+    created(&judge, B, 12);
+    granted(&judge, B, 12);
+    granted(&judge, A, 0);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
 static void hold_that_ended_is_not_beside(void **state)
 {
     static const enum event_kind ends[] = {EVENT_RELEASED, EVENT_LOST, EVENT_SESSION_CLOSING, EVENT_EXPIRED,
@@ -331,6 +350,7 @@ int main(void)
         cmocka_unit_test(locks_are_kept_apart),
         cmocka_unit_test(grant_beside_a_hold_whose_node_was_deleted_is_violated),
         cmocka_unit_test(grant_on_a_deleted_node_beside_a_hold_is_violated),
+        cmocka_unit_test(grant_without_a_token_may_stand_on_another_node),
         cmocka_unit_test(hold_that_ended_is_not_beside),
         cmocka_unit_test(node_that_the_operator_deleted_is_no_hold),
         cmocka_unit_test(without_grants_it_is_not_judged),

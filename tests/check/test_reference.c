@@ -205,6 +205,21 @@ static bool any_node_stands(const struct trace_list *list, int i, int lock)
     return false;
 }
 
+static int owed(const struct trace_list *list, int i, int lock, int process, int owner)
+{
+    int count = 0;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (ends_process(event, process))
+            count = 0;
+        else if (event->kind == EVENT_RELEASED && event->code == 0 && is_of(event, lock, process, owner))
+            count++;
+        else if (event->kind == EVENT_FREED && is_of(event, lock, process, owner) && count > 0)
+            count--;
+    }
+    return count;
+}
+
 /* Whether the lock was not free, for the process that asked at event `asked`, at some moment until event i. */
 static bool was_not_free(const struct trace_list *list, int asked, int i)
 {
@@ -212,6 +227,22 @@ static bool was_not_free(const struct trace_list *list, int asked, int i)
     struct link link = link_of(list, asked, ask->process);
     if (!link.up || link.apart || any_node_stands(list, asked, ask->lock))
         return true;
+    bool undoes = false;
+    for (int k = 0; k < asked; k++) {
+        const struct event *event = &list->event[k];
+        if (event->process != ask->process)
+            continue;
+        if (event->kind == EVENT_FAILED && event->lock == ask->lock)
+            undoes = true;
+        if (event->kind == EVENT_SETTLED || event->kind == EVENT_EXPIRED || event->kind == EVENT_LOST ||
+            ends_process(event, ask->process))
+            undoes = false;
+    }
+    if (undoes)
+        return true;
+    for (int owner = 0; owner < OWNERS; owner++)
+        if (owed(list, asked, ask->lock, ask->process, owner) > 0)
+            return true;
     for (int k = asked; k < i; k++) {
         const struct event *event = &list->event[k];
         bool own = event->process == ask->process;
@@ -234,21 +265,6 @@ static bool was_canceled(const struct trace_list *list, int asked, int i)
             is_of(&list->event[k], ask->lock, ask->process, ask->owner))
             return true;
     return false;
-}
-
-static int owed(const struct trace_list *list, int i, int lock, int process, int owner)
-{
-    int count = 0;
-    for (int k = 0; k < i; k++) {
-        const struct event *event = &list->event[k];
-        if (ends_process(event, process))
-            count = 0;
-        else if (event->kind == EVENT_RELEASED && event->code == 0 && is_of(event, lock, process, owner))
-            count++;
-        else if (event->kind == EVENT_FREED && is_of(event, lock, process, owner) && count > 0)
-            count--;
-    }
-    return count;
 }
 
 static bool is_left_without(const struct trace_list *list, int i, int lock, int process, int owner)
@@ -427,7 +443,8 @@ static int draw_kind(struct rng *rng)
     static const uint8_t seldom[] = {
         EVENT_CANCELED,       EVENT_LOST,   EVENT_CONNECTED, EVENT_LINK_DOWN, EVENT_EXPIRED,
         EVENT_AUTH_FAILED,    EVENT_REST,   EVENT_CRASHED,   EVENT_STOPPED,   EVENT_SESSION_CLOSING,
-        EVENT_SESSION_CLOSED, EVENT_PAUSED, EVENT_RESUMED,   EVENT_RESTARTED, EVENT_REFUSED};
+        EVENT_SESSION_CLOSED, EVENT_PAUSED, EVENT_RESUMED,   EVENT_RESTARTED, EVENT_REFUSED,
+        EVENT_SETTLED};
     return rng_below(rng, 3) != 0 ? often[rng_below(rng, sizeof often)]
                                   : seldom[rng_below(rng, sizeof seldom)];
 }

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# A session that is ended before its time counts like one whose time was up.
+GROUP=check
+FILE=src/check/belief_ends_in_time.c
+EDIT='s/event->code != 1\)/event->code > 1)/'
+EXPECT='^check\.(belief_ends_in_time|reference)$'
