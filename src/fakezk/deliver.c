@@ -106,7 +106,8 @@ bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
     return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
 }
 
-static void before_callback(void)
+/* In the caller's frame: what is called next begins where this does. */
+static inline __attribute__((always_inline)) void before_callback(void)
 {
     if (fakezk.options.before_callback != NULL) {
         fakezk.options.before_callback();

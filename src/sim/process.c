@@ -15,8 +15,10 @@ static const struct ls_recipe *recipe(void)
     return the_world.options.recipe;
 }
 
-static void enter(int p)
+/* Returns the state. The stack is painted last, and from the caller's frame: a recipe that is called next has its own there. */
+static inline __attribute__((always_inline)) void *enter(int p)
 {
+    void *state = process_state(p);
     process_mark(p);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     the_world.entered = true;
@@ -24,6 +26,7 @@ static void enter(int p)
     if (the_world.zoned) {
         zones_paint_stack();
     }
+    return state;
 }
 
 static void leave(void)
@@ -103,8 +106,8 @@ void process_start(int p)
         return;
     }
     process->started = 1;
-    enter(p);
-    int rc = recipe()->start(process_state(p), the_world.env[p], the_world.config);
+    void *state = enter(p);
+    int rc = recipe()->start(state, the_world.env[p], the_world.config);
     leave();
     if (rc < 0) {
         world_note_trouble("the recipe does not start: %s", ls_strerror(rc));
@@ -168,8 +171,8 @@ static void check_memory_at_stop(int p)
 void process_stop(int p)
 {
     the_world.stopping = true;
-    enter(p);
-    recipe()->stop(process_state(p));
+    void *state = enter(p);
+    recipe()->stop(state);
     leave();
     the_world.stopping = false;
     end_beliefs(p);
@@ -205,8 +208,8 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
     struct event asked = slot_event(EVENT_ASKED, p, lock, owner);
     asked.code = timeout_ms;
     observe(&asked);
-    enter(p);
-    int rc = recipe()->acquire(process_state(p), lock, owner, timeout_ms);
+    void *state = enter(p);
+    int rc = recipe()->acquire(state, lock, owner, timeout_ms);
     leave();
     slot = process_slot(p, lock, owner);
     if (rc < 0 && slot != NULL && slot->pending) {
@@ -221,16 +224,16 @@ void process_cancel(int p, int lock, int owner)
 {
     struct event canceled = slot_event(EVENT_CANCELED, p, lock, owner);
     observe(&canceled);
-    enter(p);
-    recipe()->cancel(process_state(p), lock, owner);
+    void *state = enter(p);
+    recipe()->cancel(state, lock, owner);
     leave();
 }
 
 void process_release(int p, int lock, int owner)
 {
     the_world.releasing = true;
-    enter(p);
-    int rc = recipe()->release(process_state(p), lock, owner);
+    void *state = enter(p);
+    int rc = recipe()->release(state, lock, owner);
     leave();
     the_world.releasing = false;
     process_mark(p);
@@ -280,8 +283,8 @@ bool process_can_revoke(void)
 
 void process_revocable(int p, int lock)
 {
-    enter(p);
-    int rc = recipe()->revocable(process_state(p), lock);
+    void *state = enter(p);
+    int rc = recipe()->revocable(state, lock);
     leave();
     if (rc < 0) {
         world_note_trouble("the recipe refuses to make a lock revocable: %s", ls_strerror(rc));
@@ -297,8 +300,8 @@ static void tell_asker(int p, int lock, int rc)
 
 void process_revoke(int p, int lock, int place)
 {
-    enter(p);
-    int rc = recipe()->revoke(process_state(p), lock, place);
+    void *state = enter(p);
+    int rc = recipe()->revoke(state, lock, place);
     leave();
     if (rc < 0) {
         tell_asker(p, lock, rc);
@@ -637,8 +640,8 @@ static void rehearse_stop(void *ctx)
 {
     struct rehearsal *rehearsal = ctx;
     the_world.stopping = true;
-    enter(rehearsal->process);
-    recipe()->stop(process_state(rehearsal->process));
+    void *state = enter(rehearsal->process);
+    recipe()->stop(state);
     leave();
     rehearsal->left = zones_use(rehearsal->process);
 }
