@@ -204,7 +204,8 @@ static void a_recipe_without_a_handle_does_not_start(void **state)
     struct action start = {.kind = ACTION_START};
     assert_int_equal(world_apply(stage.world, &start), 0);
     assert_int_equal(handles_unopened, 0);
-    assert_string_equal(world_trouble(stage.world), "the recipe does not start: ZooKeeper refused the request");
+    assert_string_equal(world_trouble(stage.world),
+                        "the recipe does not start: ZooKeeper refused the request");
     world_close(stage.world);
 }
 
