@@ -183,6 +183,10 @@ struct ls_recipe {
      * closed lock as it was after start(): 0, or negative if it stays closed. */
     int (*close)(void *state, int lock);
     int (*open)(void *state, int lock);
+
+    /* acquire(), cancel(), release() and close() may be called from within the report of a grant, as an application's callback
+     * may call them. Where this is false, programs leave out what they have behind `on granted:`. */
+    bool in_reports;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

@@ -365,4 +365,5 @@ const struct ls_recipe ls_recipe_mutex = {
     .sets_no_data = true,
     .close = close_lock,
     .open = open_lock,
+    .in_reports = true,
 };

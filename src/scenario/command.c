@@ -20,18 +20,37 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     return 0;
 }
 
-/* owner=N, timeout=2s, place=N, guarded, anyway, nowait. Returns 1 if it was one of them. */
+/* granted: release */
+static int reaction(struct parser *parser, struct action *action)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    if (!input_word_is(&word, "granted:")) {
+        return parser_wrong(parser, &word, "'granted:'");
+    }
+    word = input_next_word(&parser->cursor);
+    const struct verb *verb = verb_find(&word, true);
+    if (!verb || (verb->flags & VERB_REACTS) == 0) {
+        return parser_wrong(parser, &word, "acquire, release, cancel or close");
+    }
+    action->d |= ACTION_ON_GRANTED(verb->action);
+    return 1;
+}
+
+/* owner=N, timeout=2s, place=N, guarded, anyway, nowait, on granted: VERB. Returns 1 if it was one of them. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
     struct input_word key, value;
     parser_split(word, '=', &key, &value);
+    if (verb->action == ACTION_ACQUIRE && input_word_is(word, "on")) {
+        return reaction(parser, action);
+    }
     if (!value.text) {
         bool nowait = (verb->flags & VERB_NOWAIT) && input_word_is(word, "nowait");
         bool flag = ((verb->flags & VERB_GUARDED) && input_word_is(word, "guarded")) ||
                     ((verb->flags & VERB_ANYWAY) && input_word_is(word, "anyway"));
         action->c = flag ? 1 : action->c;
-        action->d = nowait ? 1 : action->d;
+        action->d |= nowait ? ACTION_NOWAIT : 0;
         return flag || nowait;
     }
     if (input_word_is(&key, "owner") && (verb->flags & VERB_OWNER)) {
@@ -276,6 +295,9 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     }
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;
+    }
+    if (ACTION_IS_ON_GRANTED(command->action.d) != 0) {
+        return parser_wrong(parser, &next, "no 'on granted:' outside of a program");
     }
     command->action.process = (uint8_t)process;
     return next.text ? parser_wrong(parser, &next, "the name of a lock, an option or the end of the line")

@@ -18,16 +18,17 @@
     }
 
 static const struct verb VERBS[] = {
-    CLIENT(NULL, VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT, ACTION_ACQUIRE,
-           "a acquire [LOCK] [owner=N] [timeout=2s] [nowait]",
+    CLIENT(NULL, VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT | VERB_REACTS, ACTION_ACQUIRE,
+           "a acquire [LOCK] [owner=N] [timeout=2s] [nowait] [on granted: VERB]",
            "asks for the lock; without timeout it waits for ever; in a program with nowait the next step "
            "does not wait "
            "for the answer"),
     CLIENT("try", VERB_OWNER | VERB_NOWAIT, ACTION_ACQUIRE, "a try [LOCK] [owner=N] [nowait]",
            "asks for the lock only if it is free now"),
-    CLIENT(NULL, VERB_OWNER | VERB_ANYWAY, ACTION_RELEASE, "a release [LOCK] [owner=N] [anyway]",
+    CLIENT(NULL, VERB_OWNER | VERB_ANYWAY | VERB_REACTS, ACTION_RELEASE,
+           "a release [LOCK] [owner=N] [anyway]",
            "gives one level of the lock back; in a program with anyway also if it does not hold it"),
-    CLIENT(NULL, VERB_OWNER, ACTION_CANCEL, "a cancel [LOCK] [owner=N]",
+    CLIENT(NULL, VERB_OWNER | VERB_REACTS, ACTION_CANCEL, "a cancel [LOCK] [owner=N]",
            "gives a pending acquire up; not in a program, where it is a fault: explore cancel<=N"),
     CLIENT(NULL, VERB_GUARDED | VERB_NOWAIT, ACTION_WRITE, "a write [LOCK] [guarded [nowait]]",
            "writes to a resource that compares fencing tokens; guarded: to the ensemble, in a multi that "
@@ -37,7 +38,7 @@ static const struct verb VERBS[] = {
            "listens from now on to requests to give the lock back"),
     CLIENT(NULL, VERB_PLACE, ACTION_REVOKE, "a revoke [LOCK] [place=N]",
            "asks the first in line, or the N-th, to give the lock back"),
-    CLIENT(NULL, 0, ACTION_CLOSE, "a close [LOCK]",
+    CLIENT(NULL, VERB_REACTS, ACTION_CLOSE, "a close [LOCK]",
            "ends the use of the lock: a pending acquire fails, what is held is given back"),
     CLIENT(NULL, 0, ACTION_OPEN, "a open [LOCK]", "begins the use of a closed lock again"),
     {NULL, ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop",
@@ -130,8 +131,8 @@ const char *verb_of_step(const struct action *op)
 
 bool verb_is_reserved(const struct input_word *word)
 {
-    static const char *const OTHERS[] = {"all",     "anyway", "as",     "asleep",  "forever",
-                                         "guarded", "holds",  "nowait", "violates"};
+    static const char *const OTHERS[] = {"all",     "anyway", "as",     "asleep", "forever",
+                                         "guarded", "holds",  "nowait", "on",     "violates"};
     if (verb_find(word, true) || verb_find(word, false)) {
         return true;
     }

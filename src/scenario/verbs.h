@@ -29,6 +29,7 @@ enum verb_argument {
 #define VERB_PLACE 0x100u  /* takes place=N */
 #define VERB_ANYWAY 0x200u /* takes anyway */
 #define VERB_NOWAIT 0x400u /* takes nowait */
+#define VERB_REACTS 0x800u /* may stand behind "on granted:" */
 #define VERB_CLIENT 0x10u  /* the process stands before it */
 #define VERB_FAULT 0x20u   /* listed as a fault */
 

@@ -39,6 +39,19 @@ static void leave(void)
     fakezk_leave();
 }
 
+/* What an owner does within a report is part of the entry that reports. */
+static inline __attribute__((always_inline)) void *enter_verb(int p)
+{
+    return the_world.reacting ? process_state(p) : enter(p);
+}
+
+static void leave_verb(void)
+{
+    if (!the_world.reacting) {
+        leave();
+    }
+}
+
 /* ---- slots: who asked for what ---- */
 
 struct slot *process_slot(int p, int lock, int owner)
@@ -208,9 +221,9 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
     struct event asked = slot_event(EVENT_ASKED, p, lock, owner);
     asked.code = timeout_ms;
     observe(&asked);
-    void *state = enter(p);
+    void *state = enter_verb(p);
     int rc = recipe()->acquire(state, lock, owner, timeout_ms);
-    leave();
+    leave_verb();
     slot = process_slot(p, lock, owner);
     if (rc < 0 && slot != NULL && slot->pending) {
         slot->pending = 0;
@@ -231,11 +244,12 @@ void process_cancel(int p, int lock, int owner)
 
 void process_release(int p, int lock, int owner)
 {
+    bool outer = the_world.releasing;
     the_world.releasing = true;
-    void *state = enter(p);
+    void *state = enter_verb(p);
     int rc = recipe()->release(state, lock, owner);
-    leave();
-    the_world.releasing = false;
+    leave_verb();
+    the_world.releasing = outer;
     process_mark(p);
     struct slot *slot = process_slot(p, lock, owner);
     struct event event = slot_event(rc < 0 ? EVENT_REFUSED : EVENT_RELEASED, p, lock, owner);
@@ -333,9 +347,9 @@ static void end_holds(int p, int lock)
 
 void process_close(int p, int lock)
 {
-    enter(p);
+    enter_verb(p);
     int rc = recipe()->close(process_state(p), lock);
-    leave();
+    leave_verb();
     if (rc >= 0) {
         process_mark(p)->closed |= (uint8_t)(1u << lock);
         end_holds(p, lock);
@@ -459,9 +473,52 @@ void process_fire(int p, int index)
 
 /* ---- reports ---- */
 
+static const struct action *last_op(int p, enum action_kind kind, int lock, int owner);
+
 static int64_t token_number(const struct ls_report *report)
 {
     return report->token >= FAKEZK_EPOCH ? report->token - FAKEZK_EPOCH : report->token;
+}
+
+/* A cancel finds nothing to give up: the answer is there. */
+static void react_by_cancel(int p, int lock, int owner)
+{
+    int rc = recipe()->cancel(process_state(p), lock, owner);
+    if (rc < 0) {
+        struct event event = slot_event(EVENT_REFUSED, p, lock, owner);
+        event.code = rc;
+        observe(&event);
+    }
+}
+
+/* What the program does within the report of the grant; of an acquire that it does there, nothing more. */
+static void react(int p, int lock, int owner)
+{
+    const struct action *op =
+        the_world.programmed && recipe()->in_reports ? last_op(p, ACTION_ACQUIRE, lock, owner) : NULL;
+    if (op == NULL || the_world.reacting) {
+        return;
+    }
+    the_world.reacting = true;
+    switch (ACTION_IS_ON_GRANTED(op->d)) {
+    case ACTION_ACQUIRE:
+        process_acquire(p, lock, owner, -1);
+        break;
+    case ACTION_RELEASE:
+        process_release(p, lock, owner);
+        break;
+    case ACTION_CANCEL:
+        react_by_cancel(p, lock, owner);
+        break;
+    case ACTION_CLOSE:
+        if (process_can_close()) {
+            process_close(p, lock);
+        }
+        break;
+    default:
+        break;
+    }
+    the_world.reacting = false;
 }
 
 static void report_grant(int p, const struct ls_report *report)
@@ -482,6 +539,7 @@ static void report_grant(int p, const struct ls_report *report)
         event.session = fakezk_session(p, h) != 0 ? fakezk_session(p, h) : event.session;
     }
     observe(&event);
+    react(p, report->lock, report->owner);
 }
 
 static void report_failure(int p, const struct ls_report *report)
@@ -681,9 +739,9 @@ static const struct action *upcoming(int p)
     return pc >= 0 ? &program(p)->ops[pc] : NULL;
 }
 
-/* Whether the program waits for the answer to what it did last before the present step: of this kind, and of this slot if there
- * is one. */
-static bool is_awaited(int p, enum action_kind kind, const struct slot *slot)
+/* What the program did last before the present step, of this kind and with this lock and owner (any, if lock is -1); NULL if it
+ * has not done such a thing. */
+static const struct action *last_op(int p, enum action_kind kind, int lock, int owner)
 {
     const struct world_program *all = program(p);
     for (int back = 1; back <= all->count; back++) {
@@ -692,12 +750,18 @@ static bool is_awaited(int p, enum action_kind kind, const struct slot *slot)
             break;
         }
         const struct action *op = &all->ops[at < 0 ? at + all->count : at];
-        bool of_slot = slot == NULL || (op->b == slot->rec.tag && op->a == slot->rec.word);
-        if (op->kind == kind && of_slot) {
-            return op->d == 0;
+        if (op->kind == kind && (lock < 0 || (op->b == lock && op->a == owner))) {
+            return op;
         }
     }
-    return true;
+    return NULL;
+}
+
+/* Whether the program waits for the answer to that. */
+static bool is_awaited(int p, enum action_kind kind, int lock, int owner)
+{
+    const struct action *op = last_op(p, kind, lock, owner);
+    return op == NULL || (op->d & ACTION_NOWAIT) == 0;
 }
 
 /* Whoever goes on without an answer waits for it all the same where he comes back to that lock. */
@@ -713,11 +777,12 @@ static bool waits(int p, const struct action *op)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct slot *slot = (struct slot *)rec;
-        if (slot->pending && (is_about(op, slot) || is_awaited(p, ACTION_ACQUIRE, slot))) {
+        if (slot->pending &&
+            (is_about(op, slot) || is_awaited(p, ACTION_ACQUIRE, slot->rec.tag, (int)slot->rec.word))) {
             return true;
         }
     }
-    return process_at(p)->writes != NULL && (op->kind == ACTION_WRITE || is_awaited(p, ACTION_WRITE, NULL));
+    return process_at(p)->writes != NULL && (op->kind == ACTION_WRITE || is_awaited(p, ACTION_WRITE, -1, 0));
 }
 
 const struct action *process_next_op(int p)

@@ -100,6 +100,7 @@ struct world {
     bool programmed; /* some process has a program */
     bool releasing;  /* FREED waits until RELEASED has been announced */
     bool freed_waits;
+    bool reacting; /* an owner acts within the report of its grant */
     bool stopping; /* within a recipe's stop */
     bool zoned;    /* there is a guard: the memory of processes has red zones, see zones.c */
     bool entered;  /* a recipe was entered in this guarded call */

@@ -293,6 +293,65 @@ static void a_recipe_that_cannot_close_passes_it_over(void **state)
     end();
 }
 
+/* The events of a, as many as there are. */
+static int seen[EVENT_KINDS];
+static int32_t last_code[EVENT_KINDS];
+
+static void on_event(void *ctx, const struct event *event)
+{
+    (void)ctx;
+    seen[event->kind] += event->process == 0;
+    last_code[event->kind] = event->process == 0 ? event->code : last_code[event->kind];
+}
+
+static void begin_seen(const char *programs)
+{
+    memset(seen, 0, sizeof seen);
+    begin(programs);
+    world_set_observer(run.world, on_event, NULL);
+    settle();
+    take("a acquire");
+    settle();
+}
+
+static void an_owner_acts_within_the_report_of_its_grant(void **state)
+{
+    (void)state;
+    begin_seen("process a: acquire on granted: release acquire on granted: acquire release release");
+    assert_int_equal(seen[EVENT_GRANTED], 1);
+    assert_int_equal(seen[EVENT_RELEASED], 1);
+    assert_int_equal(seen[EVENT_FREED], 1);
+    take("a acquire");
+    settle();
+    assert_int_equal(seen[EVENT_GRANTED], 3); /* what is asked within a report does nothing more */
+    assert_int_equal(last_code[EVENT_GRANTED], 2);
+    take("a release");
+    take("a release");
+    settle();
+    assert_int_equal(seen[EVENT_FREED], 2);
+    end();
+}
+
+static void within_a_report_a_close_is_refused(void **state)
+{
+    (void)state;
+    begin_seen("process a: acquire nowait on granted: close release");
+    assert_int_equal(seen[EVENT_LOCK_CLOSED], 1);
+    assert_int_equal(last_code[EVENT_LOCK_CLOSED], LS_EDEADLK);
+    assert_true(ready("a release")); /* nothing has changed */
+    end();
+}
+
+static void within_the_report_of_a_grant_there_is_nothing_to_cancel(void **state)
+{
+    (void)state;
+    begin_seen("process a: acquire on granted: cancel release");
+    assert_int_equal(seen[EVENT_REFUSED], 1);
+    assert_int_equal(last_code[EVENT_REFUSED], LS_ENOENT);
+    assert_true(ready("a release"));
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +366,9 @@ int main(void)
         cmocka_unit_test(who_starts_again_has_all_locks_open),
         cmocka_unit_test(without_memory_a_lock_stays_closed),
         cmocka_unit_test(a_recipe_that_cannot_close_passes_it_over),
+        cmocka_unit_test(an_owner_acts_within_the_report_of_its_grant),
+        cmocka_unit_test(within_a_report_a_close_is_refused),
+        cmocka_unit_test(within_the_report_of_a_grant_there_is_nothing_to_cancel),
         cmocka_unit_test(what_was_asked_in_the_round_before_need_not_be_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
