@@ -383,11 +383,17 @@ static void do_whole(void *ctx)
     }
 }
 
-/* What tells it from steps that a recipe hears of in another way. */
+/* What tells it from steps that a recipe hears of in another way; 0 = it hears of none such. */
 static uint32_t kind_of(const struct action *action)
 {
-    bool delivers = the_world.zoned && action->kind == ACTION_DELIVER;
-    return action->kind + (delivers ? 64 * fakezk_next_kind(action->process, action->a) : 0);
+    bool told = action->kind == ACTION_DELIVER ||
+                (action->kind >= ACTION_FIRE && action->kind <= ACTION_START) ||
+                action->kind == ACTION_RESTART;
+    if (!the_world.zoned || !told || action->kind == ACTION_ADVANCE) {
+        return 0;
+    }
+    bool delivers = action->kind == ACTION_DELIVER;
+    return action->kind + 1u + (delivers ? 64 * fakezk_next_kind(action->process, action->a) : 0);
 }
 
 void world_do(struct world *world, const struct action *action)

@@ -96,11 +96,13 @@ static void give_up(int process, enum event_offence offence, const char *where)
 /* What it has written to what is not its own may be anything. */
 static void check_memory(int p)
 {
-    if (the_world.zoned && !fakezk_lent_is_whole()) {
+    if (!the_world.zoned || !the_world.entered) {
+        return;
+    }
+    if (!fakezk_lent_is_whole()) {
         world_tell_offence(p, EVENT_OFFENCE_LENT, NULL);
     }
-    if (the_world.zoned && the_world.entered && p < the_world.options.processes && process_at(p)->started &&
-        !zones_are_whole(p)) {
+    if (p < the_world.options.processes && process_at(p)->started && !zones_are_whole(p)) {
         drop_process(p);
     }
 }
@@ -150,7 +152,7 @@ static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;
     const char *where = NULL;
-    bool twice = the_world.zoned && twice_is_due(kind) && twice_prepare(process);
+    bool twice = the_world.zoned && kind != 0 && twice_is_due(kind) && twice_prepare(process);
     while (twice && twice_next()) {
         bool came_back = call(fn, ctx, &offence, &where);
         (void)guard->changed(&where);

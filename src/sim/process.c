@@ -15,14 +15,19 @@ static const struct ls_recipe *recipe(void)
     return the_world.options.recipe;
 }
 
-/* Returns the state. The stack is painted last, and from the caller's frame: a recipe that is called next has its own there. */
-static inline __attribute__((always_inline)) void *enter(int p)
+static void admit(int p)
 {
-    void *state = process_state(p);
     process_mark(p);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     the_world.entered = true;
     fakezk_enter(p);
+}
+
+/* Returns the state. The stack is painted last, and from the caller's frame: a recipe that is called next has its own there. */
+static inline __attribute__((always_inline)) void *enter(int p)
+{
+    void *state = process_state(p);
+    admit(p);
     if (the_world.zoned) {
         zones_paint_stack();
     }
@@ -436,7 +441,7 @@ void process_run_step(const struct fakezk_step *step)
     int32_t zxid = step->kind == FAKEZK_APPLY ? fakezk_last_zxid() : 0;
     bool runs = step->kind == FAKEZK_DELIVER && p != (int)FAKEZK_NONE;
     if (runs) {
-        enter(p);
+        admit(p); /* before_callback paints */
         if (fakezk_brings_news(p, step->handle)) {
             process_wake(p);
         }
@@ -718,7 +723,7 @@ void process_ask_idle(int p)
 {
     ask_leak(p);
     if (recipe()->idle != NULL && process_at(p)->started) {
-        guard_call(p, ACTION_KINDS, ask_idle, &p);
+        guard_call(p, ACTION_KINDS + 1u, ask_idle, &p);
     }
 }
 

@@ -246,7 +246,7 @@ void world_begin(struct world *world)
     prepare_directories(&world->options);
     for (int p = 0; p < world->options.processes; p++) {
         if (world->options.autostart[p]) {
-            guard_call(p, ACTION_START, start, &p);
+            guard_call(p, ACTION_START + 1u, start, &p);
         }
     }
 }

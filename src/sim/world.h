@@ -170,7 +170,7 @@ void world_tell_offence(int p, enum event_offence offence, const char *where);
 
 /* ---- guard.c: steps of recipes that are not to be trusted ---- */
 
-/* fn(ctx), a step of this kind of this process, guarded if there is a guard: a process that did not come back is noted, and as if it had
+/* fn(ctx), a step of this process and this kind (0: no recipe is called but for its belief), guarded if there is a guard: a process that did not come back is noted, and as if it had
  * crashed. */
 void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 

@@ -25,11 +25,11 @@
 #define FREED 0xdd /* as a pointer it is no address, as a number it is negative */
 #define FRESH 0xbe
 #define FRESH_WORD 0xbebebebeu
-#define ZONE_BYTES 32u
+#define ZONE_BYTES 16u
 #define CHUNK_ZONE_BYTES 16u
 #define TAIL_BYTES 128u
 #define REST_BYTES 1024u
-#define STACK_BYTES 2048u
+#define STACK_BYTES 1024u
 
 struct chunk {
     uint32_t size;  /* with this head and the zone; a multiple of 16 */
@@ -407,10 +407,11 @@ void zones_paint(int p)
 /* A sanitizer would have its own place for the bytes. */
 __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void zones_paint_stack(void)
 {
-    unsigned char below[STACK_BYTES];
+    typedef uint64_t wide __attribute__((vector_size(32)));
+    wide below[STACK_BYTES / sizeof(wide)];
     uint64_t word = 0x0101010101010101u * byte_of(FRESH);
-    for (size_t i = 0; i < sizeof below; i += sizeof word) {
-        memcpy(below + i, &word, sizeof word);
+    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
+        below[i] = (wide){word, word, word, word};
     }
     __asm__ volatile(""
                      :

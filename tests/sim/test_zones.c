@@ -197,8 +197,8 @@ static void test_each_byte(void **unused)
         int size;
         enum event_offence offence;
     } areas[] = {
-        {state - 48, 48, EVENT_OFFENCE_STATE},
-        {state + STATE_BYTES, 32, EVENT_OFFENCE_STATE},
+        {state - 32, 32, EVENT_OFFENCE_STATE},
+        {state + STATE_BYTES, 16, EVENT_OFFENCE_STATE},
         {block - 16, 16, EVENT_OFFENCE_BLOCK_BOUNDS},
         {block + 33, 16, EVENT_OFFENCE_BLOCK_BOUNDS},
         {freed, 33, EVENT_OFFENCE_FREED},
