@@ -7,9 +7,11 @@
  * randomness (design decision D1). The functions are resolved at link time: src/real/env_pthread.c provides them in
  * applications, src/sim/env.c inside a simulated world. There is no function table and no #ifdef.
  *
- * An environment serves one process of a world, or one session or several of an application. All functions but
- * ls_env_lock() expect the environment's mutex to be held, unless they say otherwise. None may be called in a
- * signal handler, nor in the child of a fork with an environment that it has inherited. */
+ * An environment serves one process of a world, or one session or several of an application. Functions expect the
+ * environment's mutex to be held, but for ls_env_lock() and those that say that they may be called without it. In a world
+ * ls_env_alloc(), ls_env_free(), ls_env_wait() and ls_env_wake() note a call without the mutex (contract_is_kept);
+ * timers do not. None may be called in a signal handler, nor in the child of a fork with an environment that it has
+ * inherited. */
 #ifndef LOCKSTEP_ENV_H
 #define LOCKSTEP_ENV_H
 
@@ -39,6 +41,7 @@ struct ls_waiter {
     uint64_t space[8]; /* owned by the environment */
 };
 
+/* May be called without the mutex, while nobody else uses the waiter. */
 void ls_env_waiter_init(struct ls_env *env, struct ls_waiter *waiter);
 void ls_env_waiter_close(struct ls_env *env, struct ls_waiter *waiter);
 
@@ -55,7 +58,8 @@ void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter);
 void ls_env_callback_enter(struct ls_env *env);
 void ls_env_callback_leave(struct ls_env *env);
 
-/* True between the two on the same thread: a blocking call would then wait for itself (LS_EDEADLK). */
+/* True between the two on the same thread: a blocking call would then wait for itself (LS_EDEADLK). May be called
+ * without the mutex. */
 bool ls_env_in_callback(struct ls_env *env);
 
 /* Every thread id has this bit. Owners of locks that a program numbers itself do not have it (mutex.h). */
@@ -67,6 +71,7 @@ uint64_t ls_env_self(struct ls_env *env);
 
 /* ---- time: stamps and one-shot timers, never numbers of a clock ---- */
 
+/* The functions for stamps may be called without the mutex. */
 struct ls_stamp {
     uint64_t opaque; /* 0 = never marked */
 };
@@ -97,16 +102,18 @@ void ls_env_timer_stop(struct ls_env *env, struct ls_timer *timer);
 
 /* ---- bytes ---- */
 
-/* Random bytes for jitter. In a world they are a function of the run's seed and the process alone, never a stream. */
+/* Random bytes for jitter. In a world they are a function of the run's seed and the process alone, never a stream. May be
+ * called without the mutex. */
 void ls_env_random(struct ls_env *env, void *bytes, size_t size);
 
-/* A fresh 16-byte id, unique over all processes (a version 4 UUID in applications; process and counter in a world). */
+/* A fresh 16-byte id, unique over all processes (a version 4 UUID in applications; process and counter in a world). May be
+ * called without the mutex. */
 void ls_env_unique_id(struct ls_env *env, uint8_t id[16]);
 
 /* Zeroed memory, aligned to 8, or NULL. In a world it lies in the process's heap and may be made to fail. */
 void *ls_env_alloc(struct ls_env *env, size_t size);
 
-/* Frees what ls_env_alloc() gave; NULL is ignored. In a world the memory is zeroed. */
+/* Frees what ls_env_alloc() gave; NULL is ignored. In a world the memory is overwritten. */
 void ls_env_free(struct ls_env *env, void *memory);
 
 #pragma GCC visibility pop
