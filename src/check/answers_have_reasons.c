@@ -12,7 +12,7 @@
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
- *   SESSION_CLOSING of a try under way, and from a LOST while the link is up to CONNECTED.
+ *   SESSION_CLOSING of a try under way, and from LOST to CONNECTED.
  * A process that crashed or stopped is owed nothing.
  *
  * That no acquire has two answers is judged by release_matches_acquire; that an acquire without an end is not forgotten
@@ -162,12 +162,11 @@ static void observe_outage(struct check_table *table, const struct event *event)
             answer->flags |= ANSWER_EXCUSED;
 }
 
-/* Most sessions are lost behind a link that is down. One that is lost while the link is up was replaced without a word:
- * then the recipe has to open another. */
+/* A recipe that has told of a loss opens another session. The link of the former one may come back meanwhile, and is no
+ * connection of this process. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
-    if (is_connected(table, event->process))
-        table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
+    table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
     observe_outage(table, event);
     table_drop_process(table, RECORD_UNDOES, event->process);
 }

@@ -176,7 +176,7 @@ static struct link link_of(const struct trace_list *list, int i, int process)
         if (event->process != process)
             continue;
         bool closed = event->kind == EVENT_SESSION_CLOSED && event->session == session;
-        if (event->kind == EVENT_LOST && link.up)
+        if (event->kind == EVENT_LOST)
             link.apart = true;
         if (event->kind == EVENT_CONNECTED)
             link.apart = false;
