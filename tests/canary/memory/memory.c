@@ -68,21 +68,28 @@ static void write_late(struct careless *careless)
 /* Whether to give up at once. */
 static bool read_late(struct careless *careless)
 {
-    volatile char *text = careless->text = calloc(8, 1);
+    volatile char *text = careless->text = malloc(8);
     if (text == NULL) {
         return false;
     }
+    text[0] = 1;
     if (WRONG) {
         free(careless->text);
         careless->text = NULL;
     }
-    return text[0] != 0;
+    return text[0] == 0;
 }
 
 static bool read_unset(struct careless *careless)
 {
-    volatile char *text = careless->text = WRONG ? malloc(8) : calloc(8, 1);
-    return text != NULL && text[0] != 0;
+    volatile char *text = careless->text = malloc(8);
+    if (text == NULL) {
+        return false;
+    }
+    if (!WRONG) {
+        text[0] = 1;
+    }
+    return text[0] == 0;
 }
 
 static void forget_block(struct careless *careless)
