@@ -97,7 +97,9 @@ static void misbehave(struct rude *rude)
         a_hidden_variable = 7;
         break;
     case FREE:
+        ls_env_lock(rude->env);
         ls_env_free(rude->env, &outside);
+        ls_env_unlock(rude->env);
         break;
     case LOCK:
         ls_env_unlock(rude->env);
