@@ -108,7 +108,7 @@ static void busy_with_a_reason_holds(void **state)
 {
     struct judge judge;
     (void)state;
-    for (int reason = 0; reason < 11; reason++) {
+    for (int reason = 0; reason < 12; reason++) {
         judge_open(&judge, PROPERTY, false);
         if (reason != 0)
             up_all(&judge);
@@ -118,6 +118,11 @@ static void busy_with_a_reason_holds(void **state)
             created(&judge, A, 10);
         if (reason == 3)
             on(&judge, EVENT_LOST, A); /* the link is up, and the session another */
+        if (reason == 11) { /* the recipe gave the session up while its link was down, and the link comes back */
+            on(&judge, EVENT_LINK_DOWN, A);
+            on(&judge, EVENT_LOST, A);
+            up(&judge, A);
+        }
         if (reason == 9)
             lock_event(&judge, EVENT_RELEASED, A, 1, 0); /* it cannot know yet that its node is gone */
         if (reason == 10) {
