@@ -252,7 +252,7 @@ void world_close(struct world *world);
 void world_set_observer(struct world *world, world_observer observer, void *ctx);
 
 /* Which steps of a recipe from a shared object are done twice, with other bytes in all memory that it may not read: few, as the
- * seed and their number say; the first ones of each kind too; or all. From the next beginning on; at first few. */
+ * seed and their number say; the first ones of each kind too; or all. Steps are counted anew from this call on. At first: few. */
 enum world_doubt { WORLD_DOUBT_FEW, WORLD_DOUBT_FIRST, WORLD_DOUBT_ALL };
 void world_doubt(struct world *world, enum world_doubt doubt);
 

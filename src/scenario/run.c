@@ -266,6 +266,7 @@ void run_begin_from(struct run *run, const struct world_image *image, const stru
     forget_run(run);
     run->stats = *stats;
     run->told = 0;
+    world_doubt(run->world, WORLD_DOUBT_FEW);
     world_restore(run->world, image);
 }
 

@@ -233,6 +233,7 @@ static void start(void *ctx)
 void world_doubt(struct world *world, enum world_doubt doubt)
 {
     world->doubt = doubt;
+    twice_begin();
 }
 
 bool world_is_guarded(const struct world *world)
@@ -242,7 +243,6 @@ bool world_is_guarded(const struct world *world)
 
 void world_begin(struct world *world)
 {
-    twice_begin();
     prepare_directories(&world->options);
     for (int p = 0; p < world->options.processes; p++) {
         if (world->options.autostart[p]) {
