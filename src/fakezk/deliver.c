@@ -43,10 +43,12 @@ static bool values_used[DEPTH_MAX];
 void deliver_open(void)
 {
     if (lent == NULL) {
-        void *got = mmap(NULL, 2 * sizeof *lent, PROT_READ | PROT_WRITE,
+        void *got = mmap(NULL, 2 * sizeof *lent + PAGE_MAX, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         LS_ASSERT(got != MAP_FAILED);
-        lent = got;
+        uintptr_t beyond =
+            (uintptr_t)got % PAGE_MAX; /* the system aligns to its own pages, which may be smaller */
+        lent = (struct areas *)(void *)((char *)got + (beyond != 0 ? PAGE_MAX - beyond : 0));
         int rc = mprotect(lent[0].between, sizeof lent[0].between, PROT_READ);
         LS_ASSERT(rc == 0);
     }
