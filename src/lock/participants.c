@@ -248,7 +248,9 @@ void lock_participants_drained(struct ls_session *session)
     for (struct lock_survey *survey = session->surveys; survey; survey = next) {
         next = survey->next;
         survey->in_flight = false;
-        if (!survey->done)
+        if (!survey->mutex)
+            discard(survey);
+        else if (!survey->done)
             end(survey, session->state == LS_STATE_CLOSED ? LS_ECLOSED : LS_EZK);
     }
 }
