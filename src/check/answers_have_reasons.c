@@ -4,19 +4,22 @@
 /* Every answer has a reason, and every question has an answer.
  *
  * Formula. Let A = ASKED of an owner with a timeout, and F = FAILED, its answer.
+ *   - GRANTED and FAILED come only to an owner with an ASKED that has no answer yet; FREED only after a RELEASED that left
+ *     depth 0 and has no FREED yet.
  *   - If F says "timed out", the timeout of A was more than 0; with a clock, F comes at time(A) + timeout or later.
  *   - If F says "canceled", CANCELED of the owner stands between A and F.
  *   - If F says "busy", the timeout of A was 0, and at some moment from A to F the lock was not free: a contender node
- *     stood beside the one that the acquire created, the process was not connected, or at A the process was undoing
- *     what it had before: a RELEASED was without its FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST.
+ *     stood at A, or one was created while the process had none of its own, or the process created one beside another;
+ *     the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
+ *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
  *   SESSION_CLOSING of a try under way, and from LOST to CONNECTED.
  * A process that crashed or stopped is owed nothing.
  *
- * That no acquire has two answers is judged by release_matches_acquire; that an acquire without an end is not forgotten
- * beside a free lock, by no_lost_wakeup; that a deadline is not missed, by deadline_is_kept.
+ * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
+ * missed, by deadline_is_kept.
  *
  * It does not see: other codes; a busy lock that another owner of the same process could have had. */
 #include <check/properties.h>
@@ -107,6 +110,14 @@ static void judge_failed(struct check_table *table, const struct check_context *
                       event->owner, WHAT);
 }
 
+static void judge_asked(const struct check_context *context, const struct event *event, bool waits,
+                        struct check_note *note)
+{
+    if (!waits)
+        check_violate(note, "%s (owner %d) was told that %s is %s, but no acquire of it was without an answer",
+                      WHO, event->owner, WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
+}
+
 /* The acquire has its answer; what is owed to releases stays. */
 static void end(struct check_table *table, const struct event *event)
 {
@@ -132,16 +143,28 @@ static void observe_released(struct check_table *table, const struct event *even
     make(table, event)->depth++;
 }
 
-static void observe_freed(struct check_table *table, const struct event *event)
+static void judge_freed(struct check_table *table, const struct check_context *context,
+                        const struct event *event, struct check_note *note)
 {
     struct check_record *answer = answer_of(table, event);
-    if (!answer || answer->depth == 0)
+    if (!answer || answer->depth == 0) {
+        check_violate(note, "%s (owner %d) was told that %s is free, but no release of it was without an answer",
+                      WHO, event->owner, WHAT);
         return;
+    }
     answer->depth--;
     settle(table, answer);
 }
 
-/* The first contender of a process that tries may be its own; any other makes the lock one that is not free. */
+static bool has_node(struct check_table *table, int lock, int process)
+{
+    struct check_record *node = table_first_lock(table, RECORD_NODE, lock);
+    while (node && node->process != process)
+        node = table_next_lock(table, node);
+    return node != NULL;
+}
+
+/* The first contender of a process that tries may be its own. One that comes behind it leaves the lock free for it. */
 static void observe_created(struct check_table *table, const struct event *event)
 {
     struct check_record *answer;
@@ -149,9 +172,11 @@ static void observe_created(struct check_table *table, const struct event *event
         return;
     bool beside = table_first_lock(table, RECORD_NODE, event->lock) != NULL;
     for (answer = table_first_lock(table, RECORD_ANSWER, event->lock); answer;
-         answer = table_next_lock(table, answer))
-        if ((answer->flags & ANSWER_TRY) && (beside || answer->process != event->process))
+         answer = table_next_lock(table, answer)) {
+        bool own = answer->process == event->process;
+        if ((answer->flags & ANSWER_TRY) && (own ? beside : !has_node(table, event->lock, answer->process)))
             answer->flags |= ANSWER_EXCUSED;
+    }
 }
 
 static void observe_outage(struct check_table *table, const struct event *event)
@@ -201,12 +226,14 @@ static void observe(struct check_table *table, const struct check_context *conte
         begin(table, context, event);
         break;
     case EVENT_FAILED:
+        judge_asked(context, event, waits(table, event), note);
         if (waits(table, event))
             judge_failed(table, context, event, note);
         end(table, event);
         table_put(table, RECORD_UNDOES, event->lock, event->process, 0, 0, 0);
         break;
     case EVENT_GRANTED:
+        judge_asked(context, event, waits(table, event), note);
         end(table, event);
         break;
     case EVENT_CANCELED:
@@ -216,7 +243,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_released(table, event, note);
         break;
     case EVENT_FREED:
-        observe_freed(table, event);
+        judge_freed(table, context, event, note);
         break;
     case EVENT_NODE_CREATED:
         observe_created(table, event);
@@ -259,8 +286,8 @@ static bool is_local(const struct event *event)
 
 const struct property check_answers_have_reasons = {
     .name = "answers_have_reasons",
-    .sentence = "who is told timed out, canceled or busy has given reason for it, and every release, try and "
-                "cancelled acquire is answered",
+    .sentence = "who is told timed out, canceled or busy has given reason for it; every release, try and cancelled "
+                "acquire is answered, and nobody who did not ask",
     .premise = "acquires that ended timed out, canceled or busy, and releases",
     .blind_to = "other errors; how soon an answer comes; whether a busy lock became free in time",
     .modes = PROPERTY_ALWAYS,

@@ -24,15 +24,22 @@ static bool add_properties(cJSON *object, const struct outcome *outcome)
     return verdicts && judged;
 }
 
-/* The sentences of what is violated, then whatever else was said. */
+/* The sentences of what is violated, of what breaks later, then whatever else was said. */
 static bool add_message(cJSON *object, const struct outcome *outcome)
 {
-    static char text[OUTCOME_TEXT_MAX + CHECK_PROPERTIES_MAX * (CHECK_WHY_MAX + 2)];
+    static char text[OUTCOME_TEXT_MAX + CHECK_PROPERTIES_MAX * (CHECK_WHY_MAX + 32)];
     int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, UINT32_MAX, violated);
     text[0] = 0;
     for (int i = 0; i < count; i++) {
         strcat(text, outcome->stats.finding[violated[i]].why);
         strcat(text, "\n");
+    }
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        if (outcome->stats.finding[i].later) {
+            strcat(text, "also, if the run goes on: ");
+            strcat(text, outcome->stats.finding[i].why);
+            strcat(text, "\n");
+        }
     }
     strcat(text, outcome->text);
     return cJSON_AddStringToObject(object, "message", text) != NULL;

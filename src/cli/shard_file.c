@@ -73,7 +73,7 @@ static const struct field SEARCH[] = {COUNT(search_counts, states),
                                       INT(search_counts, faults_last),
                                       INT(search_counts, complete_faults),
                                       DOUBLE(search_counts, expected_omissions)};
-static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(check_finding, violated),
+static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(check_finding, violated), BOOL(check_finding, later),
                                        COUNT(check_finding, step), TEXT(check_finding, why)};
 #define FIELDS(list) (list), (int)(sizeof(list) / sizeof(list)[0])
 
@@ -344,7 +344,8 @@ static const char *read_findings(const cJSON *object, struct outcome *outcome)
             return name;
         }
         outcome->mask |= 1u << position;
-        outcome->stats.violated |= (uint32_t)outcome->stats.finding[position].violated << position;
+        const struct check_finding *finding = &outcome->stats.finding[position];
+        outcome->stats.violated |= (uint32_t)(finding->violated && !finding->later) << position;
     }
     return NULL;
 }

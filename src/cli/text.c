@@ -203,6 +203,11 @@ static void say_failure(FILE *out, const struct cli_job *job)
                 (unsigned long long)outcome->last_steps);
         say_schedule(out, outcome);
     }
+    for (int i = 0; i < known; i++) {
+        if (outcome->stats.finding[i].later) {
+            fprintf(out, "  also, if the run goes on: %s: %s\n", all[i]->name, outcome->stats.finding[i].why);
+        }
+    }
     if (outcome->verdict == VERDICT_DIFFERS) {
         fprintf(out, "FAIL %s is not what the file expects\n", job->scenario.input.name);
     }

@@ -402,6 +402,20 @@ static void say_wrong(const struct search *search, struct outcome *outcome)
         (unsigned long long)search->wrong_step, search->wrong);
 }
 
+/* A mistake may show first beside the promise that it breaks. So the run goes on to its end, and what it violates then is told
+ * as well. The trace ends where it ended. */
+static void go_on(struct run *run, struct outcome *outcome)
+{
+    uint32_t before = run->stats.violated;
+    run_go_on(run);
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        if (((run->stats.violated & ~before) >> i & 1) != 0) {
+            outcome->stats.finding[i] = run->stats.finding[i];
+            outcome->stats.finding[i].later = true;
+        }
+    }
+}
+
 /* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
@@ -448,6 +462,9 @@ static void conclude(struct search *search, struct outcome *outcome)
     tell_checkpoint(search, outcome);
     if (search->violated) {
         outcome_write_trace(outcome, run, search->options->out, "difference");
+    }
+    if (search->violated && !search->circles) {
+        go_on(run, outcome);
     }
 }
 

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GOING_ON_TURNS_MAX 64 /* programs have far fewer left, unless they have no end */
+
 static const char *const SCHEDULES[] = {"directed", "uniform", "pct", "search", "swarm"};
 
 const char *schedule_name(enum schedule schedule)
@@ -467,6 +469,35 @@ bool run_rest(struct run *run)
         keep_choice(run, TRACE_REST, -1);
     }
     return world_rest(run->world);
+}
+
+/* One turn of a program; false if none can be taken. */
+static bool take_turn(struct run *run)
+{
+    static struct action enabled[WORLD_ACTIONS_MAX];
+    int count = world_actions(run->world, enabled);
+    for (int i = 0; i < count; i++) {
+        if (action_has(&enabled[i], TRAIT_VERB) && !world_is_fault(&enabled[i])) {
+            return run_apply(run, &enabled[i]) == 0;
+        }
+    }
+    return false;
+}
+
+void run_go_on(struct run *run)
+{
+    uint32_t told = run->told;
+    int failing_choices = run->failing_choices;
+    uint64_t failing_steps = run->failing_steps;
+    run_heal(run);
+    run_settle(run);
+    for (int turns = 0; turns < GOING_ON_TURNS_MAX && !run->overflow && take_turn(run); turns++) {
+        run_settle(run);
+    }
+    run_rest(run);
+    run->told = told;
+    run->failing_choices = failing_choices;
+    run->failing_steps = failing_steps;
 }
 
 void run_mark(struct run *run, const char *mark)

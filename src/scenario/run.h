@@ -129,6 +129,10 @@ void run_heal(struct run *run);
 /* Judges what is judged at rest, if the world is at rest; returns whether it is. */
 bool run_rest(struct run *run);
 
+/* Goes on to the end without any further fault: faults end, programs come to theirs, the world to rest, and what is judged then
+ * is judged. Gives up after so many steps. What `run` says of the first violation and its trace stays as it is. */
+void run_go_on(struct run *run);
+
 /* Records a choice that is no action. */
 void run_mark(struct run *run, const char *mark);
 

@@ -156,7 +156,7 @@ static void busy_without_a_reason_is_violated(void **state)
 {
     struct judge judge;
     (void)state;
-    for (int reason = 0; reason < 6; reason++) {
+    for (int reason = 0; reason < 7; reason++) {
         open_up(&judge, false);
         if (reason == 1) {
             created(&judge, B, 10);
@@ -177,6 +177,8 @@ static void busy_without_a_reason_is_violated(void **state)
         }
         ask(&judge, A, TRY);
         created(&judge, A, 21); /* its own */
+        if (reason == 6)
+            created(&judge, B, 22); /* behind it */
         if (reason == 4)
             on(&judge, EVENT_LINK_DOWN, B);
         answer(&judge, A, LS_EBUSY);
@@ -260,6 +262,34 @@ static void each_release_has_its_own_answer(void **state)
     judge_close(&judge);
 }
 
+static void answers_that_nobody_asked_for_are_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int twice = 0; twice < 2; twice++) {
+        open_up(&judge, false);
+        if (twice) {
+            ask(&judge, A, FOR_EVER);
+            answer(&judge, A, LS_EZK);
+        }
+        created(&judge, A, 10);
+        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        if (twice)
+            answer(&judge, A, LS_EZK);
+        else
+            granted(&judge, A, 10);
+        assert_violated(&judge, twice ? EVENT_FAILED : EVENT_GRANTED, "no acquire of it was without an answer");
+        judge_close(&judge);
+    }
+    hold(&judge);
+    released(&judge, A);
+    freed(&judge, A);
+    assert_verdict(&judge, CHECK_HOLDS);
+    freed(&judge, A);
+    assert_violated(&judge, EVENT_FREED, "no release of it was without an answer");
+    judge_close(&judge);
+}
+
 static void nothing_is_owed_to_the_dead(void **state)
 {
     struct judge judge;
@@ -323,6 +353,7 @@ int main(void)
         cmocka_unit_test(releases_are_answered),
         cmocka_unit_test(releases_without_an_answer_are_violated),
         cmocka_unit_test(each_release_has_its_own_answer),
+        cmocka_unit_test(answers_that_nobody_asked_for_are_violated),
         cmocka_unit_test(nothing_is_owed_to_the_dead),
         cmocka_unit_test(acquires_that_may_not_wait_are_answered),
         cmocka_unit_test(other_errors_are_not_judged),

@@ -205,6 +205,16 @@ static bool any_node_stands(const struct trace_list *list, int i, int lock)
     return false;
 }
 
+static bool own_node_stands(const struct trace_list *list, int i, int lock, int process)
+{
+    for (int k = 0; k < i; k++)
+        if (list->event[k].kind == EVENT_NODE_CREATED && list->event[k].lock == lock &&
+            list->event[k].process == process && list->event[k].code == 1 &&
+            stands(list, i, lock, list->event[k].zxid))
+            return true;
+    return false;
+}
+
 static int owed(const struct trace_list *list, int i, int lock, int process, int owner)
 {
     int count = 0;
@@ -250,8 +260,9 @@ static bool was_not_free(const struct trace_list *list, int asked, int i)
                     event->kind == EVENT_AUTH_FAILED || event->kind == EVENT_SESSION_CLOSING ||
                     event->kind == EVENT_LOST))
             return true;
-        if (event->kind == EVENT_NODE_CREATED && event->lock == ask->lock && event->code == 1 &&
-            (!own || any_node_stands(list, k, ask->lock)))
+        bool created = event->kind == EVENT_NODE_CREATED && event->lock == ask->lock && event->code == 1;
+        if (created && (own ? any_node_stands(list, k, ask->lock)
+                            : !own_node_stands(list, k, ask->lock, ask->process)))
             return true;
     }
     return false;
@@ -283,8 +294,12 @@ static bool answers_without_reason(const struct trace_list *list, int i)
     for (int n = 0; n < PROCESSES * OWNERS && event->kind == EVENT_REST; n++)
         if (is_left_without(list, i, 0, n / OWNERS, n % OWNERS))
             return true;
+    if (event->kind == EVENT_FREED && owed(list, i, event->lock, event->process, event->owner) == 0)
+        return true;
     int asked = pending(list, i, event->lock, event->process, event->owner);
-    if (event->kind != EVENT_FAILED || asked < 0)
+    if (is_answer(event) && asked < 0)
+        return true;
+    if (event->kind != EVENT_FAILED)
         return false;
     const struct event *ask = &list->event[asked];
     switch (event->code) {
@@ -449,9 +464,20 @@ static int draw_kind(struct rng *rng)
                                   : seldom[rng_below(rng, sizeof seldom)];
 }
 
+/* An answer to somebody who did not ask: most lists are without, or nothing else would ever come first. */
+static bool is_unasked(const struct event *events, int i)
+{
+    const struct trace_list list = {events, false};
+    const struct event *event = &events[i];
+    if (event->kind == EVENT_FREED)
+        return owed(&list, i, event->lock, event->process, event->owner) == 0;
+    return is_answer(event) && pending(&list, i, event->lock, event->process, event->owner) < 0;
+}
+
 /* A czxid is given out once, and a node is deleted once: so it is in every log. */
 static void draw_list(struct rng *rng, struct event *events, bool timed)
 {
+    bool unasked = rng_below(rng, 8) == 0;
     struct event node[EVENTS];
     int nodes = 0;
     int64_t zxid = 0, now_ms = 0;
@@ -462,6 +488,8 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
             (struct event){.kind = (uint8_t)(kind == EVENT_NODE_DELETED && nodes == 0 ? EVENT_ASKED : kind),
                            .process = (uint8_t)rng_below(rng, PROCESSES),
                            .owner = (uint8_t)rng_below(rng, OWNERS)};
+        if (!unasked && is_unasked(events, i))
+            event->kind = EVENT_ASKED;
         event->code = code_of(rng, event->kind);
         event->session = 100 + event->process + 10 * (rng_below(rng, 4) == 0);
         event->zxid = 1 + rng_below(rng, (uint32_t)zxid + 1);

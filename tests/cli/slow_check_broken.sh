@@ -9,7 +9,8 @@ source "$(dirname "$0")/lib.sh"
 
 declare -A BEYOND=(
     [broken-ignores-loss]="at_most_one_believer means something with a clock only"
-    [broken-revokes-by-force]="at_most_one_believer means something with a clock only"
+    [broken-no-margin]="belief_ends_in_time means something with a clock only"
+    [broken-busy-if-new]="none of these configurations has a try whose directory is missing"
     [broken-forgets-timeout]="deadline_is_kept means something with a clock only"
     [broken-release-by-anyone]="a client program never releases what its owner does not hold"
 )
