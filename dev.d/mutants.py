@@ -12,14 +12,13 @@ import os
 import queue
 import re
 import resource
-import shutil
-import signal
 import subprocess
 import sys
 import threading
 import time
 
 import clang.cindex as cindex
+import scratch_tree
 from clang.cindex import CursorKind as Kind
 
 ROOT = os.getcwd()
@@ -172,21 +171,9 @@ class Tree:
         self.build = os.path.join(self.folder, "build")
         self.reports = os.path.join(self.folder, "reports")
 
-    def copy(self):
-        files = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "-z"], text=True).split("\0")
-        for name in filter(None, files):
-            target = os.path.join(self.folder, name)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            if os.path.exists(name):
-                same = os.path.exists(target) and open(name, "rb").read() == open(target, "rb").read()
-                if not same:
-                    shutil.copy(name, target)
-
     def prepare(self):
-        self.copy()
-        subprocess.check_call(["cmake", "-G", "Ninja", "-S", self.folder, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release",
-                               "-DCMAKE_C_FLAGS_RELEASE=-O1", "--log-level=WARNING"],
-                              stdout=subprocess.DEVNULL)
+        scratch_tree.copy_tree(self.folder)
+        scratch_tree.configure(self.folder, self.build)
         self.targets = [line.split(":")[0] for line in subprocess.check_output(
             ["ninja", "-C", self.build, "-t", "targets", "all"], text=True).splitlines()
             if re.match(r"test_lock_\w+: phony$", line)]
@@ -218,11 +205,7 @@ class Tree:
                 result = verdict
                 if verdict == "error":
                     break
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        child.wait()
+        scratch_tree.stop_children(child)
         return result
 
     def judge(self):

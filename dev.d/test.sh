@@ -12,7 +12,7 @@ Installs what is missing, builds release and debug (address and undefined behavi
 both. It says what this fast tier leaves out. The last line is `N passed, N failed`.
 
   --full           all presets (the slow tests in release alone), replays compared between compilers, valgrind,
-                   coverage, lint, what --prove does, and some of ./dev mutants
+                   coverage, lint, what --prove does, some of ./dev mutants and of ./dev promises
   --prove          plant one fault per test group in a scratch copy; fails if the group stays green
   --filter NAMES   only tests whose name (LAYER.NAME) has this in it; with * or ? a pattern for the whole name
 
@@ -27,6 +27,7 @@ TEXT
 
 PASSED=0 FAILED=0 SKIPPED=0
 MUTANTS_OF_THE_TIER=40 # the first of those that ./dev mutants draws
+PROMISES_OF_THE_TIER=30 # drawn anew each time
 
 cmd_test()
 {
@@ -84,7 +85,7 @@ name_what_is_left_out()
     local slow
     slow=$(ctest --test-dir build/release -N -L '^slow$' | sed -n 's/^ *Test *#[0-9]*: //p' | tr '\n' ' ')
     echo "left out, see ./dev test --help: the presets tsan, coverage, release-clang, debug-clang; valgrind; coverage" \
-        "thresholds; replays compared between compilers; lint; planted faults; mutants; slow tests: ${slow:-none}"
+        "thresholds; replays compared between compilers; lint; planted faults; mutants; broken promises; slow tests: ${slow:-none}"
 }
 
 full_tier()
@@ -109,6 +110,8 @@ full_tier()
         prove_tier ''
         source dev.d/mutants.sh
         count_step "$MUTANTS_OF_THE_TIER mutants of src/lock" cmd_mutants --count "$MUTANTS_OF_THE_TIER"
+        source dev.d/promises.sh
+        count_step "$PROMISES_OF_THE_TIER promises of the headers are broken" cmd_promises --draw "$PROMISES_OF_THE_TIER"
     fi
 }
 
