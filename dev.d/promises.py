@@ -301,8 +301,10 @@ class Tree:
         """What a ctest test needs: its program, or for a script every program that is no test."""
         if name not in self.tests:
             raise Failure(f"no test {name}")
+        layer, _, short = name.partition(".")
         inside = [os.path.relpath(word, self.build) for word in self.tests[name]]
-        own = [word for word in inside if word in self.programs]
+        inside += [f"tests/{layer}/test_{short}", f"tests/{layer}/slow_{short}"]  # ctest names no program that is not built yet
+        own = [word for word in self.programs if word in inside]
         return own or [word for word in self.programs if not re.match(r"tests/[a-z]+/(test|slow)_", word)]
 
     def compile(self, *targets):
@@ -339,6 +341,8 @@ class Tree:
         self.log = done.stdout
         if "***Skipped" in self.log:
             raise Failure("skipped")
+        if "***Not Run" in self.log:
+            raise Failure("not run")
         return done.returncode != 0 and (inner is None or self.inner_failed(inner))
 
     watch_real = watch_test
@@ -400,7 +404,9 @@ class Tree:
     def seen_green(self, watcher):
         """None, or why the watcher says nothing: it is red though nothing is broken."""
         try:
-            return "red without the break" if self.watch(watcher) else None
+            inner = watcher.kind in ("test", "real")
+            red = self.watch_test(watcher.words[0]) if inner else self.watch(watcher)
+            return "red without the break" if red else None
         except Failure as failure:
             return f"{failure} without the break"
 
