@@ -564,7 +564,9 @@ static void a_survey_needs_a_connection(void **state)
     stage_open();
     stage_job(0, survey_without_connection);
     play("settle", "cut a keep=0 apply=0 rc=-4", "expire a", "bury a", "connect a s1");
+    stage_forget();
     stage_job(0, survey_with_dead_handle);
+    told("");
     stage_end();
 }
 

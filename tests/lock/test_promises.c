@@ -6,6 +6,51 @@
 #include "lock/claim.h"
 #include "stage.h"
 
+/* ---- a thread that sleeps: it is the world's only one, and others go on from here ---- */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
+int __real_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
+                    stat_completion_t done, const void *data);
+int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
+                    stat_completion_t done, const void *data);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static void (*meanwhile)(void); /* what another thread does as soon as one sleeps */
+static int sleeps;
+
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)waiter;
+    if (!meanwhile || ++sleeps > 8)
+        fail_msg("a thread would wait for ever");
+    ls_env_unlock(env);
+    meanwhile();
+    ls_env_lock(env);
+}
+
+static void settle(void)
+{
+    fakezk_leave();
+    play("settle");
+    fakezk_enter(0);
+}
+
+/* ---- requests to give a lock back that are refused ---- */
+
+static int refuse_at_once; /* what the client says to a set, or ZOK */
+static bool wrong_version; /* the server refuses it */
+
+int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
+                    stat_completion_t done, const void *data)
+{
+    if (refuse_at_once)
+        return refuse_at_once;
+    return __real_zoo_aset(zh, path, value, size, wrong_version ? 7777 : version, done, data);
+}
+
+/* ---- situations ---- */
+
 static struct ls_mutex twin;
 static struct ls_mutex_options twin_options;
 
@@ -134,6 +179,102 @@ static void a_refused_request_says_why(void **state)
     stage_job(1, request_of_a_stranger);
     play("settle");
     assert_int_equal(answer, LS_ENOAUTH);
+    play("a release", "settle");
+    stage_end();
+}
+
+static void request_that_is_not_sent(struct probe *probe)
+{
+    refuse_at_once = ZSYSTEMERROR;
+    assert_int_equal(ls_mutex_request_revoke_start(&probe->session, stage.node[0], on_answer, &answer),
+                     LS_EZK);
+    refuse_at_once = ZOK;
+}
+
+static void request_of_another_version(struct probe *probe)
+{
+    wrong_version = true;
+    assert_int_equal(ls_mutex_request_revoke_start(&probe->session, stage.node[0], on_answer, &answer),
+                     LS_OK);
+    wrong_version = false;
+}
+
+static void a_request_that_cannot_be_made_is_refused(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    answer = 1;
+    stage_job(0, request_that_is_not_sent);
+    play("settle");
+    assert_int_equal(answer, 1);
+    stage_job(0, request_of_another_version);
+    play("settle");
+    assert_int_equal(answer, LS_EZK);
+    play("a release", "settle");
+    stage_end();
+}
+
+static void make_revocable(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_make_revocable(&probe->mutex[0]), LS_OK);
+}
+
+/* As when a request was read, and another thread called callbacks until the session had ended. */
+static void find_a_request_too_late(struct probe *probe)
+{
+    ls_env_lock(probe->session.env);
+    struct lock_claim *tomb = lock_index_tomb(&probe->mutex[0], 1);
+    assert_non_null(tomb);
+    lock_queue_note(tomb, LOCK_NOTE_REVOKE);
+    ls_env_unlock(probe->session.env);
+    assert_int_equal(ls_mutex_cancel(&probe->mutex[0], 1), LS_ENOENT); /* delivers */
+    told("");
+}
+
+static int requests; /* to give back, told for a hold that is lost */
+
+static void count_request(struct probe *probe)
+{
+    (void)probe;
+    requests++;
+}
+
+static void a_lost_hold_is_not_asked_for(void **state)
+{
+    (void)state;
+    one();
+    stage.on_revoke = count_request;
+    stage_job(0, make_revocable);
+    play("a acquire", "settle", "expire a", "settle");
+    stage_forget();
+    requests = 0;
+    stage_job(0, find_a_request_too_late);
+    assert_int_equal(requests, 0);
+    play("a release");
+    told("a refused ELOST");
+    stage_end();
+}
+
+static void release_when_a_request_is_found(struct probe *probe)
+{
+    ls_env_lock(probe->session.env);
+    lock_queue_note(lock_index_find(&probe->mutex[0], 1), LOCK_NOTE_REVOKE);
+    ls_env_unlock(probe->session.env);
+    assert_int_equal(ls_mutex_release_start(&probe->mutex[0], 1), LS_OK);
+    assert_int_equal(ls_mutex_acquire_start(&probe->mutex[0], 1, -1), LS_OK);
+}
+
+static void the_next_hold_is_not_asked_for(void **state)
+{
+    (void)state;
+    one();
+    stage_job(0, make_revocable);
+    play("a acquire", "settle");
+    stage_forget();
+    stage_job(0, release_when_a_request_is_found);
+    play("settle");
+    told("a freed; a granted");
     play("a release", "settle");
     stage_end();
 }
@@ -407,7 +548,175 @@ static void a_closing_mutex_refuses_what_its_callbacks_ask(void **state)
     stage_end();
 }
 
-/* ---- nodes that exist ---- */
+static int freed;
+
+static void on_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
+{
+    (void)mutex;
+    assert_int_equal(owner, 1);
+    freed = rc;
+}
+
+static void hold_twin(struct probe *probe)
+{
+    static const struct ls_mutex_ops ops = {.on_freed = on_freed};
+    twin_options.ops = &ops;
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", &twin_options), LS_OK);
+    assert_int_equal(ls_mutex_acquire_start(&twin, 1, -1), LS_OK);
+}
+
+static void release_and_close(struct probe *probe)
+{
+    (void)probe;
+    freed = 1;
+    assert_int_equal(ls_mutex_release_start(&twin, 1), LS_OK);
+    assert_int_equal(freed, 1);
+    assert_int_equal(ls_mutex_close(&twin), LS_OK);
+    assert_int_equal(freed, LS_EUNSURE);
+}
+
+static void a_release_that_meets_a_close_is_unsure(void **state)
+{
+    (void)state;
+    one();
+    stage_job(0, hold_twin);
+    play("settle");
+    stage_job(0, release_and_close);
+    play("settle");
+    assert_clean(0);
+    stage_end();
+}
+
+static void close_and_settle(void)
+{
+    if (sleeps == 1)
+        assert_int_equal(ls_mutex_close(&twin), LS_OK);
+    settle();
+}
+
+static void acquire_twin_as_a_thread(struct probe *probe)
+{
+    twin_options.ops = NULL;
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", &twin_options), LS_OK);
+    assert_int_equal(ls_mutex_acquire_start(&twin, ls_env_self(probe->session.env), -1), LS_OK);
+}
+
+static void release_and_be_closed(struct probe *probe)
+{
+    (void)probe;
+    sleeps = 0;
+    meanwhile = close_and_settle;
+    assert_int_equal(ls_mutex_release(&twin), LS_OK); /* what the server said */
+    assert_int_equal(sleeps, 1);
+    meanwhile = NULL;
+}
+
+static void a_blocking_release_that_meets_a_close_is_answered_by_the_server(void **state)
+{
+    (void)state;
+    one();
+    stage_job(0, acquire_twin_as_a_thread);
+    play("settle");
+    stage_job(0, release_and_be_closed);
+    assert_clean(0);
+    stage_end();
+}
+
+static void finish_the_close(void)
+{
+    twin.closing = false;
+}
+
+/* As two threads that close it see it: the first one is at it, and the second one sleeps until it is done. */
+static void close_as_the_second(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", NULL), LS_OK);
+    twin.closing = true;
+    sleeps = 0;
+    meanwhile = finish_the_close;
+    assert_int_equal(ls_mutex_close(&twin), LS_OK);
+    assert_int_equal(sleeps, 1);
+    meanwhile = NULL;
+    assert_int_equal(ls_mutex_close(&twin), LS_OK);
+}
+
+/* A thread that opens or closes a handle looks up names, and keeps the session busy. */
+static void close_while_a_name_is_looked_up(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_init(&twin, &probe->session, "/locks/x", NULL), LS_OK);
+    probe->session.busy++;
+    assert_int_equal(ls_mutex_close(&twin), LS_OK);
+    probe->session.busy--;
+}
+
+static void a_close_waits_for_closers_and_not_for_names(void **state)
+{
+    (void)state;
+    one();
+    stage_job(0, close_as_the_second);
+    stage_job(0, close_while_a_name_is_looked_up);
+    stage_end();
+}
+
+/* ---- outcomes of blocking calls ---- */
+
+static void pass_a_second(void)
+{
+    fakezk_leave();
+    play("pass 1000");
+    fakezk_enter(0);
+}
+
+static void acquire_in_vain(struct probe *probe)
+{
+    sleeps = 0;
+    meanwhile = pass_a_second;
+    assert_int_equal(ls_mutex_acquire(&probe->mutex[0], 500), LS_ETIMEDOUT);
+    assert_true(sleeps > 0);
+    meanwhile = NULL;
+}
+
+static void a_blocking_acquire_returns_its_outcome(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    stage_job(0, acquire_in_vain);
+    play("settle", "a release", "settle");
+    assert_clean(0);
+    stage_end();
+}
+
+/* ---- levels that were lost ---- */
+
+static void levels_of_a_lost_hold_are_told_behind_the_new_ones(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle", "a acquire", "expire a", "settle", "a acquire", "settle");
+    stage_forget();
+    play("a release", "settle");
+    told("a freed");
+    play("a release", "a release", "a release");
+    told("a refused ELOST; a refused ELOST; a refused ENOTOWNER");
+    stage_end();
+}
+
+/* ---- nodes ---- */
+
+static void nodes_are_named_as_curator_names_them(void **state)
+{
+    (void)state;
+    one();
+    play("a acquire", "settle");
+    const char *name = strrchr(stage.node[0], '/') + 1;
+    assert_int_equal(strlen(name), 3 + 36 + 6 + 10);
+    assert_memory_equal(name, "_c_", 3);
+    assert_memory_equal(name + 3 + 36, "-lock-", 6);
+    assert_int_equal(strspn(name + 3 + 36 + 6, "0123456789"), 10);
+    play("a release", "settle");
+    stage_end();
+}
 
 static int32_t perms;
 
@@ -461,6 +770,15 @@ int main(void)
         cmocka_unit_test(who_sets_no_bound_waits_for_days),
         cmocka_unit_test(a_callback_may_ask_who_holds),
         cmocka_unit_test(a_closing_mutex_refuses_what_its_callbacks_ask),
+        cmocka_unit_test(a_request_that_cannot_be_made_is_refused),
+        cmocka_unit_test(a_lost_hold_is_not_asked_for),
+        cmocka_unit_test(the_next_hold_is_not_asked_for),
+        cmocka_unit_test(a_release_that_meets_a_close_is_unsure),
+        cmocka_unit_test(a_blocking_release_that_meets_a_close_is_answered_by_the_server),
+        cmocka_unit_test(a_close_waits_for_closers_and_not_for_names),
+        cmocka_unit_test(a_blocking_acquire_returns_its_outcome),
+        cmocka_unit_test(levels_of_a_lost_hold_are_told_behind_the_new_ones),
+        cmocka_unit_test(nodes_are_named_as_curator_names_them),
         cmocka_unit_test(nodes_that_exist_keep_their_acl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,8 @@ static void test_acquire_and_release(void **state)
     assert_int_equal(ls_mutex_release(&client.mutex), LS_ENOTOWNER);
     assert_int_equal(ls_mutex_acquire(&client.mutex, -1), LS_OK);
     assert_int_equal(ls_mutex_query(&client.mutex, self), LS_HELD);
+    assert_true(self & LS_ENV_THREAD);
+    assert_int_equal(ls_mutex_query(&client.mutex, self & ~LS_ENV_THREAD), LS_NOT_HELD); /* a task's number */
     assert_true(ls_mutex_held_by_me(&client.mutex));
     assert_true(ls_mutex_held_here(&client.mutex));
     assert_int_equal(ls_mutex_guard(&client.mutex, self, &op, path, sizeof path), LS_OK);
