@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A reentrant distributed mutex, compatible on the wire with Curator's InterProcessMutex.
+/* struct ls_mutex is a reentrant distributed mutex. Its contender nodes are named as those of Curator's
+ * InterProcessMutex, so that clients of both libraries exclude each other on one path.
  *
- * Asynchronous core: a call starts something and returns, the answer comes through `struct ls_mutex_ops`.
- * Blocking shell: the calls of the last section wait for the answer; their owner is the calling thread.
+ * There are two sets of functions:
+ * - The asynchronous core: its functions do not wait for a server. Answers come through `struct
+ *   ls_mutex_ops`.
+ * - The blocking shell: its functions wait for the answer. The owner of a blocking call is the calling
+ *   thread.
  *
- * A lock is held by an *owner*: a number from 1 to LS_ENV_THREAD - 1 that the program chooses, for instance a task's;
- * or a thread, by the number that ls_env_self() gives it. The two kinds of number never meet. Each owner has a
- * contender node of its own, so that owners of one process exclude each other too.
+ * An owner is a number from 1 to LS_ENV_THREAD - 1 that the program chooses, for instance for a task. A
+ * thread is an owner too, under the number that ls_env_self() returns for it. A thread's number has the bit
+ * LS_ENV_THREAD, so that the two kinds of numbers never meet. Each owner has a contender node of its own, so
+ * that owners of one process exclude each other too.
  *
- * The caller allocates the struct, keeps it where it is, and treats its fields as private. Functions may be
- * called from any thread; callbacks, fork and signals are described in session.h. What the options and
- * ls_mutex_set_contents() point to stays the caller's and must outlive the mutex and its session; what a
- * callback is given lives as long as the call. */
+ * The caller allocates the struct and does not move it until it is closed. The fields of the struct are
+ * private. The options, and what ls_mutex_set_contents() points to, stay the caller's and must outlive the
+ * mutex and its session. Every function may be called from any thread. session.h describes callbacks, fork
+ * and signals. The arguments of a callback are valid until the callback returns. */
 #ifndef LOCKSTEP_MUTEX_H
 #define LOCKSTEP_MUTEX_H
 
@@ -35,57 +40,66 @@ struct lock_place; /* private: the path, shared with what the janitor has left t
 /* Longest path of a mutex, in bytes. */
 #define LS_MUTEX_PATH_SIZE_MAX 900
 
-/* And most of its nodes, the last included: all that are missing are created in one flight. */
+/* Most nodes in the path of a mutex, the last one included. All nodes that are missing are created in one
+ * flight. */
 #define LS_MUTEX_PATH_NODES_MAX 254
 
-/* How an acquire ended. */
+/* The result of an acquire. */
 struct ls_outcome {
-    int rc;         /* 0: granted; otherwise a negative enum ls_err */
-    int zk_rc;      /* the code from ZooKeeper behind LS_EZK and LS_ENOAUTH, else 0 */
-    uint32_t depth; /* granted: 1 */
-    int64_t token;  /* granted: the fencing token */
+    int rc;         /* result code: 0 if the lock was granted, otherwise a negative enum ls_err */
+    int zk_rc;      /* code of ZooKeeper that led to a negative `rc`, or 0 if no code did */
+    uint32_t depth; /* depth of the new hold: 1, or 0 if the lock was not granted */
+    int64_t token;  /* fencing token of the new hold, or 0 if the lock was not granted */
 };
 
-/* One participant, for as long as the callback runs. */
+/* One contender of a mutex. */
 struct ls_participant {
-    const char *name;     /* name of the contender node */
-    const char *contents; /* its contents, never NULL; null contents are shown as empty */
-    int size;             /* bytes in contents */
+    const char *name;     /* name of the contender node, without its parent's path */
+    const char *contents; /* contents of the node, never NULL, with a zero byte behind them */
+    int size;             /* bytes in `contents`, without that zero byte; 0 for null contents */
 };
 
-/* Any of them may be NULL. */
+/* The callbacks of a mutex. Each of them may be NULL. */
 struct ls_mutex_ops {
-    /* The answer to one ls_mutex_acquire_start() that returned 0. */
+    /* Answers one ls_mutex_acquire_start() that returned 0. */
     void (*on_done)(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome);
 
-    /* The last level of a release is complete: 0, the node is gone; LS_EUNSURE, the answer was lost, or the mutex is
-     * being closed, and the janitor removes the node; LS_ENOAUTH, LS_EZK: the server refused, the node stays until the
-     * session ends; LS_ELOST: somebody else had deleted the node before, and the hold was lost then. */
+    /* Tells how the release of an owner's last level ended. `rc` is one of these:
+     * - 0: the node is gone.
+     * - LS_EUNSURE: the server's answer was lost, or the mutex is being closed.
+     * - LS_ENOAUTH, LS_EZK: the server refused to delete the node.
+     * - LS_ELOST: another client had deleted the node before, so the hold had been lost.
+     *
+     * After LS_EUNSURE the janitor removes the node. After LS_ENOAUTH and LS_EZK the node stays until the
+     * session ends. */
     void (*on_freed)(struct ls_mutex *mutex, uint64_t owner, int rc);
 
-    /* LS_WARN_NODE_GONE: the node of this owner's hold was deleted by somebody else, so the hold is lost. A holder that is
-     * revocable hears of that at once; any other one by its release, which says LS_ELOST. */
+    /* Warns an owner of what error.h lists under LS_WARN_LIST. LS_WARN_NODE_GONE means that another client
+     * deleted the node of this owner's hold. The hold is lost then. A revocable holder is warned as soon
+     * as the node is deleted. A holder that is not revocable is not warned of that. The release of such a
+     * holder tells LS_ELOST. */
     void (*on_warning)(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning);
 
-    /* The answer to one ls_mutex_participants_start() that returned 0; `list` is in order of the queue. */
+    /* Answers one ls_mutex_participants_start() that returned 0. `list` is in the order of the queue. If
+     * `rc` is not 0, `list` is NULL and `count` is 0. */
     void (*on_participants)(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
                             int count);
 
-    /* Somebody asks `owner` to give the lock back that it holds with this fencing token; see
-     * ls_mutex_make_revocable(). */
+    /* Tells that a client asks `owner` to give back the hold with this fencing token. */
     void (*on_revoke)(struct ls_mutex *mutex, uint64_t owner, int64_t token);
 };
 
-/* All zero is a good default. The struct must outlive the mutex and the session. */
+/* A struct of zeros is a valid default. The struct must outlive the mutex and the session. */
 struct ls_mutex_options {
     const struct ls_mutex_ops *ops;
-    /* Of the nodes that are created, contenders and missing ancestors alike, as Curator does with an
-     * ACLProvider that gives one ACL for every path. NULL: that of the session's options, else open to
-     * everybody. Nodes that exist keep theirs. A lock needs, on its parent, READ and CREATE and DELETE, and
-     * READ on others' contenders. */
+    /* ACL of the nodes that the mutex creates, contender nodes and missing ancestors alike. Curator does
+     * the same with an ACLProvider that returns one ACL for every path. If the field is NULL, the ACL of
+     * the session's options is used. If that is NULL too, the nodes are open to everybody. Nodes that
+     * exist keep their ACL. A mutex needs READ, CREATE and DELETE on the parent of its contender nodes,
+     * and READ on other contenders. */
     const struct ACL_vector *acl;
 
-    struct ls_mutex_counters *counters; /* NULL: nothing is counted for this mutex alone */
+    struct ls_mutex_counters *counters; /* counters of this mutex alone; NULL if nothing is to be counted */
 };
 
 struct ls_mutex {
@@ -99,139 +113,230 @@ struct ls_mutex {
     bool closing;    /* a thread is in ls_mutex_close() */
 };
 
-/* Readies a mutex at the absolute path `path` (below the session's chroot), which is copied. Contacts no
- * server; the path's nodes are created when they are missing (as containers, F53). `options` may be NULL.
- * Legal as long as the session is initialised. LS_EINVAL: malformed, too long or too deep a path; LS_EOVERFLOW: no
- * server takes so long an ACL; LS_ENOMEM. */
+/* Initialises a mutex at the absolute path `path`, which lies below the session's chroot. The path is copied.
+ * ls_mutex_init() sends nothing to a server. The first acquire creates the nodes of the path that are
+ * missing, as containers (F53 in docs/fidelity.md). `options` may be NULL. A mutex may be initialised from
+ * the return of ls_session_init() on, with or without a connection.
+ *
+ * Returns 0, or one of these, and the mutex is not initialised:
+ * - LS_EINVAL: the path is malformed, or longer or deeper than the constants above allow.
+ * - LS_EOVERFLOW: with this ACL a create is longer than options.maxbuffer of the session.
+ * - LS_ENOMEM: there is no memory for the path. */
 int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
                   const struct ls_mutex_options *options);
 
-/* Contents for contender nodes created from now on, for instance a host name; caller-owned, kept until
- * replaced or closed. NULL: none (then the node's data are null, shown as empty). LS_EINVAL: a negative size, or the
- * mutex is closed; LS_EOVERFLOW: no server takes a request with so much (options.maxbuffer of the session), and the
- * contents stay what they were. */
+/* Sets the contents of contender nodes that are created from now on, for instance a host name. `contents` is
+ * not copied and must stay valid until it is replaced or the mutex is closed. If `contents` is NULL, nodes
+ * are created with null data.
+ *
+ * Returns 0, or one of these, and the contents stay what they were:
+ * - LS_EINVAL: `size` is negative, or the mutex is closed.
+ * - LS_EOVERFLOW: with these contents a create is longer than options.maxbuffer of the session. */
 int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size);
 
-/* Ends it. Pending acquires and running questions for participants are answered with LS_ECLOSED. Held locks are given
- * back by the janitor; releases that are under way are answered with LS_EUNSURE at the latest. While it runs, the
- * callbacks of these answers run, and every acquire, release and question for participants is refused with LS_ECLOSED.
- * No callback of this mutex runs after it returns. Two threads may close a mutex at once: both return when it is closed.
- * Other threads may be in any function of the mutex meanwhile. Legal before the session's memory goes. It waits for no
- * server and for no look-up of names. Returns 0, also if the mutex is closed already; LS_EDEADLK in callbacks. */
+/* Closes a mutex:
+ * - Pending acquires are answered with LS_ECLOSED.
+ * - Surveys of participants that are under way are answered with LS_ECLOSED.
+ * - Locks that are held are given back by the janitor.
+ * - Asynchronous releases that are under way are answered with LS_EUNSURE.
+ * - Blocking releases that are under way still return the server's answer.
+ *
+ * The callbacks of these answers run during the close. During the close every acquire, release and survey of
+ * participants is refused with LS_ECLOSED. After ls_mutex_close() has returned, no callback of this mutex
+ * runs. If two threads close a mutex at once, both return when it is closed. Other threads may be in any
+ * function of the mutex during its close. A mutex may be closed after its session, as long as the memory of
+ * the session is valid. ls_mutex_close() does not wait for an answer of a server. It does not wait for a
+ * look-up of host names.
+ *
+ * ls_mutex_close() returns 0, also if the mutex was closed before. Inside a callback it returns LS_EDEADLK
+ * and closes nothing. */
 int ls_mutex_close(struct ls_mutex *mutex);
 
 /* ---- asynchronous core ---- */
 
-/* Asks for the lock. timeout_ms < 0: wait for ever; 0: only if it is free now, else LS_EBUSY (also while
- * there is no connection); > 0: LS_ETIMEDOUT at the deadline, also during an outage. Returns 0: on_done
- * follows once, possibly before this returns; 1: this owner held it already, the depth has been increased
- * and no callback follows; negative, nothing follows: LS_EINVAL (owner 0, or another thread's number), LS_EALREADY,
- * LS_EBUSY, LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_EOVERFLOW (the depth, or the session's watches:
- * options.maxbuffer), LS_ENOMEM. Outcomes besides: LS_ECANCELED, LS_ESEQUENCE (F49), LS_ENOAUTH, LS_EZK, LS_ELOST (the
- * session died between grant and callback), LS_ECLOSED, LS_EAUTHFAILED, LS_EGAVEUP, LS_EOVERFLOW (the predecessor's
- * name is too long), LS_ENOMEM. A session that dies while the acquire waits does not
- * end it: it queues again, at the end, under the next session. */
+/* Asks for the lock in the name of `owner`. `timeout_ms` says how long the acquire may wait:
+ * - Below 0: without a bound.
+ * - 0: not at all; LS_EBUSY if another contender is ahead.
+ * - Above 0: so many milliseconds; LS_ETIMEDOUT at the deadline, even during an outage.
+ *
+ * If the acquire begins, the function returns 0. on_done then follows exactly once, possibly before the
+ * function returns. If the owner holds the lock already, its depth grows by 1 and the function returns 1. No
+ * callback follows a result of 1. A negative result means that nothing was begun, and no callback follows:
+ * - LS_EINVAL: `owner` is 0.
+ * - LS_EINVAL: `owner` is the number of another thread.
+ * - LS_EALREADY: an acquire of this owner is pending.
+ * - LS_EBUSY: `timeout_ms` is 0, and there is no connection.
+ * - LS_ECLOSED: the mutex or its session is not open, or is being closed.
+ * - LS_EAUTHFAILED, LS_EGAVEUP: the session has ended for this reason.
+ * - LS_EOVERFLOW: the depth is UINT32_MAX already.
+ * - LS_EOVERFLOW: with one more watch, the session's watches would exceed options.maxbuffer.
+ * - LS_ENOMEM: there is no memory for the acquire.
+ *
+ * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, or one of these:
+ * - LS_ECANCELED: ls_mutex_cancel() ended the acquire.
+ * - LS_ESEQUENCE: the sequence numbers of the parent have come to their end or have wrapped (F49).
+ * - LS_EINVAL: the server does not accept the path.
+ * - LS_ENOAUTH: the ACL of a node does not let the session create or read what the acquire needs.
+ * - LS_EZK: the server refused a request for another reason.
+ * - LS_ELOST: the session ended after the grant and before on_done.
+ * - LS_ECLOSED: the mutex or its session was closed.
+ * - LS_EAUTHFAILED: the server rejected the credentials of the session.
+ * - LS_EGAVEUP: the retry policy of the session is exhausted.
+ * - LS_EOVERFLOW: with the watch on the predecessor, the session's watches would exceed options.maxbuffer.
+ * - LS_ENOMEM: there was no memory for a timer.
+ *
+ * A session that ends while the acquire waits does not end the acquire. The acquire then queues again
+ * under the next session, behind all who wait. With `timeout_ms` 0 the end of the connection ends the
+ * acquire, with LS_EBUSY. */
 int ls_mutex_acquire_start(struct ls_mutex *mutex, uint64_t owner, int timeout_ms);
 
-/* Gives a pending acquire up; on_done with LS_ECANCELED follows at once, the janitor removes the node.
- * LS_ENOENT: none is pending. */
+/* Ends the pending acquire of `owner`. on_done with LS_ECANCELED follows at once. The janitor removes the
+ * node of the acquire. The result LS_ENOENT means that no acquire of this owner is pending. The result
+ * LS_ECLOSED means that the mutex is closed, so that there is nothing to cancel. */
 int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner);
 
-/* Gives one level back. 0: for the last level the lock is no longer held from here on and on_freed follows,
- * for inner ones nothing follows. LS_ENOTOWNER: not held by this owner; LS_ELOST: it was, and went with its
- * session or its node; LS_ECLOSED. Each level that was lost is told once: an owner that acquires anew after a loss gives
- * back what it has acquired since, and then hears LS_ELOST for each level that it had before. */
+/* Gives one level of the owner's hold back. If it was the last level, the lock is not held any more when the
+ * function returns 0. on_freed then follows once. If it was an inner level, no callback follows. Other
+ * results:
+ * - LS_ENOTOWNER: this owner does not hold the lock.
+ * - LS_ELOST: this owner held the lock, and lost it with its session or its node.
+ * - LS_ECLOSED: the mutex is closed or is being closed, and gives back what was held.
+ *
+ * LS_ELOST is told once for each level that was lost. An owner that acquires the lock anew after a loss
+ * first gives back the new levels. It then gets LS_ELOST for each level that it had before. */
 int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner);
 
-/* What this owner may believe. LS_HELD: the session was confirmed, by a write or sync sent within the
- * margin (F29, F35); LS_UNKNOWN: held when last heard, but the margin is used up or the link is, or was,
- * gone; LS_NOT_HELD. */
+/* Returns what this owner may believe:
+ * - LS_HELD: a write or sync that was sent within the margin has confirmed the session (F29, F35).
+ * - LS_UNKNOWN: the lock was held when last heard of, but the margin is used up or the link was lost since.
+ * - LS_NOT_HELD: the owner does not hold the lock. */
 enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner);
 
-/* How often the owner holds it, 0 if not; whether this owner, or any owner of this process, holds it
- * (LS_HELD or LS_UNKNOWN). */
+/* Returns how many levels the owner holds, 0 if it does not hold the lock. */
 uint32_t ls_mutex_depth(const struct ls_mutex *mutex, uint64_t owner);
+
+/* Returns whether the owner holds the lock, that is, whether ls_mutex_query() returns LS_HELD or
+ * LS_UNKNOWN. */
 bool ls_mutex_held_by(const struct ls_mutex *mutex, uint64_t owner);
+
+/* Returns whether any owner holds the lock through this struct. */
 bool ls_mutex_held_here(const struct ls_mutex *mutex);
 
-/* The fencing token: the czxid of the owner's contender node, larger for each later grant even if the
- * parent was re-created (F47); 0 if the owner does not hold the lock. */
+/* Returns the fencing token, which is the czxid of the owner's contender node. Every later grant has a
+ * larger token, even if the parent was deleted and created again (F47). The token is 0 if the owner does
+ * not hold the lock. */
 int64_t ls_mutex_token(const struct ls_mutex *mutex, uint64_t owner);
 
-/* Makes `op` the check that the owner's contender node exists, for a multi that must not commit after the lock
- * is lost; ls_session_multi() sends it. `path` is the caller's buffer, filled here, and must live as long as `op`:
- * LS_MUTEX_PATH_SIZE_MAX + 64 bytes always suffice. LS_ENOTOWNER, LS_ELOST, LS_EOVERFLOW (buffer too
- * small). */
+/* Makes `op` a check that the owner's contender node exists. A multi with this check does not commit after
+ * the lock was lost. Such a multi is sent with ls_session_multi(). The node's path is written into the
+ * caller's buffer `path`. The buffer must stay valid as long as `op` is used. LS_MUTEX_PATH_SIZE_MAX + 64
+ * bytes always suffice for it.
+ *
+ * Returns 0, or one of these, and `op` stays as it was:
+ * - LS_ENOTOWNER: this owner does not hold the lock, or the mutex is closed.
+ * - LS_ELOST: this owner has lost the lock, and no release has told it yet.
+ * - LS_EOVERFLOW: the buffer is too small for the path. */
 int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size);
 
-/* Asks who takes part, first in the queue first. on_participants follows, with `user`. A participant that
- * leaves meanwhile is left out. LS_EZK (with a lost connection too), LS_ENOAUTH and LS_ECLOSED come through
- * the callback. Returns 0, LS_ECLOSED (no connection), LS_ENOMEM, LS_EZK. */
+/* Asks for the contenders of the mutex. on_participants follows once, with `user`. A contender that leaves
+ * before its contents are read is left out. If the question could be sent, the function returns 0. Otherwise
+ * no callback follows:
+ * - LS_ECLOSED: there is no connection, or the mutex is closed or is being closed.
+ * - LS_ENOMEM: there is no memory for the question.
+ * - LS_EZK: the client library refused the request.
+ *
+ * on_participants gets 0 or one of these:
+ * - LS_EZK: the connection was lost, or the server refused a read.
+ * - LS_ENOAUTH: the session may not read the parent or a contender.
+ * - LS_ECLOSED: the mutex or its session was closed before the answer came.
+ * - LS_ENOMEM: there was no memory for the answer. */
 int ls_mutex_participants_start(struct ls_mutex *mutex, void *user);
 
-/* Copies the counters of the mutex's options. LS_EINVAL: they name none, or the mutex is closed. */
+/* Copies the counters that the mutex's options name. The result LS_EINVAL means that they name none, or
+ * that the mutex is closed. */
 int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *out);
 
-/* ---- revocation: cooperative, as Curator has it ----
+/* ---- revocation ----
  *
- * Whoever wants a lock may ask its holder to give it back: the contents of the holder's contender node become
- * `__REVOKE__`. Nothing is forced. A holder that is not revocable never hears of it, and one that is decides
- * itself. A request that meets a release or the end of a session finds no node and harms nobody; it never
+ * Revocation is cooperative, as in Curator. A client may ask a holder to give its lock back. The contents
+ * of the holder's contender node then become `__REVOKE__`. No hold is taken away by a request. A holder
+ * that is not revocable is not told of a request. A revocable holder decides itself what it does. A
+ * request that meets a release or the end of a session finds no node and has no effect. A request never
  * reaches a later hold, which has another node. */
 
-/* Makes the locks of this mutex revocable, for all its owners and for good: the one that is held now, and each
- * that is granted later. Each hold keeps one watch on its own contender node, which costs a read after the grant
- * and is gone with the node; who waits does not listen.
+/* Makes the mutex revocable, for all its owners and for good. The hold that stands now becomes revocable.
+ * Each hold that is granted later is revocable too. Each revocable hold keeps one watch on its own contender
+ * node. The watch costs one read after the grant. It goes with the node. An owner that waits reads nothing
+ * and has no such watch.
  *
- * on_revoke is then called once for each request that is seen, as all callbacks are (session.h), so not on the
- * owner's thread as a rule. It is not begun before on_done is over, nor after the release of the last level, nor
- * after LS_SESSION_LOST. It may release the lock (ls_mutex_release_start() with this owner), tell the owner's
- * thread, or do nothing. Another thread may release, and acquire again, while it runs: `token` tells which hold
- * was meant.
+ * Each request that is seen calls on_revoke once. The callback runs where session.h says, which as a rule is
+ * not the owner's thread. The callback does not begin before on_done has returned. It does not begin after
+ * the release of the last level. It does not begin after LS_SESSION_LOST. Inside on_revoke the lock may be
+ * released, with ls_mutex_release_start() and this owner. While on_revoke runs, another thread may release
+ * the lock and acquire it again. Its argument `token` says which hold was meant.
  *
- * A request that came while the owner still waited is told after the grant. Two requests that follow each other
- * faster than the node can be read are told as one, and so are those of an outage, after the reconnect. Contents
- * that the owner gave its node itself are no request.
+ * A request that came while the owner waited is told after the grant. Two requests that follow each other
+ * faster than the node can be read are told as one. Requests that came during an outage are told as one,
+ * after the reconnect. Contents that the owner gave to its node itself are no request.
  *
- * 0; LS_EINVAL: ops have no on_revoke; LS_EOVERFLOW: the watches of those who hold it would not fit
- * (options.maxbuffer of the session); LS_ECLOSED. */
+ * ls_mutex_make_revocable() returns 0 or one of these:
+ * - LS_EINVAL: the mutex has no on_revoke.
+ * - LS_EOVERFLOW: with the watches of those who hold the lock, the session's watches would exceed
+ *   options.maxbuffer.
+ * - LS_ECLOSED: the mutex is closed or is being closed, and nothing becomes revocable. */
 int ls_mutex_make_revocable(struct ls_mutex *mutex);
 
-/* Writes the path of a contender's node from a name that on_participants gave. LS_EINVAL: not a contender's name;
- * LS_EOVERFLOW: `size` is too small, LS_MUTEX_PATH_SIZE_MAX + 64 bytes suffice for contenders that are named as
- * Curator names them; LS_ECLOSED. */
+/* Writes the path of a contender's node; `name` is as on_participants gave it. LS_MUTEX_PATH_SIZE_MAX + 64
+ * bytes suffice for contenders that are named as Curator names them. Returns 0 or one of these:
+ * - LS_EINVAL: `name` is not the name of a contender.
+ * - LS_EOVERFLOW: the path does not fit into `size` bytes.
+ * - LS_ECLOSED: the mutex is closed, so that its path is not known. */
 int ls_mutex_contender_path(const struct ls_mutex *mutex, const char *name, char *path, size_t size);
 
-/* The answer to one ls_mutex_request_revoke_start() that returned 0; `user` is the caller's. The code is one of
- * ls_mutex_request_revoke(). */
+/* Answers one ls_mutex_request_revoke_start() that returned 0. `user` is the argument of that call. `rc`
+ * is 0 or one of the codes that ls_mutex_request_revoke() returns for an answer. */
 typedef void (*ls_revoke_fn)(struct ls_session *session, void *user, int rc);
 
-/* Asks the contender whose node is at `path` (below the session's chroot) to give its lock back; the session may
- * be anybody's. `done` (may be NULL) follows once, possibly before this returns. It is called as all callbacks of
- * the session are. The path is copied. Returns 0, or negative and nothing follows: LS_EINVAL: no path of a
- * contender; LS_ECLOSED: there is no connection, nothing was sent; LS_ENOMEM; LS_EZK. */
+/* Asks the contender whose node is at `path`, below the session's chroot, to give its lock back. The session
+ * may be another one than the contender's. If the function returns 0, `done` follows once, possibly before
+ * the return. A `done` of NULL is allowed. The session's rules for callbacks hold for `done`. The argument
+ * `path` need not be valid after the return. If the result is negative, `done` does not follow:
+ * - LS_EINVAL: `path` is not the path of a contender.
+ * - LS_ECLOSED: there is no connection, and nothing was sent.
+ * - LS_ENOMEM: there is no memory for the request.
+ * - LS_EZK: the client library refused to send the request. */
 int ls_mutex_request_revoke_start(struct ls_session *session, const char *path, ls_revoke_fn done,
                                   void *user);
 
-/* ---- blocking shell: LS_EDEADLK in callbacks; the owner is the calling thread ---- */
+/* ---- blocking shell ---- */
 
-/* Like ls_mutex_acquire_start(), but waits and returns the outcome: 0 when held. */
+/* Asks for the lock as ls_mutex_acquire_start() does, and waits for the outcome, which it returns. 0 means
+ * that the calling thread holds the lock. Inside a callback the function returns LS_EDEADLK and does not
+ * wait. */
 int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms);
 
-/* ls_mutex_acquire() with timeout 0. */
+/* Is ls_mutex_acquire() with `timeout_ms` 0. */
 int ls_mutex_try(struct ls_mutex *mutex);
 
-/* Gives one level back and waits for the server's answer to the last one. Errors as in
- * ls_mutex_release_start() and on_freed. After 0 and LS_EUNSURE the lock is not held any more. */
+/* Gives one level back, and waits for the server's answer if it is the last one. Returns a code of
+ * ls_mutex_release_start() or of on_freed. After 0 and LS_EUNSURE for the last level, the calling thread
+ * does not hold the lock any more. Inside a callback the function returns LS_EDEADLK and releases nothing. */
 int ls_mutex_release(struct ls_mutex *mutex);
 
-/* Like ls_mutex_request_revoke_start(), but waits for the answer. 0: the request stands in the contender's node,
- * which does not say that anybody listens; LS_ENOENT: there is no such contender any more; LS_EUNSURE: the answer
- * was lost, the request may stand or not, and may be repeated; LS_ECLOSED: the session ended, nothing was done;
- * LS_ENOAUTH; LS_EZK; besides the errors of the other. */
+/* Does what ls_mutex_request_revoke_start() does, and waits for the answer:
+ * - 0: the request stands in the contender's node, which does not say that the contender is revocable.
+ * - LS_ENOENT: there is no such contender any more.
+ * - LS_EUNSURE: the answer was lost, so that the request may stand or not.
+ * - LS_ECLOSED: the session ended, and the request was not made.
+ * - LS_ENOAUTH: the session may not write to the contender's node.
+ * - LS_EZK: the server refused the request for another reason.
+ *
+ * After LS_EUNSURE the request may be made again. Without an answer, the function returns what
+ * ls_mutex_request_revoke_start() returns. Inside a callback the function returns LS_EDEADLK and sends no
+ * request. */
 int ls_mutex_request_revoke(struct ls_session *session, const char *path);
 
-/* Whether the calling thread holds it. Not blocking. */
+/* Returns whether the calling thread holds the lock. It does not wait. It may be called inside callbacks. */
 bool ls_mutex_held_by_me(const struct ls_mutex *mutex);
 
 #pragma GCC visibility pop
