@@ -290,7 +290,7 @@ class Tree:
         scratch_tree.configure(self.folder, self.build, "-DLOCKSTEP_WERROR=OFF")  # what a break leaves unused may stay
         self.tests = self.known_tests()
         targets = subprocess.check_output(["ninja", "-C", self.build, "-t", "targets", "all"], text=True).splitlines()
-        linked = [line.split(": ") for line in targets if re.search(r": C(XX)?_(EXECUTABLE|SHARED_LIBRARY)_LINKER", line)]
+        linked = [line.split(": ") for line in targets if re.search(r": C(XX)?_(EXECUTABLE|SHARED_LIBRARY|STATIC_LIBRARY)_LINKER", line)]
         self.programs = [name for name, _ in linked]
 
     def known_tests(self):
