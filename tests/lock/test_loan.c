@@ -18,8 +18,13 @@ static bool woken;                   /* the thread that sleeps */
 static int refusals;                 /* that many deletes are not taken from now on */
 static int losses;                   /* and of that many others the answer is lost, though the link stands */
 static bool no_timer;                /* there is no memory for the janitor's */
+static int state_shown;              /* what handles show in place of their state; 0 = their state */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zoo_state(zhandle_t *zh);
+int __wrap_zoo_state(zhandle_t *zh);
+int __real_is_unrecoverable(zhandle_t *zh);
+int __wrap_is_unrecoverable(zhandle_t *zh);
 void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
 void __wrap_ls_env_wake(struct ls_env *env, struct ls_waiter *waiter);
 int __wrap_zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
@@ -33,6 +38,18 @@ int __real_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const 
 int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
                               ls_timer_fn fn, void *ctx);
 /* NOLINTEND(bugprone-reserved-identifier) */
+
+int __wrap_zoo_state(zhandle_t *zh)
+{
+    return state_shown ? state_shown : __real_zoo_state(zh);
+}
+
+int __wrap_is_unrecoverable(zhandle_t *zh)
+{
+    if (state_shown)
+        return state_shown < 0 ? ZINVALIDSTATE : ZOK;
+    return __real_is_unrecoverable(zh);
+}
 
 static void kill_handle(void)
 {
@@ -169,6 +186,7 @@ static void give_back(struct probe *probe)
     assert_int_equal(ls_session_close(&borrower), LS_OK);
     assert_null(loan.session);
     assert_null(borrower.zh);
+    assert_ptr_equal(zoo_get_context(handle), &loan); /* as its owner has set it */
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
     ls_loan_on_event(&loan, handle, ZOO_SESSION_EVENT,
                      ZOO_EXPIRED_SESSION_STATE); /* of no interest any more */
@@ -276,10 +294,11 @@ static void open_only(struct probe *probe)
 static void lend_what_is_connected(struct probe *probe)
 {
     assert_int_equal(zoo_state(handle), ZOO_CONNECTED_STATE);
-    assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
+    assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 1, NULL), LS_OK);
     assert_int_equal(ls_mutex_init(&mutex, &borrower, "/locks/x", &options), LS_OK);
     assert_int_equal(ls_session_lend(&borrower, &loan, handle), LS_OK);
     assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+    assert_int_equal(ls_session_timeout_ms(&borrower), 4000); /* the handle's */
 }
 
 /* No event will tell. */
@@ -419,6 +438,79 @@ static void the_next_handle_is_lent_after_a_loss(void **state)
     play("settle", "a release", "settle");
     told("a granted; a freed; 1 ok");
     stage_job(0, release);
+    play("settle");
+    stage_job(0, give_back);
+    stage_end();
+}
+
+static void lose_handle(struct probe *probe)
+{
+    (void)probe;
+    kill_handle();
+}
+
+static void give_back_what_is_lost(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_LOST);
+    assert_ptr_equal(borrower.zh, handle);
+    assert_int_equal(zookeeper_close(handle), ZOK);
+    assert_int_equal(ls_session_close(&borrower), LS_OK);
+    assert_int_equal(ls_mutex_close(&mutex), LS_OK);
+}
+
+static void a_lost_session_on_loan_opens_no_handle(void **state)
+{
+    (void)state;
+    begin();
+    stage_job(0, lose_handle);
+    play("settle");
+    stage_job(0, give_back_what_is_lost);
+    stage_end();
+}
+
+/* Another environment's loan, and handles that are dead. */
+static void lend_in_vain(struct probe *probe)
+{
+    struct ls_loan other;
+    ls_loan_init(&loan, probe->session.env);
+    ls_loan_init(&other, (struct ls_env *)&other); /* not looked at */
+    open_handle(probe);
+    assert_int_equal(ls_session_init(&borrower, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
+    assert_int_equal(ls_session_lend(&borrower, &other, handle), LS_EINVAL);
+    state_shown = ZOO_EXPIRED_SESSION_STATE;
+    int expired = ls_session_lend(&borrower, &loan, handle);
+    state_shown = ZOO_AUTH_FAILED_STATE;
+    int refused = ls_session_lend(&borrower, &loan, handle);
+    state_shown = 0;
+    assert_int_equal(expired, LS_ELOST);
+    assert_int_equal(refused, LS_EAUTHFAILED);
+    assert_null(loan.session);
+    assert_int_equal(zookeeper_close(handle), ZOK);
+}
+
+static void what_cannot_be_lent_is_refused(void **state)
+{
+    (void)state;
+    ready();
+    stage_job(0, lend_in_vain);
+    stage_end();
+}
+
+/* A watch of the application's, and a second handle of its own. */
+static void tell_of_others(struct probe *probe)
+{
+    ls_loan_on_event(&loan, handle, ZOO_CHANGED_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+    ls_loan_on_event(&loan, probe->session.zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    assert_int_equal(ls_session_state(&borrower), LS_STATE_CONNECTED);
+}
+
+static void events_that_are_not_the_sessions_are_passed_over(void **state)
+{
+    (void)state;
+    begin();
+    stage_job(0, tell_of_others);
     play("settle");
     stage_job(0, give_back);
     stage_end();
@@ -757,6 +849,9 @@ int main(void)
         cmocka_unit_test(after_the_first_event_only_events_count),
         cmocka_unit_test(a_session_with_credentials_of_its_own_is_not_lent_to),
         cmocka_unit_test(the_next_handle_is_lent_after_a_loss),
+        cmocka_unit_test(a_lost_session_on_loan_opens_no_handle),
+        cmocka_unit_test(what_cannot_be_lent_is_refused),
+        cmocka_unit_test(events_that_are_not_the_sessions_are_passed_over),
         cmocka_unit_test(watches_come_and_go),
         cmocka_unit_test(each_claim_on_loan_is_woken),
         cmocka_unit_test(a_handle_that_dies_while_it_is_given_back_is_closed_first),

@@ -9,12 +9,14 @@
 
 /* ---- the client library and the environment ---- */
 
-static int flags_of_last;  /* of the last zookeeper_init() */
-static int init_error;     /* errno of the next zookeeper_init(), which fails; 0 = it works */
-static bool dies_at_birth; /* the next handle expires before zookeeper_init() has returned */
-static int multi_rc;       /* what zoo_amulti() returns; 0 = it works */
-static int locks;          /* how often the mutex was taken */
-static int timers_left;    /* so many starts of the reopen timer work; -1 = all */
+static int flags_of_last;    /* of the last zookeeper_init() */
+static int init_error;       /* errno of the next zookeeper_init(), which fails; 0 = it works */
+static bool dies_at_birth;   /* the next handle expires before zookeeper_init() has returned */
+static int multi_rc;         /* what zoo_amulti() returns; 0 = it works */
+static int locks;            /* how often the mutex was taken */
+static int timers_left;      /* so many starts of the reopen timer work; -1 = all */
+static int waits;            /* how often a thread was put to sleep */
+static void (*asleep)(void); /* what others do meanwhile; NULL = nobody would wake it */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 zhandle_t *__real_zookeeper_init(const char *hosts, watcher_fn watcher, int timeout_ms, const clientid_t *id,
@@ -25,6 +27,7 @@ int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_resu
                       void_completion_t completion, const void *data);
 int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_result_t *results,
                       void_completion_t completion, const void *data);
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
 void __real_ls_env_lock(struct ls_env *env);
 void __wrap_ls_env_lock(struct ls_env *env);
 int __real_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
@@ -61,6 +64,21 @@ void __wrap_ls_env_lock(struct ls_env *env)
     __real_ls_env_lock(env);
 }
 
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)waiter;
+    void (*others)(void) = asleep;
+    asleep = NULL;
+    waits++;
+    if (!others) {
+        fail_msg("a thread would sleep for ever");
+        return;
+    }
+    ls_env_unlock(env);
+    others();
+    ls_env_lock(env);
+}
+
 int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
                               ls_timer_fn fn, void *ctx)
 {
@@ -72,6 +90,7 @@ int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const 
 static void begin(void)
 {
     timers_left = -1;
+    waits = 0;
     stage_set(1);
     stage.options.used_directory = true;
 }
@@ -134,6 +153,112 @@ static void each_function_takes_the_mutex(void **state)
     stage.session.counters = &counters;
     stage_ready();
     stage_job(0, call_each);
+    stage_end();
+}
+
+/* ---- threads that sleep: the world has one, so that what others do is done by their hand ---- */
+
+static bool in_call; /* a thread is in a blocking call, and does not sleep */
+
+static void write_line(struct ls_log *log, enum ls_log_level level, const char *text)
+{
+    (void)log;
+    (void)level;
+    if (in_call)
+        fail_msg("a blocking call runs a callback: %s", text);
+}
+
+static void go_on(void)
+{
+    in_call = false;
+    fakezk_leave();
+    play("settle");
+    fakezk_enter(0);
+    in_call = true;
+}
+
+static void hold_by_blocking(struct probe *probe)
+{
+    in_call = true;
+    asleep = go_on;
+    assert_int_equal(ls_mutex_acquire(&probe->mutex[0], -1), LS_OK);
+    asleep = go_on;
+    assert_int_equal(ls_mutex_release(&probe->mutex[0]), LS_OK);
+    in_call = false;
+    assert_int_equal(waits, 2);
+}
+
+static void a_blocking_call_runs_no_callback(void **state)
+{
+    (void)state;
+    static struct ls_log log;
+    log = (struct ls_log){.write = write_line, .level = LS_LOG_DEBUG};
+    begin();
+    stage.session.log = &log;
+    stage_ready();
+    stage_job(0, hold_by_blocking);
+    play("settle");
+    stage_end();
+}
+
+static void end_callback(void)
+{
+    stage_probe(0)->session.busy = 0;
+}
+
+static struct ls_session_listener leaving;
+
+/* While a callback runs on another thread. */
+static void remove_meanwhile(struct probe *probe)
+{
+    ls_session_listener_init(&leaving, &stage_session_ops);
+    ls_session_listener_add(&probe->session, &leaving);
+    probe->session.busy = 1;
+    asleep = end_callback;
+    ls_session_listener_remove(&probe->session, &leaving);
+    assert_int_equal(waits, 1);
+}
+
+static void a_removal_waits_for_a_running_callback(void **state)
+{
+    (void)state;
+    ready();
+    stage_job(0, remove_meanwhile);
+    stage_end();
+}
+
+static struct ls_session closing;
+
+static void end_callback_of_closing(void)
+{
+    closing.busy = 0;
+}
+
+static void end_first_close(void)
+{
+    closing.closing = 0;
+    closing.state = LS_STATE_CLOSED;
+}
+
+static void close_meanwhile(struct probe *probe)
+{
+    assert_int_equal(ls_session_init(&closing, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
+    closing.busy = 1;
+    asleep = end_callback_of_closing;
+    assert_int_equal(ls_session_close(&closing), LS_OK);
+    assert_int_equal(waits, 1);
+    assert_int_equal(ls_session_init(&closing, probe->session.env, probe->session.hosts, 4000, NULL), LS_OK);
+    closing.closing = 1;
+    asleep = end_first_close;
+    assert_int_equal(ls_session_close(&closing), LS_OK);
+    assert_int_equal(waits, 2);
+}
+
+static void a_close_waits_for_callbacks_and_for_another_close(void **state)
+{
+    (void)state;
+    ready();
+    stage_job(0, close_meanwhile);
     stage_end();
 }
 
@@ -373,6 +498,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_function_takes_the_mutex),
+        cmocka_unit_test(a_blocking_call_runs_no_callback),
+        cmocka_unit_test(a_removal_waits_for_a_running_callback),
+        cmocka_unit_test(a_close_waits_for_callbacks_and_for_another_close),
         cmocka_unit_test(events_name_their_session),
         cmocka_unit_test(listeners_hear_in_the_order_of_their_adding),
         cmocka_unit_test(the_margin_divides_the_granted_timeout),

@@ -57,6 +57,8 @@ static struct {
     int inside;            /* threads in the critical section */
     int losses;            /* that were told */
     bool closed;           /* no callback may come any more */
+    bool hearing;          /* the listener is being called */
+    bool deaf;             /* the listener is removed: its memory may be gone */
     bool closing;          /* the mutex is being closed */
     bool shut;             /* and is closed: none of its callbacks may come any more */
     int rounds;            /* of an owner that asks again and again */
@@ -255,6 +257,16 @@ static void close_session(void)
     now.closed = true;
 }
 
+/* The listener's memory may be freed when this is done. */
+static void remove_listener(void)
+{
+    ls_session_listener_remove(&now.session, &now.listener);
+    now.deaf = true;
+    if (now.hearing) {
+        env_fibre_blame("a listener is removed while it is called");
+    }
+}
+
 static void close_mutex(void)
 {
     now.closing = true;
@@ -318,9 +330,10 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 {
     (void)listener;
     (void)id;
-    if (now.closed) {
-        env_fibre_blame("an event after the end of the close");
+    if (now.closed || now.deaf) {
+        env_fibre_blame("an event after the end of the close, or for a listener that is gone");
     }
+    now.hearing = true;
     now.losses += event == LS_SESSION_LOST;
     /* Callbacks may call in, and are refused what would wait. */
     int rc = ls_mutex_acquire(&now.mutex, -1);
@@ -328,6 +341,7 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
         env_fibre_blame("a call that waits is not refused in a callback");
     }
     ls_mutex_held_here(&now.mutex);
+    now.hearing = false;
 }
 
 static const struct ls_session_ops session_ops = {.on_event = on_event};
@@ -750,6 +764,7 @@ static const struct program programs[] = {
     {.name = "questions while the mutex is closed",
      .thread = {NULL, ask_everything, close_mutex},
      .shared = true},
+    {.name = "a listener is removed", .thread = {NULL, hold_once, remove_listener}, .cuts = true},
     {.name = "participants while the mutex is closed",
      .thread = {NULL, ask_who_takes_part, close_mutex},
      .shared = true},

@@ -171,6 +171,36 @@ static void test_release_by_another_thread(void **state)
     client_close(&client);
 }
 
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+/* A handler that interrupts system calls: the call goes on all the same. */
+static void test_signals_end_no_call(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = do_nothing}, before;
+    struct client holder, other;
+    struct caller waiter;
+    assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+    client_open(&holder, "/real/signals", &count_options);
+    client_open(&other, "/real/signals", NULL);
+    assert_int_equal(ls_mutex_acquire(&holder.mutex, -1), LS_OK);
+    caller_start(&waiter, &other, -1, caller_acquire);
+    WAIT_UNTIL(count_participants(&holder) == 2);
+    for (int i = 0; i < 50; i++, pause_ms(2))
+        assert_int_equal(pthread_kill(waiter.thread, SIGUSR1), 0);
+    int done = __atomic_load_n(&waiter.done, __ATOMIC_SEQ_CST);
+    assert_int_equal(ls_mutex_release(&holder.mutex), LS_OK);
+    int rc = caller_join(&waiter);
+    assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+    assert_int_equal(done, 0);
+    assert_int_equal(rc, LS_OK);
+    client_close(&holder);
+    client_close(&other);
+}
+
 /* ---- blocking calls in callbacks ---- */
 
 enum { CALLS = 6 };
@@ -336,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_try),
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_release_by_another_thread),
+        cmocka_unit_test(test_signals_end_no_call),
         cmocka_unit_test(test_blocking_calls_in_callbacks),
         cmocka_unit_test(test_session_lost_while_holding),
         cmocka_unit_test(test_outage),
