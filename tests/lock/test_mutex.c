@@ -307,6 +307,7 @@ static void write_to_odd_paths(struct probe *probe)
     assert_int_equal(ls_session_multi(session, 1, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
     guard_ops[0].type = -7;
     assert_int_equal(ls_session_multi(session, 1, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+    zoo_check_op_init(&guard_ops[0], "/x", -1); /* so that nothing but the missing argument is wrong */
     assert_int_equal(ls_session_multi(session, 0, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
     assert_int_equal(ls_session_multi(session, 1, NULL, guard_results, on_guarded, NULL), LS_EINVAL);
     assert_int_equal(ls_session_multi(session, 1, guard_ops, NULL, on_guarded, NULL), LS_EINVAL);
