@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a lock recipe looks like to a driver: the simulated world or the runner on a real server.
+/* The interface between a lock recipe and its driver: the simulated world, which this header also calls a world.
  *
- * A recipe is one `struct ls_recipe` of plain functions over one state per process, written to
- * <zookeeper/zookeeper.h> and <lockstep/env.h>. Everything is asynchronous: the functions start something and return;
- * results come back through ls_report(). The driver never looks into the state.
+ * A recipe is one `struct ls_recipe` of plain functions over one state per process. It calls <zookeeper/zookeeper.h>,
+ * <lockstep/env.h>, and functions of the C library that look at their arguments alone.
  *
- * The driver calls these functions WITHOUT the environment's mutex; a recipe that needs it takes it itself. It must be
- * dropped around ls_report().
+ * No function of a recipe waits: it starts requests and returns. Their results are told by ls_report().
  *
- * A driver calls the functions of one state from one thread at a time, and ls_report() comes from whichever
- * thread runs the recipe's callbacks: in a world the only one there is. The state is the driver's, what the
- * recipe allocates for it the recipe's. A world forks its searching processes between steps, never within one;
- * recipes know nothing of signals. */
+ * The state:
+ *
+ * - The driver changes no byte of a state between start() and stop().
+ * - A recipe keeps everything that changes in its state, or in memory that it allocates.
+ * - A recipe frees what it has allocated before its stop() returns.
+ * - A recipe never frees its state.
+ *
+ * The environment's mutex:
+ *
+ * - The driver holds it in no call of these functions.
+ * - A recipe takes it for each function of env.h that expects it.
+ * - A recipe has dropped it when one of these functions returns.
+ * - A recipe has dropped it when it calls ls_report().
+ *
+ * Threads and processes:
+ *
+ * - A world calls all functions, callbacks and timers of its recipe in one thread.
+ * - A search forks between two steps, never within one.
+ * - A recipe in a shared object cannot install a signal handler. */
 #ifndef LOCKSTEP_RECIPE_H
 #define LOCKSTEP_RECIPE_H
 
@@ -26,178 +39,230 @@
 extern "C" {
 #endif
 
-/* zoo_op_t and zhandle_t of zookeeper.h, which a driver need not include. */
+/* Structs of zookeeper.h, declared here so that a driver need not include it. */
 struct zoo_op;
 struct _zhandle; /* NOLINT(bugprone-reserved-identifier): the name is ZooKeeper's */
 struct String_vector;
 
-/* What the recipe says when it is asked whether it holds the lock. */
+/* The answers of query(). */
 enum ls_belief {
     LS_NOT_HELD = 0,
     LS_HELD = 1,
-    LS_UNKNOWN = 2, /* held when last heard, but the margin since then is used up or the link is down */
+    LS_UNKNOWN = 2, /* granted and not given back, but the safe time has run out or the link is down */
 };
 
+/* Each kind with the fields of struct ls_report that it fills in. */
 enum ls_report_kind {
-    LS_REPORT_GRANTED,     /* acquire succeeded: lock, owner, token (czxid of the contender node), depth */
-    LS_REPORT_FAILED,      /* acquire ended without the lock: lock, owner, rc (negative enum ls_err) */
-    LS_REPORT_FREED,       /* the release is complete, the node is gone or the janitor's: lock, owner, rc */
-    LS_REPORT_CONNECTED,   /* the session's first connection: session */
-    LS_REPORT_SUSPENDED,   /* the link is gone, the session may live: session */
-    LS_REPORT_RECONNECTED, /* the link is back, same session: session */
-    LS_REPORT_LOST,        /* the session is dead; everything held under it is lost: session */
-    LS_REPORT_READ_ONLY,   /* connected to a read-only server: session */
-    LS_REPORT_WARNING,     /* rc is the warning's code; lock */
-    LS_REPORT_IDLE,        /* nothing is left to do in the background (the janitor is idle) */
-    LS_REPORT_REVOKE,      /* a holder is asked to give its lock back: lock, owner, token of the hold */
-    LS_REPORT_ASKED, /* what became of a request to give back: lock, rc (LS_ENOENT: there is no such contender) */
+    LS_REPORT_GRANTED,     /* an acquire succeeded: lock, owner, token (czxid of the contender node), depth */
+    LS_REPORT_FAILED,      /* an acquire ended without the lock: lock, owner, rc (negative enum ls_err) */
+    LS_REPORT_FREED,       /* a release is complete: lock, owner, rc */
+    LS_REPORT_CONNECTED,   /* first connection of a session: session */
+    LS_REPORT_SUSPENDED,   /* end of a link whose session may live: session */
+    LS_REPORT_RECONNECTED, /* another connection of the same session: session */
+    LS_REPORT_LOST,        /* end of a session and of every hold under it: session */
+    LS_REPORT_READ_ONLY,   /* connection to a read-only server: session */
+    LS_REPORT_WARNING,     /* a warning: lock, rc (enum ls_warning) */
+    LS_REPORT_IDLE,        /* end of the work in the background, such as the deletion of left nodes */
+    LS_REPORT_REVOKE,      /* a request to a holder to give its lock back: lock, owner, token of the hold */
+    LS_REPORT_ASKED,       /* answer to a request by revoke(): lock, rc (LS_ENOENT: no such contender) */
 };
 
 struct ls_report {
     enum ls_report_kind kind;
-    int lock;        /* index into config->lock_paths */
-    int owner;       /* who asked: a thread of the process, 0 .. 255 */
-    int rc;          /* see kind */
-    int depth;       /* how often the owner holds it now */
-    int64_t token;   /* the fencing token; 0 = none */
-    int64_t session; /* the session id that this is about */
+    int lock;        /* index into lock_paths of the configuration */
+    int owner;       /* number of the asking thread in its process, from 0 to 255 */
+    int rc;          /* result code of the kind, 0 if it has none */
+    int depth;       /* number of levels that the owner holds now */
+    int64_t token;   /* fencing token of the hold; 0 = none */
+    int64_t session; /* id of the session that the report is about; 0 = none */
 };
 
-/* Provided by the driver; called by the recipe with the environment's mutex dropped. */
+/* Tells the driver of a result; a recipe calls it in any of its functions, callbacks and timers but query() and idle(). */
 void ls_report(struct ls_env *env, const struct ls_report *report);
 
-/* What a process starts with. Lives at least as long as the state; the recipe may keep the pointer. */
+/* The configuration of a process. It stays as it is until stop() returns, so that a recipe may keep the pointer. */
 struct ls_recipe_config {
-    const char *hosts;             /* connect string, with chroot if any */
-    const char *const *lock_paths; /* absolute paths below the chroot */
+    const char *hosts;             /* connect string, with the chroot if there is one */
+    const char *const *lock_paths; /* absolute paths of the locks, below the chroot */
     int lock_count;                /* number of lock_paths */
-    int session_timeout_ms;        /* requested */
-    const char *contents;          /* contents of contender nodes; NULL = none */
+    int session_timeout_ms;        /* session timeout to ask for, in milliseconds */
+    const char *contents;          /* data of contender nodes; NULL = none */
     int contents_size;             /* bytes in contents */
-    bool keep_fresh;               /* a holder is to renew its belief by syncs, if the recipe knows how */
+    bool keep_fresh;               /* order to renew the belief of a holder by syncs, if the recipe can */
 };
 
-/* Where a recipe keeps numbers that only grow, in its state or in memory from ls_env_alloc(): what `canon` below calls.
- * Zero (an attempt id of zeros, a sequence of -1) is no number. */
+/* The functions by which canon() shows numbers that only grow. `where` points into the state, or into memory from
+ * ls_env_alloc(). A zero, an attempt id of zeros, and a sequence of -1 count as no number. */
 struct ls_rename {
-    void (*zxid)(struct ls_rename *rename, const int64_t *where);    /* czxid, mzxid, pzxid, fencing token */
-    void (*session)(struct ls_rename *rename, const int64_t *where); /* a session's id */
-    void (*sequence)(struct ls_rename *rename,
-                     const int32_t *where); /* the number that a server put behind a name */
-    void (*attempt)(struct ls_rename *rename, const uint8_t where[16]); /* from ls_env_unique_id() */
-    void (*text)(struct ls_rename *rename, const char *text); /* names and paths that hold such numbers */
+    /* Shows a czxid, mzxid, pzxid or fencing token. */
+    void (*zxid)(struct ls_rename *rename, const int64_t *where);
 
-    /* Not a number that grows: `size` bytes that say no more than how long a timer will run, such as a count of failures
-     * that a back-off goes by. Where there is no clock they make no difference. */
+    /* Shows a session id. */
+    void (*session)(struct ls_rename *rename, const int64_t *where);
+
+    /* Shows a number that a server put behind a name. */
+    void (*sequence)(struct ls_rename *rename, const int32_t *where);
+
+    /* Shows an id from ls_env_unique_id(). */
+    void (*attempt)(struct ls_rename *rename, const uint8_t where[16]);
+
+    /* Shows a name or a path that holds such numbers. */
+    void (*text)(struct ls_rename *rename, const char *text);
+
+    /* Shows `size` bytes that decide only how long a timer will run, such as the count of failures of a back-off. They
+     * make no difference between states of a world without a clock. */
     void (*delay)(struct ls_rename *rename, const void *where, size_t size);
 };
 
 #define LS_RECIPE_STATES_MAX 32
 
 struct ls_recipe {
-    const char *name;    /* "mutex", "broken-no-sort" */
-    const char *summary; /* one sentence */
-    const char *breaks;  /* the property that a broken recipe violates; NULL for a correct one */
-    size_t state_size;   /* bytes of state for one process; given zeroed, aligned to 8 */
+    const char *name;    /* name for --recipe, such as "mutex" */
+    const char *summary; /* one sentence for lockstep list recipes */
+    const char *breaks;  /* property that a broken recipe violates; NULL for a correct one */
 
-    /* Starts the process: opens a session. 0 or a negative enum ls_err. */
+    /* Bytes of state for one process. The driver gives them zeroed. The driver aligns them to 8. */
+    size_t state_size;
+
+    /* Starts a process: opens a session. A return of 0 says that it runs. A negative enum ls_err ends the run. */
     int (*start)(void *state, struct ls_env *env, const struct ls_recipe_config *config);
 
-    /* Ends it in an orderly way: closes the session. Nothing is reported afterwards. */
+    /* Stops a process in an orderly way: closes its session. After stop() has returned, the driver calls no function, callback
+     * or timer of that state. */
     void (*stop)(void *state);
 
-    /* Asks for a lock. timeout_ms < 0: wait for ever; 0: only if it is free now (LS_EBUSY otherwise). Exactly one
-     * GRANTED or FAILED report follows when it returns 0 (possibly before it returns); none when negative. */
+    /* Asks for a lock.
+     *
+     * - A negative timeout_ms waits for ever.
+     * - A timeout_ms of 0 asks for the lock only if it is free now, and fails with LS_EBUSY otherwise.
+     * - A positive timeout_ms fails with LS_ETIMEDOUT after so many milliseconds.
+     *
+     * If acquire() returns 0, exactly one GRANTED or FAILED report follows. The driver takes that report also before
+     * acquire() returns. If acquire() returns a negative code, no report follows. */
     int (*acquire)(void *state, int lock, int owner, int timeout_ms);
 
-    /* Gives a pending acquire up: FAILED with LS_ECANCELED follows at once. LS_ENOENT if none is pending. */
+    /* Gives a pending acquire up: a FAILED report with LS_ECANCELED follows. Returns LS_ENOENT if no acquire of the owner is
+     * pending. */
     int (*cancel)(void *state, int lock, int owner);
 
-    /* Gives the lock back (one level). 0: no longer held after the last level, FREED follows then (not for inner
-     * levels); LS_ENOTOWNER if the owner does not hold it. */
+    /* Gives one level of a hold back. If release() returns 0 for the last level, the owner no longer holds the lock. A FREED
+     * report then follows. No FREED report follows an inner level. Returns LS_ENOTOWNER if the owner does not hold the lock. */
     int (*release)(void *state, int lock, int owner);
 
-    /* Pure: no side effect, no call of ZooKeeper. */
+    /* Answers whether the owner holds the lock. query() is pure: it changes nothing and calls no function of ZooKeeper. */
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
-    /* Pure: true when no clean-up is left over (no janitor work). NULL = always idle. A world asks at rest: a recipe that is not
-     * idle with nothing under way never will be (contract_is_kept). */
+    /* Answers whether no clean-up is left over, such as a node to delete. idle() is pure too. NULL stands for a recipe that is
+     * always idle. A world asks at rest, where nothing is under way: a recipe that is not idle there violates
+     * contract_is_kept. */
     bool (*idle)(const void *state);
 
-    /* Both or none; NULL = the recipe cannot guard writes. guard() makes `op` the check that the owner's hold of the lock
-     * still stands in the coordinator, to be the first operation of a multi: 0, LS_ENOTOWNER, LS_ELOST, or
-     * LS_EOVERFLOW if `path`, the caller's buffer that lives as long as `op`, is too small. handle() is the present
-     * handle, NULL if there is none. */
+    /* Both or none; NULL = the recipe cannot guard writes.
+     *
+     * guard() makes `op` the check that the owner's hold of the lock still stands in the coordinator. The driver makes it
+     * the first operation of a multi. guard() returns 0, LS_ENOTOWNER, LS_ELOST or LS_EOVERFLOW. LS_EOVERFLOW says that the
+     * `size` bytes of `path` are too few. `path` is a buffer of the driver that lives as long as `op`.
+     *
+     * handle() returns the present handle, or NULL if there is none. The driver sends no write while it is NULL. */
     int (*guard)(const void *state, int lock, int owner, struct zoo_op *op, char *path, size_t size);
     struct _zhandle *(*handle)(const void *state);
 
-    /* Both or none; NULL = the recipe knows no revocation. revocable() makes the locks of this process listen to requests
-     * to give them back; LS_REPORT_REVOKE tells of each. revoke() asks the contender that stands at `place` in line, 1
-     * for the first; 0: LS_REPORT_ASKED follows once; negative: nothing follows. */
+    /* Both or none; NULL = the recipe knows no revocation.
+     *
+     * revocable() makes a lock of this process listen to requests to give it back. A REVOKE report tells of each request.
+     *
+     * revoke() asks the contender that stands at `place` in line; 1 is the first. If it returns 0, one ASKED report follows.
+     * If it returns a negative code, no report follows. */
     int (*revocable)(void *state, int lock);
     int (*revoke)(void *state, int lock, int place);
 
-    /* Shows all numbers that grow, always in the same order: a search then takes states for one that differ only by an
-     * order-preserving renaming of them. A recipe that has this compares such numbers only with each other (session ids
-     * only for equality), and looks at no other number that follows from them (Stat's cversion). NULL = they are
-     * compared as they are: as sound, and slower. */
+    /* Shows all numbers that grow. It shows equal states in the same order. A search then counts states as one that differ
+     * only by an order-preserving renaming of these numbers. NULL = numbers are compared as they are, which is as sound, and
+     * slower.
+     *
+     * A recipe with canon():
+     *
+     * - compares such numbers only with each other,
+     * - compares session ids only for equality,
+     * - looks at no other number that follows from them, such as the cversion of a Stat. */
     void (*canon)(const void *state, struct ls_rename *rename);
 
-    /* It makes no difference between processes: it compares attempt ids only for equality, takes nothing from the order of
-     * a list of names or of session events at several watchers, and keeps pointers only at addresses that are multiples of 8. With `canon`, a search can then take
-     * states for one that differ only in which process is which. */
+    /* The recipe makes no difference between processes. With canon(), a search with --symmetry then counts states as one that
+     * differ only in which process is which.
+     *
+     * A symmetric recipe:
+     *
+     * - compares attempt ids only for equality,
+     * - takes nothing from the order of a list of names,
+     * - takes nothing from the order of session events at several watchers,
+     * - keeps pointers only at addresses that are multiples of 8. */
     bool symmetric;
 
-    /* An owner who holds a lock may acquire it again, and holds it until it was released as often. */
+    /* An owner that holds a lock may acquire it again. It holds the lock until it has released it as often. The standard
+     * suite leaves out scenarios that acquire a held lock again, unless the recipe says `reentrant`. */
     bool reentrant;
 
-    /* Both or none, for reports of what was covered; NULL = all is one state. `states` names the abstract states of an
-     * attempt to get a lock, ended by NULL and at most LS_RECIPE_STATES_MAX; the first is that nobody asks and nothing is left
-     * over. states_now() is pure: a bit for each state that some attempt of this process is in, bit 0 if there is none. */
+    /* Both or none, for coverage reports; NULL = one state, called "any".
+     *
+     * `states` names the abstract states of an attempt to get a lock, ended by NULL. They are LS_RECIPE_STATES_MAX at most.
+     * The first state says that no attempt is under way or left over. states_now() is pure like query(). It returns a bit
+     * for each state of an attempt of this process, and bit 0 if there is no attempt. */
     const char *const *states;
     uint32_t (*states_now)(const void *state);
 
-    /* Its marks (<lockstep/sometimes.h>) are those of source files whose path contains this; NULL = it has none. Of a recipe in a
-     * shared object all marks of that object are. */
+    /* Marks (<lockstep/sometimes.h>) of this recipe are those in source files whose path contains this text. NULL = it has no
+     * marks. A recipe in a shared object has all marks of that object. */
     const char *marks;
 
-    /* It sets no watch on the children of a node, and looks at no Stat's pzxid. With `canon`, states then are one that
-     * differ only in when children changed last. Such a watch all the same is reported and ends the run. */
+    /* The recipe sets no watch on the children of a node. It looks at no pzxid of a Stat. With canon(), states then count as
+     * one that differ only in when children changed last. A watch on children is refused, and ends the run. */
     bool ignores_children;
 
-    /* Pure; NULL = it may look at every name. A list of children is on its way to `completion`: sets `unread` for each name
-     * that makes no difference to what the recipe will do, whatever its state is by then; nor may the number of names. `id` is
-     * an attempt id of the process, whose ids differ in their last 4 bytes only. With `canon`, states then are one that
-     * differ only in such names. Searches deliver some lists without them and compare. */
+    /* Tells which names of a list of children the recipe will not look at; NULL = it may look at every name.
+     *
+     * The list is on its way to `completion`. unread() sets `unread` for each name that makes no difference to what the
+     * recipe will do, whatever its state is by then. The number of names must make no difference either. `id` is an attempt
+     * id of the process. All attempt ids of a process are equal but for their last 4 bytes. unread() is pure.
+     *
+     * With canon(), states then count as one that differ only in such names. Searches deliver some lists without such names,
+     * and end with an error if the states behind differ. */
     void (*unread)(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                    bool *unread);
 
-    /* It sets the data of no node, but for `revoke`. With `canon` and `ignores_children`, states then are one that differ only
-     * in which transaction a client has seen last. A set all the same is reported and ends the run. */
+    /* The recipe sets the data of no node, except by revoke(). With canon() and `ignores_children`, states then count as one
+     * that differ only in which transaction a client has seen last. A set of data is refused, and ends the run. */
     bool sets_no_data;
 
-    /* Both or none; NULL = locks of this process cannot be closed. All of them are open after start(). close() ends the use of
-     * one lock: before it returns, a FAILED report with LS_ECLOSED answers each pending acquire, and a FREED report each release
-     * under way; what is held is given back, without a report. The driver asks nothing more of a closed lock but query(), which
-     * answers LS_NOT_HELD, and open(). Negative: refused, and nothing has changed (LS_EDEADLK within a report). open() makes a
-     * closed lock as it was after start(): 0, or negative if it stays closed. */
+    /* Both or none; NULL = locks of this process cannot be closed. All locks are open after start().
+     *
+     * close() ends the use of one lock:
+     *
+     * - Before close() returns, a FAILED report with LS_ECLOSED answers each pending acquire.
+     * - Before close() returns, a FREED report answers each release under way.
+     * - A hold is given back without a report.
+     * - A negative code says that the lock is open as before, such as LS_EDEADLK within a report.
+     *
+     * Of a closed lock the driver calls query() and open(), and nothing else. query() then answers LS_NOT_HELD.
+     *
+     * open() makes a closed lock what it was after start(). If open() returns a negative code, the lock stays closed. */
     int (*close)(void *state, int lock);
     int (*open)(void *state, int lock);
 
-    /* acquire(), cancel(), release() and close() may be called from within the report of a grant, as an application's callback
-     * may call them. Where this is false, programs leave out what they have behind `on granted:`. */
+    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant. Without it a program
+     * leaves out the steps behind `on granted:`. */
     bool in_reports;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */
 
-/* Raised when something above changes its meaning; what is added at the end of struct ls_recipe leaves it as it is. */
+/* Version of this interface: raised when something above changes its meaning. A member that is added at the end of struct
+ * ls_recipe leaves it as it is. A recipe of another version is refused. */
 #define LS_RECIPE_INTERFACE 1
 
-/* What a shared object exports under the name ls_recipe_module. */
+/* The object that a shared object exports under the name ls_recipe_module. */
 struct ls_recipe_module {
-    uint32_t interface;   /* LS_RECIPE_INTERFACE of the header that it was compiled with */
-    uint32_t recipe_size; /* sizeof(struct ls_recipe) there; what a newer one has besides is zero */
+    uint32_t interface;   /* LS_RECIPE_INTERFACE of the header that the shared object was compiled with */
+    uint32_t recipe_size; /* sizeof(struct ls_recipe) in that header; members behind it count as zero */
     const struct ls_recipe *recipe;
 };
 
@@ -207,7 +272,7 @@ struct ls_recipe_module {
 #define LS_RECIPE_EXPORT_ __attribute__((visibility("default")))
 #endif
 
-/* At the end of a source file, once in a shared object: this recipe is what the file is about. */
+/* Exports a recipe; stands at the end of a source file, once in a shared object. */
 #define LS_RECIPE_MODULE(the_recipe)                                                                         \
     LS_RECIPE_EXPORT_ extern const struct ls_recipe_module ls_recipe_module;                                 \
     LS_RECIPE_EXPORT_ const struct ls_recipe_module ls_recipe_module = {                                     \
