@@ -94,6 +94,8 @@ build -DCALL_CLOCK
 refused 'it calls time, which reads the clock; a recipe has stamps and timers (ls_env_stamp, ls_env_timer_start)'
 build -DCALL_THREAD
 refused 'it calls pthread_create, which starts a thread or a process; a recipe runs in callbacks'
+build -DCALL_SIGNAL
+refused 'it calls signal, and a recipe may call zookeeper.h, <lockstep/env.h> and what looks at its arguments alone'
 build -DCALL_MISSING
 refused 'it calls zoo_there_is_no_such_function, which the simulated client does not have'
 long=$scratch/$(printf 'x%.0s' {1..250})/r.so

@@ -123,6 +123,8 @@ static void misbehave(struct rude *rude)
     rude->acquired = (int)time(NULL);
 #elif defined CALL_MISSING
     zoo_there_is_no_such_function(rude->zh);
+#elif defined CALL_SIGNAL
+    signal(SIGTERM, SIG_IGN);
 #elif defined CALL_THREAD
     pthread_create(NULL, NULL, NULL, NULL);
 #endif
