@@ -6,6 +6,7 @@
 source "$(dirname "$0")/lib.sh"
 
 expect 0 'mutex ' "$LOCKSTEP" list recipes
+expect 0 'reentrant mutex with protected creation' "$LOCKSTEP" list recipes
 expect 0 'breaks no_orphan_node' "$LOCKSTEP" list recipes
 expect 0 'at_most_one_holder (always)' "$LOCKSTEP" list properties
 expect 0 'at_most_one_believer (timed)' "$LOCKSTEP" list properties

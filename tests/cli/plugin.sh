@@ -45,6 +45,10 @@ expect 0 "\"recipe\":\"$recipe\"" "${check[@]}" --json "$scenario"
 expect 1 'FAIL at_most_one_holder' "${check[@]}" scenarios/suite/three_clients.scn
 expect 0 '1 passed' bash -c "cd '$scratch' && '$LOCKSTEP' check --recipe some_name.so rounds.scn"
 
+# It does not say that it is reentrant, so that nothing of the suite asks it to be.
+expect 0 'left out scenarios/suite/held_twice.scn: the recipe does not claim to be reentrant' "${check[@]}" --suite --budget 0 \
+    --filter '*held_twice*'
+
 # Its marks are no variables, and are reported like ours; in a file without a symbol table too.
 expect 0 '1 of 2 marks were reached' "${check[@]}" --coverage "$scenario"
 grep -q '^never reached: hundredth-acquire (.*rude_recipe.c:' "$scratch/output" || { echo 'the other mark is not named' && failed=1; }

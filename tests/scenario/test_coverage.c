@@ -165,6 +165,19 @@ static void other_recipes_have_states_too(void **state)
     assert_int_equal(coverage_states(recipe_find("mutex")), 13);
 }
 
+static void no_more_states_than_bits_are_counted(void **state)
+{
+    (void)state;
+    const char *names[LS_RECIPE_STATES_MAX + 2];
+    for (int i = 0; i <= LS_RECIPE_STATES_MAX; i++) {
+        names[i] = "state";
+    }
+    names[LS_RECIPE_STATES_MAX + 1] = NULL;
+    struct ls_recipe many = *recipe_find("textbook");
+    many.states = names;
+    assert_int_equal(coverage_states(&many), LS_RECIPE_STATES_MAX);
+}
+
 /* ---- random runs ---- */
 
 static void rows_stand_at_powers_of_two(void **state)
@@ -268,6 +281,7 @@ int main(void)
         cmocka_unit_test(timers_and_codes_have_names),
         cmocka_unit_test(what_is_not_certain_is_not_seen),
         cmocka_unit_test(other_recipes_have_states_too),
+        cmocka_unit_test(no_more_states_than_bits_are_counted),
         cmocka_unit_test(rows_stand_at_powers_of_two),
         cmocka_unit_test(states_are_counted_once),
         cmocka_unit_test(noting_changes_nothing),

@@ -693,6 +693,55 @@ static void what_is_refused_is_not_reported(void **state)
 
 /* ---- closing ---- */
 
+static void a_closed_mutex_is_held_by_nobody(void **state)
+{
+    (void)state;
+    begin("process a: acquire close open acquire");
+    take("a acquire");
+    settle();
+    assert_int_equal(world_belief(run.world, 0, 0, 0), LS_HELD);
+    take("a close");
+    assert_int_equal(world_belief(run.world, 0, 0, 0), LS_NOT_HELD);
+    settle();
+    assert_int_equal(count[EVENT_FREED], 0); /* what is given back so is not reported */
+    assert_int_equal(count[EVENT_NODE_DELETED], 1);
+}
+
+static void a_close_answers_a_release_under_way(void **state)
+{
+    (void)state;
+    begin("process a: acquire release close");
+    take("a acquire");
+    settle();
+    take("a release");
+    assert_int_equal(count[EVENT_FREED], 0);
+    take("a close");
+    assert_int_equal(count[EVENT_FREED], 1);
+}
+
+static void a_close_answers_a_pending_acquire(void **state)
+{
+    (void)state;
+    begin("process a: acquire\nprocess b: acquire nowait close");
+    take("a acquire");
+    settle();
+    take("b acquire");
+    take("b close");
+    assert_int_equal(count[EVENT_FAILED], 1);
+    assert_int_equal(last[EVENT_FAILED].code, LS_ECLOSED);
+}
+
+static void a_mutex_that_was_opened_again_is_acquired(void **state)
+{
+    (void)state;
+    begin("process a: close open acquire");
+    take("a close");
+    take("a open");
+    take("a acquire");
+    settle();
+    assert_int_equal(world_belief(run.world, 0, 0, 0), LS_HELD);
+}
+
 static void closed_locks_are_asked_for_nothing_but_belief(void **state)
 {
     static const char *const STEPS[] = {"a acquire",   "a cancel", "a release",
@@ -850,14 +899,15 @@ static void another_order_makes_a_difference(void **state)
     assert_false(counts_as_usual(other));
 }
 
-/* Were it a number, it would be the least, as the usual one is. */
+/* Were it a number, it would be the least of all, as a zero is. */
 static void a_number_that_is_none_makes_a_difference(void **state)
 {
     (void)state;
     begin_numbers("world used untimed");
-    struct numbers other = USUAL;
-    other.sequence = -1;
-    assert_false(counts_as_usual(other));
+    struct numbers none = USUAL, zero = USUAL;
+    none.sequence = -1;
+    zero.sequence = 0;
+    assert_true(fingerprint_with(&none) != fingerprint_with(&zero));
 }
 
 static void a_delay_makes_no_difference_without_a_clock(void **state)
@@ -981,6 +1031,10 @@ int main(void)
         MUTEX_TEST(who_asks_gets_one_answer),
         MUTEX_TEST(a_place_in_line_that_is_empty_is_told),
         MUTEX_TEST(what_is_refused_is_not_reported),
+        MUTEX_TEST(a_closed_mutex_is_held_by_nobody),
+        MUTEX_TEST(a_close_answers_a_release_under_way),
+        MUTEX_TEST(a_close_answers_a_pending_acquire),
+        MUTEX_TEST(a_mutex_that_was_opened_again_is_acquired),
         PROBE_TEST(closed_locks_are_asked_for_nothing_but_belief),
         PROBE_TEST(a_close_that_is_refused_changes_nothing),
         PROBE_TEST(without_memory_a_lock_stays_closed),
