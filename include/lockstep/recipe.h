@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The interface between a lock recipe and its driver: the simulated world, which this header also calls a world.
+/* The interface between a lock recipe and its driver: the simulated world, which this header also calls a
+ * world.
  *
- * A recipe is one `struct ls_recipe` of plain functions over one state per process. It calls <zookeeper/zookeeper.h>,
- * <lockstep/env.h>, and functions of the C library that look at their arguments alone.
+ * A recipe is one `struct ls_recipe` of plain functions over one state per process. It calls
+ * <zookeeper/zookeeper.h>, <lockstep/env.h>, and functions of the C library that look at their arguments
+ * alone.
  *
  * No function of a recipe waits: it starts requests and returns. Their results are told by ls_report().
  *
@@ -77,10 +79,12 @@ struct ls_report {
     int64_t session; /* id of the session that the report is about; 0 = none */
 };
 
-/* Tells the driver of a result; a recipe calls it in any of its functions, callbacks and timers but query() and idle(). */
+/* Tells the driver of a result; a recipe calls it in any of its functions, callbacks and timers but
+ * query() and idle(). */
 void ls_report(struct ls_env *env, const struct ls_report *report);
 
-/* The configuration of a process. It stays as it is until stop() returns, so that a recipe may keep the pointer. */
+/* The configuration of a process. It stays as it is until stop() returns, so that a recipe may keep the
+ * pointer. */
 struct ls_recipe_config {
     const char *hosts;             /* connect string, with the chroot if there is one */
     const char *const *lock_paths; /* absolute paths of the locks, below the chroot */
@@ -91,8 +95,8 @@ struct ls_recipe_config {
     bool keep_fresh;               /* order to renew the belief of a holder by syncs, if the recipe can */
 };
 
-/* The functions by which canon() shows numbers that only grow. `where` points into the state, or into memory from
- * ls_env_alloc(). A zero, an attempt id of zeros, and a sequence of -1 count as no number. */
+/* The functions by which canon() shows numbers that only grow. `where` points into the state, or into
+ * memory from ls_env_alloc(). A zero, an attempt id of zeros, and a sequence of -1 count as no number. */
 struct ls_rename {
     /* Shows a czxid, mzxid, pzxid or fencing token. */
     void (*zxid)(struct ls_rename *rename, const int64_t *where);
@@ -109,8 +113,8 @@ struct ls_rename {
     /* Shows a name or a path that holds such numbers. */
     void (*text)(struct ls_rename *rename, const char *text);
 
-    /* Shows `size` bytes that decide only how long a timer will run, such as the count of failures of a back-off. They
-     * make no difference between states of a world without a clock. */
+    /* Shows `size` bytes that decide only how long a timer will run, such as the count of failures of a
+     * back-off. They make no difference between states of a world without a clock. */
     void (*delay)(struct ls_rename *rename, const void *where, size_t size);
 };
 
@@ -124,11 +128,12 @@ struct ls_recipe {
     /* Bytes of state for one process. The driver gives them zeroed. The driver aligns them to 8. */
     size_t state_size;
 
-    /* Starts a process: opens a session. A return of 0 says that it runs. A negative enum ls_err ends the run. */
+    /* Starts a process: opens a session. A return of 0 says that it runs. A negative enum ls_err ends the
+     * run. */
     int (*start)(void *state, struct ls_env *env, const struct ls_recipe_config *config);
 
-    /* Stops a process in an orderly way: closes its session. After stop() has returned, the driver calls no function, callback
-     * or timer of that state. */
+    /* Stops a process in an orderly way: closes its session. After stop() has returned, the driver calls
+     * no function, callback or timer of that state. */
     void (*stop)(void *state);
 
     /* Asks for a lock.
@@ -137,48 +142,53 @@ struct ls_recipe {
      * - A timeout_ms of 0 asks for the lock only if it is free now, and fails with LS_EBUSY otherwise.
      * - A positive timeout_ms fails with LS_ETIMEDOUT after so many milliseconds.
      *
-     * If acquire() returns 0, exactly one GRANTED or FAILED report follows. The driver takes that report also before
-     * acquire() returns. If acquire() returns a negative code, no report follows. */
+     * If acquire() returns 0, exactly one GRANTED or FAILED report follows. The driver takes that report
+     * also before acquire() returns. If acquire() returns a negative code, no report follows. */
     int (*acquire)(void *state, int lock, int owner, int timeout_ms);
 
-    /* Gives a pending acquire up: a FAILED report with LS_ECANCELED follows. Returns LS_ENOENT if no acquire of the owner is
-     * pending. */
+    /* Gives a pending acquire up: a FAILED report with LS_ECANCELED follows. Returns LS_ENOENT if no
+     * acquire of the owner is pending. */
     int (*cancel)(void *state, int lock, int owner);
 
-    /* Gives one level of a hold back. If release() returns 0 for the last level, the owner no longer holds the lock. A FREED
-     * report then follows. No FREED report follows an inner level. Returns LS_ENOTOWNER if the owner does not hold the lock. */
+    /* Gives one level of a hold back. If release() returns 0 for the last level, the owner no longer holds
+     * the lock. A FREED report then follows. No FREED report follows an inner level. Returns LS_ENOTOWNER
+     * if the owner does not hold the lock. */
     int (*release)(void *state, int lock, int owner);
 
-    /* Answers whether the owner holds the lock. query() is pure: it changes nothing and calls no function of ZooKeeper. */
+    /* Answers whether the owner holds the lock. query() is pure: it changes nothing and calls no function
+     * of ZooKeeper. */
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
-    /* Answers whether no clean-up is left over, such as a node to delete. idle() is pure too. NULL stands for a recipe that is
-     * always idle. A world asks at rest, where nothing is under way: a recipe that is not idle there violates
-     * contract_is_kept. */
+    /* Answers whether no clean-up is left over, such as a node to delete. idle() is pure too. NULL stands
+     * for a recipe that is always idle. A world asks at rest, where nothing is under way: a recipe that is
+     * not idle there violates contract_is_kept. */
     bool (*idle)(const void *state);
 
     /* Both or none; NULL = the recipe cannot guard writes.
      *
-     * guard() makes `op` the check that the owner's hold of the lock still stands in the coordinator. The driver makes it
-     * the first operation of a multi. guard() returns 0, LS_ENOTOWNER, LS_ELOST or LS_EOVERFLOW. LS_EOVERFLOW says that the
-     * `size` bytes of `path` are too few. `path` is a buffer of the driver that lives as long as `op`.
+     * guard() makes `op` the check that the owner's hold of the lock still stands in the coordinator. The
+     * driver makes it the first operation of a multi. guard() returns 0, LS_ENOTOWNER, LS_ELOST or
+     * LS_EOVERFLOW. LS_EOVERFLOW says that the `size` bytes of `path` are too few. `path` is a buffer of
+     * the driver that lives as long as `op`.
      *
-     * handle() returns the present handle, or NULL if there is none. The driver sends no write while it is NULL. */
+     * handle() returns the present handle, or NULL if there is none. The driver sends no write while it is
+     * NULL. */
     int (*guard)(const void *state, int lock, int owner, struct zoo_op *op, char *path, size_t size);
     struct _zhandle *(*handle)(const void *state);
 
     /* Both or none; NULL = the recipe knows no revocation.
      *
-     * revocable() makes a lock of this process listen to requests to give it back. A REVOKE report tells of each request.
+     * revocable() makes a lock of this process listen to requests to give it back. A REVOKE report tells
+     * of each request.
      *
-     * revoke() asks the contender that stands at `place` in line; 1 is the first. If it returns 0, one ASKED report follows.
-     * If it returns a negative code, no report follows. */
+     * revoke() asks the contender that stands at `place` in line; 1 is the first. If it returns 0, one
+     * ASKED report follows. If it returns a negative code, no report follows. */
     int (*revocable)(void *state, int lock);
     int (*revoke)(void *state, int lock, int place);
 
-    /* Shows all numbers that grow. It shows equal states in the same order. A search then counts states as one that differ
-     * only by an order-preserving renaming of these numbers. NULL = numbers are compared as they are, which is as sound, and
-     * slower.
+    /* Shows all numbers that grow. It shows equal states in the same order. A search then counts states as
+     * one that differ only by an order-preserving renaming of these numbers. NULL = numbers are compared
+     * as they are, which is as sound, and slower.
      *
      * A recipe with canon():
      *
@@ -187,8 +197,8 @@ struct ls_recipe {
      * - looks at no other number that follows from them, such as the cversion of a Stat. */
     void (*canon)(const void *state, struct ls_rename *rename);
 
-    /* The recipe makes no difference between processes. With canon(), a search with --symmetry then counts states as one that
-     * differ only in which process is which.
+    /* The recipe makes no difference between processes. With canon(), a search with --symmetry then counts
+     * states as one that differ only in which process is which.
      *
      * A symmetric recipe:
      *
@@ -198,39 +208,45 @@ struct ls_recipe {
      * - keeps pointers only at addresses that are multiples of 8. */
     bool symmetric;
 
-    /* An owner that holds a lock may acquire it again. It holds the lock until it has released it as often. The standard
-     * suite leaves out scenarios that acquire a held lock again, unless the recipe says `reentrant`. */
+    /* An owner that holds a lock may acquire it again. It holds the lock until it has released it as
+     * often. The standard suite leaves out scenarios that acquire a held lock again, unless the recipe
+     * says `reentrant`. */
     bool reentrant;
 
     /* Both or none, for coverage reports; NULL = one state, called "any".
      *
-     * `states` names the abstract states of an attempt to get a lock, ended by NULL. They are LS_RECIPE_STATES_MAX at most.
-     * The first state says that no attempt is under way or left over. states_now() is pure like query(). It returns a bit
-     * for each state of an attempt of this process, and bit 0 if there is no attempt. */
+     * `states` names the abstract states of an attempt to get a lock, ended by NULL. They are
+     * LS_RECIPE_STATES_MAX at most. The first state says that no attempt is under way or left over.
+     * states_now() is pure like query(). It returns a bit for each state of an attempt of this process,
+     * and bit 0 if there is no attempt. */
     const char *const *states;
     uint32_t (*states_now)(const void *state);
 
-    /* Marks (<lockstep/sometimes.h>) of this recipe are those in source files whose path contains this text. NULL = it has no
-     * marks. A recipe in a shared object has all marks of that object. */
+    /* Marks (<lockstep/sometimes.h>) of this recipe are those in source files whose path contains this
+     * text. NULL = it has no marks. A recipe in a shared object has all marks of that object. */
     const char *marks;
 
-    /* The recipe sets no watch on the children of a node. It looks at no pzxid of a Stat. With canon(), states then count as
-     * one that differ only in when children changed last. A watch on children is refused, and ends the run. */
+    /* The recipe sets no watch on the children of a node. It looks at no pzxid of a Stat. With canon(),
+     * states then count as one that differ only in when children changed last. A watch on children is
+     * refused, and ends the run. */
     bool ignores_children;
 
-    /* Tells which names of a list of children the recipe will not look at; NULL = it may look at every name.
+    /* Tells which names of a list of children the recipe will not look at; NULL = it may look at every
+     * name.
      *
-     * The list is on its way to `completion`. unread() sets `unread` for each name that makes no difference to what the
-     * recipe will do, whatever its state is by then. The number of names must make no difference either. `id` is an attempt
-     * id of the process. All attempt ids of a process are equal but for their last 4 bytes. unread() is pure.
+     * The list is on its way to `completion`. unread() sets `unread` for each name that changes nothing in
+     * what the recipe will do, in any state. The number of names must make no difference either. `id` is
+     * an attempt id of the process. All attempt ids of a process are equal but for their last 4 bytes.
+     * unread() is pure.
      *
-     * With canon(), states then count as one that differ only in such names. Searches deliver some lists without such names,
-     * and end with an error if the states behind differ. */
+     * With canon(), states then count as one that differ only in such names. Searches deliver some lists
+     * without such names, and end with an error if the states behind differ. */
     void (*unread)(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                    bool *unread);
 
-    /* The recipe sets the data of no node, except by revoke(). With canon() and `ignores_children`, states then count as one
-     * that differ only in which transaction a client has seen last. A set of data is refused, and ends the run. */
+    /* The recipe sets the data of no node, except by revoke(). With canon() and `ignores_children`, states
+     * then count as one that differ only in which transaction a client has seen last. A set of data is
+     * refused, and ends the run. */
     bool sets_no_data;
 
     /* Both or none; NULL = locks of this process cannot be closed. All locks are open after start().
@@ -242,21 +258,23 @@ struct ls_recipe {
      * - A hold is given back without a report.
      * - A negative code says that the lock is open as before, such as LS_EDEADLK within a report.
      *
-     * Of a closed lock the driver calls query() and open(), and nothing else. query() then answers LS_NOT_HELD.
+     * Of a closed lock the driver calls query() and open(), and nothing else. query() then answers
+     * LS_NOT_HELD.
      *
-     * open() makes a closed lock what it was after start(). If open() returns a negative code, the lock stays closed. */
+     * open() makes a closed lock what it was after start(). If open() returns a negative code, the lock
+     * stays closed. */
     int (*close)(void *state, int lock);
     int (*open)(void *state, int lock);
 
-    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant. Without it a program
-     * leaves out the steps behind `on granted:`. */
+    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant.
+     * Without it a program leaves out the steps behind `on granted:`. */
     bool in_reports;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */
 
-/* Version of this interface: raised when something above changes its meaning. A member that is added at the end of struct
- * ls_recipe leaves it as it is. A recipe of another version is refused. */
+/* Version of this interface: raised when something above changes its meaning. A member that is added at
+ * the end of struct ls_recipe leaves it as it is. A recipe of another version is refused. */
 #define LS_RECIPE_INTERFACE 1
 
 /* The object that a shared object exports under the name ls_recipe_module. */
