@@ -269,6 +269,7 @@ struct blocks {
 };
 
 static struct blocks used, freed;
+static int fail_in; /* so many allocations from now on one fails; 0 = none */
 
 #define FREED 0xdd
 
@@ -299,6 +300,9 @@ static void unlink_block(struct blocks *list, struct block *block)
 void *__wrap_ls_env_alloc(struct ls_env *e, size_t size)
 {
     (void)e;
+    if (fail_in > 0 && --fail_in == 0) {
+        return NULL;
+    }
     struct block *block = calloc(1, sizeof *block + size);
     LS_ASSERT(block != NULL);
     block->size = size;
@@ -336,8 +340,14 @@ void env_fibre_reset(void)
     memset(callbacks, 0, sizeof callbacks);
     holder = 0;
     ids = 0;
+    fail_in = 0;
     drop_blocks(&used);
     drop_blocks(&freed);
+}
+
+void env_fibre_fail_alloc(int n)
+{
+    fail_in = n;
 }
 
 bool env_fibre_mutex_is_free(void)

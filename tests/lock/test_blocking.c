@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What the blocking calls answer, each code by its name. One thread calls; the client's completion thread, a timer's thread
+ * and the ensemble do what is next. There is one schedule: tests/lock/test_threads.c has the others. */
+#include "base/arena.h"
+#include "support/env_fibre.h"
+#include "support/fibre.h"
+
+#include <lockstep/error.h>
+#include <lockstep/fakezk.h>
+#include <lockstep/mutex.h>
+#include <lockstep/session.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ARENA_BYTES (8u << 20)
+#define PATH "/locks/x"
+#define FOREIGN PATH "/_c_ffffffff-ffff-4fff-8fff-ffffffffffff-lock-0000000000"
+
+enum { CALLER, HELPER, COMPLETION, TIMER, STEPS_MAX = 64 }; /* fibres */
+
+static struct arena arena;
+static struct {
+    struct ls_session session;
+    struct ls_mutex mutex;
+    struct ls_retry_policy retry;
+    struct ls_session_options options;
+    struct fakezk_step step; /* of the completion thread */
+    bool delivering;
+    struct ls_timer *timer; /* of the timer's thread; NULL: nothing fires */
+    int (*call)(void);      /* of the caller; NULL: it has its answer */
+    int rc;
+    void (*stuck)(void); /* the helper does this once, when nothing else can happen */
+    bool helping;
+} now;
+
+/* ---- answers of the server that the fake does not give ---- */
+
+static struct {
+    int rc;       /* the next write is answered with it; 0: with what the fake answers */
+    bool refused; /* the next write is not taken by the client */
+    string_stat_completion_t created;
+    void_completion_t deleted;
+    stat_completion_t set;
+} mishap;
+
+static int take_rc(int rc)
+{
+    int taken = mishap.rc != 0 ? mishap.rc : rc;
+    mishap.rc = 0;
+    return taken;
+}
+
+static void on_created(int rc, const char *path, const struct Stat *stat, const void *data)
+{
+    int taken = take_rc(rc);
+    mishap.created(taken, taken == ZOK ? path : NULL, taken == ZOK ? stat : NULL, data);
+}
+
+static void on_deleted(int rc, const void *data)
+{
+    mishap.deleted(take_rc(rc), data);
+}
+
+static void on_set(int rc, const struct Stat *stat, const void *data)
+{
+    int taken = take_rc(rc);
+    mishap.set(taken, taken == ZOK ? stat : NULL, data);
+}
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int flags, string_stat_completion_t done,
+                        const void *data);
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int flags, string_stat_completion_t done,
+                        const void *data);
+int __real_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t done,
+                       const void *data);
+int __wrap_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t done,
+                       const void *data);
+int __real_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
+                    stat_completion_t done, const void *data);
+int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
+                    stat_completion_t done, const void *data);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
+                        const struct ACL_vector *acl, int flags, string_stat_completion_t done,
+                        const void *data)
+{
+    mishap.created = done;
+    return __real_zoo_acreate2(zh, path, value, size, acl, flags, on_created, data);
+}
+
+int __wrap_zoo_adelete(zhandle_t *zh, const char *path, int version, void_completion_t done, const void *data)
+{
+    mishap.deleted = done;
+    return __real_zoo_adelete(zh, path, version, on_deleted, data);
+}
+
+int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
+                    stat_completion_t done, const void *data)
+{
+    mishap.set = done;
+    if (mishap.refused) {
+        mishap.refused = false;
+        return ZSYSTEMERROR;
+    }
+    return __real_zoo_aset(zh, path, value, size, version, on_set, data);
+}
+
+/* ---- the threads ---- */
+
+static bool has_step(void *ctx)
+{
+    (void)ctx;
+    return now.delivering;
+}
+
+static void deliver_for_ever(void *ctx)
+{
+    (void)ctx;
+    for (;;) {
+        fibre_wait(has_step, NULL);
+        fakezk_step(&now.step);
+        now.delivering = false;
+    }
+}
+
+static bool has_timer(void *ctx)
+{
+    (void)ctx;
+    return now.timer != NULL;
+}
+
+static void fire_for_ever(void *ctx)
+{
+    (void)ctx;
+    for (;;) {
+        fibre_wait(has_timer, NULL);
+        env_fibre_fire(now.timer);
+        now.timer = NULL;
+    }
+}
+
+static bool has_call(void *ctx)
+{
+    (void)ctx;
+    return now.call != NULL;
+}
+
+static void call_for_ever(void *ctx)
+{
+    (void)ctx;
+    for (;;) {
+        fibre_wait(has_call, NULL);
+        now.rc = now.call();
+        now.call = NULL;
+    }
+}
+
+static bool has_help(void *ctx)
+{
+    (void)ctx;
+    return now.helping;
+}
+
+static void help_for_ever(void *ctx)
+{
+    (void)ctx;
+    for (;;) {
+        fibre_wait(has_help, NULL);
+        now.stuck();
+        now.stuck = NULL;
+        now.helping = false;
+    }
+}
+
+static bool resume_any(void)
+{
+    for (int i = 0; i < fibre_count(); i++) {
+        if (fibre_can_run(i)) {
+            fibre_resume(i);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool step_any(void)
+{
+    struct fakezk_step steps[STEPS_MAX];
+    int count = fakezk_steps(steps, STEPS_MAX);
+    for (int i = 0; i < count; i++) {
+        if (steps[i].kind == FAKEZK_DELIVER) {
+            now.step = steps[i];
+            now.delivering = true;
+            return true;
+        }
+        if (steps[i].kind != FAKEZK_EXPIRE && steps[i].kind != FAKEZK_GIVE_UP) {
+            fakezk_step(&steps[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Deadlines come last, when whoever could help has helped. */
+static bool fire_any(bool deadlines)
+{
+    for (int i = 0; i < ENV_FIBRE_TIMERS && now.timer == NULL; i++) {
+        const char *name;
+        struct ls_timer *timer = env_fibre_timer(i, &name);
+        if (timer != NULL && (strncmp(name, "deadline", 8) == 0) == deadlines) {
+            now.timer = timer;
+        }
+    }
+    return now.timer != NULL;
+}
+
+static bool help(void)
+{
+    now.helping = now.stuck != NULL;
+    return now.helping;
+}
+
+/* What the call answers; `stuck` may be NULL. */
+static int answer(int (*function)(void), void (*stuck)(void))
+{
+    now.call = function;
+    now.stuck = stuck;
+    while (resume_any() ||
+           (now.call != NULL && (step_any() || fire_any(false) || help() || fire_any(true)))) {
+    }
+    if (env_fibre_is_wrong()) {
+        fail_msg("%s", env_fibre_wrong());
+    }
+    assert_null(now.call);
+    return now.rc;
+}
+
+/* ---- calls ---- */
+
+static int open_all(void)
+{
+    int rc = ls_session_init(&now.session, env_fibre(), "server:2181", 4000, &now.options);
+    rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, NULL);
+    return rc != 0 ? rc : ls_session_start(&now.session);
+}
+
+static int close_all(void)
+{
+    int rc = ls_mutex_close(&now.mutex);
+    return rc != 0 ? rc : ls_session_close(&now.session);
+}
+
+/* In a thread of its own nobody can leave a test. */
+static void wants_ok(int rc)
+{
+    if (rc != LS_OK) {
+        env_fibre_blame("a helper is answered %s", ls_strerror(rc));
+    }
+}
+
+static void close_session(void)
+{
+    wants_ok(ls_session_close(&now.session));
+}
+
+static void close_mutex(void)
+{
+    wants_ok(ls_mutex_close(&now.mutex));
+}
+
+static int acquire(void)
+{
+    return ls_mutex_acquire(&now.mutex, -1);
+}
+
+static int acquire_in_time(void)
+{
+    return ls_mutex_acquire(&now.mutex, 100);
+}
+
+static int try_once(void)
+{
+    return ls_mutex_try(&now.mutex);
+}
+
+static int release(void)
+{
+    return ls_mutex_release(&now.mutex);
+}
+
+static int hold(void)
+{
+    int rc = ls_mutex_acquire(&now.mutex, -1);
+    return rc != 0 ? rc : ls_mutex_release(&now.mutex);
+}
+
+/* The delete of the release is answered with this. */
+static int delete_rc;
+
+static int hold_and_fail(void)
+{
+    int rc = ls_mutex_acquire(&now.mutex, -1);
+    mishap.rc = delete_rc;
+    return rc != 0 ? rc : ls_mutex_release(&now.mutex);
+}
+
+static int hold_without_a_node(void)
+{
+    int rc = ls_mutex_acquire(&now.mutex, -1);
+    fakezk_operator_remove(PATH);
+    return rc != 0 ? rc : ls_mutex_release(&now.mutex);
+}
+
+static int request_revoke(void)
+{
+    return ls_mutex_request_revoke(&now.session, FOREIGN);
+}
+
+static int request_revoke_of_nobody(void)
+{
+    return ls_mutex_request_revoke(&now.session, PATH "/nobody");
+}
+
+static int start_request(void)
+{
+    return ls_mutex_request_revoke_start(&now.session, FOREIGN, NULL, NULL);
+}
+
+static void cancel(void)
+{
+    wants_ok(ls_mutex_cancel(&now.mutex, LS_ENV_THREAD | (CALLER + 1)));
+}
+
+/* ---- a test from its start to its end ---- */
+
+static void prepare(void)
+{
+    memset(&now, 0, sizeof now);
+    memset(&mishap, 0, sizeof mishap);
+    now.options.no_refresh = true;
+    env_fibre_reset();
+    arena_clear(&arena);
+    struct fakezk_options options = {.clients = 1, .servers = 1, .tick_ms = 2000, .fixed_orders = true};
+    fakezk_open(&arena, &options, NULL, NULL);
+    fibres_reset();
+    fibre_start(call_for_ever, NULL);
+    fibre_start(help_for_ever, NULL);
+    fibre_start(deliver_for_ever, NULL);
+    fibre_start(fire_for_ever, NULL);
+    fakezk_enter(0);
+}
+
+static void ready(void)
+{
+    prepare();
+    assert_int_equal(answer(open_all, NULL), LS_OK);
+    assert_int_equal(answer(hold, NULL), LS_OK); /* the directory is there from now on */
+}
+
+static void end(void)
+{
+    mishap.rc = 0;
+    assert_int_equal(answer(close_all, NULL), LS_OK);
+    assert_int_equal(env_fibre_blocks(), 0);
+    fakezk_leave();
+}
+
+static void an_acquire_says_why_it_ended_without_the_lock(void **state)
+{
+    (void)state;
+    static const struct {
+        int zk_rc;
+        int rc;
+    } creates[] = {{ZNOAUTH, LS_ENOAUTH},
+                   {ZAPIERROR, LS_EZK},
+                   {ZAUTHFAILED, LS_EAUTHFAILED},
+                   {ZBADARGUMENTS, LS_EINVAL}};
+    for (size_t i = 0; i < sizeof creates / sizeof creates[0]; i++) {
+        ready();
+        mishap.rc = creates[i].zk_rc;
+        assert_int_equal(answer(acquire, NULL), creates[i].rc);
+        end();
+    }
+    ready();
+    assert_true(fakezk_operator_create(FOREIGN, 0, false));
+    assert_int_equal(answer(try_once, NULL), LS_EBUSY);
+    assert_int_equal(answer(acquire_in_time, NULL), LS_ETIMEDOUT);
+    assert_int_equal(answer(acquire, cancel), LS_ECANCELED);
+    assert_int_equal(answer(acquire, close_mutex), LS_ECLOSED);
+    end();
+    ready();
+    assert_true(fakezk_operator_create(FOREIGN, 0, false));
+    assert_int_equal(answer(acquire, close_session), LS_ECLOSED);
+    end();
+}
+
+static void an_acquire_says_what_it_lacks(void **state)
+{
+    (void)state;
+    ready();
+    now.retry = (struct ls_retry_policy){.kind = LS_RETRY_TIMES, .times = 0};
+    now.options.retry = &now.retry;
+    mishap.rc = ZSYSTEMERROR;
+    assert_int_equal(answer(acquire, NULL), LS_EGAVEUP);
+    end();
+    ready();
+    env_fibre_fail_alloc(1);
+    assert_int_equal(answer(acquire, NULL), LS_ENOMEM);
+    now.options.maxbuffer = 64;
+    assert_int_equal(answer(acquire, NULL), LS_EOVERFLOW);
+    end();
+    ready();
+    fakezk_operator_preset(PATH, INT32_MAX);
+    assert_int_equal(answer(acquire, NULL), LS_ESEQUENCE);
+    end();
+}
+
+static void a_release_says_what_became_of_the_node(void **state)
+{
+    (void)state;
+    static const struct {
+        int zk_rc;
+        int rc;
+    } deletes[] = {{ZNOAUTH, LS_ENOAUTH}, {ZAPIERROR, LS_EZK}, {ZCONNECTIONLOSS, LS_EUNSURE}};
+    for (size_t i = 0; i < sizeof deletes / sizeof deletes[0]; i++) {
+        ready();
+        delete_rc = deletes[i].zk_rc;
+        assert_int_equal(answer(hold_and_fail, NULL), deletes[i].rc);
+        end();
+    }
+    ready();
+    assert_int_equal(answer(hold_without_a_node, NULL), LS_ELOST);
+    assert_int_equal(answer(release, NULL), LS_ENOTOWNER);
+    end();
+    assert_int_equal(ls_mutex_release(&now.mutex), LS_ECLOSED);
+}
+
+static void a_request_to_give_back_says_what_became_of_it(void **state)
+{
+    (void)state;
+    static const struct {
+        int zk_rc;
+        int rc;
+    } sets[] = {{ZOK, LS_OK},        {ZNONODE, LS_ENOENT},          {ZNOAUTH, LS_ENOAUTH},
+                {ZAPIERROR, LS_EZK}, {ZCONNECTIONLOSS, LS_EUNSURE}, {ZSESSIONEXPIRED, LS_ECLOSED}};
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        ready();
+        assert_true(fakezk_operator_create(FOREIGN, 0, false));
+        mishap.rc = sets[i].zk_rc;
+        assert_int_equal(answer(request_revoke, NULL), sets[i].rc);
+        end();
+    }
+}
+
+static void a_request_to_give_back_that_is_not_sent_says_why(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(request_revoke_of_nobody, NULL), LS_EINVAL);
+    env_fibre_fail_alloc(1);
+    assert_int_equal(answer(request_revoke, NULL), LS_ENOMEM);
+    mishap.refused = true;
+    assert_int_equal(answer(request_revoke, NULL), LS_EZK);
+    mishap.refused = true;
+    assert_int_equal(answer(start_request, NULL), LS_EZK);
+    end();
+    fakezk_enter(0);
+    assert_int_equal(answer(request_revoke, NULL), LS_ECLOSED);
+    fakezk_leave();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_acquire_says_why_it_ended_without_the_lock),
+        cmocka_unit_test(an_acquire_says_what_it_lacks),
+        cmocka_unit_test(a_release_says_what_became_of_the_node),
+        cmocka_unit_test(a_request_to_give_back_says_what_became_of_it),
+        cmocka_unit_test(a_request_to_give_back_that_is_not_sent_says_why),
+    };
+    if (arena_open(&arena, ARENA_BYTES) != 0) {
+        return 1;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    env_fibre_reset();
+    arena_close(&arena);
+    return failed;
+}
