@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The environment inside a world (include/lockstep/env.h): what it refuses, and which offence it notes. A recipe that does
+ * nothing else runs one job each time it is asked for a lock. */
+#include <lockstep/error.h>
+#include <lockstep/event.h>
+#include <lockstep/sim.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct world *world;
+static void (*job)(struct ls_env *env);
+static struct {
+    int code; /* the last enum event_offence; -1: none */
+    char function[32];
+} noted;
+
+static void note_offence(void *ctx, const struct event *event)
+{
+    (void)ctx;
+    if (event->kind == EVENT_MISBEHAVED) {
+        noted.code = event->code;
+        snprintf(noted.function, sizeof noted.function, "%s", event->path != NULL ? event->path : "");
+    }
+}
+
+/* ---- the recipe ---- */
+
+static int start(void *state, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    (void)config;
+    *(struct ls_env **)state = env;
+    return LS_OK;
+}
+
+static void stop(void *state)
+{
+    (void)state;
+}
+
+static int acquire(void *state, int lock, int owner, int timeout_ms)
+{
+    (void)lock;
+    (void)owner;
+    (void)timeout_ms;
+    job(*(struct ls_env **)state);
+    return LS_EBUSY;
+}
+
+static int answer_nothing(void *state, int lock, int owner)
+{
+    (void)state;
+    (void)lock;
+    (void)owner;
+    return LS_ENOENT;
+}
+
+static enum ls_belief query(const void *state, int lock, int owner)
+{
+    (void)state;
+    (void)lock;
+    (void)owner;
+    return LS_NOT_HELD;
+}
+
+static const struct ls_recipe recipe = {.name = "probe",
+                                        .summary = "calls its environment",
+                                        .state_size = sizeof(struct ls_env *),
+                                        .start = start,
+                                        .stop = stop,
+                                        .acquire = acquire,
+                                        .cancel = answer_nothing,
+                                        .release = answer_nothing,
+                                        .query = query};
+
+static void open_world(void)
+{
+    struct world_options options;
+    world_options_default(&options);
+    options.recipe = &recipe;
+    options.processes = 1;
+    options.name[0][0] = 'a';
+    options.autostart[0] = true;
+    world = world_open(&options, note_offence, NULL);
+    assert_non_null(world);
+    world_begin(world);
+}
+
+/* Runs the job in the process, and returns the offence that was noted. */
+static int offence_of(void (*what)(struct ls_env *env))
+{
+    struct action action;
+    const char *why;
+    job = what;
+    noted.code = -1;
+    noted.function[0] = 0;
+    assert_int_equal(world_find(world, "a acquire", &action, &why), 0);
+    assert_int_equal(world_apply(world, &action), 0);
+    return noted.code;
+}
+
+/* ---- tests ---- */
+
+static struct ls_waiter waiter;
+
+static void assert_blank(void)
+{
+    static const struct ls_waiter blank;
+    assert_memory_equal(&waiter, &blank, sizeof blank);
+}
+
+static void use_a_waiter(struct ls_env *env)
+{
+    memset(&waiter, 0xa5, sizeof waiter);
+    ls_env_waiter_init(env, &waiter);
+    assert_blank();
+    ls_env_lock(env);
+    ls_env_wake(env, &waiter);
+    ls_env_unlock(env);
+    memset(&waiter, 0xa5, sizeof waiter);
+    ls_env_waiter_close(env, &waiter);
+    assert_blank();
+}
+
+/* It may lie in the state, where bytes of nobody would make states differ that are alike. */
+static void a_waiter_is_blank_before_and_after_its_use(void **state)
+{
+    (void)state;
+    open_world();
+    assert_int_equal(offence_of(use_a_waiter), -1);
+    world_close(world);
+}
+
+static void wait_unlocked(struct ls_env *env)
+{
+    ls_env_wait(env, &waiter);
+}
+
+static void wait_locked(struct ls_env *env)
+{
+    ls_env_lock(env);
+    ls_env_wait(env, &waiter);
+    ls_env_unlock(env);
+}
+
+static void wake_unlocked(struct ls_env *env)
+{
+    ls_env_wake(env, &waiter);
+}
+
+static void alloc_unlocked(struct ls_env *env)
+{
+    void *memory = ls_env_alloc(env, 8);
+    ls_env_lock(env);
+    ls_env_free(env, memory);
+    ls_env_unlock(env);
+}
+
+static void free_unlocked(struct ls_env *env)
+{
+    ls_env_free(env, NULL);
+}
+
+static void lock_twice(struct ls_env *env)
+{
+    ls_env_lock(env);
+    ls_env_lock(env);
+    ls_env_unlock(env);
+}
+
+static void unlock_twice(struct ls_env *env)
+{
+    ls_env_lock(env);
+    ls_env_unlock(env);
+    ls_env_unlock(env);
+}
+
+static void what_needs_the_mutex_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*job)(struct ls_env *env);
+        const char *function;
+    } calls[] = {
+        {wake_unlocked, "ls_env_wake"}, {alloc_unlocked, "ls_env_alloc"}, {free_unlocked, "ls_env_free"}};
+    open_world();
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        assert_int_equal(offence_of(calls[i].job), EVENT_OFFENCE_UNLOCKED);
+        assert_string_equal(noted.function, calls[i].function);
+    }
+    assert_int_equal(offence_of(lock_twice), EVENT_OFFENCE_LOCK);
+    assert_int_equal(offence_of(unlock_twice), EVENT_OFFENCE_LOCK);
+    world_close(world);
+}
+
+static void nobody_can_sleep(void **state)
+{
+    (void)state;
+    open_world();
+    assert_int_equal(offence_of(wait_locked), EVENT_OFFENCE_BLOCK);
+    assert_int_equal(offence_of(wait_unlocked), EVENT_OFFENCE_BLOCK);
+    world_close(world);
+}
+
+enum { TIMERS = 4096 };
+
+static struct ls_timer timers[TIMERS];
+
+static void never(void *ctx)
+{
+    (void)ctx;
+}
+
+static void start_timers(struct ls_env *env)
+{
+    int rc = LS_OK;
+    int count = 0;
+    memset(timers, 0, sizeof timers);
+    ls_env_lock(env);
+    while (rc == LS_OK && count < TIMERS) {
+        rc = ls_env_timer_start(env, &timers[count++], "some-timer", 1, never, NULL);
+    }
+    ls_env_unlock(env);
+    assert_int_equal(rc, LS_ENOMEM);
+    assert_int_equal(timers[count - 1].armed, 0);
+    assert_int_equal(timers[count - 2].armed, 1);
+}
+
+static void timers_may_be_too_many(void **state)
+{
+    (void)state;
+    open_world();
+    offence_of(start_timers);
+    assert_non_null(world_trouble(world));
+    world_close(world);
+}
+
+static uint8_t bytes[2][16];
+
+static void take_bytes(struct ls_env *env)
+{
+    memset(bytes, 0, sizeof bytes);
+    ls_env_random(env, bytes[0], sizeof bytes[0]);
+    ls_env_random(env, bytes[1], sizeof bytes[1]);
+}
+
+/* Equal in each call: a stream would be a state of the world that nobody sees. */
+static void random_bytes_are_a_function_of_the_run(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[16];
+    open_world();
+    assert_int_equal(offence_of(take_bytes), -1);
+    assert_memory_not_equal(bytes[0], zeros, sizeof zeros);
+    assert_memory_equal(bytes[0], bytes[1], sizeof zeros);
+    world_close(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_waiter_is_blank_before_and_after_its_use),
+        cmocka_unit_test(what_needs_the_mutex_says_so),
+        cmocka_unit_test(nobody_can_sleep),
+        cmocka_unit_test(timers_may_be_too_many),
+        cmocka_unit_test(random_bytes_are_a_function_of_the_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
