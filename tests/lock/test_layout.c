@@ -13,6 +13,7 @@
 #include <lockstep/session.h>
 #include <lockstep/sometimes.h>
 #include <lockstep/telemetry.h>
+#include <lockstep/version.h>
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -471,12 +472,19 @@ static void every_public_struct_is_pinned(void **state)
     assert_int_equal(structs, pinned);
 }
 
+static void the_version_is_the_projects(void **state)
+{
+    (void)state;
+    assert_string_equal(ls_version(), LOCKSTEP_VERSION);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structs_keep_their_layout),
         cmocka_unit_test(enums_keep_their_numbers),
         cmocka_unit_test(every_public_struct_is_pinned),
+        cmocka_unit_test(the_version_is_the_projects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

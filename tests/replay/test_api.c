@@ -2,10 +2,13 @@
  * Copyright the lockstep authors */
 
 /* <lockstep/replay.h>: what a regression test gets, also of a list that does not fit and of input that makes no sense. */
+#include "base/arena.h"
+
 #include <lockstep/error.h>
 #include <lockstep/replay.h>
 #include <lockstep/sim.h>
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,6 +157,43 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(run(with("broken-no-sort", CHOICES)).verdict, LS_REPLAY_VIOLATED);
 }
 
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_arena_open(struct arena *arena, size_t capacity);
+int __wrap_arena_open(struct arena *arena, size_t capacity);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static bool no_room; /* the next world finds no place */
+
+int __wrap_arena_open(struct arena *arena, size_t capacity)
+{
+    if (no_room) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return __real_arena_open(arena, capacity);
+}
+
+static void without_a_world_there_is_no_verdict(void **state)
+{
+    (void)state;
+    struct ls_replay replay = with("mutex", CHOICES);
+    struct ls_replay_result result;
+    no_room = true;
+    int rc = ls_replay_run(&replay, &result);
+    no_room = false;
+    assert_int_equal(rc, LS_ENOMEM);
+    assert_string_not_equal(result.text, "");
+    assert_int_equal(run(with("broken-no-sort", CHOICES)).verdict, LS_REPLAY_VIOLATED);
+}
+
+static void a_property_that_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    char why[200] = "";
+    assert_int_equal(ls_property_load("/no/such/property.so", why, sizeof why), LS_EINVAL);
+    assert_string_not_equal(why, "");
+}
+
 /* A program may have tests of its own kind beside these. */
 static void another_world_may_be_opened_after_it(void **state)
 {
@@ -179,6 +219,8 @@ int main(void)
         cmocka_unit_test(a_list_that_does_not_fit),
         cmocka_unit_test(nothing_about_a_property),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(without_a_world_there_is_no_verdict),
+        cmocka_unit_test(a_property_that_is_no_file_is_refused),
         cmocka_unit_test(another_world_may_be_opened_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,11 @@
 #include "base/rng.h"
 #include "sim/world.h"
 
+#include <lockstep/error.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +257,24 @@ static void test_a_reset_world_is_a_new_world(void **state)
     world_close(world);
 }
 
+/* Paths of the operator's nodes are constants of a run, and there is room for a few. */
+static void test_a_path_has_one_slot_until_there_is_no_room(void **state)
+{
+    (void)state;
+    struct world *world = open_world(7, 1);
+    char path[32];
+    int slot = 0;
+    for (int i = 0; i < 1000 && slot >= 0; i++) {
+        snprintf(path, sizeof path, "/path/%d", i);
+        slot = world_text(world, path);
+        assert_true(slot == LS_ENOMEM || slot == i);
+        assert_int_equal(world_text(world, path), slot);
+    }
+    assert_int_equal(slot, LS_ENOMEM);
+    assert_int_equal(world_text(world, "/path/1"), 1);
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_written_without_a_mark),
         cmocka_unit_test(test_labels_and_actions_are_one_to_one),
         cmocka_unit_test(test_a_reset_world_is_a_new_world),
+        cmocka_unit_test(test_a_path_has_one_slot_until_there_is_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

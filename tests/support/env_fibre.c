@@ -45,6 +45,25 @@ bool env_fibre_is_wrong(void)
     return env.wrong[0] != 0;
 }
 
+/* ---- what fails: so many calls from now on; 0 = none does ---- */
+
+static int fail_alloc, fail_timer;
+
+static bool fails(int *count)
+{
+    return *count > 0 && --*count == 0;
+}
+
+void env_fibre_fail_alloc(int n)
+{
+    fail_alloc = n;
+}
+
+void env_fibre_fail_timer(int n)
+{
+    fail_timer = n;
+}
+
 /* ---- the mutex ---- */
 
 static int holder; /* a fibre plus one, 0 = nobody */
@@ -227,6 +246,9 @@ int __wrap_ls_env_timer_start(struct ls_env *e, struct ls_timer *timer, const ch
 {
     (void)delay_ms;
     __wrap_ls_env_timer_stop(e, timer);
+    if (fails(&fail_timer)) {
+        return LS_ENOMEM;
+    }
     struct armed *armed = find_timer(NULL);
     if (armed == NULL) {
         env_fibre_blame("too many timers");
@@ -269,7 +291,6 @@ struct blocks {
 };
 
 static struct blocks used, freed;
-static int fail_in; /* so many allocations from now on one fails; 0 = none */
 
 #define FREED 0xdd
 
@@ -300,7 +321,7 @@ static void unlink_block(struct blocks *list, struct block *block)
 void *__wrap_ls_env_alloc(struct ls_env *e, size_t size)
 {
     (void)e;
-    if (fail_in > 0 && --fail_in == 0) {
+    if (fails(&fail_alloc)) {
         return NULL;
     }
     struct block *block = calloc(1, sizeof *block + size);
@@ -340,14 +361,9 @@ void env_fibre_reset(void)
     memset(callbacks, 0, sizeof callbacks);
     holder = 0;
     ids = 0;
-    fail_in = 0;
+    fail_alloc = fail_timer = 0;
     drop_blocks(&used);
     drop_blocks(&freed);
-}
-
-void env_fibre_fail_alloc(int n)
-{
-    fail_in = n;
 }
 
 bool env_fibre_mutex_is_free(void)

@@ -28,8 +28,9 @@ bool env_fibre_mutex_is_free(void);
 long env_fibre_blocks(void);    /* of memory */
 bool env_fibre_scribbled(void); /* freed memory is no more what it was when it was freed */
 
-/* The nth next allocation fails; 0 = none does. */
+/* The nth next allocation, or start of a timer, fails; 0 = none does. */
 void env_fibre_fail_alloc(int n);
+void env_fibre_fail_timer(int n);
 
 /* ---- timers; places are 0 .. ENV_FIBRE_TIMERS-1 ---- */
 

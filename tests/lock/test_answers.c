@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the blocking calls answer, each code by its name. One thread calls; the client's completion thread, a timer's thread
- * and the ensemble do what is next. There is one schedule: tests/lock/test_threads.c has the others. */
+/* Codes that calls answer, each by its name: those of the blocking calls, and those behind answers of the client library that
+ * the fake does not give. One thread calls; the client's completion thread, a timer's thread and the ensemble do what is next.
+ * There is one schedule: tests/lock/test_threads.c has the others. */
 #include "base/arena.h"
 #include "support/env_fibre.h"
 #include "support/fibre.h"
+#include "support/handles.h"
 
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>
 #include <lockstep/mutex.h>
 #include <lockstep/session.h>
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,6 +41,8 @@ static struct {
     struct ls_timer *timer; /* of the timer's thread; NULL: nothing fires */
     int (*call)(void);      /* of the caller; NULL: it has its answer */
     int rc;
+    bool freed;          /* a release was told that it is complete ... */
+    int freed_rc;        /* ... with this */
     void (*stuck)(void); /* the helper does this once, when nothing else can happen */
     bool helping;
 } now;
@@ -47,6 +52,7 @@ static struct {
 static struct {
     int rc;       /* the next write is answered with it; 0: with what the fake answers */
     bool refused; /* the next write is not taken by the client */
+    int state;    /* of the handle, as zoo_state() says; 0: the fake's */
     string_stat_completion_t created;
     void_completion_t deleted;
     stat_completion_t set;
@@ -57,6 +63,13 @@ static int take_rc(int rc)
     int taken = mishap.rc != 0 ? mishap.rc : rc;
     mishap.rc = 0;
     return taken;
+}
+
+static bool is_refused(void)
+{
+    bool refused = mishap.refused;
+    mishap.refused = false;
+    return refused;
 }
 
 static void on_created(int rc, const char *path, const struct Stat *stat, const void *data)
@@ -91,6 +104,12 @@ int __real_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size
                     stat_completion_t done, const void *data);
 int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
                     stat_completion_t done, const void *data);
+int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                      void_completion_t done, const void *data);
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                      void_completion_t done, const void *data);
+int __real_zoo_state(zhandle_t *zh);
+int __wrap_zoo_state(zhandle_t *zh);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
@@ -111,11 +130,18 @@ int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size
                     stat_completion_t done, const void *data)
 {
     mishap.set = done;
-    if (mishap.refused) {
-        mishap.refused = false;
-        return ZSYSTEMERROR;
-    }
-    return __real_zoo_aset(zh, path, value, size, version, on_set, data);
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_aset(zh, path, value, size, version, on_set, data);
+}
+
+int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                      void_completion_t done, const void *data)
+{
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_amulti(zh, count, ops, results, done, data);
+}
+
+int __wrap_zoo_state(zhandle_t *zh)
+{
+    return mishap.state != 0 ? mishap.state : __real_zoo_state(zh);
 }
 
 /* ---- the threads ---- */
@@ -250,10 +276,21 @@ static int answer(int (*function)(void), void (*stuck)(void))
 
 /* ---- calls ---- */
 
+static void on_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
+{
+    (void)mutex;
+    (void)owner;
+    now.freed = true;
+    now.freed_rc = rc;
+}
+
+static const struct ls_mutex_ops mutex_ops = {.on_freed = on_freed};
+static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
+
 static int open_all(void)
 {
     int rc = ls_session_init(&now.session, env_fibre(), "server:2181", 4000, &now.options);
-    rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, NULL);
+    rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, &mutex_options);
     return rc != 0 ? rc : ls_session_start(&now.session);
 }
 
@@ -315,6 +352,24 @@ static int hold_and_fail(void)
     int rc = ls_mutex_acquire(&now.mutex, -1);
     mishap.rc = delete_rc;
     return rc != 0 ? rc : ls_mutex_release(&now.mutex);
+}
+
+static bool is_freed(void *ctx)
+{
+    (void)ctx;
+    return now.freed;
+}
+
+/* The same without waiting in the library: what on_freed is told. */
+static int hold_and_be_told(void)
+{
+    int rc = ls_mutex_acquire(&now.mutex, -1);
+    mishap.rc = delete_rc;
+    rc = rc != 0 ? rc : ls_mutex_release_start(&now.mutex, ls_env_self(env_fibre()));
+    if (rc == 0) {
+        fibre_wait(is_freed, NULL);
+    }
+    return rc != 0 ? rc : now.freed_rc;
 }
 
 static int hold_without_a_node(void)
@@ -440,6 +495,9 @@ static void a_release_says_what_became_of_the_node(void **state)
         delete_rc = deletes[i].zk_rc;
         assert_int_equal(answer(hold_and_fail, NULL), deletes[i].rc);
         end();
+        ready();
+        assert_int_equal(answer(hold_and_be_told, NULL), deletes[i].rc);
+        end();
     }
     ready();
     assert_int_equal(answer(hold_without_a_node, NULL), LS_ELOST);
@@ -482,6 +540,96 @@ static void a_request_to_give_back_that_is_not_sent_says_why(void **state)
     fakezk_leave();
 }
 
+/* ---- sessions ---- */
+
+static void on_multi(int rc, const void *data)
+{
+    (void)rc;
+    (void)data;
+}
+
+static int multi(void)
+{
+    static char value[8];
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_set_op_init(&op, PATH, value, sizeof value, -1, NULL);
+    return ls_session_multi(&now.session, 1, &op, &result, on_multi, NULL);
+}
+
+static void a_multi_that_the_client_refuses_says_so(void **state)
+{
+    (void)state;
+    ready();
+    mishap.refused = true;
+    assert_int_equal(answer(multi, NULL), LS_EZK);
+    end();
+}
+
+static struct ls_loan loan;
+static zhandle_t *handle;
+
+static void on_handle(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    (void)path;
+    (void)context;
+    ls_loan_on_event(&loan, zh, type, state);
+}
+
+static int lend(void)
+{
+    int rc = ls_session_init(&now.session, env_fibre(), "server:2181", 4000, &now.options);
+    ls_loan_init(&loan, env_fibre());
+    handle = zookeeper_init("server:2181", on_handle, 4000, NULL, NULL, 0);
+    return rc != 0 ? rc : ls_session_lend(&now.session, &loan, handle);
+}
+
+static int close_loan(void)
+{
+    int rc = ls_session_close(&now.session);
+    return rc != 0 ? rc : zookeeper_close(handle);
+}
+
+static void a_handle_whose_credentials_were_refused_is_not_lent(void **state)
+{
+    (void)state;
+    prepare();
+    mishap.state = ZOO_AUTH_FAILED_STATE;
+    assert_int_equal(answer(lend, NULL), LS_EAUTHFAILED);
+    mishap.state = 0;
+    assert_int_equal(answer(close_loan, NULL), LS_OK);
+    fakezk_leave();
+}
+
+static int state_of_session(void)
+{
+    return (int)ls_session_state(&now.session);
+}
+
+/* The session of the new handle is over before the handle is known. */
+static void expire(zhandle_t *zh, watcher_fn watcher, void *context)
+{
+    watcher(zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE, "", context);
+}
+
+static void a_start_without_memory_says_so(void **state)
+{
+    (void)state;
+    prepare();
+    handles_opened = expire;
+    env_fibre_fail_timer(2); /* the first one waits for the end of the opening */
+    assert_int_equal(answer(open_all, NULL), LS_ENOMEM);
+    handles_opened = NULL;
+    assert_int_equal(answer(state_of_session, NULL), LS_STATE_FAILED);
+    end();
+    prepare();
+    handles_unopened = 1;
+    handles_error = ENOMEM;
+    assert_int_equal(answer(open_all, NULL), LS_ENOMEM);
+    assert_int_equal(answer(state_of_session, NULL), LS_STATE_NEW);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -490,6 +638,9 @@ int main(void)
         cmocka_unit_test(a_release_says_what_became_of_the_node),
         cmocka_unit_test(a_request_to_give_back_says_what_became_of_it),
         cmocka_unit_test(a_request_to_give_back_that_is_not_sent_says_why),
+        cmocka_unit_test(a_multi_that_the_client_refuses_says_so),
+        cmocka_unit_test(a_handle_whose_credentials_were_refused_is_not_lent),
+        cmocka_unit_test(a_start_without_memory_says_so),
     };
     if (arena_open(&arena, ARENA_BYTES) != 0) {
         return 1;
