@@ -262,9 +262,30 @@ static void test_an_ambiguous_delete_may_leave_the_node(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
+/* What a loss would hide: a write that is applied, whose answer the client would not get. */
+static void test_a_loss_hides_a_write_that_was_applied(void **state)
+{
+    (void)state;
+    bench_reopen(1, 0);
+    zhandle_t *zh = bench_connected(0, "w");
+    assert_false(fakezk_hides_write(0, 0, 0, 1)); /* nothing is asked */
+    assert_int_equal(bench_create(zh, "c", "/n", ZOO_PERSISTENT), ZOK);
+    assert_false(fakezk_hides_write(0, 0, 0, 0)); /* lost, and not applied */
+    assert_true(fakezk_hides_write(0, 0, 0, 1));
+    bench_step(FAKEZK_APPLY, BENCH_ANY);
+    assert_true(fakezk_hides_write(0, 0, 0, 0));
+    assert_false(fakezk_hides_write(0, 0, 1, 0)); /* its answer is kept */
+    bench_run();
+    assert_int_equal(bench_exists(zh, "e", "/n", NULL), ZOK);
+    assert_false(fakezk_hides_write(0, 0, 0, 1)); /* a read */
+    bench_run();
+    bench_saw("c 0 /n | e 0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_a_loss_hides_a_write_that_was_applied),
         TEST(test_the_request_is_lost),
         TEST(test_the_request_is_applied_and_the_reply_lost),
         TEST(test_any_cut_fails_in_order),

@@ -352,6 +352,48 @@ static void within_the_report_of_a_grant_there_is_nothing_to_cancel(void **state
     end();
 }
 
+static void a_verb_knows_its_step(void **state)
+{
+    (void)state;
+    begin("process a: acquire release");
+    assert_int_equal(world_program_step(run.world, find("a acquire")), 0);
+    assert_int_equal(world_program_step(run.world, find("connect a s1")), -1);
+    take("a acquire");
+    settle();
+    assert_int_equal(world_program_step(run.world, find("a release")), 1);
+    end();
+}
+
+static void a_program_ends_with_its_last_answer(void **state)
+{
+    (void)state;
+    begin("process a: acquire release\nprocess b: acquire release forever");
+    assert_false(world_program_ended(run.world, 0));
+    take("connect a s1");
+    settle();
+    take("a acquire");
+    settle();
+    assert_false(world_program_ended(run.world, 0));
+    take("a release");
+    settle();
+    assert_true(world_program_ended(run.world, 0));
+    assert_false(world_program_ended(run.world, 1));
+    end();
+}
+
+static void a_fault_is_paid_once(void **state)
+{
+    (void)state;
+    begin("process a: acquire release\nexplore loss<=1 expire<=1");
+    take("connect a s1");
+    assert_int_equal(world_faults_paid(run.world), 0);
+    take("cut a keep=0 apply=0 rc=-4");
+    assert_int_equal(world_faults_paid(run.world), 1u << WORLD_FAULT_LOSS);
+    take("expire a");
+    assert_int_equal(world_faults_paid(run.world), 1u << WORLD_FAULT_LOSS | 1u << WORLD_FAULT_EXPIRE);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +410,9 @@ int main(void)
         cmocka_unit_test(a_recipe_that_cannot_close_passes_it_over),
         cmocka_unit_test(an_owner_acts_within_the_report_of_its_grant),
         cmocka_unit_test(within_a_report_a_close_is_refused),
+        cmocka_unit_test(a_verb_knows_its_step),
+        cmocka_unit_test(a_program_ends_with_its_last_answer),
+        cmocka_unit_test(a_fault_is_paid_once),
         cmocka_unit_test(within_the_report_of_a_grant_there_is_nothing_to_cancel),
         cmocka_unit_test(what_was_asked_in_the_round_before_need_not_be_answered),
     };

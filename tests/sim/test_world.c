@@ -7,6 +7,7 @@
 #include "sim/world.h"
 
 #include <lockstep/error.h>
+#include <lockstep/fakezk.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -275,6 +276,147 @@ static void test_a_path_has_one_slot_until_there_is_no_room(void **state)
     world_close(world);
 }
 
+/* The blocks that a process's actions depend on: its own are among them, and of another process none is. */
+static void test_a_scope_has_the_blocks_of_its_process(void **state)
+{
+    (void)state;
+    struct world *world = open_world(7, 2);
+    for (int p = 0; p <= 2; p++) {
+        int blocks[64];
+        int fake[64];
+        bool own = false, others = false;
+        int count = world_scope(world, p, blocks);
+        int fakes = fakezk_scope(p < 2 ? p : (int)FAKEZK_NONE, fake);
+        assert_true(fakes > 0 && fakes < count && count <= 64);
+        assert_memory_equal(blocks + count - fakes, fake, (size_t)fakes * sizeof fake[0]);
+        for (int i = 0; i < count; i++) {
+            assert_true(i == 0 || blocks[i - 1] < blocks[i]);
+            own |= p < 2 && blocks[i] == fakezk_client_block(p);
+            others |=
+                blocks[i] == fakezk_client_block(p == 0 ? 1 : 0) || blocks[i] == world_judge_block(world);
+        }
+        assert_true(own == (p < 2) && !others);
+    }
+    world_close(world);
+}
+
+static void test_what_was_saved_before_a_reset_fits_no_more(void **state)
+{
+    (void)state;
+    struct world_options options;
+    struct world *world = open_world(7, 2);
+    uint64_t layout = world_layout(world);
+    options_for(&options, 7, 2);
+    world_reset(world, &options);
+    assert_true(world_layout(world) != layout);
+    world_close(world);
+}
+
+/* What is left of the budgets lies in one block, which no process has for itself. */
+static void test_budgets_have_a_block(void **state)
+{
+    (void)state;
+    uint8_t bought[WORLD_FAULTS];
+    uint8_t after[WORLD_FAULTS];
+    uint64_t own[2];
+    struct world *world = open_world(7, 1);
+    int block = world_budget_block(world);
+    world_bought(world, bought);
+    assert_int_equal(bought[WORLD_FAULT_CRASH], 0);
+    bought[WORLD_FAULT_CRASH] = 1;
+    world_fingerprint(world);
+    uint64_t before = world_arena(world)->hash[block];
+    world_buy(world, bought);
+    world_fingerprint(world);
+    assert_true(world_arena(world)->hash[block] != before);
+    world_bought(world, after);
+    assert_memory_equal(bought, after, sizeof bought);
+    world_own_blocks(world, 0, own);
+    assert_int_equal(own[block / 64] >> (block % 64) & 1, 0);
+    world_close(world);
+}
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static void *last_freed;
+
+void __wrap_free(void *memory)
+{
+    last_freed = memory;
+    __real_free(memory);
+}
+
+static void test_an_image_has_a_size_and_is_given_back(void **state)
+{
+    (void)state;
+    struct world *world = open_world(7, 2);
+    struct world_image *image = world_save(world);
+    void *memory = image;
+    assert_true(world_image_bytes(image) > 1000);
+    world_image_free(image);
+    assert_ptr_equal(last_freed, memory);
+    world_close(world);
+}
+
+static void test_the_bytes_of_a_world_are_cut_to_the_room(void **state)
+{
+    (void)state;
+    static unsigned char bytes[2][1 << 20];
+    struct world *world = open_world(7, 2);
+    size_t size = world_bytes(world, bytes[0], sizeof bytes[0]);
+    assert_true(size > 1000 && size <= sizeof bytes[0]);
+    memset(bytes[1], 0xa5, sizeof bytes[1]);
+    assert_int_equal(world_bytes(world, bytes[1], 100), size);
+    assert_int_equal(bytes[1][100], 0xa5);
+    struct rng rng;
+    rng_seed(&rng, 1);
+    take_random(world, &rng, 20, NULL);
+    size_t then = world_bytes(world, bytes[1], sizeof bytes[1]);
+    assert_true(then != size || memcmp(bytes[0], bytes[1], size) != 0);
+    world_close(world);
+}
+
+static void test_letters_of_choice_points_are_a_mask(void **state)
+{
+    (void)state;
+    uint32_t mask = 0;
+    char text[WORLD_WITHOUT_MAX];
+    assert_true(world_without("lca", &mask));
+    assert_int_equal(mask, WORLD_CHOICE_POINT('a') | WORLD_CHOICE_POINT('c') | WORLD_CHOICE_POINT('l'));
+    world_without_text(mask, text);
+    assert_string_equal(text, "acl");
+    world_without_text(0, text);
+    assert_string_equal(text, "");
+    assert_false(world_without("", &mask));
+    assert_false(world_without("ah", &mask)); /* h is none of a world's */
+    assert_false(world_without("A", &mask));
+}
+
+static void test_a_used_directory_is_a_container(void **state)
+{
+    (void)state;
+    struct world_options options;
+    struct world *world = open_world(7, 1);
+    for (int lacks = 0; lacks < 2; lacks++) {
+        options_for(&options, 7, 1);
+        options.used_directory = true;
+        options.no_containers = lacks;
+        options.lock_path[0] = "/locks/x";
+        options.locks = 1;
+        world_reset(world, &options);
+        world_begin(world);
+        assert_true(fakezk_exists("/locks/x"));
+        assert_int_equal(world_has_container(world), !lacks);
+        assert_int_equal(fakezk_is_container("/locks/x"), !lacks);
+        assert_false(fakezk_is_container("/"));
+        assert_false(fakezk_is_container("/no"));
+    }
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +427,13 @@ int main(void)
         cmocka_unit_test(test_labels_and_actions_are_one_to_one),
         cmocka_unit_test(test_a_reset_world_is_a_new_world),
         cmocka_unit_test(test_a_path_has_one_slot_until_there_is_no_room),
+        cmocka_unit_test(test_a_scope_has_the_blocks_of_its_process),
+        cmocka_unit_test(test_what_was_saved_before_a_reset_fits_no_more),
+        cmocka_unit_test(test_budgets_have_a_block),
+        cmocka_unit_test(test_an_image_has_a_size_and_is_given_back),
+        cmocka_unit_test(test_the_bytes_of_a_world_are_cut_to_the_room),
+        cmocka_unit_test(test_letters_of_choice_points_are_a_mask),
+        cmocka_unit_test(test_a_used_directory_is_a_container),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
