@@ -336,6 +336,15 @@ static void test_budgets_have_a_block(void **state)
     world_close(world);
 }
 
+static void test_a_world_that_does_not_settle_says_so(void **state)
+{
+    (void)state;
+    struct world *world = open_world(7, 2);
+    assert_int_equal(world_settle(world, 1, NULL, NULL), LS_EOVERFLOW);
+    assert_true(world_settle(world, 10000, NULL, NULL) > 0);
+    world_close(world);
+}
+
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void __real_free(void *memory);
 void __wrap_free(void *memory);
@@ -430,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_a_scope_has_the_blocks_of_its_process),
         cmocka_unit_test(test_what_was_saved_before_a_reset_fits_no_more),
         cmocka_unit_test(test_budgets_have_a_block),
+        cmocka_unit_test(test_a_world_that_does_not_settle_says_so),
         cmocka_unit_test(test_an_image_has_a_size_and_is_given_back),
         cmocka_unit_test(test_the_bytes_of_a_world_are_cut_to_the_room),
         cmocka_unit_test(test_letters_of_choice_points_are_a_mask),
