@@ -284,9 +284,31 @@ static void test_what_a_callback_is_given_is_poisoned_after(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
+/* Two creates and a look wait for their delivery: the first two are of one kind. */
+static void test_equal_callbacks_are_of_one_kind(void **state)
+{
+    (void)state;
+    uint32_t kinds[3];
+    zhandle_t *zh = bench_connected(0, "w");
+    assert_int_equal(bench_create(zh, "c", "/a", ZOO_PERSISTENT), ZOK);
+    assert_int_equal(bench_create(zh, "d", "/b", ZOO_PERSISTENT), ZOK);
+    assert_int_equal(bench_exists(zh, "e", "/a", NULL), ZOK);
+    for (int i = 0; i < 3; i++) {
+        bench_step(FAKEZK_APPLY, BENCH_ANY);
+    }
+    for (int i = 0; i < 3; i++) {
+        kinds[i] = fakezk_next_kind(0, bench_slot(zh));
+        bench_step(FAKEZK_DELIVER, BENCH_ANY);
+    }
+    assert_int_equal(kinds[0], kinds[1]);
+    assert_int_not_equal(kinds[1], kinds[2]);
+    bench_saw("c 0 /a | d 0 /b | e 0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_equal_callbacks_are_of_one_kind),
         TEST(test_callbacks_come_one_at_a_time_and_in_order),
         TEST(test_a_watch_whose_reply_is_lost_is_none),
         TEST(test_a_watch_stands_once_its_reply_is_received),
