@@ -43,7 +43,9 @@ struct program {
     bool foreign;       /* somebody else stands first in line, and goes away when nothing else happens */
     bool expires, cuts; /* faults that may happen once */
     bool logs;          /* each acquire and release writes lines, which are callbacks */
-    bool shared; /* threads may be in the critical section together: the session is closed under them */
+    bool shared;   /* threads may be in the critical section together: the session is closed under them */
+    bool lent;     /* the handle is the program's, and is closed after the session */
+    bool unopened; /* the session is initialised; a thread starts it, or lends it the handle */
 };
 
 static struct arena arena;
@@ -63,6 +65,16 @@ static struct {
     bool shut;             /* and is closed: none of its callbacks may come any more */
     int rounds;            /* of an owner that asks again and again */
     int surveys;           /* that have not been answered */
+    int acquires;          /* of the asynchronous kind, likewise */
+    int requests;          /* to give a lock back, likewise */
+    int multis;            /* likewise */
+    bool ending;           /* the session is being closed */
+    bool deaf;             /* the second listener has been removed */
+    struct ls_session_listener second;
+    struct ls_mutex other;
+    struct ls_loan loan;
+    zhandle_t *handle; /* of the program */
+    zoo_op_result_t result;
     bool draining;     /* a thread calls what a closed handle still owes, in place of the completion thread */
     bool foreign;      /* the foreign node stands */
     bool expired, cut; /* spent */
@@ -97,7 +109,7 @@ static void deliver_for_ever(void *ctx)
         wait_for_work(&work[COMPLETION].busy);
         fakezk_step(&work[COMPLETION].step);
         work[COMPLETION].busy = false;
-        if (now.closed) {
+        if (now.closed && !now.program->lent) { /* a handle on loan has callbacks of its own */
             env_fibre_blame("a callback after the end of the close");
         }
     }
@@ -222,6 +234,14 @@ static void hold_in_time(void)
     hold(100);
 }
 
+static void hold_if_free(void)
+{
+    if (note(ls_mutex_try(&now.mutex)) == LS_OK) {
+        work_inside();
+        call_release();
+    }
+}
+
 static void try_once(void)
 {
     hold(0);
@@ -251,8 +271,10 @@ static void cancel_one(void)
 
 static void close_session(void)
 {
-    if (ls_session_close(&now.session) != LS_OK) {
-        env_fibre_blame("the session is not closed");
+    now.ending = true;
+    int rc = ls_session_close(&now.session);
+    if (rc != LS_OK && !(rc == LS_EUNSURE && now.cut)) {
+        env_fibre_blame("the close of the session answers %s", ls_strerror(rc));
     }
     now.closed = true;
 }
@@ -295,8 +317,8 @@ static void ask_everything(void)
     if (belief != LS_NOT_HELD || depth != 0 || token != 0 || guarded != LS_ENOTOWNER) {
         env_fibre_blame("a thread that holds nothing is told that it does");
     }
-    ls_mutex_held_here(&now.mutex);
-    if (ls_mutex_held_by_me(&now.mutex) || ls_mutex_held_by(&now.mutex, owner)) {
+    if (ls_mutex_held_here(&now.mutex) || ls_mutex_held_by_me(&now.mutex) ||
+        ls_mutex_held_by(&now.mutex, owner)) {
         env_fibre_blame("a thread that holds nothing is told so");
     }
     int rc[] = {ls_mutex_cancel(&now.mutex, owner),
@@ -321,6 +343,180 @@ static void ask_who_takes_part(void)
     if (rc != LS_OK && rc != LS_ECLOSED) {
         env_fibre_blame("a question for the participants answers %s", ls_strerror(rc));
     }
+}
+
+/* A mutex may be made and ended while the session is closed. */
+static void make_a_mutex(void)
+{
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64] = "";
+    int rc = ls_mutex_init(&now.other, &now.session, "/locks/y", NULL);
+    int named = ls_mutex_contender_path(&now.other, strrchr(FOREIGN, '/') + 1, path, sizeof path);
+    if (rc != LS_OK || named != LS_OK || strncmp(path, "/locks/y/_c_", 12) != 0) {
+        env_fibre_blame("a new mutex answers %s, its path %s", ls_strerror(rc), ls_strerror(named));
+    }
+    if (ls_mutex_close(&now.other) != LS_OK) {
+        env_fibre_blame("the new mutex is not closed");
+    }
+}
+
+/* ---- what threads ask of a session ---- */
+
+static bool is_known_session(int64_t id)
+{
+    bool known = id == 0;
+    for (int32_t number = 1; number <= 4; number++) {
+        known |= id == fakezk_session_id(number);
+    }
+    return known;
+}
+
+static void ask_the_session(void)
+{
+    struct ls_session_counters counters;
+    enum ls_session_state state = ls_session_state(&now.session);
+    if (state == LS_STATE_NEW || state == LS_STATE_FAILED || state > LS_STATE_CLOSED) {
+        env_fibre_blame("a session that was started is in state %d", (int)state);
+    }
+    if (!is_known_session(ls_session_id(&now.session))) {
+        env_fibre_blame("no session has this id");
+    }
+    if (ls_session_timeout_ms(&now.session) != 4000 || !ls_session_idle(&now.session)) {
+        env_fibre_blame("a session has another timeout, or something is left over");
+    }
+    if (ls_session_counters(&now.session, &counters) != LS_EINVAL) {
+        env_fibre_blame("a session counts for nobody");
+    }
+}
+
+static void on_second_event(struct ls_session *session, struct ls_session_listener *listener,
+                            enum ls_session_event event, int64_t id)
+{
+    (void)session;
+    (void)listener;
+    (void)event;
+    (void)id;
+    if (now.closed || now.deaf) {
+        env_fibre_blame("a listener hears of an event after its removal");
+    }
+}
+
+static const struct ls_session_ops second_ops = {.on_event = on_second_event};
+
+static void listen_for_a_while(void)
+{
+    ls_session_listener_init(&now.second, &second_ops);
+    now.second.next = &now.listener; /* the last one has none behind it */
+    ls_session_listener_add(&now.session, &now.second);
+    if (now.second.next != NULL) {
+        env_fibre_blame("a listener was not added at the end");
+    }
+    ls_session_listener_remove(&now.session, &now.second);
+    now.deaf = true;
+    for (const struct ls_session_listener *listener = now.session.listeners; listener != NULL;
+         listener = listener->next) {
+        if (listener == &now.second) {
+            env_fibre_blame("a listener was not removed");
+        }
+    }
+}
+
+static void on_multi(int rc, const void *data)
+{
+    (void)rc;
+    (void)data;
+    if (now.closed) {
+        env_fibre_blame("a multi is answered after the close");
+    }
+    now.multis--;
+}
+
+static void send_a_multi(void)
+{
+    zoo_op_t op;
+    zoo_delete_op_init(&op, "/nobody", -1);
+    now.multis++;
+    int rc = ls_session_multi(&now.session, 1, &op, &now.result, on_multi, NULL);
+    now.multis -= rc != LS_OK;
+    if (rc != LS_OK && rc != LS_ECLOSED) {
+        env_fibre_blame("a multi answers %s", ls_strerror(rc));
+    }
+}
+
+/* Nobody stands in line: while the session lives this has one answer. */
+static void look_at_request(int rc)
+{
+    if (rc != LS_ENOENT && !((rc == LS_ECLOSED || rc == LS_EUNSURE) && now.ending)) {
+        env_fibre_blame("a request to nobody answers %s", ls_strerror(rc));
+    }
+}
+
+static void on_request(struct ls_session *session, void *user, int rc)
+{
+    (void)session;
+    (void)user;
+    if (now.closed) {
+        env_fibre_blame("a request is answered after the close");
+    }
+    now.requests--;
+    look_at_request(rc);
+}
+
+static bool is_connected(void *ctx)
+{
+    (void)ctx;
+    return now.session.state == LS_STATE_CONNECTED || now.session.state == LS_STATE_CLOSED;
+}
+
+static void wait_until_connected(void)
+{
+    if (!is_connected(NULL)) {
+        fibre_wait(is_connected, NULL);
+    }
+}
+
+static void ask_to_give_back(void)
+{
+    wait_until_connected();
+    look_at_request(ls_mutex_request_revoke(&now.session, FOREIGN));
+}
+
+static void ask_to_give_back_and_go(void)
+{
+    wait_until_connected();
+    now.requests++;
+    int rc = ls_mutex_request_revoke_start(&now.session, FOREIGN, on_request, NULL);
+    now.requests -= rc != LS_OK;
+    if (rc != LS_OK) {
+        look_at_request(rc);
+    }
+}
+
+/* The session is closed, or this has opened it. */
+static void look_at_opening(int rc)
+{
+    enum ls_session_state state = ls_session_state(&now.session);
+    bool closed = state == LS_STATE_CLOSED && now.ending;
+    if (rc == LS_OK ? !closed && state != LS_STATE_CONNECTING && state != LS_STATE_CONNECTED
+                    : rc != LS_EINVAL || !closed) {
+        env_fibre_blame("an opening answers %s and leaves the state %d", ls_strerror(rc), (int)state);
+    }
+}
+
+static void start_session(void)
+{
+    look_at_opening(ls_session_start(&now.session));
+}
+
+static void lend_handle(void)
+{
+    look_at_opening(ls_session_lend(&now.session, &now.loan, now.handle));
+}
+
+static void on_handle_event(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    (void)path;
+    (void)context;
+    ls_loan_on_event(&now.loan, zh, type, state);
 }
 
 /* ---- callbacks ---- */
@@ -357,7 +553,9 @@ static void ask_again(struct ls_mutex *mutex, uint64_t owner)
     if (owner != AGAIN || ++now.rounds > ROUNDS_MAX) {
         return;
     }
+    now.acquires++;
     int rc = ls_mutex_acquire_start(mutex, owner, -1);
+    now.acquires -= rc != LS_OK;
     if (rc != LS_OK && rc != LS_ECLOSED) {
         env_fibre_blame("an acquire in a callback answers %d", rc);
     }
@@ -385,7 +583,8 @@ static void on_participants(struct ls_mutex *mutex, void *user, int rc, const st
     if (now.closed || now.shut) {
         env_fibre_blame("participants are told after the close");
     }
-    if (rc != LS_OK && !(rc == LS_ECLOSED && now.closing)) {
+    bool ended = (rc == LS_ECLOSED && (now.closing || now.ending)) || (rc == LS_EZK && now.ending);
+    if (rc != LS_OK && !ended) {
         env_fibre_blame("participants: %s", ls_strerror(rc));
     }
     now.surveys--;
@@ -398,6 +597,7 @@ static void on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outc
     if ((owner != ASYNC && owner != AGAIN) || now.closed || now.shut) {
         env_fibre_blame("an answer that nobody waits for");
     }
+    now.acquires--;
     if (outcome->rc == LS_ECLOSED) {
         ask_again(mutex, owner);
     }
@@ -436,8 +636,10 @@ static const struct ls_session_options logged = {.no_refresh = true, .log = &now
 
 static void start_async(void)
 {
+    now.acquires++;
     int rc = ls_mutex_acquire_start(&now.mutex, ASYNC, -1);
-    if (rc != LS_OK) {
+    now.acquires -= rc != LS_OK;
+    if (rc != LS_OK && !(rc == LS_ECLOSED && now.ending)) {
         env_fibre_blame("an acquire in the background answers %d", rc);
     }
 }
@@ -464,10 +666,12 @@ static void close_all(void *ctx)
         env_fibre_blame("the mutex is not closed");
     }
     now.shut = true;
-    if (ls_session_close(&now.session) != LS_OK) {
-        env_fibre_blame("the session is not closed");
+    close_session();
+    if (now.handle != NULL) {
+        now.closed = false; /* what its watcher hears goes to the loan, and no further */
+        zookeeper_close(now.handle);
+        now.closed = true;
     }
-    now.closed = true;
 }
 
 static void call_program(void *ctx)
@@ -641,7 +845,14 @@ static void open_all(void *ctx)
     ls_session_listener_init(&now.listener, &session_ops);
     ls_session_listener_add(&now.session, &now.listener);
     rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, &mutex_options);
-    rc = rc != 0 ? rc : ls_session_start(&now.session);
+    if (now.program->lent) {
+        ls_loan_init(&now.loan, env_fibre());
+        now.handle = zookeeper_init("server:2181", on_handle_event, 4000, NULL, NULL, 0);
+    }
+    if (rc == 0 && !now.program->unopened) {
+        rc = now.program->lent ? ls_session_lend(&now.session, &now.loan, now.handle)
+                               : ls_session_start(&now.session);
+    }
     if (rc != 0) {
         env_fibre_blame("the session does not start: %d", rc);
     }
@@ -662,6 +873,9 @@ static void check_end(void)
         env_fibre_blame("the mutex is held at the end");
     } else if (now.surveys != 0) {
         env_fibre_blame("%d questions for the participants are not answered", now.surveys);
+    } else if (now.acquires != 0 || now.requests != 0 || now.multis != 0) {
+        env_fibre_blame("%d acquires, %d requests and %d multis are not answered", now.acquires, now.requests,
+                        now.multis);
     }
     for (int i = 0; i < ENV_FIBRE_TIMERS; i++) {
         const char *name;
@@ -772,6 +986,60 @@ static const struct program programs[] = {
      .thread = {NULL, start_again_and_again, close_mutex},
      .cuts = true,
      .shared = true},
+    /* Each function of mutex.h and session.h beside a close: reports/api-coverage.md says which program has which. */
+    {.name = "a try while the mutex is closed", .thread = {NULL, hold_if_free, close_mutex}, .shared = true},
+    {.name = "a request while the mutex is closed",
+     .thread = {NULL, ask_to_give_back, close_mutex},
+     .shared = true},
+    {.name = "a request in the background while the mutex is closed",
+     .thread = {NULL, ask_to_give_back_and_go, close_mutex},
+     .shared = true},
+    {.name = "a request while the session is closed",
+     .thread = {NULL, ask_to_give_back, close_session},
+     .shared = true},
+    {.name = "a request in the background while the session is closed",
+     .thread = {NULL, ask_to_give_back_and_go, close_session},
+     .shared = true},
+    {.name = "mutex and session are closed", .thread = {NULL, close_mutex, close_session}, .shared = true},
+    {.name = "a try while the session is closed",
+     .thread = {NULL, hold_if_free, close_session},
+     .shared = true},
+    {.name = "an acquire begins while the session is closed",
+     .thread = {NULL, start_async, close_session},
+     .shared = true},
+    {.name = "questions while the session is closed",
+     .thread = {NULL, ask_everything, close_session},
+     .shared = true},
+    {.name = "participants while the session is closed",
+     .thread = {NULL, ask_who_takes_part, close_session},
+     .shared = true},
+    {.name = "a mutex is made while the session is closed",
+     .thread = {NULL, make_a_mutex, close_session},
+     .shared = true},
+    {.name = "questions about the session while it is closed",
+     .thread = {NULL, ask_the_session, close_session},
+     .shared = true},
+    {.name = "a listener while the session is closed",
+     .thread = {NULL, listen_for_a_while, close_session},
+     .cuts = true,
+     .shared = true},
+    {.name = "a multi while the session is closed",
+     .thread = {NULL, send_a_multi, close_session},
+     .shared = true},
+    {.name = "a start while the session is closed",
+     .thread = {NULL, start_session, close_session},
+     .shared = true,
+     .unopened = true},
+    {.name = "a loan while the session is closed",
+     .thread = {NULL, lend_handle, close_session},
+     .shared = true,
+     .lent = true,
+     .unopened = true},
+    {.name = "a loss while a lent session is closed",
+     .thread = {NULL, hold_once, close_session},
+     .cuts = true,
+     .shared = true,
+     .lent = true},
 };
 
 static void tell_schedule(const struct program *program, const struct schedule *schedule)
