@@ -7,6 +7,7 @@ help_mutants()
 {
     cat <<'TEXT'
 usage: ./dev mutants [--list] [--count N] [--seed S] [--jobs J] [--only TEXT] [--again FILE] [--out FILE] [--resume]
+       ./dev mutants --api [--list] [--only TEXT]... [--rewrite] [--out FILE]
 
 Makes one small mistake after the other in src/lock (a check that never or always holds, another comparison, a statement that is
 skipped, a return code that is ignored) in copies of the tree, and sees what notices it: a property, in the directed scenarios and in the
@@ -24,16 +25,28 @@ to be explained in docs/mutants.md, or the exit status is 1.
 
   --resume      what the file of --out says already is not tried again
 
+--api makes mistakes in the answers of the public functions instead: each function returns at once, each documented code becomes another
+one, and each function of mutex.h and session.h gives a wrong answer beside a close. A row is one mistake and the test that notices it. It
+fails if a mistake is not noticed, or if no test gets a documented code. All mistakes are compiled once. With the watchers that
+reports/api-coverage.md names it takes some ten minutes of one core.
+
+  --rewrite     writes reports/api-coverage.md from what was found; rows that --only leaves out stay as they are
+
 examples:
   ./dev mutants
   ./dev mutants --seed 2 --count 300
   ./dev mutants --only 'src/lock/janitor.c'
+  ./dev mutants --api --only 'pairs: ls_mutex_' --rewrite
 TEXT
 }
 
 cmd_mutants()
 {
-    local command=run
+    local command=run script=mutants.py
+    if [[ ${1:-} == --api ]]; then
+        script=api.py
+        shift
+    fi
     if [[ ${1:-} == --list ]]; then
         command=list
         shift
@@ -41,5 +54,5 @@ cmd_mutants()
     source dev.d/setup.sh
     setup_groups run test mutants
     # The packages of Debian are those of its own Python.
-    /usr/bin/python3 dev.d/mutants.py $command "$@"
+    /usr/bin/python3 dev.d/$script $command "$@"
 }
