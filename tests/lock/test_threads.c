@@ -69,7 +69,7 @@ static struct {
     int requests;          /* to give a lock back, likewise */
     int multis;            /* likewise */
     bool ending;           /* the session is being closed */
-    bool deaf;             /* the second listener has been removed */
+    bool second_deaf;      /* the second listener has been removed */
     struct ls_session_listener second;
     struct ls_mutex other;
     struct ls_loan loan;
@@ -421,7 +421,7 @@ static void on_second_event(struct ls_session *session, struct ls_session_listen
     (void)listener;
     (void)event;
     (void)id;
-    if (now.closed || now.deaf) {
+    if (now.closed || now.second_deaf) {
         env_fibre_blame("a listener hears of an event after its removal");
     }
 }
@@ -437,7 +437,7 @@ static void listen_for_a_while(void)
         env_fibre_blame("a listener was not added at the end");
     }
     ls_session_listener_remove(&now.session, &now.second);
-    now.deaf = true;
+    now.second_deaf = true;
     for (const struct ls_session_listener *listener = now.session.listeners; listener != NULL;
          listener = listener->next) {
         if (listener == &now.second) {
