@@ -11,6 +11,7 @@ Words used here:
   watcher    what must turn red when the row's diff is applied
 """
 import argparse
+import glob
 import json
 import os
 import random
@@ -295,8 +296,10 @@ class Tree:
 
     def known_tests(self):
         """{name: words of its command}. `ctest --show-only` leaves out the command of a program that is not built yet."""
-        with open(os.path.join(self.build, "tests", "CTestTestfile.cmake"), encoding="utf-8") as file:
-            found = re.findall(r'^add_test\((?:\[=\[)?([\w.]+)(?:\]=\])? (.*)\)$', file.read(), re.M)
+        found = []
+        for path in glob.glob(os.path.join(self.build, "**", "CTestTestfile.cmake"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                found += re.findall(r'^add_test\((?:\[=\[)?([\w.]+)(?:\]=\])? (.*)\)$', file.read(), re.M)
         return {name: shlex.split(command) for name, command in found}
 
     def targets(self, name):
