@@ -114,8 +114,9 @@ static void judge_asked(const struct check_context *context, const struct event 
                         struct check_note *note)
 {
     if (!waits)
-        check_violate(note, "%s (owner %d) was told that %s is %s, but no acquire of it was without an answer",
-                      WHO, event->owner, WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
+        check_violate(note,
+                      "%s (owner %d) was told that %s is %s, but no acquire of it was without an answer", WHO,
+                      event->owner, WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
 }
 
 /* The acquire has its answer; what is owed to releases stays. */
@@ -148,7 +149,8 @@ static void judge_freed(struct check_table *table, const struct check_context *c
 {
     struct check_record *answer = answer_of(table, event);
     if (!answer || answer->depth == 0) {
-        check_violate(note, "%s (owner %d) was told that %s is free, but no release of it was without an answer",
+        check_violate(note,
+                      "%s (owner %d) was told that %s is free, but no release of it was without an answer",
                       WHO, event->owner, WHAT);
         return;
     }
@@ -286,8 +288,9 @@ static bool is_local(const struct event *event)
 
 const struct property check_answers_have_reasons = {
     .name = "answers_have_reasons",
-    .sentence = "who is told timed out, canceled or busy has given reason for it; every release, try and cancelled "
-                "acquire is answered, and nobody who did not ask",
+    .sentence =
+        "who is told timed out, canceled or busy has given reason for it; every release, try and cancelled "
+        "acquire is answered, and nobody who did not ask",
     .premise = "acquires that ended timed out, canceled or busy, and releases",
     .blind_to = "other errors; how soon an answer comes; whether a busy lock became free in time",
     .modes = PROPERTY_ALWAYS,

@@ -100,7 +100,8 @@ struct check_set {
 struct check_finding {
     uint64_t premises; /* how often its premise was met */
     bool violated;
-    bool later;              /* violated, but only when the run that violates another one went on; not in check_stats.violated */
+    bool
+        later; /* violated, but only when the run that violates another one went on; not in check_stats.violated */
     uint64_t step;           /* the first violation: check_stats.step at that time */
     uint8_t event_kind;      /* the event that showed it */
     uint8_t process;         /* of that event */

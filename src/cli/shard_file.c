@@ -73,8 +73,9 @@ static const struct field SEARCH[] = {COUNT(search_counts, states),
                                       INT(search_counts, faults_last),
                                       INT(search_counts, complete_faults),
                                       DOUBLE(search_counts, expected_omissions)};
-static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(check_finding, violated), BOOL(check_finding, later),
-                                       COUNT(check_finding, step), TEXT(check_finding, why)};
+static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(check_finding, violated),
+                                       BOOL(check_finding, later), COUNT(check_finding, step),
+                                       TEXT(check_finding, why)};
 #define FIELDS(list) (list), (int)(sizeof(list) / sizeof(list)[0])
 
 /* ---- writing ---- */

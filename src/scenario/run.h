@@ -50,7 +50,7 @@ struct run_setup {
     uint32_t without;          /* of a search: choice points that its world lacks, see world_without() */
     struct strategy_plan plan; /* of random runs: how their seeds choose */
     bool part;                 /* of a larger whole: what the file claims is for the whole to meet */
-    bool careful;              /* all steps of recipes from shared objects are done twice, see world_doubt() */
+    bool careful; /* all steps of recipes from shared objects are done twice, see world_doubt() */
 };
 
 struct run {

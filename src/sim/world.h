@@ -110,7 +110,7 @@ struct world {
     uint8_t painted; /* PAINT_… */
     uint8_t paint;   /* the byte that memory of these kinds holds */
     uint64_t event_sum;
-    int aborted;   /* the process that the client library has ended in this step, plus one; 0 = none */
+    int aborted; /* the process that the client library has ended in this step, plus one; 0 = none */
     struct event freed;
     const char *text[TEXTS_MAX];
     int texts;

@@ -118,7 +118,8 @@ static void busy_with_a_reason_holds(void **state)
             created(&judge, A, 10);
         if (reason == 3)
             on(&judge, EVENT_LOST, A); /* the link is up, and the session another */
-        if (reason == 11) { /* the recipe gave the session up while its link was down, and the link comes back */
+        if (reason ==
+            11) { /* the recipe gave the session up while its link was down, and the link comes back */
             on(&judge, EVENT_LINK_DOWN, A);
             on(&judge, EVENT_LOST, A);
             up(&judge, A);
@@ -278,7 +279,8 @@ static void answers_that_nobody_asked_for_are_violated(void **state)
             answer(&judge, A, LS_EZK);
         else
             granted(&judge, A, 10);
-        assert_violated(&judge, twice ? EVENT_FAILED : EVENT_GRANTED, "no acquire of it was without an answer");
+        assert_violated(&judge, twice ? EVENT_FAILED : EVENT_GRANTED,
+                        "no acquire of it was without an answer");
         judge_close(&judge);
     }
     hold(&judge);

@@ -261,8 +261,8 @@ static bool was_not_free(const struct trace_list *list, int asked, int i)
                     event->kind == EVENT_LOST))
             return true;
         bool created = event->kind == EVENT_NODE_CREATED && event->lock == ask->lock && event->code == 1;
-        if (created && (own ? any_node_stands(list, k, ask->lock)
-                            : !own_node_stands(list, k, ask->lock, ask->process)))
+        if (created &&
+            (own ? any_node_stands(list, k, ask->lock) : !own_node_stands(list, k, ask->lock, ask->process)))
             return true;
     }
     return false;

@@ -80,8 +80,8 @@ static void open_job(struct cli_job *job, int owner)
     char text[200];
     struct input_error error;
     snprintf(text, sizeof text,
-             "mutex /locks/x\nprocess a\na acquire owner=%d\n----\n[    0ms] a failed   %src=zookeeper\n", owner,
-             owner > 0 ? "owner=3 " : "");
+             "mutex /locks/x\nprocess a\na acquire owner=%d\n----\n[    0ms] a failed   %src=zookeeper\n",
+             owner, owner > 0 ? "owner=3 " : "");
     if (scenario_read_bytes(&job->scenario, "s", text, strlen(text), &error) != 0) {
         fail_msg("%s", error.text);
     }

@@ -18,7 +18,8 @@ bool find_place(struct claim *claim, const struct String_vector *names)
     for (int i = 0; i < names->count; i++) {
         int32_t number = number_of(names->data[i]);
         found |= number == claim->number;
-        if (number >= 0 && number < claim->number && (chosen < 0 || (woken ? number < chosen : number > chosen))) {
+        if (number >= 0 && number < claim->number &&
+            (chosen < 0 || (woken ? number < chosen : number > chosen))) {
             chosen = number;
             snprintf(claim->ahead, sizeof claim->ahead, "%s", names->data[i]);
         }

@@ -16,8 +16,8 @@ static int start_deadline(struct claim *claim)
     if (claim->wanted_ms <= 0) {
         return 0;
     }
-    return ls_env_timer_start(claim->recipe->env, &claim->deadline, "deadline-timer", (uint32_t)claim->wanted_ms,
-                              on_deadline, claim);
+    return ls_env_timer_start(claim->recipe->env, &claim->deadline, "deadline-timer",
+                              (uint32_t)claim->wanted_ms, on_deadline, claim);
 }
 
 int create(struct claim *claim)

@@ -106,12 +106,14 @@ int acquire(void *state, int lock, int owner, int timeout_ms)
     if (timeout_ms == 0 && !r->connected) {
         return LS_EBUSY;
     }
-    *claim = (struct claim){.recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner, .trying = timeout_ms == 0};
+    *claim = (struct claim){
+        .recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner, .trying = timeout_ms == 0};
     ls_env_lock(r->env);
     claim->spare[0] = (int64_t)(intptr_t)ls_env_alloc(r->env, PATH_MAX_BYTES);
     ls_env_unlock(r->env);
-    if (BLOCK(claim) == NULL || (timeout_ms > 0 && ls_env_timer_start(r->env, &claim->deadline, "deadline-timer",
-                                                                      (uint32_t)timeout_ms, on_deadline, claim) != 0)) {
+    if (BLOCK(claim) == NULL ||
+        (timeout_ms > 0 && ls_env_timer_start(r->env, &claim->deadline, "deadline-timer",
+                                              (uint32_t)timeout_ms, on_deadline, claim) != 0)) {
         clear(claim, r);
         return LS_ENOMEM;
     }

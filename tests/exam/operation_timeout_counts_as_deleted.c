@@ -12,7 +12,8 @@
 void on_deleted(int rc, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (answered(claim, rc) || (rc == ZOPERATIONTIMEOUT && claim->recipe->session != 0 && !claim->recipe->stopping)) {
+    if (answered(claim, rc) ||
+        (rc == ZOPERATIONTIMEOUT && claim->recipe->session != 0 && !claim->recipe->stopping)) {
         forget(claim); /* ZNONODE and the like: there is nothing to delete */
     }
 }

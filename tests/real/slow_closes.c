@@ -63,7 +63,8 @@ static void test_mutex_whose_callbacks_ask_again(void **state)
             WAIT_UNTIL(atomic_load(&seen.grants) > before);
         assert_int_equal(ls_mutex_close(&client.mutex), LS_OK);
         assert_int_equal(atomic_load(&seen.answers), 0);
-        assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/real/closes/again", &options), LS_OK);
+        assert_int_equal(ls_mutex_init(&client.mutex, &client.session, "/real/closes/again", &options),
+                         LS_OK);
     }
     WAIT_UNTIL(ls_session_idle(&client.session));
     assert_int_equal(count_participants(&client), 0);

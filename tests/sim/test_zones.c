@@ -267,7 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory), cmocka_unit_test(test_no_trace), cmocka_unit_test(test_each_byte),
-        cmocka_unit_test(test_owners),   cmocka_unit_test(test_paint),
+        cmocka_unit_test(test_owners), cmocka_unit_test(test_paint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
