@@ -70,5 +70,5 @@ while read -r line; do
     found=$(sed 's/.*"not_tried":\[\([^]]*\)\].*/\1/; s/[",]/ /g' <<<"$line" | xargs -n1 2>/dev/null || true)
     same "$(sed -n 's/^not-tried //p' "$file" | xargs -n1)" "$found" "what $file does not try"
 done <"$scratch/suite"
-same 73 "$(wc -l <"$scratch/suite")" 'situations'
+same 87 "$(wc -l <"$scratch/suite")" 'situations'
 finish
