@@ -4,7 +4,7 @@
 /* The function query() marks the moment again when it says HELD, so that each question renews the belief.
  * It breaks "Pure: no side effect, no call of ZooKeeper" of recipe.h, and the margin of query in mutex.h.
  * Whoever asks often is told HELD for ever, though no server has confirmed the session since the create. */
-/* breaks: belief_is_right */
+/* breaks: belief_ends_in_time */
 #include "base/recipe.h"
 
 #ifndef FIXED

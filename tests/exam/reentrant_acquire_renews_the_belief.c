@@ -6,7 +6,7 @@
  * mutex.h says of LS_HELD: the session was confirmed, by a write or sync sent within the margin.
  * A holder that is cut off, and enters another level, believes beyond its margin. It works on while the servers are
  * about to give the lock away. */
-/* breaks: belief_is_right */
+/* breaks: belief_ends_in_time */
 #include "base/recipe.h"
 
 #ifndef FIXED

@@ -6,7 +6,7 @@
  * recipe.h says of LS_REPORT_SUSPENDED: the link is gone. It says of LS_UNKNOWN: the link is down.
  * The first outage of a process is handled, the second one is not. A holder that is cut off again believes, until the
  * margin is used up, that nothing has happened. */
-/* breaks: belief_is_right */
+/* breaks: every_loss_is_told */
 #include "base/recipe.h"
 
 /* 1: this outage has been told, until the link is back or the session is over */
