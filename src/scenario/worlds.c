@@ -23,6 +23,8 @@ static const struct {
     {"anyway", {"acquire| timeout=1s"}, {"release| anyway"}},
     {"stop", {"acquire"}, {"stop", "start"}},
     {"leave", {"acquire| nowait"}, {"stop", "start"}},
+    {"deeper", {"acquire", "acquire| timeout=1s"}, {"release", "release"}},
+    {"guarded", {"acquire", "write| guarded"}, {"release"}},
 };
 enum { TURN_DEADLINE = 1, TURN_TRY = 2, TURNS_PLAIN = 4, TURNS_ALL = sizeof TURNS / sizeof TURNS[0] };
 
@@ -196,7 +198,7 @@ static uint32_t cost_of_world(const struct world_class *class)
         [WORLD_KINDS_PAIR] = 32, [WORLD_KINDS_CRASH] = 52, [WORLD_KINDS_ALL] = 84};
     static const uint8_t OF_PLACE[WORLD_PLACES] = {[WORLD_PLACE_FRESH] = 16,
                                                    [WORLD_PLACE_LOCKS] = 12,
-                                                   [WORLD_PLACE_VERBS] = 12,
+                                                   [WORLD_PLACE_VERBS] = 3,
                                                    [WORLD_PLACE_FOLLOWER] = 40};
     uint32_t others = class->clients - 1u;
     uint32_t start = 48 + 32u * class->turns + 48 * others;
