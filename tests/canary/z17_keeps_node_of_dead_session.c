@@ -119,7 +119,12 @@ static void fail(struct claim *claim, int rc)
     ls_env_timer_stop(claim->recipe->env, &claim->deadline);
     tell(claim, LS_REPORT_FAILED, rc);
     claim->ended = true;
-    if (!claim->busy) {
+    if (claim->busy) {
+        return;
+    }
+    if (claim->phase == READING) {
+        go(claim, READING); /* whose node is it? */
+    } else {
         clean_up(claim);
     }
 }
@@ -373,10 +378,12 @@ static void on_read(int rc, const struct Stat *stat, const void *ctx)
 #endif
     if (ours) {
         queue_up(claim, stat);
-    } else if (claim->ended) {
+        return;
+    }
+    begin(claim); /* the number may be somebody else's by now */
+    if (claim->ended) {
         clean_up(claim);
     } else {
-        begin(claim);
         go(claim, CREATING);
     }
 }
