@@ -41,7 +41,7 @@ const char *cli_suite_folder(void)
 
 #define OWNERS_MAX 8
 
-/* How often each owner of a process has acquired each lock, less its releases. */
+/* The levels that each owner of a process has of each lock: its acquires less its releases. */
 struct depths {
     int of[WORLD_LOCKS_MAX][OWNERS_MAX];
 };
@@ -74,7 +74,8 @@ static bool reenters(const struct world_program *program)
     return deep;
 }
 
-/* The same for the commands of a directed scenario. An acquire with a deadline may have failed: it is not counted. */
+/* The same for the commands of a directed scenario. An acquire with a deadline is not counted, since it may have
+ * failed. */
 static bool commands_reenter(const struct scenario *scenario)
 {
     struct depths depths[WORLD_PROCESSES_MAX] = {0};

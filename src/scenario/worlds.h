@@ -30,7 +30,7 @@ enum world_place {
     WORLD_PLACE_FRESH,    /* the same, and nobody has made the directory yet */
     WORLD_PLACE_LOCKS,    /* two locks: turns of a client at one within, or after, turns at the other */
     WORLD_PLACE_OWNERS,   /* two owners in a client, likewise */
-    WORLD_PLACE_VERBS,    /* at least one turn of the kinds behind TURNS_PLAIN: writes, stops, other releases */
+    WORLD_PLACE_VERBS,    /* a write, a stop, an inner deadline or a release anyway in some turn */
     WORLD_PLACE_FOLLOWER, /* two servers, and kinds of fault that need them */
     WORLD_PLACES
 };
