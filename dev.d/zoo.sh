@@ -113,7 +113,7 @@ TEXT
     cat <<'TEXT'
 
 Properties that are not here, or catch nothing alone, each have a recipe of src/broken that they catch (`lockstep list recipes`):
-`no_stale_effect` judges tokens and writes, which these recipes do right; `contract_is_kept` is about memory, crashes and the like. What waits in vain
+`no_stale_effect` judges tokens and writes, and none of these recipes fails by them alone; `contract_is_kept` is about memory, crashes and the like. What waits in vain
 is seen twice, at rest (`no_lost_wakeup`) and in circles (`can_always_be_served`, `served_under_weak_fairness`, `bounded_work`): the
 latter two see what never comes to rest. A node that is left over (`no_orphan_node`) sooner or later stands before somebody.
 TEXT
