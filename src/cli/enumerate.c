@@ -75,18 +75,30 @@ struct batch {
     int failing; /* the first that fails, -1 = none */
 };
 
-static bool has_failed(const struct outcome *outcome)
+/* A directed world expects nothing of a recipe but the properties: a command that the recipe had no use for makes it differ. */
+static bool has_failed(const struct cli_job *job)
 {
-    return outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_DIFFERS ||
-           outcome->verdict == VERDICT_ERROR;
+    enum verdict verdict = job->outcome->verdict;
+    bool differs = verdict == VERDICT_DIFFERS && job->scenario.exploring;
+    return verdict == VERDICT_VIOLATED || verdict == VERDICT_ERROR || differs;
+}
+
+/* What a world takes from a budget: its states, or the steps of a directed run. */
+static uint64_t states_of(const struct outcome *outcome)
+{
+    return outcome->search.states > 0 ? outcome->search.states : outcome->steps;
+}
+
+static bool is_late(const struct cli_budget *budget)
+{
+    return budget->deadline_s > 0 && cli_now_s() >= budget->deadline_s;
 }
 
 static bool is_spent(const struct batch *batch, const struct outcome *outcome)
 {
     const struct cli_budget *budget = batch->budget;
-    bool late =
-        outcome->verdict == VERDICT_LIMIT && budget->deadline_s > 0 && cli_now_s() >= budget->deadline_s;
-    return late || cli_interrupted() || outcome->search.states > budget->states;
+    bool late = outcome->verdict == VERDICT_LIMIT && is_late(budget);
+    return late || cli_interrupted() || states_of(outcome) > budget->states;
 }
 
 /* Jobs are reported in the order of the list: the first gap ends it. */
@@ -102,15 +114,15 @@ static void on_world(void *ctx, const struct cli_job *job)
     }
     struct place at = batch->place[index];
     struct enumerate_sum *sum = &batch->worlds->sum[at.class];
-    sum->states += outcome->search.states;
+    sum->states += states_of(outcome);
     sum->limited += outcome->verdict == VERDICT_LIMIT;
     sum->done += outcome->verdict != VERDICT_LIMIT;
-    budget->states -= budget->states < UINT64_MAX ? outcome->search.states : 0;
+    budget->states -= budget->states < UINT64_MAX ? states_of(outcome) : 0;
     batch->next++;
     at = behind(at);
     batch->worlds->class = at.class;
     batch->worlds->world = at.world;
-    if (has_failed(outcome)) {
+    if (has_failed(job)) {
         batch->failing = index;
         budget->over = true;
     }
@@ -124,7 +136,8 @@ static void fill(struct batch *batch)
     int class = at.class;
     batch->count = batch->next = 0;
     batch->failing = -1;
-    while (!is_end(at) && batch->count < BATCH_MAX && (batch->count == 0 || at.class == class)) {
+    while (!is_end(at) && !is_late(batch->budget) && batch->count < BATCH_MAX &&
+           (batch->count == 0 || at.class == class)) {
         struct world_spec spec;
         worlds_spec(worlds_class(at.class), at.world, &spec);
         if (read_world(batch->options, &spec, &batch->job[batch->count])) {
@@ -482,8 +495,7 @@ int enumerate_run(const struct cli_options *options, struct enumeration *worlds,
             break;
         }
         result = run_batch(&batch, options, jobs, count);
-        budget.over = budget.over || (batch.next < batch.count && batch.failing < 0) ||
-                      (budget.deadline_s > 0 && cli_now_s() >= budget.deadline_s);
+        budget.over = budget.over || (batch.next < batch.count && batch.failing < 0) || is_late(&budget);
         empty(&batch);
     }
     if (result == 0 && options->checkpoint != NULL) {

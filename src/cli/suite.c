@@ -74,8 +74,7 @@ static bool reenters(const struct world_program *program)
     return deep;
 }
 
-/* The same for the commands of a directed scenario. An acquire with a deadline is not counted, since it may have
- * failed. */
+/* The same for the commands of a directed scenario. An acquire with a deadline adds no level, since it may fail. */
 static bool commands_reenter(const struct scenario *scenario)
 {
     struct depths depths[WORLD_PROCESSES_MAX] = {0};
@@ -83,9 +82,12 @@ static bool commands_reenter(const struct scenario *scenario)
     for (int i = 0; i < scenario->commands; i++) {
         const struct scenario_command *command = &scenario->command[i];
         const struct action *op = &command->action;
-        bool counts = command->step == STEP_ACTION && (op->kind != ACTION_ACQUIRE || op->c < 0);
-        if (counts && op->process < WORLD_PROCESSES_MAX) {
+        if (command->step == STEP_ACTION && op->process < WORLD_PROCESSES_MAX) {
+            struct depths before = depths[op->process];
             deep |= goes_deeper(&depths[op->process], op);
+            if (op->kind == ACTION_ACQUIRE && op->c >= 0) {
+                depths[op->process] = before;
+            }
         }
     }
     return deep;

@@ -4,6 +4,7 @@
 #include "scenario/worlds.h"
 
 #include "base/assert.h"
+#include "scenario/clock_worlds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,11 +173,18 @@ static int set_programs(const struct world_class *class, struct world_spec *spec
 int worlds_count(const struct world_class *class)
 {
     struct world_spec spec;
+    if (class->place == WORLD_PLACE_CLOCK) {
+        return clock_worlds_count((enum clock_cast) class->cast);
+    }
     return set_programs(class, &spec, -1) * count_kinds(class);
 }
 
 void worlds_spec(const struct world_class *class, int index, struct world_spec *spec)
 {
+    if (class->place == WORLD_PLACE_CLOCK) {
+        *spec = (struct world_spec){.place = class->place, .cast = class->cast, .number = (uint16_t)index};
+        return;
+    }
     int kinds = count_kinds(class);
     LS_ASSERT(index >= 0 && kinds > 0);
     int last = set_programs(class, spec, index / kinds);
@@ -191,9 +199,14 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
 static struct world_class classes[WORLDS_CLIENTS_MAX * WORLDS_TURNS_MAX * WORLD_KINDS * 3 * WORLD_PLACES];
 static int class_count;
 
+#define COST_OF_A_RUN 160 /* it takes as long as a search of 1,000 states */
+
 /* Sixteenths of a bit: of the states of one world, from measurements of the built-in mutex. */
 static uint32_t cost_of_world(const struct world_class *class)
 {
+    if (class->place == WORLD_PLACE_CLOCK) {
+        return COST_OF_A_RUN;
+    }
     static const uint8_t PER_FAULT[WORLD_KINDS] = {
         [WORLD_KINDS_PAIR] = 32, [WORLD_KINDS_CRASH] = 52, [WORLD_KINDS_ALL] = 84};
     static const uint8_t OF_PLACE[WORLD_PLACES] = {[WORLD_PLACE_FRESH] = 16,
@@ -239,7 +252,8 @@ static void add_class(struct world_class class)
     int worlds = worlds_count(&class);
     if (worlds > 0) {
         class.cost = cost_of_world(&class) + log2_sixteenths((uint64_t)worlds);
-        class.rank = class.cost + (class.place == WORLD_PLACE_USED ? 0 : RANK_OF_OTHER_PLACES);
+        bool first = class.place == WORLD_PLACE_USED || class.place == WORLD_PLACE_CLOCK;
+        class.rank = class.cost + (first ? 0 : RANK_OF_OTHER_PLACES);
         classes[class_count++] = class;
     }
 }
@@ -269,7 +283,11 @@ static int by_rank(const void *a, const void *b)
 
 static void make_classes(void)
 {
-    for (int place = 0; place < WORLD_PLACES; place++) {
+    for (int cast = 0; cast < CLOCK_CASTS; cast++) {
+        add_class((struct world_class){
+            .clients = 2, .turns = 2, .depth = 1, .place = WORLD_PLACE_CLOCK, .cast = (uint8_t)cast});
+    }
+    for (int place = 0; place < WORLD_PLACE_CLOCK; place++) {
         int clients_max = place == WORLD_PLACE_LOCKS ? 2 : WORLDS_CLIENTS_MAX;
         for (int clients = 1; clients <= clients_max; clients++) {
             for (int turns = clients; turns <= WORLDS_TURNS_MAX; turns++) {
@@ -330,6 +348,10 @@ const char *worlds_class_name(const struct world_class *class, char name[WORLDS_
 {
     static const char *const KINDS[WORLD_KINDS] = {"/pairs", "/crash", "/all"};
     struct text text = {name, WORLDS_NAME_MAX, 0};
+    if (class->place == WORLD_PLACE_CLOCK) {
+        put(&text, clock_cast_name((enum clock_cast) class->cast), "");
+        return name;
+    }
     put_shape(&text, class->clients, class->turns, class->place);
     put_number(&text, KINDS[class->kinds], -class->depth); /* the sign is the dash */
     return name;
@@ -344,6 +366,10 @@ const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX
         turns += spec->turns[i];
     }
     put(&text, "worlds/", "");
+    if (spec->place == WORLD_PLACE_CLOCK) {
+        clock_worlds_name((enum clock_cast)spec->cast, spec->number, name + text.used, text.size - text.used);
+        return name;
+    }
     put_shape(&text, spec->clients, turns, spec->place);
     bool all = spec->kinds == kinds_of_place(spec->place);
     if (all || spec->kinds == 0) {
@@ -412,7 +438,12 @@ const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX]
     struct text text = {out, WORLDS_TEXT_MAX, 0};
     char name[WORLDS_NAME_MAX];
     put(&text, "# ", worlds_name(spec, name));
-    put(&text, "\n\nworld servers=", spec->place == WORLD_PLACE_FOLLOWER ? "2" : "1");
+    put(&text, "\n\n", "");
+    if (spec->place == WORLD_PLACE_CLOCK) {
+        clock_worlds_text((enum clock_cast)spec->cast, spec->number, out + text.used, text.size - text.used);
+        return out;
+    }
+    put(&text, "world servers=", spec->place == WORLD_PLACE_FOLLOWER ? "2" : "1");
     put(&text, spec->place == WORLD_PLACE_FRESH ? "" : " used", "\nmutex /locks/x\n");
     if (spec->place == WORLD_PLACE_LOCKS) {
         put(&text, "mutex /locks/y\n", "");
@@ -548,6 +579,9 @@ static bool smaller_place(struct world_spec *s, int *index)
 bool worlds_smaller(const struct world_spec *spec, int index, struct world_spec *smaller)
 {
     *smaller = *spec;
+    if (spec->place == WORLD_PLACE_CLOCK) {
+        return false;
+    }
     bool found =
         smaller_clients(smaller, &index) || smaller_faults(smaller, &index) || smaller_place(smaller, &index);
     sort_clients(smaller);

@@ -14,7 +14,7 @@
 #define WORLDS_CLIENTS_MAX 3
 #define WORLDS_TURNS_MAX 4 /* a program has room for so many of the longest */
 #define WORLDS_NAME_MAX 192
-#define WORLDS_TEXT_MAX 2048
+#define WORLDS_TEXT_MAX 8192
 
 /* Kinds of fault that a world of a class has budgets for. */
 enum world_kinds {
@@ -32,6 +32,7 @@ enum world_place {
     WORLD_PLACE_OWNERS,   /* two owners in a client, likewise */
     WORLD_PLACE_VERBS,    /* a write, a stop, an inner deadline or a release anyway in some turn */
     WORLD_PLACE_FOLLOWER, /* two servers, and kinds of fault that need them */
+    WORLD_PLACE_CLOCK,    /* one lock and a clock: directed runs (clock_worlds.h), of which none is smaller */
     WORLD_PLACES
 };
 
@@ -41,6 +42,7 @@ struct world_class {
     uint8_t kinds;   /* enum world_kinds */
     uint8_t depth;   /* faults in one run at most */
     uint8_t place;   /* enum world_place */
+    uint8_t cast;    /* with a clock: enum clock_cast */
     uint32_t cost;   /* expected, 16 * log2 of the states of all worlds */
     uint32_t rank;   /* the cost, and more for other places than WORLD_PLACE_USED */
 };
@@ -49,10 +51,12 @@ struct world_class {
 struct world_spec {
     uint8_t place; /* enum world_place */
     uint8_t depth;
-    uint32_t kinds;                                     /* a bit for each enum world_fault */
-    bool within;                                        /* second turns lie within first ones */
-    uint8_t clients;                                    /* in the order of their turns */
-    uint8_t turns[WORLDS_CLIENTS_MAX];                  /* of each client */
+    uint8_t cast;                      /* with a clock: enum clock_cast */
+    uint16_t number;                   /* with a clock: the index in the cast; the fields below are 0 */
+    uint32_t kinds;                    /* a bit for each enum world_fault */
+    bool within;                       /* second turns lie within first ones */
+    uint8_t clients;                   /* in the order of their turns */
+    uint8_t turns[WORLDS_CLIENTS_MAX]; /* of each client */
     uint8_t turn[WORLDS_CLIENTS_MAX][WORLDS_TURNS_MAX]; /* their kinds, from 0 */
 };
 
@@ -74,11 +78,11 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
 /* `worlds/one-client-one-turn/loss+expire-5/acquire`: the same for the same world in every version of this file. */
 const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX]);
 
-/* The scenario. */
+/* The scenario: an exploring one, with a clock a directed one. */
 const char *worlds_text(const struct world_spec *spec, char text[WORLDS_TEXT_MAX]);
 
 /* Gives the index-th world that is one step smaller: without a client, a turn or a kind of fault, with one fault less, or with
- * a plainer turn or place. Returns false behind the last. */
+ * a plainer turn or place. Returns false behind the last, and always with a clock. */
 bool worlds_smaller(const struct world_spec *spec, int index, struct world_spec *smaller);
 
 #endif

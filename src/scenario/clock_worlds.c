@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "scenario/clock_worlds.h"
+
+#include "base/assert.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PIECE_MS 500 /* recipes are asked for their belief at least so often */
+#define HOP_MS 10
+#define HOPS 10       /* an acquire takes four calls of two messages each at most, when nothing goes wrong */
+#define QUIET_MS 1000 /* of a holder before it does something: less than half of the session timeout */
+#define LATE_MS                                                                                              \
+    4500 /* a session that nobody hears of has ended by then, and the longest deadline has passed */
+#define TURNS 8
+
+/* ---- what can be chosen ---- */
+
+enum { OUTAGE_PAUSE, OUTAGE_PARTITION, OUTAGE_CUT, OUTAGE_EXPIRE, OUTAGE_SERVER, OUTAGES };
+
+static const struct {
+    const char *name, *begin, *end; /* without an end it is a matter of one moment */
+} OUTAGE[OUTAGES] = {
+    [OUTAGE_PAUSE] = {"pause", "pause a", "resume a"},
+    [OUTAGE_PARTITION] = {"partition", "partition a", "heal a"},
+    [OUTAGE_CUT] = {"cut", "cut a", NULL},
+    [OUTAGE_EXPIRE] = {"expire", "expire a", NULL},
+    [OUTAGE_SERVER] = {"server", "restart-server s1", NULL},
+};
+
+/* Of a session timeout of 4 s: a moment, less than half, less than two thirds, just before and just behind the end, more than
+ * twice. */
+static const int LENGTH_MS[] = {200, 1500, 2500, 3900, 4300, 9000};
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
+
+static const char *const ASKED[] = {"acquire", "acquire timeout=1s", "acquire timeout=6s", "try"};
+static const char *const DONE[] = {"acquire", "acquire timeout=1s", "write guarded", "release"};
+
+struct clock_world {
+    int outage;
+    const char *verb; /* of `a`; NULL: the cast has no choice */
+    int way;          /* the cast has several, from 0 */
+    int at_ms;        /* when the outage begins, after the verb */
+    int length_ms[2]; /* of the outages; 0: of one moment */
+};
+
+struct text;
+static void put_first(struct text *text, const struct clock_world *world);
+static void put_behind(struct text *text, const struct clock_world *world);
+static void put_holder(struct text *text, const struct clock_world *world);
+static void put_during(struct text *text, const struct clock_world *world);
+static void put_again(struct text *text, const struct clock_world *world);
+static void put_life(struct text *text, const struct clock_world *world);
+
+#define ALL_OUTAGES ((1u << OUTAGES) - 1)
+#define LONG_OUTAGES (1u << OUTAGE_PAUSE | 1u << OUTAGE_PARTITION)
+
+static const struct {
+    const char *name, *processes;
+    const char *const *verbs; /* NULL: no choice */
+    int verb_count;
+    uint32_t kinds; /* of outage, a bit each */
+    int outages;    /* whose lengths are chosen */
+    int moments;    /* at which the outage begins */
+    int ways;
+    const char *way[3]; /* behind the name */
+    void (*put)(struct text *text, const struct clock_world *world);
+} CAST[CLOCK_CASTS] = {
+    [CLOCK_FIRST] = {"clock-first",
+                     "a b",
+                     ASKED,
+                     COUNT(ASKED),
+                     ALL_OUTAGES,
+                     1,
+                     HOPS,
+                     2,
+                     {"", "/released-late"},
+                     put_first},
+    [CLOCK_BEHIND] = {"clock-behind",
+                      "a b c",
+                      ASKED,
+                      COUNT(ASKED),
+                      ALL_OUTAGES,
+                      1,
+                      HOPS,
+                      3,
+                      {"", "/released-after", "/released-late"},
+                      put_behind},
+    [CLOCK_HOLDER] = {"clock-holder",
+                      "a b",
+                      DONE,
+                      COUNT(DONE),
+                      ALL_OUTAGES,
+                      1,
+                      HOPS,
+                      2,
+                      {"", "/released-late"},
+                      put_holder},
+    [CLOCK_DURING] = {"clock-during",
+                      "a b",
+                      DONE,
+                      COUNT(DONE),
+                      1u << OUTAGE_PARTITION,
+                      1,
+                      1,
+                      2,
+                      {"", "/released-late"},
+                      put_during},
+    [CLOCK_AGAIN] = {"clock-again",
+                     "a b",
+                     NULL,
+                     1,
+                     LONG_OUTAGES | 1u << OUTAGE_CUT,
+                     2,
+                     1,
+                     2,
+                     {"", "/acquired-between"},
+                     put_again},
+    [CLOCK_LIFE] = {"clock-life", "a b", NULL, 1, ALL_OUTAGES, 1, HOPS, 2, {"", "/with-a-rival"}, put_life},
+};
+
+/* ---- numbers ---- */
+
+/* Takes one digit of a number. */
+static int digit(int *number, int base)
+{
+    int result = *number % base;
+    *number /= base;
+    return result;
+}
+
+/* The choices of lengths, of all outages of a cast. */
+static int lengths_of(enum clock_cast cast, int outage)
+{
+    int lengths = 1;
+    for (int i = 0; OUTAGE[outage].end != NULL && i < CAST[cast].outages; i++) {
+        lengths *= COUNT(LENGTH_MS);
+    }
+    return lengths;
+}
+
+static int count_of(enum clock_cast cast, int outage)
+{
+    int choices = CAST[cast].verb_count * CAST[cast].moments * CAST[cast].ways;
+    return (CAST[cast].kinds >> outage & 1u) != 0 ? lengths_of(cast, outage) * choices : 0;
+}
+
+int clock_worlds_count(enum clock_cast cast)
+{
+    int count = 0;
+    for (int outage = 0; outage < OUTAGES; outage++) {
+        count += count_of(cast, outage);
+    }
+    return count;
+}
+
+static struct clock_world world_of(enum clock_cast cast, int index)
+{
+    struct clock_world world = {.outage = 0};
+    while (index >= count_of(cast, world.outage)) {
+        index -= count_of(cast, world.outage++);
+        LS_ASSERT(world.outage < OUTAGES);
+    }
+    for (int i = 0; OUTAGE[world.outage].end != NULL && i < CAST[cast].outages; i++) {
+        world.length_ms[i] = LENGTH_MS[digit(&index, COUNT(LENGTH_MS))];
+    }
+    int verb = digit(&index, CAST[cast].verb_count);
+    world.verb = CAST[cast].verbs != NULL ? CAST[cast].verbs[verb] : NULL;
+    world.at_ms = digit(&index, CAST[cast].moments) * HOP_MS;
+    world.way = index;
+    return world;
+}
+
+/* ---- texts ---- */
+
+struct text {
+    char *at;
+    size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int size = vsnprintf(text->at + text->used, text->size - text->used, format, list);
+    va_end(list);
+    LS_ASSERT(size >= 0 && text->used + (size_t)size < text->size);
+    text->used += (size_t)size;
+}
+
+static void put_time(struct text *text, int ms)
+{
+    for (; ms > PIECE_MS; ms -= PIECE_MS) {
+        put(text, "advance %dms\n", PIECE_MS);
+    }
+    if (ms > 0) {
+        put(text, "advance %dms\n", ms);
+    }
+}
+
+/* One outage. In its middle stands a line. */
+static void put_outage(struct text *text, const struct clock_world *world, int which, const char *client,
+                       const char *verb)
+{
+    int half_ms = world->length_ms[which] / 2;
+    put(text, "%s\n", OUTAGE[world->outage].begin);
+    put_time(text, half_ms);
+    if (verb != NULL) {
+        put(text, "%s %s\n", client, verb);
+    }
+    put_time(text, world->length_ms[which] - half_ms);
+    if (OUTAGE[world->outage].end != NULL) {
+        put(text, "%s\n", OUTAGE[world->outage].end);
+    }
+    put(text, "settle\n");
+}
+
+static void put_client(struct text *text, const char *client, const char *verb)
+{
+    put(text, "%s %s\nsettle\n", client, verb);
+}
+
+static void put_late(struct text *text, bool late)
+{
+    if (late) {
+        put_time(text, LATE_MS);
+        put(text, "settle\n");
+    }
+}
+
+/* Whoever holds gives back: a release by somebody who does not hold is refused and changes nothing. */
+static void put_first(struct text *text, const struct clock_world *world)
+{
+    put(text, "a %s\n", world->verb);
+    put_time(text, world->at_ms);
+    put(text, "b acquire\n");
+    put_outage(text, world, 0, NULL, NULL);
+    put_late(text, world->way > 0);
+    put_client(text, "a", "release");
+    put_client(text, "b", "release");
+    put_client(text, "a", "release");
+}
+
+static void put_behind(struct text *text, const struct clock_world *world)
+{
+    put_client(text, "b", "acquire");
+    put(text, "a %s\n", world->verb);
+    put_time(text, world->at_ms);
+    put(text, "c acquire\n");
+    put_outage(text, world, 0, "b", world->way == 0 ? "release" : NULL);
+    if (world->way > 0) {
+        put_late(text, world->way > 1);
+        put_client(text, "b", "release");
+    }
+    put_client(text, "a", "release");
+    put_client(text, "c", "release");
+    put_client(text, "a", "release");
+}
+
+static void put_held(struct text *text)
+{
+    put_client(text, "a", "acquire");
+    put_client(text, "b", "acquire");
+    put_time(text, QUIET_MS);
+}
+
+static void put_given_back(struct text *text)
+{
+    put_client(text, "a", "release");
+    put_client(text, "a", "release");
+    put_client(text, "b", "release");
+    put_client(text, "a", "release");
+}
+
+static void put_holder(struct text *text, const struct clock_world *world)
+{
+    put_held(text);
+    put(text, "a %s\n", world->verb);
+    put_time(text, world->at_ms);
+    put_outage(text, world, 0, NULL, NULL);
+    put_late(text, world->way > 0);
+    put_given_back(text);
+}
+
+static void put_during(struct text *text, const struct clock_world *world)
+{
+    put_held(text);
+    put_outage(text, world, 0, "a", world->verb);
+    put_late(text, world->way > 0);
+    put_given_back(text);
+}
+
+static void put_again(struct text *text, const struct clock_world *world)
+{
+    put_held(text);
+    put_outage(text, world, 0, NULL, NULL);
+    if (world->way > 0) {
+        put_client(text, "a", "acquire");
+    }
+    put_outage(text, world, 1, NULL, NULL);
+    put_given_back(text);
+}
+
+static void put_life(struct text *text, const struct clock_world *world)
+{
+    for (int i = 0; i < TURNS; i++) {
+        put(text, "a acquire\n");
+        put(text, world->way > 0 ? "b acquire\n" : "");
+        put_time(text, world->at_ms);
+        put_outage(text, world, 0, NULL, NULL);
+        put_late(text,
+                 true); /* who waits for the end of a session of his own is granted before the next turn */
+        put_client(text, "a", "release");
+        if (world->way > 0) {
+            put_client(text, "b", "release");
+            put_client(text, "a", "release");
+        }
+    }
+}
+
+/* ---- names ---- */
+
+const char *clock_cast_name(enum clock_cast cast)
+{
+    return CAST[cast].name;
+}
+
+void clock_worlds_name(enum clock_cast cast, int index, char *name, size_t size)
+{
+    struct clock_world world = world_of(cast, index);
+    struct text text = {name, size, 0};
+    put(&text, "%s/%s-at-%dms", clock_cast_name(cast), OUTAGE[world.outage].name, world.at_ms);
+    for (int i = 0; i < 2 && world.length_ms[i] > 0; i++) {
+        put(&text, "%s%dms", i == 0 ? "-for-" : "-and-", world.length_ms[i]);
+    }
+    put(&text, world.verb != NULL ? "/" : "");
+    for (const char *at = world.verb; at != NULL && *at != 0; at++) {
+        put(&text, "%c", *at == ' ' ? '-' : *at);
+    }
+    put(&text, "%s", CAST[cast].way[world.way]);
+}
+
+void clock_worlds_text(enum clock_cast cast, int index, char *out, size_t size)
+{
+    struct clock_world world = world_of(cast, index);
+    struct text text = {out, size, 0};
+    put(&text, "world servers=1 used timed\nmutex /locks/x\nprocess %s\nshow nothing\n\nsettle\n",
+        CAST[cast].processes);
+    CAST[cast].put(&text, &world);
+    put(&text, "rest\n----\n");
+}
