@@ -36,6 +36,13 @@ struct arena;
 #define FAKEZK_DEFECT_MISSED_WATCH 0x10u   /* DELETED is not sent */
 #define FAKEZK_DEFECT_CURSOR 0x20u /* after a failed attempt half of an even server list is tried (F91) */
 
+/* Settings of the servers; a bit set switches the setting on. */
+#define FAKEZK_SETTING_THROTTLED 0x01u /* each third request that a server reads gets -127, undone (F102) */
+#define FAKEZK_SETTING_LOCAL_SESSIONS 0x02u /* no session can have an ephemeral node (F103) */
+#define FAKEZK_SETTING_REQUIRES_SASL 0x04u  /* each request gets -124, and the link is closed (F104) */
+#define FAKEZK_SETTING_READ_ONLY 0x08u /* frozen followers serve clients that asked for ZOO_READONLY (F105) */
+#define FAKEZK_SETTING_TLS 0x10u       /* a refused attempt fails in its handshake, with -15 (F106) */
+
 struct String_vector; /* of zookeeper.h */
 
 struct fakezk_options {
@@ -45,8 +52,9 @@ struct fakezk_options {
     int latency_min_ms; /* one way */
     int latency_max_ms;
     int tick_ms;
-    uint64_t seed; /* run constants: list order, session ids, receiver order; bit 4: the state lags (F1) */
-    unsigned defects;
+    uint64_t seed;    /* run constants: list order, session ids, receiver order; bit 4: the state lags (F1) */
+    unsigned defects; /* FAKEZK_DEFECT_… bits */
+    unsigned settings;      /* FAKEZK_SETTING_… bits */
     bool no_containers;     /* container creation answers -6 */
     bool callbacks_in_init; /* F19: the first callbacks run inside zookeeper_init */
     bool fine;              /* smaller steps, see enum fakezk_step_kind; only without `timed` */
@@ -133,6 +141,15 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
 /* Takes the names that make no difference out of the list that the handle is told next. False if it is no list, or there are
  * none. */
 bool fakezk_drop_unread(int client, int slot);
+
+/* Returns a bit for each result code, event type and session state that clients were given since the last call.
+ *
+ * - Codes are those of calls, completions and results of a multi.
+ * - States are those of session events and zoo_state().
+ *
+ * fakezk_told_name() returns the name of a bit in <zookeeper/zookeeper.h>, or NULL behind the last. */
+uint64_t fakezk_take_told(void);
+const char *fakezk_told_name(int index);
 
 /* Says which client the following calls of zookeeper.h belong to; leave with fakezk_leave(). A call outside, or with
  * another client's handle, is trouble. */

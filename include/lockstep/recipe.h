@@ -93,6 +93,7 @@ struct ls_recipe_config {
     const char *contents;          /* data of contender nodes; NULL = none */
     int contents_size;             /* bytes in contents */
     bool keep_fresh;               /* order to renew the belief of a holder by syncs, if the recipe can */
+    bool read_only;                /* order to accept read-only servers (ZOO_READONLY), if the recipe can */
 };
 
 /* The functions by which canon() shows numbers that only grow. `where` points into the state, or into

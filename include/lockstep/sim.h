@@ -219,6 +219,7 @@ struct world_options {
     uint64_t seed; /* run constants: order of child lists, session ids, closeSession events, jitter */
     int32_t sequence_preset; /* the lock directories' next suffix; implies used_directory when not 0 */
     unsigned defects;        /* WORLD_DEFECT_… */
+    unsigned settings;       /* FAKEZK_SETTING_… */
     bool callbacks_in_init;  /* F19 */
     bool fine;               /* smaller steps, untimed only: see enum fakezk_step_kind */
     uint32_t without;        /* choice points that the world lacks: WORLD_CHOICE_POINT bits */

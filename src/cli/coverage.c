@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include <cjson/cJSON.h>
+#include <lockstep/fakezk.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,19 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
     fprintf(out, "%d of %d marks were reached\n", reached, count);
 }
 
+/* Prints the names that the client library has given to processes, or those that it has not. */
+static void print_told(FILE *out, const struct coverage *coverage, bool told)
+{
+    const char *name;
+    fputs(told ? "told:" : "never told:", out);
+    for (int i = 0; (name = fakezk_told_name(i)) != NULL; i++) {
+        if ((coverage->told >> i & 1) == told) {
+            fprintf(out, " %s", name);
+        }
+    }
+    fputc('\n', out);
+}
+
 void cli_print_coverage(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count)
 {
     struct coverage *all = calloc(1, sizeof *all);
@@ -78,6 +92,8 @@ void cli_print_coverage(FILE *out, const struct cli_options *options, const stru
     coverage_sort(all);
     fprintf(out, "coverage of %s\n", options->found_recipe->name);
     print_table(out, options->found_recipe, all);
+    print_told(out, all, true);
+    print_told(out, all, false);
     print_marks(out, options->found_recipe, all);
     if (all->full) {
         fputs("limit: not all that was covered could be noted\n", out);
@@ -126,6 +142,19 @@ static bool add_marks(cJSON *object, const struct ls_recipe *recipe, const struc
     return added;
 }
 
+static bool add_told(cJSON *object, const struct coverage *coverage)
+{
+    cJSON *told = cJSON_AddArrayToObject(object, "told");
+    bool added = told != NULL;
+    const char *name;
+    for (int i = 0; added && (name = fakezk_told_name(i)) != NULL; i++) {
+        if (coverage->told >> i & 1) {
+            added = cJSON_AddItemToArray(told, cJSON_CreateString(name));
+        }
+    }
+    return added;
+}
+
 static bool add_rows(cJSON *object, const struct coverage *coverage)
 {
     cJSON *rows = cJSON_AddArrayToObject(object, "growth");
@@ -148,6 +177,6 @@ bool cli_add_coverage(cJSON *object, const struct ls_recipe *recipe, struct cove
     cJSON *covered = cJSON_AddObjectToObject(object, "coverage");
     coverage_sort(coverage);
     return covered && add_states(covered, recipe) && add_events(covered, recipe, coverage) &&
-           add_marks(covered, recipe, coverage) && add_rows(covered, coverage) &&
-           cJSON_AddBoolToObject(covered, "limit", coverage->full);
+           add_marks(covered, recipe, coverage) && add_told(covered, coverage) &&
+           add_rows(covered, coverage) && cJSON_AddBoolToObject(covered, "limit", coverage->full);
 }

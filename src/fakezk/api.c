@@ -205,7 +205,7 @@ int zoo_set_servers(zhandle_t *zh, const char *hosts)
 int zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert, int certLen,
                  void_completion_t completion, const void *data)
 {
-    return auth_add(zh, scheme, cert, certLen, completion, data);
+    return tell_code(auth_add(zh, scheme, cert, certLen, completion, data));
 }
 
 int zoo_acreate_ttl(zhandle_t *zh, const char *path, const char *value, int valuelen,

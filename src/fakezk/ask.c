@@ -219,8 +219,8 @@ static bool handle_busy(int client, int slot)
     if (c->partitioned) {
         return false;
     }
-    if (seen.request != NULL && zh->link && !zh->severed && !server_at(zh->server)->frozen &&
-        is_known(&seen)) {
+    if (seen.request != NULL && zh->link && !zh->severed &&
+        (!server_at(zh->server)->frozen || is_read_only(zh)) && is_known(&seen)) {
         return seen.session == NULL || seen.session->rec.tag == SESSION_LIVE;
     }
     if (is_hung_up(&seen)) {
@@ -230,7 +230,7 @@ static bool handle_busy(int client, int slot)
         return false;
     }
     for (int s = 0; s < fakezk.options.servers; s++) {
-        if (!server_at(s)->frozen && server_at(s)->zxid >= zh->last_zxid) {
+        if ((!server_at(s)->frozen || takes_read_only(zh)) && server_at(s)->zxid >= zh->last_zxid) {
             return true;
         }
     }

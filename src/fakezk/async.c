@@ -123,7 +123,7 @@ static bool belies(const char *call, const struct ask *ask)
     return false;
 }
 
-static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
+static int check_and_queue(zhandle_t *handle, const char *call, const struct ask *ask)
 {
     struct _zhandle *zh = handle_check(handle, call);
     struct whole_path path;
@@ -144,6 +144,11 @@ static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
     return queue(zh, ask, &path);
 }
 
+static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
+{
+    return tell_code(check_and_queue(handle, call, ask));
+}
+
 /* ---- writes ---- */
 
 /* What no server knows stays unknown. */
@@ -156,7 +161,7 @@ static int create(zhandle_t *zh, const char *call, int op, const char *path, con
                   const struct ACL_vector *acl, int mode, code_fn completion, const void *data)
 {
     if (mode == ZOO_PERSISTENT_WITH_TTL || mode == ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL) {
-        return ZBADARGUMENTS; /* these modes need a ttl of 1 or more (F54) */
+        return tell_code(ZBADARGUMENTS); /* these modes need a ttl of 1 or more (F54) */
     }
     struct ask ask = {.op = op,
                       .path = path,
@@ -336,17 +341,17 @@ static int unwatch(zhandle_t *handle, const char *call, const char *path, int ty
     struct _zhandle *zh = handle_check(handle, call);
     struct whole_path whole;
     if (zh == NULL) {
-        return ZBADARGUMENTS;
+        return tell_code(ZBADARGUMENTS);
     }
     path_make_whole(zh, path, false, &whole);
     if (!whole.valid) {
-        return ZBADARGUMENTS;
+        return tell_code(ZBADARGUMENTS);
     }
     if (!local && zh->state < 0) {
-        return ZINVALIDSTATE;
+        return tell_code(ZINVALIDSTATE);
     }
     if (!has_watch(zh, whole.text, type, watcher, context)) {
-        return ZNOWATCHER;
+        return tell_code(ZNOWATCHER);
     }
     if (local) {
         fakezk_note_trouble("%s: local removal crashes the real client (F76)", call);
@@ -467,8 +472,8 @@ static int abort_process(const struct _zhandle *zh)
     return ZMARSHALLINGERROR;
 }
 
-int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_t *results,
-               void_completion_t completion, const void *data)
+static int multi(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                 void_completion_t completion, const void *data)
 {
     static _Alignas(8) unsigned char space[MULTI_BYTES];
     struct _zhandle *zh = handle_check(handle, "zoo_amulti");
@@ -518,6 +523,12 @@ int zoo_amulti(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_result_
     }
     struct whole_path path = {.size = sizeof "/multi-" - 1, .valid = true, .text = "/multi-"};
     return queue(zh, &ask, &path);
+}
+
+int zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+               void_completion_t completion, const void *data)
+{
+    return tell_code(multi(zh, count, ops, results, completion, data));
 }
 
 void zoo_create_op_init(zoo_op_t *op, const char *path, const char *value, int valuelen,

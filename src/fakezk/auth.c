@@ -29,18 +29,25 @@ static uint16_t identity_of(const char *cert, int size)
 }
 
 /* The answer comes in its turn among the callbacks, without a way of its own. */
-static void answer(const struct _zhandle *zh, void_completion_t completion, const void *data)
+static void answer(const struct _zhandle *zh, void_completion_t completion, const void *data, int rc)
 {
     _Alignas(8) unsigned char space[sizeof(struct zk_message) + 8] = {0};
     struct zk_message *message = (struct zk_message *)space;
     message->rec.tag = MESSAGE_REPLY;
     message->rec.size = sizeof space;
     message->op = OP_AUTH;
+    message->rc = rc;
     message->table = WATCH_NONE;
     message->completion = code_pack_fn((code_fn)completion);
     message->data = data;
     message->data_size = -1;
     deliver_queue(zh->client, zh->slot, message);
+}
+
+/* The schemes that a server knows without being told of more. */
+static bool is_scheme_of_servers(const char *scheme)
+{
+    return strcmp(scheme, "digest") == 0 || strcmp(scheme, "ip") == 0;
 }
 
 int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, void_completion_t completion,
@@ -54,6 +61,13 @@ int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, 
         return ZINVALIDSTATE; /* also between two connections (F16) */
     }
     uint16_t who = identity_of(cert, cert != NULL ? size : 0);
+    if (!is_scheme_of_servers(scheme) && zh->state == ZOO_CONNECTED_STATE && !fakezk.options.fine) {
+        if (completion != NULL) {
+            answer(zh, completion, data, ZAUTHFAILED);
+        }
+        link_reject(zh->client, zh->slot);
+        return ZOK;
+    }
     if (strcmp(scheme, "digest") != 0) {
         fakezk_note_trouble("unsupported: zoo_add_auth with scheme %s", scheme);
     } else if (zh->who != 0 && zh->who != who) {
@@ -63,7 +77,7 @@ int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, 
     } else {
         client_mark(zh->client)->handle[zh->slot].who = who;
         if (completion != NULL) {
-            answer(zh, completion, data);
+            answer(zh, completion, data, ZOK);
         }
         return ZOK;
     }

@@ -215,6 +215,7 @@ static void fill_results(const struct _zhandle *zh, const struct zk_message *m)
         }
         const struct zk_result *result = (const struct zk_result *)at;
         fill_result(zh, result, &results[i]);
+        tell_code(result->err);
         at += (sizeof *result + result->path_size + 1u + 7u) & ~(size_t)7;
     }
 }
@@ -248,7 +249,7 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
         return;
     }
     code_fn fn = code_unpack_fn(m->completion);
-    bool ok = m->rc == ZOK;
+    bool ok = tell_code(m->rc) == ZOK;
     struct lent *from = &lent[area].area;
     struct Stat *stat = &from->values[level].stat;
     struct String_vector *strings = &from->values[level].strings;
@@ -300,6 +301,8 @@ static void call_watchers(struct _zhandle *zh, int type, int state, const char *
     for (int i = 0; i < count; i++) {
         watcher_fn fn = (watcher_fn)code_unpack_fn(targets[i].watcher);
         if (fn != NULL) {
+            tell_event(type);
+            tell_state(state);
             before_callback();
             fn(zh, type, state, path, targets[i].context);
         }

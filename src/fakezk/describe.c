@@ -25,6 +25,9 @@ static const char *state_name(int state)
     if (state == ZOO_CONNECTING_STATE) {
         return "connecting";
     }
+    if (state == ZOO_READONLY_STATE) {
+        return "read-only";
+    }
     return state == ZOO_EXPIRED_SESSION_STATE ? "expired" : "auth-failed";
 }
 

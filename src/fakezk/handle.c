@@ -66,10 +66,10 @@ static int free_slot(int client)
 }
 
 static void open_slot(int client, int slot, const char *host, watcher_fn fn, int timeout_ms,
-                      const clientid_t *id, const void *context)
+                      const clientid_t *id, const void *context, int flags)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
-    zh->open = 1;
+    zh->open = (flags & ZOO_READONLY) != 0 ? OPEN_READ_ONLY : OPEN_WRITABLE;
     zh->client = (uint8_t)client;
     zh->slot = (uint8_t)slot;
     zh->state = ZOO_NOTCONNECTED_STATE;
@@ -96,7 +96,6 @@ static void open_slot(int client, int slot, const char *host, watcher_fn fn, int
 zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, const clientid_t *clientid,
                           void *context, int flags)
 {
-    (void)flags;
     int client = fakezk.entered;
     if (client < 0) {
         fakezk_note_trouble("zookeeper_init: called while no process runs");
@@ -111,7 +110,7 @@ zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, con
         fakezk_note_trouble("limit: more than %d handles in one process", FAKEZK_HANDLES_MAX);
         return NULL;
     }
-    open_slot(client, slot, host, fn, recv_timeout, clientid, context);
+    open_slot(client, slot, host, fn, recv_timeout, clientid, context, flags);
     if (fakezk.options.callbacks_in_init) {
         handle_at(client, slot)->connect_ms = 0;
         struct zk_seen seen = see(client, slot);
@@ -169,7 +168,7 @@ int zookeeper_close(zhandle_t *handle)
 {
     struct _zhandle *zh = handle_check(handle, "zookeeper_close");
     if (zh == NULL || zh->closing) {
-        return ZBADARGUMENTS;
+        return tell_code(ZBADARGUMENTS);
     }
     int client = zh->client;
     int slot = zh->slot;
@@ -190,7 +189,10 @@ int zoo_state(zhandle_t *handle)
     if (zh == NULL) {
         return 0;
     }
-    return zh->lags ? ZOO_CONNECTED_STATE : zh->state;
+    if (zh->half > HALF_REARM) {
+        return tell_state(ZOO_ASSOCIATING_STATE);
+    }
+    return tell_state(zh->lags ? ZOO_CONNECTED_STATE : zh->state);
 }
 
 const clientid_t *zoo_client_id(zhandle_t *handle)
@@ -235,5 +237,5 @@ watcher_fn zoo_set_watcher(zhandle_t *handle, watcher_fn new_fn)
 int is_unrecoverable(zhandle_t *handle)
 {
     struct _zhandle *zh = handle_check(handle, "is_unrecoverable");
-    return zh != NULL && zh->state < 0 ? ZINVALIDSTATE : ZOK;
+    return tell_code(zh != NULL && zh->state < 0 ? ZINVALIDSTATE : ZOK);
 }

@@ -28,10 +28,10 @@ enum { LIST_NODE, LIST_SERVER_WATCH, LIST_BACKLOG };
 
 struct zk_server {
     struct arena_block head;
-    int32_t zxid;    /* last applied */
-    uint8_t frozen;  /* hears nothing from the leader */
-    uint8_t lagging; /* catches up only when told */
-    uint16_t reserved;
+    int32_t zxid;      /* last applied */
+    uint8_t frozen;    /* hears nothing from the leader */
+    uint8_t lagging;   /* catches up only when told */
+    uint16_t throttle; /* requests read since the last that was throttled; see F102 */
     struct pack_table table;
 };
 
@@ -117,8 +117,10 @@ enum half {
     HALF_REFUSED, /*   ... that its session is over */
 };
 
+enum { OPEN_NOT, OPEN_WRITABLE, OPEN_READ_ONLY /* takes a read-only server too */ };
+
 struct _zhandle {
-    uint8_t open;
+    uint8_t open; /* OPEN_… */
     uint8_t client, slot;
     uint8_t link; /* connected to `server` */
     uint8_t server;
@@ -276,6 +278,7 @@ struct fakezk {
     void *observer_ctx;
     int entered;        /* -1 = nobody */
     uint64_t calls;     /* of recipes, with a handle; not part of the world */
+    uint64_t told;      /* see told.c; not part of the world */
     struct zk_log *log; /* where the blocks lie; they do not move */
     struct zk_server *server[FAKEZK_SERVERS_MAX];
     struct zk_client *client[FAKEZK_CLIENTS_MAX];
@@ -367,6 +370,12 @@ static inline struct zk_message *head_message(int client, int slot)
     return (struct zk_message *)pack_first(&pack, LIST_MESSAGE + slot);
 }
 
+/* A setting of the servers (FAKEZK_SETTING_…) is on. */
+static inline bool is_set(unsigned setting)
+{
+    return (fakezk.options.settings & setting) != 0;
+}
+
 /* What a client has seen last is only asked for when it looks for a server that is not behind that, and when it asks which of
  * its watches have missed a change. Otherwise it is never noted. */
 static inline bool fakezk_seen_matters(void)
@@ -378,6 +387,13 @@ static inline int64_t api_zxid(int32_t zxid)
 {
     return zxid == 0 ? 0 : FAKEZK_EPOCH + zxid;
 }
+
+/* ---- told.c: what clients were given ---- */
+
+/* Notes a result code, an event type, a session state; the first and the last return it. */
+int tell_code(int rc);
+void tell_event(int type);
+int tell_state(int state);
 
 /* ---- tree.c: one server's nodes ---- */
 
@@ -508,6 +524,10 @@ void session_settle_pings(int client);
 
 void link_connect(int client, int slot, int server);
 void link_handshake(int client, int slot);
+/* The server closes its end of the link. */
+void link_sever(int client, int slot);
+/* The server refuses the credentials: the end of the handle, not of its session (F25). */
+void link_reject(int client, int slot);
 void link_rearm(int client, int slot);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);

@@ -228,7 +228,8 @@ static bool state_lags(void)
  * F43). Who was not connected yet sees no event. */
 static void lose_link(int client, int slot, int rc)
 {
-    bool connected = handle_at(client, slot)->state == ZOO_CONNECTED_STATE;
+    int state = handle_at(client, slot)->state;
+    bool connected = state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE;
     unlink_handle(client, slot);
     if (connected) {
         handle_at(client, slot)->lags = state_lags();
@@ -242,6 +243,15 @@ void link_drop(int client, int slot, int rc, bool keep_all)
     receive_all(client, slot, keep_all ? INT32_MAX : 0);
     take_lost(client, slot);
     lose_link(client, slot, rc);
+}
+
+void link_reject(int client, int slot)
+{
+    take_lost(client, slot);
+    unlink_handle(client, slot);
+    handle_at(client, slot)->state = ZOO_AUTH_FAILED_STATE;
+    deliver_session_event(client, slot, ZOO_AUTH_FAILED_STATE);
+    fail_lost(client, slot, ZAUTHFAILED);
 }
 
 /* ---- cut ---- */
@@ -308,7 +318,7 @@ static bool read_ahead(int client, int slot, bool late)
     }
     bool leader = op_needs_leader(head->rec.tag);
     if (zh->severed || session == NULL || session->rec.tag != SESSION_LIVE ||
-        (leader && server_at(zh->server)->frozen)) {
+        is_set(FAKEZK_SETTING_REQUIRES_SASL) || (leader && server_at(zh->server)->frozen)) {
         return false;
     }
     server_apply(client, slot, false);
@@ -429,7 +439,7 @@ bool fakezk_refuse(int client, int handle)
     if (!fakezk_can_refuse(client, handle)) {
         return false;
     }
-    fail_attempt(client, handle, ZCONNECTIONLOSS);
+    fail_attempt(client, handle, is_set(FAKEZK_SETTING_TLS) ? ZSSLCONNECTIONERROR : ZCONNECTIONLOSS);
     return true;
 }
 
@@ -467,7 +477,7 @@ static void expire_handle(int client, int slot)
 
 /* The server closes its end. Who is cut off or stopped does not hear of it: for him the link is up, and mute.
  */
-static void sever(int client, int slot)
+void link_sever(int client, int slot)
 {
     const struct zk_client *c = client_at(client);
     if (!c->partitioned && !c->paused) {
@@ -487,7 +497,7 @@ static void close_older(int client, int slot, int32_t session)
         for (int other = 0; other < FAKEZK_HANDLES_MAX; other++) {
             const struct _zhandle *zh = handle_at(c, other);
             if ((c != client || other != slot) && zh->open && zh->link && zh->session == session) {
-                sever(c, other);
+                link_sever(c, other);
             }
         }
     }
@@ -658,6 +668,16 @@ static bool admit(int client, int slot, int server, bool resumes)
     return true;
 }
 
+/* Links the handle to a read-only server (F105). The server knows the session from its own tree, and does not touch it at
+ * the leader. */
+static void admit_read_only(struct _zhandle *zh, int server)
+{
+    zh->server = (uint8_t)server;
+    zh->halved = 0;
+    bool known = session_find(zh->session) != NULL || server_awaits_end(server, zh->session);
+    zh->half = known ? HALF_RESUMED : HALF_REFUSED;
+}
+
 /* What the server makes of a connect request; the client hears of it in the handshake. */
 static bool answer(int client, int slot, int server)
 {
@@ -668,6 +688,10 @@ static bool answer(int client, int slot, int server)
         return true;
     }
     zh->timeout_ms = clamp_timeout(zh->timeout_ms);
+    if (server_at(server)->frozen) {
+        admit_read_only(zh, server);
+        return true;
+    }
     const struct zk_session *session = zh->session != 0 ? session_find(zh->session) : NULL;
     bool dead = zh->session != 0 && (session == NULL || session->rec.tag != SESSION_LIVE);
     if (dead && (fakezk.options.defects & FAKEZK_DEFECT_SILENT_SESSION) == 0) {
@@ -702,10 +726,10 @@ void link_handshake(int client, int slot)
     zh->half = HALF_REARM;
     zh->id.client_id = fakezk_session_id(zh->session);
     memcpy(zh->id.passwd, "lockstep-passwd", sizeof zh->id.passwd);
-    zh->state = ZOO_CONNECTED_STATE;
+    zh->state = server_at(zh->server)->frozen ? ZOO_READONLY_STATE : ZOO_CONNECTED_STATE;
     zh->sent_ms = now;
     zh->received_ms = now;
-    deliver_session_event(client, slot, ZOO_CONNECTED_STATE);
+    deliver_session_event(client, slot, zh->state);
     send_queued(client, slot);
     if (!fakezk.options.fine) {
         link_rearm(client, slot);
@@ -797,12 +821,28 @@ void fakezk_crash(int client)
     c->partitioned = 0;
 }
 
+/* A server that finds the leader again begins anew: it closes its read-only links (F105). */
+static void end_read_only(int server)
+{
+    for (int c = 0; c < fakezk.options.clients; c++) {
+        for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+            const struct _zhandle *zh = handle_at(c, slot);
+            if (zh->open && zh->link && zh->server == server && zh->state == ZOO_READONLY_STATE) {
+                link_sever(c, slot);
+            }
+        }
+    }
+}
+
 void fakezk_freeze(int server, bool on)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {
         session_settle_pings(c);
     }
     server_mark(server)->frozen = on;
+    if (!on) {
+        end_read_only(server);
+    }
 }
 
 bool fakezk_is_frozen(int server)
@@ -827,7 +867,7 @@ void fakezk_restart_server(int server)
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             const struct _zhandle *zh = handle_at(c, slot);
             if (zh->open && zh->link && zh->server == server) {
-                sever(c, slot);
+                link_sever(c, slot);
             }
         }
     }

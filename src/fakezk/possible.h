@@ -33,6 +33,17 @@ static inline bool is_known(const struct zk_seen *seen)
     return seen->session != NULL || server_awaits_end(seen->zh->server, seen->zh->session);
 }
 
+/* A frozen server serves the handle (F105): it asked for read-only servers, and has a session. */
+static inline bool takes_read_only(const struct _zhandle *zh)
+{
+    return zh->open == OPEN_READ_ONLY && zh->session != 0 && is_set(FAKEZK_SETTING_READ_ONLY);
+}
+
+static inline bool is_read_only(const struct _zhandle *zh)
+{
+    return zh->state == ZOO_READONLY_STATE;
+}
+
 /* The next callback can run when its message has arrived. */
 static inline bool will_deliver(const struct zk_seen *seen)
 {
@@ -66,10 +77,10 @@ static inline bool will_apply(const struct zk_seen *seen, bool *refused)
         return false;
     }
     bool leader = op_needs_leader(request->rec.tag);
-    if (leader && server_at(zh->server)->frozen) {
+    if (leader && server_at(zh->server)->frozen && !is_read_only(zh)) {
         return false;
     }
-    if (!leader && zh->server != 0) {
+    if ((!leader && zh->server != 0) || is_read_only(zh)) {
         return is_known(seen);
     }
     *refused = seen->session != NULL && seen->session->rec.tag == SESSION_CLOSING;
@@ -96,11 +107,11 @@ static inline bool is_mute(const struct zk_seen *seen)
         return true;
     }
     if (zh->link) {
-        return request != NULL && server_at(zh->server)->frozen &&
+        return request != NULL && server_at(zh->server)->frozen && !is_read_only(zh) &&
                (request->forwarded != 0 || op_needs_leader(request->rec.tag));
     }
     for (int s = 0; s < fakezk.options.servers; s++) {
-        if (!server_at(s)->frozen) {
+        if (!server_at(s)->frozen || takes_read_only(zh)) {
             return false;
         }
     }
@@ -128,8 +139,8 @@ static inline bool will_connect(const struct zk_seen *seen, int server)
     const struct _zhandle *zh = seen->zh;
     const struct zk_server *s = server_at(server);
     bool wants = (zh->open != 0) & (zh->closing == 0) & (zh->link == 0) & (zh->state >= 0);
-    bool reaches =
-        !seen->client->paused & !seen->client->partitioned & !s->frozen & (s->zxid >= zh->last_zxid);
+    bool reaches = !seen->client->paused & !seen->client->partitioned & (!s->frozen || takes_read_only(zh)) &
+                   (s->zxid >= zh->last_zxid);
     return (wants & reaches) && (!zh->halved || (server - zh->next_server) % 2 == 0);
 }
 

@@ -414,14 +414,41 @@ static void answer_read(int client, int slot, int server, const struct zk_reques
 
 /* ---- reading requests ---- */
 
-static void refuse(int client, int slot, const struct zk_request *request)
+enum { THROTTLED_EACH = 3 };
+
+#define THROTTLED (-127) /* ZTHROTTLEDOP, which older headers lack */
+
+static void refuse(int client, int slot, const struct zk_request *request, int rc)
 {
     struct zk_message *reply = reply_begin(request, server_at(handle_at(client, slot)->server)->zxid);
-    reply->rc = ZSESSIONEXPIRED;
+    reply->rc = rc;
     reply->out = request->out;
     reply->out_size = request->out_size;
     reply_finish(reply, reply_tail(reply));
     server_send(client, slot, reply);
+}
+
+static bool creates_ephemeral(const struct zk_request *request)
+{
+    bool creates = request->rec.tag == OP_CREATE || request->rec.tag == OP_CREATE2;
+    return creates && request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_EPHEMERAL) != 0;
+}
+
+/* Returns the code of a refusal that no node is looked at for (F102 to F105), or ZOK. */
+static int refusal(const struct _zhandle *zh, const struct zk_request *request)
+{
+    if (zh->state == ZOO_READONLY_STATE && op_needs_leader(request->rec.tag)) {
+        return ZNOTREADONLY;
+    }
+    if (is_set(FAKEZK_SETTING_REQUIRES_SASL)) {
+        return ZSESSIONCLOSEDREQUIRESASLAUTH;
+    }
+    if (is_set(FAKEZK_SETTING_THROTTLED) && ++server_mark(zh->server)->throttle == THROTTLED_EACH) {
+        server_at(zh->server)->throttle = 0;
+        return THROTTLED;
+    }
+    return is_set(FAKEZK_SETTING_LOCAL_SESSIONS) && creates_ephemeral(request) ? ZEPHEMERALONLOCALSESSION
+                                                                               : ZOK;
 }
 
 void server_apply(int client, int slot, bool refused)
@@ -435,7 +462,15 @@ void server_apply(int client, int slot, bool refused)
         session_touch(zh->session, clock_ms()); /* a follower that is cut off cannot pass it on (F35) */
     }
     if (refused || (op_needs_leader(request->rec.tag) && closing(zh->session))) {
-        refuse(client, slot, request);
+        refuse(client, slot, request, ZSESSIONEXPIRED);
+        return;
+    }
+    int rc = refusal(zh, request);
+    if (rc != ZOK) {
+        refuse(client, slot, request, rc);
+        if (rc == ZSESSIONCLOSEDREQUIRESASLAUTH) {
+            link_sever(client, slot);
+        }
         return;
     }
     int32_t zxid = 0;

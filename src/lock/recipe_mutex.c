@@ -136,7 +136,9 @@ static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
                                               .on_revoke = on_revoke};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-static const struct ls_session_options not_refreshed = {.no_refresh = true};
+/* By keep_fresh and read_only of the configuration. */
+static const struct ls_session_options session_options[2][2] = {
+    {{.no_refresh = true}, {.no_refresh = true, .read_only = true}}, {{0}, {.read_only = true}}};
 
 /* ---- the recipe ---- */
 
@@ -179,7 +181,7 @@ static int start(void *memory, struct ls_env *env, const struct ls_recipe_config
 {
     struct state *state = memory;
     int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
-                              config->keep_fresh ? NULL : &not_refreshed);
+                              &session_options[config->keep_fresh][config->read_only]);
     if (err)
         return err;
     state->config = config;

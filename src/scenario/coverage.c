@@ -7,6 +7,7 @@
 #include "base/canon.h"
 #include "explore/visited.h"
 
+#include <lockstep/fakezk.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,7 @@ void coverage_into(struct coverage *coverage, const struct ls_recipe *recipe)
 {
     into = coverage;
     of = recipe;
+    (void)fakezk_take_told(); /* by runs of before */
 }
 
 bool coverage_is_on(void)
@@ -167,6 +169,10 @@ void coverage_after(void)
     for (int i = -1; (i = coverage_take_mark(of, i)) >= 0;) {
         __atomic_fetch_or(&into->mark[i], bits, __ATOMIC_RELAXED);
     }
+    uint64_t told = fakezk_take_told();
+    if ((__atomic_load_n(&into->told, __ATOMIC_RELAXED) & told) != told) {
+        __atomic_fetch_or(&into->told, told, __ATOMIC_RELAXED);
+    }
 }
 
 /* ---- growth ---- */
@@ -229,6 +235,7 @@ void coverage_end_growth(void)
 void coverage_merge(struct coverage *target, const struct coverage *from)
 {
     target->full |= from->full;
+    target->told |= from->told;
     for (uint32_t i = 0; i < from->events; i++) {
         struct coverage_event *event = enter(target, from->event[i].name);
         if (event != NULL) {

@@ -50,6 +50,7 @@ struct coverage {
     uint32_t events;
     struct coverage_event event[COVERAGE_EVENTS_MAX]; /* in the order in which they came */
     uint8_t mark[COVERAGE_MARKS_MAX];                 /* COVERAGE_… bits, in the order of coverage_mark() */
+    uint64_t told;                                    /* see fakezk_told_name() */
     uint32_t rows;
     struct coverage_row row[COVERAGE_ROWS_MAX];
 };

@@ -5,6 +5,7 @@
 
 #include "scenario/parser.h"
 
+#include <lockstep/fakezk.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,13 +114,34 @@ static int read_containers(struct parser *parser, const struct input_word *value
     return 0;
 }
 
+struct named_bit {
+    const char *name;
+    unsigned bit;
+};
+
 /* Names with commas between them. */
+static int read_bits(struct parser *parser, const struct input_word *value, const struct named_bit *known,
+                     size_t count, const char *expected, unsigned *bits)
+{
+    struct input_word rest = *value, name;
+    do {
+        unsigned bit = 0;
+        struct input_word here = rest;
+        parser_split(&here, ',', &name, &rest);
+        for (size_t i = 0; i < count; i++) {
+            bit |= input_word_is(&name, known[i].name) ? known[i].bit : 0;
+        }
+        if (bit == 0) {
+            return parser_wrong(parser, &name, expected);
+        }
+        *bits |= bit;
+    } while (rest.text);
+    return 0;
+}
+
 static int read_defects(struct parser *parser, const struct input_word *value)
 {
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } DEFECTS[] = {
+    static const struct named_bit DEFECTS[] = {
         {"wrap", WORLD_DEFECT_WRAP},
         {"immortal", WORLD_DEFECT_IMMORTAL},
         {"silent-session", WORLD_DEFECT_SILENT_SESSION},
@@ -127,21 +149,23 @@ static int read_defects(struct parser *parser, const struct input_word *value)
         {"missed-watch", WORLD_DEFECT_MISSED_WATCH},
         {"half-list", WORLD_DEFECT_CURSOR},
     };
-    struct input_word rest = *value, name;
-    do {
-        unsigned bit = 0;
-        struct input_word here = rest;
-        parser_split(&here, ',', &name, &rest);
-        for (size_t i = 0; i < sizeof DEFECTS / sizeof DEFECTS[0]; i++) {
-            bit |= input_word_is(&name, DEFECTS[i].name) ? DEFECTS[i].bit : 0;
-        }
-        if (bit == 0) {
-            return parser_wrong(parser, &name,
-                                "wrap, immortal, silent-session, drop-at-close, missed-watch or half-list");
-        }
-        parser->scenario->options.defects |= bit;
-    } while (rest.text);
-    return 0;
+    return read_bits(parser, value, DEFECTS, sizeof DEFECTS / sizeof DEFECTS[0],
+                     "wrap, immortal, silent-session, drop-at-close, missed-watch or half-list",
+                     &parser->scenario->options.defects);
+}
+
+static int read_settings(struct parser *parser, const struct input_word *value)
+{
+    static const struct named_bit SETTINGS[] = {
+        {"throttled", FAKEZK_SETTING_THROTTLED},
+        {"local-sessions", FAKEZK_SETTING_LOCAL_SESSIONS},
+        {"requires-sasl", FAKEZK_SETTING_REQUIRES_SASL},
+        {"read-only", FAKEZK_SETTING_READ_ONLY},
+        {"tls", FAKEZK_SETTING_TLS},
+    };
+    return read_bits(parser, value, SETTINGS, sizeof SETTINGS / sizeof SETTINGS[0],
+                     "throttled, local-sessions, requires-sasl, read-only or tls",
+                     &parser->scenario->options.settings);
 }
 
 static const struct world_key WORLD_KEYS[] = {
@@ -154,6 +178,7 @@ static const struct world_key WORLD_KEYS[] = {
     {"preset", read_preset},
     {"containers", read_containers},
     {"defects", read_defects},
+    {"settings", read_settings},
 };
 
 static int read_mode(struct parser *parser, const struct input_word *word, bool timed)
@@ -193,7 +218,7 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
     }
     return parser_wrong(
         parser, word,
-        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, "
+        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, settings=, "
         "timed, untimed, used, fine, callbacks-in-init or keep-fresh");
 }
 

@@ -127,8 +127,8 @@ static int request_kind(int op)
 /* What the library still delivers while its handle is closed for good, nobody is there to hear. */
 static void session_event(const struct fakezk_event *from)
 {
-    if (the_world.stopping) {
-        return;
+    if (the_world.stopping || from->code == ZOO_READONLY_STATE) {
+        return; /* a read-only server confirms no session: judges hear of it from the recipe */
     }
     int kind = EVENT_AUTH_FAILED;
     if (from->code == ZOO_CONNECTED_STATE) {

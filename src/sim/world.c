@@ -79,6 +79,7 @@ static void lay_config(const struct world_options *options)
     config->contents = options->contents != NULL ? constant_text(options->contents, "") : NULL;
     config->contents_size = options->contents != NULL ? (int)strlen(options->contents) : 0;
     config->keep_fresh = options->keep_fresh;
+    config->read_only = (options->settings & FAKEZK_SETTING_READ_ONLY) != 0;
     the_world.config = config;
     for (int p = 0; p < options->processes; p++) {
         the_world.env[p] = arena_constant(&the_world.arena, sizeof(struct ls_env));
@@ -117,6 +118,7 @@ static void lay_fakezk(const struct world_options *options)
                                   .tick_ms = options->tick_ms,
                                   .seed = options->seed,
                                   .defects = options->defects,
+                                  .settings = options->settings,
                                   .no_containers = options->no_containers,
                                   .callbacks_in_init = options->callbacks_in_init,
                                   .fine = options->fine,

@@ -207,6 +207,23 @@ static void test_without_a_link_it_is_refused(void **state)
     bench_leave();
 }
 
+/* No server knows the scheme: the handle ends, and its session goes on until its timeout (F25). */
+static void test_a_refusal_is_the_end_of_the_handle(void **state)
+{
+    (void)state;
+    zhandle_t *zh = bench_connected(0, "w");
+    int32_t session = fakezk_session(0, bench_slot(zh));
+    bench_exists(zh, "e", "/", NULL);
+    bench_enter(0);
+    assert_int_equal(zoo_add_auth(zh, "unheard-of", "me", 2, bench_void_done, "auth"), ZOK);
+    assert_int_equal(zoo_aexists(zh, "/", 0, bench_stat_done, "f"), ZINVALIDSTATE);
+    bench_leave();
+    bench_run();
+    bench_saw("auth -115 | w auth-failed | e -115");
+    assert_int_equal(bench_state(zh), ZOO_AUTH_FAILED_STATE);
+    assert_true(fakezk_session_live(session));
+}
+
 static void test_what_is_not_modelled_says_so(void **state)
 {
     (void)state;
@@ -245,6 +262,7 @@ int main(void)
         TEST(test_without_credentials_there_is_no_acl_of_ones_own),
         TEST(test_the_answer_comes_in_its_turn),
         TEST(test_without_a_link_it_is_refused),
+        TEST(test_a_refusal_is_the_end_of_the_handle),
         TEST(test_what_is_not_modelled_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

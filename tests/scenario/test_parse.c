@@ -289,7 +289,8 @@ static void refuses_wrong_headers(void **state)
     refuse("world timed untimed\n", "s:1:13: expected one of timed and untimed, found 'untimed'");
     refuse("world sevrers=1\n",
            "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
-           "containers=, defects=, timed, untimed, used, fine, callbacks-in-init or keep-fresh, found "
+           "containers=, defects=, settings=, timed, untimed, used, fine, callbacks-in-init or keep-fresh, "
+           "found "
            "'sevrers=1'");
     refuse("mutex locks\n",
            "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");

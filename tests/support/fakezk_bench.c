@@ -63,6 +63,12 @@ static const char *state_name(int state)
     if (state == ZOO_CONNECTED_STATE) {
         return "connected";
     }
+    if (state == ZOO_READONLY_STATE) {
+        return "read-only";
+    }
+    if (state == ZOO_AUTH_FAILED_STATE) {
+        return "auth-failed";
+    }
     assert_true(state == ZOO_CONNECTING_STATE || state == ZOO_EXPIRED_SESSION_STATE);
     return state == ZOO_CONNECTING_STATE ? "connecting" : "expired";
 }
