@@ -202,11 +202,11 @@ static void leave(struct textbook *book)
     ls_env_callback_leave(env);
 }
 
-/* The link is gone: what was asked may have happened or not (F79), -7 like -4 (F9). */
+/* The link is gone: what was asked may have happened or not (F79), -7 like -4 (F9), and -15 (F106). */
 static bool is_loss(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONMOVED || rc == ZCLOSING ||
-           rc == ZRUNTIMEINCONSISTENCY;
+           rc == ZRUNTIMEINCONSISTENCY || rc == ZSSLCONNECTIONERROR;
 }
 
 /* The session is gone: certainly not done, and EXPIRED is on its way. */

@@ -53,6 +53,7 @@ enum lock_verdict lock_session_verdict(int zk_rc)
     case ZCONNECTIONLOSS:
     case ZCLOSING:
     case ZRUNTIMEINCONSISTENCY:
+    case -15: /* ZSSLCONNECTIONERROR, which older headers lack: the attempt to connect failed (F106) */
         return LOCK_UNKNOWN;
     case ZSESSIONEXPIRED:
     case ZINVALIDSTATE:
