@@ -23,8 +23,9 @@ extern "C" {
 #define FAKEZK_PATH_MAX 256
 #define FAKEZK_NONE 255u
 
-/* zxids and session ids that the API shows carry this on top of a small number (zxids look like epoch 1). */
+/* zxids and session ids that the API shows carry this on top of a small number: zxids of epoch 1 and later ones. */
 #define FAKEZK_EPOCH 0x100000000ll
+#define FAKEZK_EPOCHS_MAX 16 /* of one run; behind the last no new one begins */
 
 struct arena;
 
@@ -55,6 +56,7 @@ struct fakezk_options {
     uint64_t seed;    /* run constants: list order, session ids, receiver order; bit 4: the state lags (F1) */
     unsigned defects; /* FAKEZK_DEFECT_… bits */
     unsigned settings;      /* FAKEZK_SETTING_… bits */
+    bool epochs;            /* a restart of the leader begins a new epoch; only with followers (F107) */
     bool no_containers;     /* container creation answers -6 */
     bool callbacks_in_init; /* F19: the first callbacks run inside zookeeper_init */
     bool fine;              /* smaller steps, see enum fakezk_step_kind; only without `timed` */
@@ -141,6 +143,11 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
 /* Takes the names that make no difference out of the list that the handle is told next. False if it is no list, or there are
  * none. */
 bool fakezk_drop_unread(int client, int slot);
+
+/* Transactions are numbered from 1. fakezk_zxid() makes the API's zxid of such a number, epoch << 32 | counter, less
+ * FAKEZK_EPOCH: in epoch 1 the number itself. fakezk_number() makes the number of a zxid again. */
+int64_t fakezk_zxid(int32_t number);
+int32_t fakezk_number(int64_t zxid);
 
 /* Returns a bit for each result code, event type and session state that clients were given since the last call.
  *

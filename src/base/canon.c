@@ -186,11 +186,11 @@ void canon_bound(struct canon *canon, enum canon_space space, const int32_t *whe
     blank(canon, where, sizeof *where, 0);
 }
 
-void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where)
+void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where, int32_t number)
 {
-    take(canon, space, (int32_t)*where, false);
+    take(canon, space, number, false);
     blank(canon, where, sizeof *where, 0);
-    name_owner(canon, space, (int32_t)*where);
+    name_owner(canon, space, number);
 }
 
 void canon_sequence(struct canon *canon, const int32_t *where)

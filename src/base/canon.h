@@ -66,8 +66,8 @@ size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where);
 void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where);
 
-/* The low 32 bits are the number, and the others follow from it. */
-void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where);
+/* What stands there follows from `number`. */
+void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where, int32_t number);
 
 /* A sequence: zero is one, -1 is none. */
 void canon_sequence(struct canon *canon, const int32_t *where);

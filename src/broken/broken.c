@@ -23,6 +23,8 @@
     X(sequence_token, "broken-sequence-token", "no_stale_effect",                                            \
       "hands the sequence number out as fencing token, which starts again with the directory",               \
       token_is_sequence)                                                                                     \
+    X(narrow_token, "broken-narrow-token", "no_stale_effect",                                                \
+      "keeps 32 bits of its fencing token, which start again with each leader", token_is_narrow)             \
     X(guards_directory, "broken-guards-directory", "no_stale_effect",                                        \
       "guards its writes by the lock's directory, which outlives every hold", guards_directory)              \
     X(waits_for_absent, "broken-waits-for-absent", "no_lost_wakeup",                                         \
@@ -115,11 +117,11 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
 #undef DEFECTS
 };
 
-/* Two hand out as fencing tokens what is none, so that numbers of different kinds are compared; and one depends on the order
- * of an unsorted list. */
+/* Three hand out as fencing tokens what is none, so that numbers of different kinds are compared; and one depends on the
+ * order of an unsorted list. */
 #define SHOWS_NUMBERS(id)                                                                                    \
     (VARIANT_##id != VARIANT_session_token && VARIANT_##id != VARIANT_sequence_token &&                      \
-     VARIANT_##id != VARIANT_no_sort)
+     VARIANT_##id != VARIANT_narrow_token && VARIANT_##id != VARIANT_no_sort)
 
 /* A recipe's functions get no context of their own, so each variant has a start() that knows its number. */
 #define RECIPE(id, recipe_name, broken_property, recipe_summary)                                             \

@@ -262,6 +262,8 @@ static void report_granted(struct attempt *attempt)
         token = attempt->book->session;
     if (defects->token_is_sequence)
         token = attempt->sequence + 1;
+    if (defects->token_is_narrow)
+        token = (int64_t)(uint32_t)token;
     textbook_report(attempt->book, &(struct ls_report){.kind = LS_REPORT_GRANTED,
                                                        .lock = attempt->lock,
                                                        .owner = attempt->owner,

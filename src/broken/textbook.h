@@ -26,6 +26,7 @@ struct textbook_defects {
     /* Tokens. */
     bool token_is_session;  /* hands the session id out as fencing token */
     bool token_is_sequence; /* hands the sequence number out, which starts again with the directory */
+    bool token_is_narrow;   /* keeps 32 bits of its czxid, which start again with each leader (F107) */
     bool guards_directory;  /* guards writes by the lock's directory instead of its own node */
     /* Waiting. */
     bool waits_for_absent; /* "exists" with a watch, and sleeps if the predecessor is gone already (Z06) */

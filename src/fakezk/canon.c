@@ -143,6 +143,8 @@ static void show_log(struct canon *canon)
     struct pack pack = log_pack();
     uint32_t place = 0;
     canon_bound(canon, CANON_ZXID, &the_log()->zxid);
+    canon_blank(canon, &the_log()->epochs, sizeof the_log()->epochs); /* zxids keep their order */
+    canon_blank(canon, the_log()->begin, sizeof the_log()->begin);
     canon_blank(canon, the_log()->sessions,
                 sizeof the_log()->sessions); /* the next one is beyond all others */
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
@@ -214,7 +216,7 @@ static void show_handle(struct canon *canon, int client, int slot)
     canon_role(canon, &zh->client, sizeof zh->client, client);
     canon_blank(canon, pack_table(&pack), sizeof(struct pack_table)); /* follows from the records */
     canon_number(canon, CANON_SESSION, &zh->session);
-    canon_wide(canon, CANON_SESSION, &zh->id.client_id);
+    canon_wide(canon, CANON_SESSION, &zh->id.client_id, (int32_t)zh->id.client_id);
     for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         canon_number(canon, CANON_ZXID, &((const struct zk_request *)rec)->forwarded);
         show_request(canon, (const struct zk_request *)rec);

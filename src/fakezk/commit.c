@@ -817,3 +817,36 @@ void commit_operator_delete(const char *path)
     publish((int)FAKEZK_NONE);
     forward_all(0, 0, 0, NULL);
 }
+
+/* ---- epochs ---- */
+
+/* An epoch without a transaction leaves no trace: the next begins in its place. */
+void commit_begin_epoch(void)
+{
+    const struct zk_log *log = the_log();
+    bool used = log->epochs == 0 || log->begin[log->epochs - 1] != log->zxid;
+    if (used && log->epochs < FAKEZK_EPOCHS_MAX - 1) {
+        struct zk_log *marked = log_mark();
+        marked->begin[marked->epochs++] = marked->zxid;
+    }
+}
+
+int64_t fakezk_zxid(int32_t number)
+{
+    if (!fakezk.options.epochs) {
+        return number; /* without a look at the log, on which nobody then depends */
+    }
+    const struct zk_log *log = the_log();
+    uint32_t epoch = log->epochs;
+    while (epoch > 0 && number <= log->begin[epoch - 1]) {
+        epoch--;
+    }
+    return epoch == 0 ? number : (int64_t)epoch << 32 | (number - log->begin[epoch - 1]);
+}
+
+int32_t fakezk_number(int64_t zxid)
+{
+    int64_t epoch = zxid >> 32;
+    bool known = fakezk.options.epochs && epoch > 0 && epoch <= the_log()->epochs;
+    return (int32_t)zxid + (known ? the_log()->begin[epoch - 1] : 0);
+}

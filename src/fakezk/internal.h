@@ -86,7 +86,9 @@ struct zk_log {
     int32_t zxid;
     int32_t now_ms;
     uint32_t adopted; /* 1: a client has come with the id of a session of another (F18) */
-    uint32_t reserved;
+    uint32_t epochs;  /* begun behind the first */
+    int32_t begin
+        [FAKEZK_EPOCHS_MAX]; /* of these: the last transaction before, whose number the counter starts from */
     uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* opened so far, of each client */
     struct pack_table table;
 };
@@ -385,7 +387,7 @@ static inline bool fakezk_seen_matters(void)
 
 static inline int64_t api_zxid(int32_t zxid)
 {
-    return zxid == 0 ? 0 : FAKEZK_EPOCH + zxid;
+    return zxid == 0 ? 0 : FAKEZK_EPOCH + fakezk_zxid(zxid);
 }
 
 /* ---- told.c: what clients were given ---- */
@@ -436,6 +438,8 @@ int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
 void commit_operator_create(const char *path, int perms, int node_kind);
 void commit_operator_delete(const char *path);
+/* The next transaction is the first of a new epoch. */
+void commit_begin_epoch(void);
 /* Applies the next backlog step of a follower. */
 void commit_catch_up(int server);
 

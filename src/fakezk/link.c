@@ -860,7 +860,7 @@ bool fakezk_is_lagging(int server)
     return server_at(server)->lagging != 0;
 }
 
-/* F97: links break; with the leader goes the tracker of sessions, and all timers start again. */
+/* F97, F107: links break; with the leader goes the tracker of sessions, all timers start again, and so does an epoch. */
 void fakezk_restart_server(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {
@@ -870,6 +870,9 @@ void fakezk_restart_server(int server)
                 link_sever(c, slot);
             }
         }
+    }
+    if (server == 0 && fakezk.options.epochs) {
+        commit_begin_epoch();
     }
     struct pack pack = log_pack();
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); server == 0 && rec != NULL;

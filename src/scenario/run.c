@@ -10,6 +10,7 @@
 #include "scenario/verbs.h"
 
 #include <lockstep/error.h>
+#include <lockstep/fakezk.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,9 @@ int schedule_find(const char *name)
 static void show_value(void *ctx, enum check_value type, int64_t *value)
 {
     if (type == CHECK_VALUE_ZXID || type == CHECK_VALUE_SESSION) {
-        canon_wide(ctx, type == CHECK_VALUE_ZXID ? CANON_ZXID : CANON_SESSION, value);
+        bool zxid = type == CHECK_VALUE_ZXID;
+        canon_wide(ctx, zxid ? CANON_ZXID : CANON_SESSION, value,
+                   zxid ? fakezk_number(*value) : (int32_t)*value);
     }
 }
 

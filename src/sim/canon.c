@@ -23,12 +23,12 @@ static struct canon *canon_of(struct ls_rename *rename)
 
 static void on_zxid(struct ls_rename *rename, const int64_t *where)
 {
-    canon_wide(canon_of(rename), CANON_ZXID, where);
+    canon_wide(canon_of(rename), CANON_ZXID, where, fakezk_number(*where - FAKEZK_EPOCH));
 }
 
 static void on_session(struct ls_rename *rename, const int64_t *where)
 {
-    canon_wide(canon_of(rename), CANON_SESSION, where);
+    canon_wide(canon_of(rename), CANON_SESSION, where, (int32_t)*where);
 }
 
 static void on_sequence(struct ls_rename *rename, const int32_t *where)
@@ -78,7 +78,8 @@ static void show_process(struct canon *canon, int p)
     struct pack pack = process_pack(p);
     canon_attempts(canon, p + 1, &process_at(p)->ids); /* as ls_env_unique_id() numbers processes */
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-        canon_wide(canon, CANON_ZXID, &((const struct slot *)rec)->token);
+        const int64_t *token = &((const struct slot *)rec)->token;
+        canon_wide(canon, CANON_ZXID, token, fakezk_number(*token - FAKEZK_EPOCH));
     }
     if (process_at(p)->writes != NULL) {
         canon_refuse(canon); /* their texts name numbers */
@@ -89,7 +90,7 @@ static void show_state(struct canon *canon)
 {
     const struct world_state *state = the_state();
     for (int i = 0; i < WORLD_LOCKS_MAX; i++) {
-        canon_number(canon, CANON_ZXID, &state->newest[i]);
+        canon_wide(canon, CANON_ZXID, &state->newest[i], fakezk_number(state->newest[i]));
     }
     for (int p = 0; p < the_world.options.processes; p++) {
         if ((state->tired >> p & 1u) != 0) {

@@ -28,7 +28,7 @@ struct guarded {
     zoo_op_result_t results[2];
 };
 
-#define DATA_FORMAT "lock %d owner %d token %d"
+#define DATA_FORMAT "lock %d owner %d token %lld"
 
 static const struct ls_recipe *recipe(void)
 {
@@ -120,7 +120,7 @@ static void append(struct guarded *write)
     *link = write;
 }
 
-void guarded_start(int p, int lock, int owner, int32_t token)
+void guarded_start(int p, int lock, int owner, int64_t token)
 {
     struct guarded *write = heap_alloc(p, sizeof *write, HEAP_WORLD);
     if (write == NULL) {
@@ -136,7 +136,7 @@ void guarded_start(int p, int lock, int owner, int32_t token)
         drop(write);
         return;
     }
-    int size = snprintf(write->data, sizeof write->data, DATA_FORMAT, lock, owner, (int)token);
+    int size = snprintf(write->data, sizeof write->data, DATA_FORMAT, lock, owner, (long long)token);
     zoo_set_op_init(&write->ops[1], the_world.config->lock_paths[lock], write->data, size, -1, NULL);
     issue(write);
 }
@@ -155,7 +155,8 @@ void guarded_connected(int p, bool new_session)
 
 void guarded_observe(const struct fakezk_event *from)
 {
-    int lock, owner, token;
+    int lock, owner;
+    long long token;
     char data[sizeof((struct guarded *)0)->data] = "";
     if (from->data_size > 0 && from->data_size < (int32_t)sizeof data) {
         memcpy(data, from->data, (size_t)from->data_size);

@@ -48,8 +48,8 @@ static struct event about_path(int kind, const struct fakezk_event *from, bool *
     struct event event = observe_process(kind, from->client);
     int lock = lock_of_path(from->path, is_directory);
     event.lock = lock >= 0 ? (uint8_t)lock : EVENT_LOCK_NONE;
-    event.zxid = from->zxid;
-    event.cause = from->cause;
+    event.zxid = fakezk_zxid(from->zxid);
+    event.cause = fakezk_zxid(from->cause);
     event.session = from->session;
     event.path = from->path;
     return event;

@@ -274,11 +274,17 @@ void process_release(int p, int lock, int owner)
     }
 }
 
+/* As traces show a zxid. What is none stays as it is. */
+static int64_t token_number(int64_t token)
+{
+    return token >= FAKEZK_EPOCH ? token - FAKEZK_EPOCH : token;
+}
+
 /* The resource compares the token with the newest that it has taken; or, guarded, the ensemble looks for the node. */
 void process_write(int p, int lock, int owner, bool guarded)
 {
     const struct slot *slot = process_slot(p, lock, owner);
-    int32_t token = (int32_t)(slot->token & 0x7fffffff);
+    int64_t token = token_number(slot->token);
     if (guarded) {
         enter(p);
         guarded_start(p, lock, owner, token);
@@ -480,11 +486,6 @@ void process_fire(int p, int index)
 
 static const struct action *last_op(int p, enum action_kind kind, int lock, int owner);
 
-static int64_t token_number(const struct ls_report *report)
-{
-    return report->token >= FAKEZK_EPOCH ? report->token - FAKEZK_EPOCH : report->token;
-}
-
 /* A cancel finds nothing to give up: the answer is there. */
 static void react_by_cancel(int p, int lock, int owner)
 {
@@ -539,7 +540,7 @@ static void report_grant(int p, const struct ls_report *report)
     slot->token = report->token;
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = slot->depth;
-    event.zxid = token_number(report);
+    event.zxid = token_number(report->token);
     for (int h = FAKEZK_HANDLES_MAX - 1; h >= 0; h--) {
         event.session = fakezk_session(p, h) != 0 ? fakezk_session(p, h) : event.session;
     }
@@ -623,7 +624,7 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
         break;
     case LS_REPORT_REVOKE:
         event = slot_event(EVENT_REVOKE_ASKED, p, report->lock, report->owner);
-        event.zxid = token_number(report);
+        event.zxid = token_number(report->token);
         observe(&event);
         break;
     case LS_REPORT_ASKED:

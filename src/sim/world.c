@@ -108,6 +108,13 @@ static void lay_blocks(const struct world_options *options)
     }
 }
 
+/* The leader may change: there are followers, and a script or a budget may restart it. */
+static bool has_epochs(const struct world_options *options)
+{
+    bool budget = options->budget[WORLD_FAULT_SERVER] > 0 && options->budget_total > 0;
+    return options->servers > 1 && (budget || !the_world.programmed);
+}
+
 static void lay_fakezk(const struct world_options *options)
 {
     struct fakezk_options fake = {.clients = options->processes,
@@ -119,6 +126,7 @@ static void lay_fakezk(const struct world_options *options)
                                   .seed = options->seed,
                                   .defects = options->defects,
                                   .settings = options->settings,
+                                  .epochs = has_epochs(options),
                                   .no_containers = options->no_containers,
                                   .callbacks_in_init = options->callbacks_in_init,
                                   .fine = options->fine,

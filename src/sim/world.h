@@ -26,8 +26,8 @@ struct world_state {
     uint8_t budget[WORLD_FAULTS]; /* left */
     uint8_t budget_total;         /* left; 255 = no limit */
     uint8_t over; /* nothing fails any more: what no handle has ends, see world_end_faults() */
-    uint8_t reserved[7];
-    int32_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
+    uint8_t reserved[11];
+    int64_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
     uint32_t
         tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
 };
@@ -300,7 +300,7 @@ void zones_scrub(int p);
 
 /* Whether the recipe can guard writes. */
 bool guarded_possible(void);
-void guarded_start(int p, int lock, int owner, int32_t token);
+void guarded_start(int p, int lock, int owner, int64_t token);
 /* The link is up: what has no answer is sent again. */
 void guarded_connected(int p, bool new_session);
 /* A multi with a check committed or failed: an effect, if it was a guarded write. */

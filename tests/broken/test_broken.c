@@ -44,6 +44,8 @@ static const struct situation situations[] = {
     {"broken-session-token", 1, 1, false, "a acquire; settle; a release; settle; a acquire"},
     {"broken-sequence-token", 1, 1, false,
      "a acquire; settle; a release; settle; sweep x; settle; a acquire"},
+    {"broken-narrow-token", 1, 3, false,
+     "a acquire; settle; a release; settle; restart-server s1; settle; a acquire"},
     {"broken-guards-directory", 2, 1, false,
      "a acquire; settle; remove /locks/x; b acquire; settle; a write guarded"},
     {"broken-waits-for-absent", 3, 1, false, BETWEEN_LIST_AND_WATCH},

@@ -9,6 +9,7 @@ source "$(dirname "$0")/lib.sh"
 
 declare -A BEYOND=(
     [broken-ignores-loss]="at_most_one_believer means something with a clock only"
+    [broken-narrow-token]="none of these configurations restarts the leader of several servers"
     [broken-no-margin]="belief_ends_in_time means something with a clock only"
     [broken-busy-if-new]="none of these configurations has a try whose directory is missing"
     [broken-forgets-timeout]="deadline_is_kept means something with a clock only"

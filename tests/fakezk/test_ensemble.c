@@ -425,6 +425,63 @@ static void test_steps_that_are_none(void **state)
     assert_false(fakezk_expire(77));
 }
 
+/* A zxid is epoch << 32 | counter. The counter begins again, and the order stays. */
+static void test_a_new_leader_begins_an_epoch(void **state)
+{
+    (void)state;
+    struct fakezk_options options = bench.options;
+    options.servers = 3;
+    options.epochs = true;
+    bench_reopen_with(&options);
+    zhandle_t *zh = bench_connected(0, "w");
+    bench_create(zh, "c", "/a", ZOO_PERSISTENT);
+    bench_run();
+    int32_t last = fakezk_last_zxid();
+    assert_true(fakezk_zxid(last) == last);
+    fakezk_restart_server(1);
+    fakezk_restart_server(0);
+    fakezk_restart_server(0); /* nothing was written in between */
+    bench_run();
+    bench_create(zh, "d", "/b", ZOO_PERSISTENT);
+    bench_run();
+    bench_forget();
+    bench_exists(zh, "e", "/b", NULL);
+    bench_run();
+    bench_saw("e 0");
+    assert_true(bench.stat.czxid == (2ll << 32 | 1));
+    bench_exists(zh, "e", "/a", NULL);
+    bench_run();
+    bench_saw("e 0");
+    assert_true(bench.stat.czxid == FAKEZK_EPOCH + fakezk_czxid("/a"));
+    assert_true(fakezk_czxid("/b") == last + 1);
+    assert_true(fakezk_zxid(last) == last);
+    for (int32_t number = 0; number <= last + 3; number++) {
+        assert_int_equal(fakezk_number(fakezk_zxid(number)), number);
+    }
+}
+
+/* A server that has nobody to elect keeps its epoch, and so does one whose followers restart. */
+static void test_a_restart_without_an_election_keeps_the_epoch(void **state)
+{
+    (void)state;
+    for (int servers = 1; servers <= 2; servers++) {
+        struct fakezk_options options = bench.options;
+        options.servers = servers;
+        options.epochs = servers > 1;
+        bench_reopen_with(&options);
+        zhandle_t *zh = bench_connected(0, "w");
+        fakezk_restart_server(servers - 1);
+        bench_run();
+        bench_create(zh, "d", "/b", ZOO_PERSISTENT);
+        bench_run();
+        bench_forget();
+        bench_exists(zh, "e", "/b", NULL);
+        bench_run();
+        bench_saw("e 0");
+        assert_true(bench.stat.czxid == FAKEZK_EPOCH + fakezk_czxid("/b"));
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
 int main(void)
@@ -445,6 +502,8 @@ int main(void)
         TEST(test_the_dump_names_what_there_is),
         TEST(test_steps_are_described_by_role),
         TEST(test_steps_that_are_none),
+        TEST(test_a_new_leader_begins_an_epoch),
+        TEST(test_a_restart_without_an_election_keeps_the_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
