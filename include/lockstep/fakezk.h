@@ -23,7 +23,7 @@ extern "C" {
 #define FAKEZK_PATH_MAX 256
 #define FAKEZK_NONE 255u
 
-/* zxids and session ids that the API shows carry this on top of a small number: zxids of epoch 1 and later ones. */
+/* The zxids and session ids of the API carry this on top of a small number. Zxids may be of later epochs. */
 #define FAKEZK_EPOCH 0x100000000ll
 #define FAKEZK_EPOCHS_MAX 16 /* of one run; behind the last no new one begins */
 
@@ -144,8 +144,10 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
  * none. */
 bool fakezk_drop_unread(int client, int slot);
 
-/* Transactions are numbered from 1. fakezk_zxid() makes the API's zxid of such a number, epoch << 32 | counter, less
- * FAKEZK_EPOCH: in epoch 1 the number itself. fakezk_number() makes the number of a zxid again. */
+/* Transactions have numbers from 1.
+ *
+ * fakezk_zxid() makes the API's zxid of a number, epoch << 32 | counter, less FAKEZK_EPOCH. In epoch 1 this is the
+ * number itself. fakezk_number() makes the number of such a zxid again. */
 int64_t fakezk_zxid(int32_t number);
 int32_t fakezk_number(int64_t zxid);
 

@@ -66,7 +66,7 @@ size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where);
 void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where);
 
-/* What stands there follows from `number`. */
+/* The 64 bits follow from `number`. */
 void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where, int32_t number);
 
 /* A sequence: zero is one, -1 is none. */

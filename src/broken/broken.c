@@ -117,8 +117,8 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
 #undef DEFECTS
 };
 
-/* Three hand out as fencing tokens what is none, so that numbers of different kinds are compared; and one depends on the
- * order of an unsorted list. */
+/* Three recipes hand out as fencing tokens numbers of another kind, and these would be compared with zxids. One recipe
+ * depends on the order of an unsorted list. */
 #define SHOWS_NUMBERS(id)                                                                                    \
     (VARIANT_##id != VARIANT_session_token && VARIANT_##id != VARIANT_sequence_token &&                      \
      VARIANT_##id != VARIANT_narrow_token && VARIANT_##id != VARIANT_no_sort)

@@ -834,7 +834,7 @@ void commit_begin_epoch(void)
 int64_t fakezk_zxid(int32_t number)
 {
     if (!fakezk.options.epochs) {
-        return number; /* without a look at the log, on which nobody then depends */
+        return number; /* the log is not read: a step that only delivers does not depend on it */
     }
     const struct zk_log *log = the_log();
     uint32_t epoch = log->epochs;

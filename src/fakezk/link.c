@@ -860,7 +860,8 @@ bool fakezk_is_lagging(int server)
     return server_at(server)->lagging != 0;
 }
 
-/* F97, F107: links break; with the leader goes the tracker of sessions, all timers start again, and so does an epoch. */
+/* Links break. With the leader goes the tracker of sessions, so that all timers start again (F97), and an epoch ends
+ * (F107). */
 void fakezk_restart_server(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {

@@ -274,7 +274,7 @@ void process_release(int p, int lock, int owner)
     }
 }
 
-/* As traces show a zxid. What is none stays as it is. */
+/* Returns the token as traces show zxids. A number that is no zxid of the API stays as it is. */
 static int64_t token_number(int64_t token)
 {
     return token >= FAKEZK_EPOCH ? token - FAKEZK_EPOCH : token;
