@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-"""usage: mutants.py list | run --count N --seed S --jobs J [--out FILE] [--only TEXT] [--again FILE] [--resume]
+"""usage: mutants.py list [--recipe FILE.c]
+       mutants.py run --count N --seed S --jobs J [--recipe FILE.c] [--budget B] [--out FILE] [--only TEXT] [--again FILE] [--resume]
 
-Makes one small mistake after the other in src/lock and sees whether anything notices. `list` prints all mistakes that it can
-make; `run` draws N of them and tries each in a copy of the tree of its own. See ./dev mutants --help.
+Makes one small mistake after the other in src/lock, or in one recipe, and sees which property and which test notices it.
+`list` prints all mistakes that it can make; `run` draws N of them and tries each. See ./dev mutants --help.
 """
 import argparse
 import hashlib
+import json
 import os
 import queue
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -137,15 +140,104 @@ class Source:
             self.found.append(mutant)
 
 
-def all_mutants():
+def compiler_arguments():
+    include = subprocess.check_output(["gcc", "-print-file-name=include"], text=True).strip()
+    return ["-std=c11", "-D_GNU_SOURCE", "-Iinclude", "-isystem", include]
+
+
+def all_mutants(recipe):
+    """Those of one recipe's file, or of src/lock."""
+    if recipe:
+        return Source(recipe, [*compiler_arguments(), "-I" + os.path.abspath(os.path.dirname(recipe))]).found
     folder = "src/lock"
-    include = os.path.join(subprocess.check_output(["gcc", "-print-file-name=include"], text=True).strip())
-    arguments = ["-std=c11", "-D_GNU_SOURCE", '-DLOCKSTEP_VERSION="0"', "-Iinclude", "-Isrc", "-Isrc/lock", "-isystem", include]
+    arguments = [*compiler_arguments(), '-DLOCKSTEP_VERSION="0"', "-Isrc", "-Isrc/lock"]
     found = []
     for name in sorted(os.listdir(folder)):
         if name.endswith(".c"):
             found += Source(os.path.join(folder, name), arguments).found
     return found
+
+
+# ---- who notices ----
+
+BUDGET_STATES = 3000000  # of the small worlds behind the suite
+LOOPS_MAX = 3  # each takes ten seconds of processor time
+
+
+class Verdict:
+    """The property and the test that notice a mutant, each empty if there is none, and whether a count or a trace differs."""
+
+    def __init__(self, noticed_by_property="", noticed_by_test="", golden=False, compiles=True):
+        self.property, self.test, self.golden, self.compiles = noticed_by_property, noticed_by_test, golden, compiles
+
+    def unnoticed(self):
+        return self.compiles and self.property == "" and self.test == ""
+
+    def columns(self):
+        if not self.compiles:
+            return ["does not compile", ""]
+        return [self.property or "-", self.test or ("golden" if self.golden else "-")]
+
+    @staticmethod
+    def of_columns(noticed_by_property, noticed_by_test):
+        if noticed_by_property == "does not compile":
+            return Verdict(compiles=False)
+        return Verdict("" if noticed_by_property == "-" else noticed_by_property,
+                       "" if noticed_by_test in ("-", "golden") else noticed_by_test, noticed_by_test == "golden")
+
+    def text(self):
+        by_property, by_test = self.columns()
+        return by_property if not self.compiles else f"property: {by_property}  test: {by_test}"
+
+
+class Answers:
+    """What one run of lockstep says, until the first violated property."""
+
+    def __init__(self):
+        self.violated, self.error, self.differs, self.loops = "", "", False, 0
+        self.lines = 0
+
+    def read(self, line):
+        """Takes one line of JSON. Returns whether the next lines can add something."""
+        self.lines += 1
+        answer = json.loads(line)
+        verdict = answer.get("verdict")  # the line about all small worlds has none
+        scenario = os.path.basename(answer.get("scenario", "")).removesuffix(".scn")
+        if answer.get("scenario", "").startswith("worlds/"):
+            scenario = answer["scenario"]
+        violated = [name for name, said in answer.get("properties", {}).items() if said == "violated"]
+        if verdict == "violated" and violated:  # a file may declare others
+            self.violated = f"{violated[0]} in {scenario}"
+        elif verdict == "error":
+            self.error = self.error or scenario
+            self.loops += "does not end" in (answer.get("message") or "")
+        self.differs |= verdict == "differs"
+        return self.violated == "" and self.loops < LOOPS_MAX
+
+
+def ask(lockstep, folder, reports, *arguments):
+    """Runs lockstep in a folder. What it says ends with the first violated property."""
+    child = subprocess.Popen([lockstep, *arguments, "--no-shrink", "--json", "--jobs", "1", "--out", reports], cwd=folder,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    answers = Answers()
+    for line in child.stdout:
+        if line.startswith("{") and not answers.read(line):
+            break
+    scratch_tree.stop_children(child)
+    shutil.rmtree(reports, ignore_errors=True)
+    if answers.lines == 0:
+        answers.error = "lockstep itself"  # it has died before its first answer
+    return answers
+
+
+def ask_the_suite(lockstep, folder, reports, budget, *arguments):
+    """The situations first. The small worlds have a call of their own, because a situation that fails would end it."""
+    answers = ask(lockstep, folder, reports, "check", "--suite", "--budget", "0", *arguments)
+    if answers.violated or budget == 0:
+        return answers
+    worlds = ask(lockstep, folder, reports, "check", "--suite", "--filter", "worlds/*", "--budget", str(budget), *arguments)
+    worlds.error, worlds.differs = answers.error or worlds.error, answers.differs or worlds.differs
+    return worlds
 
 
 # ---- trying them ----
@@ -155,7 +247,7 @@ def all_mutants():
 TEST_CPU_FACTOR = 5
 TEST_CPU_LEAST_S = 10
 TEST_WAIT_S = 600
-BUDGET_STATES = 3000000  # of the small worlds behind the suite
+
 
 def computed_by_children():
     """Seconds that all ended children have computed."""
@@ -163,13 +255,19 @@ def computed_by_children():
     return used.ru_utime + used.ru_stime
 
 
+def with_mistake(text, mutant):
+    return text[:mutant.start] + mutant.new.encode() + text[mutant.end:]
+
+
 class Tree:
     """A copy of the project that is built beside others."""
 
-    def __init__(self, number):
+    def __init__(self, number, budget):
         self.folder = os.path.join(FOLDER, f"tree-{number}")
         self.build = os.path.join(self.folder, "build")
-        self.reports = os.path.join(self.folder, "reports")
+        self.reports = os.path.join(self.folder, "reports-of-mutants")
+        self.lockstep = os.path.join(self.build, "lockstep")
+        self.budget = budget
 
     def prepare(self):
         scratch_tree.copy_tree(self.folder)
@@ -177,92 +275,105 @@ class Tree:
         self.targets = [line.split(":")[0] for line in subprocess.check_output(
             ["ninja", "-C", self.build, "-t", "targets", "all"], text=True).splitlines()
             if re.match(r"test_lock_\w+: phony$", line)]
-        if not self.compile("lockstep", *self.targets):
+        if not self.compile():
             sys.exit(f"mutants: the tree in {self.folder} does not build")
         self.measure()
 
-    def compile(self, *targets):
-        return subprocess.call(["ninja", "-C", self.build, *targets], stdout=subprocess.DEVNULL,
+    def compile(self):
+        return subprocess.call(["ninja", "-C", self.build, "lockstep", *self.targets], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL) == 0
 
-    def run(self, *arguments):
-        """Runs lockstep until the first word of a violation. Returns what was violated, `differs`, or None."""
-        program = os.path.join(self.build, "lockstep")
-        child = subprocess.Popen([program, *arguments, "--no-shrink", "--json", "--jobs", "1", "--out", self.reports],
-                                 cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                 start_new_session=True)
-        result = None
-        for line in child.stdout:
-            if line.startswith('{"worlds":'):
-                continue  # what the enumeration behind the suite has come to
-            violated = re.search(r'"(\w+)":"violated"', line.partition('"properties"')[2])
-            verdict = re.search(r'"verdict":"(\w+)"', line)
-            verdict = verdict.group(1) if verdict else "error"
-            if verdict == "violated" and violated:  # a file may declare others
-                result = violated.group(1)
-                break
-            if verdict in ("error", "differs"):
-                result = verdict
-                if verdict == "error":
-                    break
-        scratch_tree.stop_children(child)
-        return result
-
     def judge(self):
-        """What notices the mistake that is in the tree, the quickest first."""
-        directed = [os.path.join("scenarios", name) for name in sorted(os.listdir("scenarios"))
-                    if name not in ("explore", "suite")]
-        golden = False
-        for arguments in (["run", *directed], ["check", "--suite", "--max-states", "2000", "--budget", "0"]):
-            result = self.run(*arguments)
-            if result == "differs":
-                golden = True
-            elif result is not None:
-                return "property " + result
-        result = self.unit_tests() or self.run("check", "--suite", "--budget", str(BUDGET_STATES))
-        if result is None or result == "differs":
-            return "golden" if golden or result else "survived"
-        return result if result.startswith("api") or result == "does not compile" else "property " + result
+        """Properties and tests are asked apart: neither is left out because the other one notices."""
+        suite = ask_the_suite(self.lockstep, self.folder, self.reports, self.budget)
+        test = self.unit_tests()
+        golden = suite.differs
+        if test == "":
+            directed = [os.path.join("scenarios", name) for name in sorted(os.listdir("scenarios"))
+                        if name not in ("explore", "suite")]
+            answers = ask(self.lockstep, self.folder, self.reports, "run", *directed)
+            golden |= answers.differs
+            test = "scenario " + (answers.violated or answers.error) if answers.violated or answers.error else ""
+        if test == "" and suite.error and not suite.violated:
+            test = "error in " + suite.error  # its worker ends: noticed, and no property has a word for it
+        return Verdict(suite.violated, test, golden)
 
     def measure(self):
         """What each unit test computes without any mistake; the quickest comes first from now on."""
         self.limits = {}
         for target in self.targets:
             before = computed_by_children()
-            if self.unit_test(target, TEST_WAIT_S) is not None:
+            if self.unit_test(target, TEST_WAIT_S):
                 sys.exit(f"mutants: without any mistake: {target} fails in {self.folder}")
             self.limits[target] = max(TEST_CPU_LEAST_S, round(TEST_CPU_FACTOR * (computed_by_children() - before)))
         self.targets.sort(key=self.limits.get)
 
     def unit_tests(self):
-        """The first that fails, or None."""
-        if not self.compile(*self.targets):
-            return "does not compile"
-        return next(filter(None, (self.unit_test(target, self.limits[target]) for target in self.targets)), None)
+        """The first that fails, or nothing."""
+        return next(filter(None, (self.unit_test(target, self.limits[target]) for target in self.targets)), "")
 
     def unit_test(self, target, cpu_s):
-        """What there is to say of a failure, or None."""
-        environment = dict(os.environ, LOCKSTEP=os.path.join(self.build, "lockstep"), LOCKSTEP_SOURCE_DIR=self.folder,
+        """What there is to say of a failure, or nothing."""
+        environment = dict(os.environ, LOCKSTEP=self.lockstep, LOCKSTEP_SOURCE_DIR=self.folder,
                            LOCKSTEP_BUILD_DIR=self.build, LOCKSTEP_SANITIZE="")
         program = os.path.join(self.build, "tests", "lock", target[len("test_lock_"):])
         try:
             done = subprocess.run(["prlimit", f"--cpu={cpu_s}", program], cwd=self.folder, timeout=TEST_WAIT_S,
                                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
-            return f"api {target} (does not end)"
-        return f"api {target}" if done.returncode != 0 else None
+            return f"{target} (does not end)"
+        return target if done.returncode != 0 else ""
 
     def attempt(self, mutant):
         path = os.path.join(self.folder, mutant.path)
         with open(path, "rb") as file:
             text = file.read()
         with open(path, "wb") as file:
-            file.write(text[:mutant.start] + mutant.new.encode() + text[mutant.end:])
+            file.write(with_mistake(text, mutant))
         try:
-            return self.judge() if self.compile("lockstep") else "does not compile"
+            return self.judge() if self.compile() else Verdict(compiles=False)
         finally:
             with open(path, "wb") as file:
                 file.write(text)
+
+
+class RecipeTree:
+    """A recipe of one file, as a shared object: no tree is built, and properties alone judge it."""
+
+    def __init__(self, number, budget, source):
+        self.folder = os.path.join(FOLDER, f"recipe-{number}")
+        self.reports = os.path.join(self.folder, "reports")
+        self.source, self.budget = source, budget
+        self.lockstep = os.environ.get("LOCKSTEP", os.path.join(ROOT, "build", "release", "lockstep"))
+        self.warnings = ["-Wall", "-Wextra", "-Werror"]
+
+    def prepare(self):
+        os.makedirs(self.folder, exist_ok=True)
+        with open(self.source, "rb") as file:
+            self.text = file.read()
+        if not self.compile(self.text):  # a recipe that has warnings of its own is tried with them
+            self.warnings = []
+            if not self.compile(self.text, stderr=None):
+                sys.exit(f"mutants: {self.source} does not compile")
+
+    def compile(self, text, stderr=subprocess.DEVNULL):
+        path = os.path.join(self.folder, os.path.basename(self.source))
+        with open(path, "wb") as file:
+            file.write(text)
+        return subprocess.call(["gcc", "-shared", "-fPIC", "-O1", "-g", *compiler_arguments(), *self.warnings,
+                                "-I" + os.path.abspath(os.path.dirname(self.source)), "-o", self.object(), path],
+                               stderr=stderr) == 0
+
+    def object(self):
+        return os.path.join(self.folder, "recipe.so")
+
+    def judge(self):
+        suite = ask_the_suite(self.lockstep, ROOT, self.reports, self.budget, "--recipe", self.object())
+        test = "error in " + suite.error if suite.error and not suite.violated else ""
+        return Verdict(suite.violated, test, suite.differs)
+
+    def attempt(self, mutant):
+        return self.judge() if self.compile(with_mistake(self.text, mutant)) else Verdict(compiles=False)
 
 
 def attempt_all(trees, drawn, wanted, tell):
@@ -282,7 +393,7 @@ def attempt_all(trees, drawn, wanted, tell):
             before = time.time()
             verdict = tree.attempt(mutant)
             with lock:
-                if verdict == "does not compile":
+                if not verdict.compiles:
                     counted[0] -= 1
                 tell(mutant, verdict, time.time() - before)
 
@@ -314,12 +425,15 @@ def draw(found, seed):
 def results_of(path):
     """Verdict and key of each line of a file of results."""
     with open(path, encoding="utf-8") as file:
-        return [(row[0], row[2]) for row in (line.rstrip("\n").split("\t") for line in file)]
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    if any(len(row) != 5 for row in rows):
+        sys.exit(f"mutants: {path} is no file of results of this version")
+    return [(Verdict.of_columns(row[0], row[1]), row[3]) for row in rows]
 
 
 def unnoticed(path):
-    """The keys of those that a file of results has as survived, or as a golden's alone."""
-    return {key for verdict, key in results_of(path) if verdict in ("survived", "golden")}
+    """The keys of those that nothing has noticed, by a file of results."""
+    return {key for verdict, key in results_of(path) if verdict.unnoticed()}
 
 
 def known(path, drawn):
@@ -336,57 +450,81 @@ def known(path, drawn):
     return results, left
 
 
-def run(options):
-    found = all_mutants()
+def chosen(options, found):
     drawn = draw(found, options.seed)
     if options.only:
         drawn = [mutant for mutant in found if options.only in mutant.key()]
     if options.again:
         left = unnoticed(options.again)
         drawn = [mutant for mutant in drawn if mutant.key() in left]
-    trees = [Tree(number) for number in range(1, options.jobs + 1)]
+    return drawn
+
+
+def prepared(options):
+    """Where mutants are tried. Without any mistake nothing may be noticed there."""
+    trees = [RecipeTree(number, options.budget, options.recipe) if options.recipe else Tree(number, options.budget)
+             for number in range(1, options.jobs + 1)]
     for tree in trees:
         tree.prepare()
     verdict = trees[0].judge()
-    if verdict != "survived":
-        sys.exit(f"mutants: without any mistake: {verdict}")
-    print(f"{len(found)} mutants can be made, {min(options.count, len(drawn))} are tried, seed {options.seed}", flush=True)
+    if not verdict.unnoticed() or verdict.golden:
+        sys.exit(f"mutants: without any mistake: {verdict.text()}")
+    return trees
+
+
+def run(options):
+    found = all_mutants(options.recipe)
+    drawn = chosen(options, found)
+    trees = prepared(options)
+    print(f"{len(found)} mutants can be made, {min(options.count, len(drawn))} are tried, seed {options.seed}, "
+          f"small worlds up to {options.budget} states", flush=True)
     started = time.time()
     results, drawn = known(options.out, drawn) if options.resume else ([], drawn)
     out = open(options.out, "a" if options.resume else "w", encoding="utf-8")
 
     def tell(mutant, verdict, seconds):
         results.append((mutant, verdict))
-        print(f"{verdict}\t{mutant.path}:{mutant.line}\t{mutant.key()}\t{seconds:.0f} s", file=out, flush=True)
-        tried = sum(verdict != "does not compile" for _, verdict in results)
-        if verdict in ("survived", "golden"):
-            print(f"{verdict:8}  {mutant.path}:{mutant.line}: {mutant.key()}", flush=True)
+        place = f"{mutant.path}:{mutant.line}"
+        print("\t".join([*verdict.columns(), place, mutant.key(), f"{seconds:.0f} s"]), file=out, flush=True)
+        if verdict.compiles and not verdict.property:
+            by = f"test only: {verdict.test}" if verdict.test else "golden alone" if verdict.golden else "survived"
+            print(f"{by}: {place}: {mutant.key()}", flush=True)
         elif sys.stdout.isatty():
-            print(f"\r{tried} tried, {time.time() - started:.0f} s ", end="", flush=True)
+            print(f"\r{len(results)} tried, {time.time() - started:.0f} s ", end="", flush=True)
 
-    attempt_all(trees, drawn, options.count - sum(verdict != "does not compile" for _, verdict in results), tell)
+    attempt_all(trees, drawn, options.count - sum(verdict.compiles for _, verdict in results), tell)
     out.close()
-    return summary(results)
+    return summary(results, options.recipe)
 
 
-def summary(results):
-    tried = [(mutant, verdict) for mutant, verdict in results if verdict != "does not compile"]
-    kinds = {}
-    for _, verdict in tried:
-        kinds[verdict.split()[0]] = kinds.get(verdict.split()[0], 0) + 1
-    killed = kinds.get("property", 0) + kinds.get("api", 0)
+def percent(part, whole):
+    return f"{100 * part / max(1, whole):.1f} %"
+
+
+def summary(results, recipe):
+    tried = [(mutant, verdict) for mutant, verdict in results if verdict.compiles]
+    by_property = sum(verdict.property != "" for _, verdict in tried)
+    by_test = sum(verdict.test != "" for _, verdict in tried)
+    noticed = sum(not verdict.unnoticed() for _, verdict in tried)
+    golden = sum(verdict.unnoticed() and verdict.golden for _, verdict in tried)
     text = explained()
-    bare = [mutant for mutant, verdict in tried if verdict in ("survived", "golden") and mutant.key() not in text]
-    print(f"{len(tried)} compiled; killed by a property {kinds.get('property', 0)}, by an API check {kinds.get('api', 0)}; "
-          f"only a golden differs {kinds.get('golden', 0)}; survived {kinds.get('survived', 0)}, "
-          f"of these two without an argument in docs/mutants.md {len(bare)}")
-    print(f"score {100 * killed / max(1, len(tried)):.1f} %")
+    bare = [mutant for mutant, verdict in tried if verdict.unnoticed() and mutant.key() not in text]
+    print(f"{len(tried)} compiled; not noticed {len(tried) - noticed}, of these only a golden differs {golden}, "
+          f"without an argument in docs/mutants.md {len(bare)}")
+    if recipe:
+        print(f"noticed by a property {by_property} of {len(tried)}, an error {by_test}; "
+              f"properties alone {percent(by_property, len(tried))}")
+        return 0
+    print(f"noticed by a property {by_property}, by a test {by_test}, by both {by_property + by_test - noticed}, "
+          f"by anything {noticed} of {len(tried)}; properties alone {percent(by_property, noticed)}")
     return 1 if bare else 0
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=["list", "run"])
+    parser.add_argument("--recipe", default="")
+    parser.add_argument("--budget", type=int, default=BUDGET_STATES)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -397,7 +535,7 @@ def main():
     options = parser.parse_args()
     os.makedirs(FOLDER, exist_ok=True)
     if options.command == "list":
-        for mutant in all_mutants():
+        for mutant in all_mutants(options.recipe):
             print(f"{mutant.path}:{mutant.line}: {mutant.key()}")
         return 0
     return run(options)

@@ -6,22 +6,34 @@
 help_mutants()
 {
     cat <<'TEXT'
-usage: ./dev mutants [--list] [--count N] [--seed S] [--jobs J] [--only TEXT] [--again FILE] [--out FILE] [--resume]
+usage: ./dev mutants [--list] [--count N] [--seed S] [--budget B] [--jobs J] [--only TEXT] [--again FILE] [--out FILE] [--resume]
+       ./dev mutants --recipe FILE.c [the same options]
        ./dev mutants --api [--list] [--only TEXT]... [--rewrite] [--out FILE]
 
 Makes one small mistake after the other in src/lock (a check that never or always holds, another comparison, a statement that is
-skipped, a return code that is ignored) in copies of the tree, and sees what notices it: a property, in the directed scenarios and in the
-standard suite; an API check, which is a unit test of tests/lock. What makes only counts or traces
-differ is told apart ("golden") and counts as not noticed. What does not compile does not count. Survivors are listed; each is
-to be explained in docs/mutants.md, or the exit status is 1.
+skipped, a return code that is ignored) in copies of the tree, and sees what notices it. Two watchers are asked for each mutant,
+whatever the other one says:
+
+  a property  one that `lockstep check --suite --budget B` has as violated in its JSON
+  a test      a unit test of tests/lock; a violation in the directed scenarios; a search that ends with an error
+
+Counts or traces that differ ("golden"), limits and situations that are not tried are not noticed. What does not compile does not
+count. Each mutant that no property notices is listed with its test. The last line has the counts; "properties alone" is the share
+of all noticed mutants that a property notices. A mutant that nothing notices is to be explained in docs/mutants.md, or the exit
+status is 1.
+
+With --recipe the mistakes are made in one recipe of one's own. It is compiled as a shared object, with include/ and its own folder
+on the include path. Properties alone judge it. "properties alone" is then the share of all mutants that compile. Mutants that
+make no difference count too: read those that are listed. The exit status is 0.
 
   --list        all mistakes that can be made
   --count N     so many, drawn at random (default: 200)
   --seed S      the seed of the draw (default: 1); a change of the source leaves what is drawn elsewhere as it is
+  --budget B    states of the small worlds behind the suite (default: 3000000; 0: none); never a time
   --jobs J      that many trees side by side (default: one per core)
   --only TEXT   those whose line in --list contains TEXT
-  --again FILE  those that an earlier run's file has as survived, or as noticed by a golden alone
-  --out FILE    a line for each, as they are known (default: build/mutants/results.tsv)
+  --again FILE  those that nothing has noticed in an earlier run's file
+  --out FILE    a line for each, as they are known: property, test, place, mutant, time (default: build/mutants/results.tsv)
 
   --resume      what the file of --out says already is not tried again
 
@@ -36,23 +48,32 @@ examples:
   ./dev mutants
   ./dev mutants --seed 2 --count 300
   ./dev mutants --only 'src/lock/janitor.c'
+  ./dev mutants --count 40 --budget 0
+  ./dev mutants --recipe examples/recipes/next_in_line.c --count 30
   ./dev mutants --api --only 'pairs: ls_mutex_' --rewrite
 TEXT
 }
 
 cmd_mutants()
 {
-    local command=run script=mutants.py
+    local command=run script=mutants.py recipe=0 words=() word
     if [[ ${1:-} == --api ]]; then
         script=api.py
         shift
     fi
-    if [[ ${1:-} == --list ]]; then
-        command=list
-        shift
-    fi
+    for word in "$@"; do
+        case $word in
+        --list) command=list ;;
+        --recipe | --recipe=*) recipe=1 ;;
+        esac
+        [[ $word == --list ]] || words+=("$word")
+    done
     source dev.d/setup.sh
     setup_groups run test mutants
+    if ((recipe)) && [[ $command == run ]]; then
+        source dev.d/build.sh
+        step "build release" build_preset release ON lockstep || exit $EXIT_FAILED
+    fi
     # The packages of Debian are those of its own Python.
-    /usr/bin/python3 dev.d/$script $command "$@"
+    /usr/bin/python3 dev.d/$script $command "${words[@]}"
 }
