@@ -15,6 +15,7 @@ import queue
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -162,6 +163,8 @@ def all_mutants(recipe):
 
 BUDGET_STATES = 3000000  # of the small worlds behind the suite
 LOOPS_MAX = 3  # each takes ten seconds of processor time
+# The budget counts states. Where a mutant has next to none, because it never starts, the list of small worlds would go on for ever.
+SUITE_CPU_S = 30  # processor time of lockstep itself, without its workers; also of each worker
 
 
 class Verdict:
@@ -217,15 +220,16 @@ class Answers:
 
 def ask(lockstep, folder, reports, *arguments):
     """Runs lockstep in a folder. What it says ends with the first violated property."""
-    child = subprocess.Popen([lockstep, *arguments, "--no-shrink", "--json", "--jobs", "1", "--out", reports], cwd=folder,
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    command = ["prlimit", f"--cpu={SUITE_CPU_S}", lockstep, *arguments, "--no-shrink", "--json", "--jobs", "1", "--out", reports]
+    child = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                             start_new_session=True)
     answers = Answers()
     for line in child.stdout:
         if line.startswith("{") and not answers.read(line):
             break
     scratch_tree.stop_children(child)
     shutil.rmtree(reports, ignore_errors=True)
-    if answers.lines == 0:
+    if answers.lines == 0 and child.returncode != -signal.SIGXCPU:
         answers.error = "lockstep itself"  # it has died before its first answer
     return answers
 
@@ -321,8 +325,8 @@ class Tree:
             done = subprocess.run(["prlimit", f"--cpu={cpu_s}", program], cwd=self.folder, timeout=TEST_WAIT_S,
                                   env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
-            return f"{target} (does not end)"
-        return target if done.returncode != 0 else ""
+            return f"{target.removeprefix('test_lock_')} (does not end)"
+        return target.removeprefix("test_lock_") if done.returncode != 0 else ""
 
     def attempt(self, mutant):
         path = os.path.join(self.folder, mutant.path)
