@@ -45,6 +45,13 @@ static struct zk_watch *find(int client, int slot, int table, const char *path, 
     return NULL;
 }
 
+/* Whether a node is of this client. The handle's session may have ended before the handle hears of it. */
+static bool is_own(int client, int slot, int32_t session)
+{
+    return session != 0 &&
+           (session == handle_at(client, slot)->session || owner_client(session) == client + 1);
+}
+
 void watch_add(int client, int slot, int table, const char *path, code_ref watcher, void *context,
                const struct zk_stat *stat)
 {
@@ -63,7 +70,7 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
     watch->watcher = watcher;
     watch->context = context;
     watch->czxid = stat->czxid;
-    watch->own = owner_client(stat->owner) == client + 1;
+    watch->own = is_own(client, slot, stat->owner);
     watch->path_size = (uint16_t)size;
     memcpy(watch->path, path, size);
     announce(client, watch, FAKEZK_WATCH_SET, 0);
