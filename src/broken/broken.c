@@ -100,7 +100,7 @@
     X(locks_twice, "broken-locks-twice", "contract_is_kept",                                                 \
       "takes the mutex that it holds when its predecessor is gone before it can be watched", locks_twice)    \
     X(fails_at_once, "broken-fails-at-once", BROKEN_NOTHING_TO_JUDGE,                                        \
-      "fails every acquire without asking anybody", fails_at_once)
+      "answers every acquire as if it was closed", fails_at_once)
 
 enum variant {
     VARIANT_NONE,

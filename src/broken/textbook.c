@@ -344,7 +344,7 @@ static int acquire(struct textbook *book, int lock, int owner, int timeout_ms)
     attempt->trying = timeout_ms == 0;
     attempt->state = ATTEMPT_CREATING;
     if (textbook_defects_of(book)->fails_at_once) {
-        attempt_fail(attempt, LS_EZK);
+        attempt_fail(attempt, LS_ECLOSED);
         return 0;
     }
     if (attempt->trying && !book->connected) {

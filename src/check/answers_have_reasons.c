@@ -12,6 +12,8 @@
  *     stood at A, or one was created while the process had none of its own, or the process created one beside another;
  *     the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
+ *   - If F says anything else, but not "closed" or "pending already", then a FAULT of any kind stands before F, or the servers
+ *     of the world refuse requests without a fault.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
@@ -21,7 +23,7 @@
  * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
  * missed, by deadline_is_kept.
  *
- * It does not see: other codes; a busy lock that another owner of the same process could have had. */
+ * It does not see: which other code it is, and whether the fault has to do with it; "closed" without a close; a busy lock that another owner of the same process could have had. */
 #include <check/properties.h>
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
@@ -90,9 +92,13 @@ static void judge_failed(struct check_table *table, const struct check_context *
 {
     const struct check_record *answer = answer_of(table, event);
     unsigned flags = answer ? answer->flags : 0;
-    if (event->code != CODE_TIMED_OUT && event->code != CODE_CANCELED && event->code != CODE_BUSY)
+    bool other = event->code != CODE_TIMED_OUT && event->code != CODE_CANCELED && event->code != CODE_BUSY;
+    if (other && (event->code == CODE_CLOSED || event->code == CODE_ALREADY || context->refusing))
         return;
     note->premises = 1;
+    if (other && !table_get(table, RECORD_FAULTED, 0, 0, 0))
+        check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong", WHO,
+                      event->owner, event->code, WHAT);
     if (event->code == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
         check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
                       event->owner, WHAT);
@@ -250,6 +256,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_NODE_CREATED:
         observe_created(table, event);
         break;
+    case EVENT_FAULT:
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        break;
     case EVENT_LOST:
         observe_lost(table, event);
         break;
@@ -289,19 +298,20 @@ static bool is_local(const struct event *event)
 const struct property check_answers_have_reasons = {
     .name = "answers_have_reasons",
     .sentence =
-        "who is told timed out, canceled or busy has given reason for it; every release, try and cancelled "
+        "who is told of a failure has given reason for it, or a fault has; every release, try and cancelled "
         "acquire is answered, and nobody who did not ask",
-    .premise = "acquires that ended timed out, canceled or busy, and releases",
-    .blind_to = "other errors; how soon an answer comes; whether a busy lock became free in time",
+    .premise = "acquires that failed, and releases",
+    .blind_to = "which other error follows a fault; how soon an answer comes; whether a busy lock became "
+                "free in time",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) |
              EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_CONNECTED) |
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
              EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_REST) |
-             EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
-    .records_per_process = 1,
+    .records_per_process = 2,
     .records_per_contender = 2,
     .is_local = is_local,
     .observe = observe,

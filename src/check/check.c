@@ -35,6 +35,7 @@ static const struct {
     bool nobody;
 } values[RECORD_KINDS] = {
     [RECORD_LOADED] = {.nobody = true},
+    [RECORD_FAULTED] = {.nobody = true},
     [RECORD_PROCESS] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
     [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
     [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},

@@ -48,7 +48,8 @@ enum record_kind {
                       answered; a = the moment of its deadline */
     RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
     RECORD_UNDOES, /* answers_have_reasons: lock, process; an acquire failed, and requests are under way since */
-    RECORD_TERM, /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
+    RECORD_FAULTED, /* answers_have_reasons: nobody's; there was a fault */
+    RECORD_TERM,    /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
     RECORD_OVER, /* belief_ends_in_time: process; a = session whose time is up, which the process was not told */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
@@ -92,6 +93,9 @@ struct check_table {
 #define CODE_BUSY (-3)
 #define CODE_TIMED_OUT (-4)
 #define CODE_CANCELED (-5)
+/* LS_ECLOSED and LS_EALREADY in FAILED, likewise. */
+#define CODE_CLOSED (-13)
+#define CODE_ALREADY (-15)
 
 /* ---- the table ---- */
 

@@ -131,6 +131,16 @@ static int owners_of(const struct scenario *scenario)
     return owners;
 }
 
+static bool servers_refuse(const struct world_options *options)
+{
+    bool refuse = options->defects != 0 || options->settings != 0 || options->sequence_preset != 0;
+    refuse = refuse || options->no_containers;
+    for (int i = 0; i < WORLD_NODES_MAX; i++) {
+        refuse = refuse || options->node_perms[i] != 0;
+    }
+    return refuse;
+}
+
 static void init_judges(struct run *run, bool timed)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -139,6 +149,7 @@ static void init_judges(struct run *run, bool timed)
         .locks = scenario->options.locks,
         .owners = owners_of(scenario),
         .timed = timed,
+        .refusing = servers_refuse(&scenario->options),
         .tolerance_ms = 1,
         .process_name = process_name,
         .lock_name = lock_name,

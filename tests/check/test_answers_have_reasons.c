@@ -40,6 +40,8 @@ static void codes_are_those_of_the_interface(void **state)
     assert_int_equal(CODE_BUSY, LS_EBUSY);
     assert_int_equal(CODE_TIMED_OUT, LS_ETIMEDOUT);
     assert_int_equal(CODE_CANCELED, LS_ECANCELED);
+    assert_int_equal(CODE_CLOSED, LS_ECLOSED);
+    assert_int_equal(CODE_ALREADY, LS_EALREADY);
 }
 
 static void deadlines_hold(void **state)
@@ -128,7 +130,7 @@ static void busy_with_a_reason_holds(void **state)
             lock_event(&judge, EVENT_RELEASED, A, 1, 0); /* it cannot know yet that its node is gone */
         if (reason == 10) {
             ask(&judge, A, FOR_EVER);
-            answer(&judge, A, LS_EZK); /* what it leaves is not known to be gone */
+            answer(&judge, A, LS_ECLOSED); /* what it leaves is not known to be gone */
         }
         ask(&judge, A, TRY);
         if (reason == 1)
@@ -173,7 +175,7 @@ static void busy_without_a_reason_is_violated(void **state)
         }
         if (reason == 5) {
             ask(&judge, A, FOR_EVER);
-            answer(&judge, A, LS_EZK);
+            answer(&judge, A, LS_ECLOSED);
             on(&judge, EVENT_SETTLED, A);
         }
         ask(&judge, A, TRY);
@@ -271,12 +273,12 @@ static void answers_that_nobody_asked_for_are_violated(void **state)
         open_up(&judge, false);
         if (twice) {
             ask(&judge, A, FOR_EVER);
-            answer(&judge, A, LS_EZK);
+            answer(&judge, A, LS_ECLOSED);
         }
         created(&judge, A, 10);
         assert_verdict(&judge, CHECK_NOT_JUDGED);
         if (twice)
-            answer(&judge, A, LS_EZK);
+            answer(&judge, A, LS_ECLOSED);
         else
             granted(&judge, A, 10);
         assert_violated(&judge, twice ? EVENT_FAILED : EVENT_GRANTED,
@@ -328,17 +330,31 @@ static void acquires_that_may_not_wait_are_answered(void **state)
     judge_close(&judge);
 }
 
-static void other_errors_are_not_judged(void **state)
+static void other_errors_need_a_fault(void **state)
 {
+    static const int closings[] = {LS_ECLOSED, LS_EALREADY};
     struct judge judge;
     (void)state;
     open_up(&judge, false);
     ask(&judge, A, TRY);
     answer(&judge, A, LS_EZK);
+    assert_violated(&judge, EVENT_FAILED, "was told of error -12 for lock 0, but nothing had gone wrong");
+    judge_close(&judge);
+    open_up(&judge, false);
+    on(&judge, EVENT_FAULT, B);
+    ask(&judge, A, TRY);
+    answer(&judge, A, LS_EZK);
     rest(&judge);
-    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    assert_verdict(&judge, CHECK_HOLDS);
     assert_forgotten(&judge);
     judge_close(&judge);
+    for (size_t i = 0; i < 2; i++) {
+        open_up(&judge, false);
+        ask(&judge, A, FOR_EVER);
+        answer(&judge, A, closings[i]);
+        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        judge_close(&judge);
+    }
 }
 
 int main(void)
@@ -358,7 +374,7 @@ int main(void)
         cmocka_unit_test(answers_that_nobody_asked_for_are_violated),
         cmocka_unit_test(nothing_is_owed_to_the_dead),
         cmocka_unit_test(acquires_that_may_not_wait_are_answered),
-        cmocka_unit_test(other_errors_are_not_judged),
+        cmocka_unit_test(other_errors_need_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

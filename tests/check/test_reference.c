@@ -309,8 +309,14 @@ static bool answers_without_reason(const struct trace_list *list, int i)
         return !was_canceled(list, asked, i);
     case CODE_BUSY:
         return ask->code != 0 || !was_not_free(list, asked, i);
-    default:
+    case CODE_CLOSED:
+    case CODE_ALREADY:
         return false;
+    default:
+        for (int k = 0; k < i; k++)
+            if (list->event[k].kind == EVENT_FAULT)
+                return false;
+        return true;
     }
 }
 

@@ -214,7 +214,7 @@ static void test_what_is_forgotten_is_found_again(void **state)
 static void test_subsumed_states_hide_nothing(void **state)
 {
     (void)state;
-    static const char TEXT[] = PAIR "explore loss<=1 cancel<=1\n----\n";
+    static const char TEXT[] = PAIR "explore loss<=2 cancel<=1 total<=2\n----\n";
     static const char *const RECIPES[] = {RECIPE_DEFAULT, "broken-no-sort", "broken-waits-for-absent",
                                           "broken-cancel-leaks", "broken-no-protection"};
     for (size_t i = 0; i < 2 * sizeof RECIPES / sizeof RECIPES[0]; i++) {
