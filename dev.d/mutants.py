@@ -2,7 +2,8 @@
 # Copyright the lockstep authors
 
 """usage: mutants.py list [--recipe FILE.c]
-       mutants.py run --count N --seed S --jobs J [--recipe FILE.c] [--budget B] [--out FILE] [--only TEXT] [--again FILE] [--resume]
+       mutants.py run --count N --seed S --jobs J [--recipe FILE.c] [--budget B] [--no-tests] [--out FILE] [--only TEXT]
+                      [--again FILE] [--resume]
 
 Makes one small mistake after the other in src/lock, or in one recipe, and sees which property and which test notices it.
 `list` prints all mistakes that it can make; `run` draws N of them and tries each. See ./dev mutants --help.
@@ -145,15 +146,19 @@ def compiler_arguments():
     return ["-std=c11", "-D_GNU_SOURCE", "-Iinclude", "-isystem", include]
 
 
+LOCK_ARGUMENTS = ['-DLOCKSTEP_VERSION="0"', "-Isrc", "-Isrc/lock"]
+WATCHERS = ("recipe_invariants.c",)  # a mistake there is none of the lock
+
+
 def all_mutants(recipe):
     """Those of one recipe's file, or of src/lock."""
     if recipe:
         return Source(recipe, [*compiler_arguments(), "-I" + os.path.abspath(os.path.dirname(recipe))]).found
     folder = "src/lock"
-    arguments = [*compiler_arguments(), '-DLOCKSTEP_VERSION="0"', "-Isrc", "-Isrc/lock"]
+    arguments = [*compiler_arguments(), *LOCK_ARGUMENTS]
     found = []
     for name in sorted(os.listdir(folder)):
-        if name.endswith(".c"):
+        if name.endswith(".c") and name not in WATCHERS:
             found += Source(os.path.join(folder, name), arguments).found
     return found
 
@@ -281,15 +286,88 @@ def with_mistake(text, mutant):
     return text[:mutant.start] + mutant.new.encode() + text[mutant.end:]
 
 
+LOCKSTEP = os.environ.get("LOCKSTEP", os.path.join(ROOT, "build", "release", "lockstep"))  # without any mistake
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+SHARED = ["-fPIC", "-O1", "-g"]
+# What makes a mutex of src/lock a recipe of a shared object.
+MODULE = b"""#include <lockstep/recipe.h>
+#include "recipe_mutex.h"
+LS_RECIPE_MODULE(ls_recipe_mutex);
+"""
+
+
+class LockObject:
+    """src/lock as a recipe in a shared object, so that crashes, endless loops, memory and leaks are judged, too."""
+
+    def __init__(self, folder):
+        self.folder = os.path.join(folder, "object")
+        self.arguments = [*compiler_arguments(), *LOCK_ARGUMENTS, *SHARED]
+        self.recipe = os.path.join(self.folder, "mutex.so")
+
+    def prepare(self):
+        os.makedirs(self.folder, exist_ok=True)
+        self.units = {}
+        for name in sorted(os.listdir("src/lock")):
+            if name.endswith(".c"):
+                with open(os.path.join("src/lock", name), "rb") as file:
+                    self.units[name] = file.read()
+        self.units["module.c"] = MODULE
+        for name in self.units:
+            if not self.compile_unit(name, self.units[name], stderr=None):
+                sys.exit(f"mutants: src/lock/{name} does not compile")
+
+    def compile_unit(self, name, text, output="", stderr=subprocess.DEVNULL):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(text)
+        return subprocess.call(["gcc", "-c", *self.arguments, *WARNINGS, "-o", output or path.removesuffix(".c") + ".o", path],
+                               stderr=stderr) == 0
+
+    def link(self, *replaced):
+        objects = [os.path.join(self.folder, name.removesuffix(".c") + ".o") for name in self.units if name not in replaced]
+        return subprocess.call(["gcc", "-shared", "-o", self.recipe, *objects,
+                                *(os.path.join(self.folder, "mutated.o") for _ in replaced)]) == 0
+
+    def compile(self, mutant=None):
+        if mutant is None:
+            return self.link()
+        name = os.path.basename(mutant.path)
+        text = with_mistake(self.units[name], mutant)
+        return self.compile_unit(name, text, os.path.join(self.folder, "mutated.o")) and self.link(name)
+
+
+class ObjectTree:
+    """The lock as a shared object alone: only properties are asked."""
+
+    def __init__(self, number, budget):
+        self.folder = os.path.join(FOLDER, f"object-{number}")
+        self.reports = os.path.join(self.folder, "reports-of-mutants")
+        self.object = LockObject(self.folder)
+        self.budget = budget
+
+    def prepare(self):
+        self.object.prepare()
+        if not self.object.compile():
+            sys.exit("mutants: src/lock is no shared object")
+
+    def judge(self):
+        suite = ask_the_suite(LOCKSTEP, ROOT, self.reports, self.budget, "--recipe", self.object.recipe)
+        error = "error in " + suite.error if suite.error and not suite.violated else ""
+        return Verdict(suite.violated, error, suite.differs)
+
+    def attempt(self, mutant):
+        return self.judge() if self.object.compile(mutant) else Verdict(compiles=False)
+
+
 class Tree:
-    """A copy of the project that is built beside others."""
+    """A copy of the project that is built beside others, for the tests, and the lock as a shared object, for the properties."""
 
     def __init__(self, number, budget):
         self.folder = os.path.join(FOLDER, f"tree-{number}")
         self.build = os.path.join(self.folder, "build")
         self.reports = os.path.join(self.folder, "reports-of-mutants")
         self.lockstep = os.path.join(self.build, "lockstep")
-        self.budget = budget
+        self.properties = ObjectTree(number, budget)
 
     def prepare(self):
         scratch_tree.copy_tree(self.folder)
@@ -300,6 +378,7 @@ class Tree:
         if not self.compile():
             sys.exit(f"mutants: the tree in {self.folder} does not build")
         self.measure()
+        self.properties.prepare()
 
     def compile(self):
         return subprocess.call(["ninja", "-C", self.build, "lockstep", *self.targets], stdout=subprocess.DEVNULL,
@@ -307,18 +386,16 @@ class Tree:
 
     def judge(self):
         """Properties and tests are asked apart: neither is left out because the other one notices."""
-        suite = ask_the_suite(self.lockstep, self.folder, self.reports, self.budget)
-        test = self.unit_tests()
-        golden = suite.differs
+        by_property, test = self.properties.judge(), self.unit_tests()
+        golden = by_property.golden
         if test == "":
             directed = [os.path.join("scenarios", name) for name in sorted(os.listdir("scenarios"))
                         if name not in ("explore", "suite")]
             answers = ask(self.lockstep, self.folder, self.reports, "run", *directed)
             golden |= answers.differs
             test = "scenario " + (answers.violated or answers.error) if answers.violated or answers.error else ""
-        if test == "" and suite.error and not suite.violated:
-            test = "error in " + suite.error  # its worker ends: noticed, and no property has a word for it
-        return Verdict(suite.violated, test, golden)
+        # A search that ends with an error: noticed, and no property has a word for it.
+        return Verdict(by_property.property, test or by_property.test, golden)
 
     def measure(self):
         """What each unit test computes without any mistake; the quickest comes first from now on."""
@@ -353,7 +430,8 @@ class Tree:
         with open(path, "wb") as file:
             file.write(with_mistake(text, mutant))
         try:
-            return self.judge() if self.compile() else Verdict(compiles=False)
+            compiles = self.properties.object.compile(mutant) and self.compile()
+            return self.judge() if compiles else Verdict(compiles=False)
         finally:
             with open(path, "wb") as file:
                 file.write(text)
@@ -366,8 +444,7 @@ class RecipeTree:
         self.folder = os.path.join(FOLDER, f"recipe-{number}")
         self.reports = os.path.join(self.folder, "reports")
         self.source, self.budget = source, budget
-        self.lockstep = os.environ.get("LOCKSTEP", os.path.join(ROOT, "build", "release", "lockstep"))
-        self.warnings = ["-Wall", "-Wextra", "-Werror"]
+        self.warnings = WARNINGS
 
     def prepare(self):
         os.makedirs(self.folder, exist_ok=True)
@@ -382,7 +459,7 @@ class RecipeTree:
         path = os.path.join(self.folder, os.path.basename(self.source))
         with open(path, "wb") as file:
             file.write(text)
-        return subprocess.call(["gcc", "-shared", "-fPIC", "-O1", "-g", *compiler_arguments(), *self.warnings,
+        return subprocess.call(["gcc", "-shared", *SHARED, *compiler_arguments(), *self.warnings,
                                 "-I" + os.path.abspath(os.path.dirname(self.source)), "-o", self.object(), path],
                                stderr=stderr) == 0
 
@@ -390,7 +467,7 @@ class RecipeTree:
         return os.path.join(self.folder, "recipe.so")
 
     def judge(self):
-        suite = ask_the_suite(self.lockstep, ROOT, self.reports, self.budget, "--recipe", self.object())
+        suite = ask_the_suite(LOCKSTEP, ROOT, self.reports, self.budget, "--recipe", self.object())
         test = "error in " + suite.error if suite.error and not suite.violated else ""
         return Verdict(suite.violated, test, suite.differs)
 
@@ -484,8 +561,12 @@ def chosen(options, found):
 
 def prepared(options):
     """Where mutants are tried. Without any mistake nothing may be noticed there."""
-    trees = [RecipeTree(number, options.budget, options.recipe) if options.recipe else Tree(number, options.budget)
-             for number in range(1, options.jobs + 1)]
+    def tree(number):
+        if options.recipe:
+            return RecipeTree(number, options.budget, options.recipe)
+        return (ObjectTree if options.no_tests else Tree)(number, options.budget)
+
+    trees = [tree(number) for number in range(1, options.jobs + 1)]
     for tree in trees:
         tree.prepare()
     verdict = trees[0].judge()
@@ -516,14 +597,14 @@ def run(options):
 
     attempt_all(trees, drawn, options.count - sum(verdict.compiles for _, verdict in results), tell)
     out.close()
-    return summary(results, options.recipe)
+    return summary(results, options.recipe or options.no_tests)
 
 
 def percent(part, whole):
     return f"{100 * part / max(1, whole):.1f} %"
 
 
-def summary(results, recipe):
+def summary(results, properties_only):
     tried = [(mutant, verdict) for mutant, verdict in results if verdict.compiles]
     by_property = sum(verdict.property != "" for _, verdict in tried)
     by_test = sum(verdict.test != "" for _, verdict in tried)
@@ -533,7 +614,7 @@ def summary(results, recipe):
     bare = [mutant for mutant, verdict in tried if verdict.unnoticed() and mutant.key() not in text]
     print(f"{len(tried)} compiled; not noticed {len(tried) - noticed}, of these only a golden differs {golden}, "
           f"without an argument in docs/mutants.md {len(bare)}")
-    if recipe:
+    if properties_only:
         print(f"noticed by a property {by_property} of {len(tried)}, an error {by_test}; "
               f"properties alone {percent(by_property, len(tried))}")
         return 0
@@ -553,6 +634,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--again", default="")
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--no-tests", action="store_true")
     parser.add_argument("--out", default=os.path.join(FOLDER, "results.tsv"))
     options = parser.parse_args()
     os.makedirs(FOLDER, exist_ok=True)

@@ -6,7 +6,8 @@
 help_mutants()
 {
     cat <<'TEXT'
-usage: ./dev mutants [--list] [--count N] [--seed S] [--budget B] [--jobs J] [--only TEXT] [--again FILE] [--out FILE] [--resume]
+usage: ./dev mutants [--list] [--count N] [--seed S] [--budget B] [--jobs J] [--no-tests] [--only TEXT] [--again FILE]
+                     [--out FILE] [--resume]
        ./dev mutants --recipe FILE.c [the same options]
        ./dev mutants --api [--list] [--only TEXT]... [--rewrite] [--out FILE]
 
@@ -14,7 +15,8 @@ Makes one small mistake after the other in src/lock (a check that never or alway
 skipped, a return code that is ignored) in copies of the tree, and sees what notices it. Two watchers are asked for each mutant,
 whatever the other one says:
 
-  a property  one that `lockstep check --suite --budget B` has as violated in its JSON
+  a property  one that `lockstep check --suite --budget B` has as violated in its JSON; the lock is a shared object then, so that
+              crashes, endless loops, memory errors, leaks and its invariants are judged, too
   a test      a unit test of tests/lock; a violation in the directed scenarios; a search that ends with an error
 
 Counts or traces that differ ("golden"), limits and situations that are not tried are not noticed. What does not compile does not
@@ -31,6 +33,7 @@ make no difference count too: read those that are listed. The exit status is 0.
   --seed S      the seed of the draw (default: 1); a change of the source leaves what is drawn elsewhere as it is
   --budget B    states of the small worlds behind the suite (default: 3000000; 0: none); never a time
   --jobs J      that many trees side by side (default: one per core)
+  --no-tests    properties alone are asked; "properties alone" is then the share of all mutants that compile
   --only TEXT   those whose line in --list contains TEXT
   --again FILE  those that nothing has noticed in an earlier run's file
   --out FILE    a line for each, as they are known: property, test, place, mutant, time (default: build/mutants/results.tsv)
@@ -56,7 +59,7 @@ TEXT
 
 cmd_mutants()
 {
-    local command=run script=mutants.py recipe=0 words=() word
+    local command=run script=mutants.py words=() word
     if [[ ${1:-} == --api ]]; then
         script=api.py
         shift
@@ -64,13 +67,12 @@ cmd_mutants()
     for word in "$@"; do
         case $word in
         --list) command=list ;;
-        --recipe | --recipe=*) recipe=1 ;;
         esac
         [[ $word == --list ]] || words+=("$word")
     done
     source dev.d/setup.sh
     setup_groups run test mutants
-    if ((recipe)) && [[ $command == run ]]; then
+    if [[ $command == run && $script == mutants.py ]]; then
         source dev.d/build.sh
         step "build release" build_preset release ON lockstep || exit $EXIT_FAILED
     fi

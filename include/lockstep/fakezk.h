@@ -115,6 +115,7 @@ enum fakezk_event_kind {
                               code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its
                               first set writes */
     FAKEZK_ABORTED,       /* the real client library would have ended the process inside the call `path` */
+    FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write */
 };
 
 struct fakezk_event {

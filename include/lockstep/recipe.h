@@ -270,6 +270,13 @@ struct ls_recipe {
     /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant.
      * Without it a program leaves out the steps behind `on granted:`. */
     bool in_reports;
+
+    /* Answers whether the state is one that the recipe can be in: its invariants. NULL = the recipe has none.
+     *
+     * wrong() returns NULL, or a text that names what does not hold. wrong() is pure like query(). A world
+     * asks after start() and after each later function, callback and timer of the process, but not after
+     * stop(). A text violates contract_is_kept. */
+    const char *(*wrong)(const void *state);
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

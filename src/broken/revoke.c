@@ -87,15 +87,18 @@ static void on_listed(int rc, const struct String_vector *children, const void *
             name = children->data[i];
     if (rc == ZOK)
         rc = name ? ask(book, name) : ZNONODE;
-    if (rc != ZOK)
+    if (rc == ZNONODE && textbook_defects_of(book)->asks_nobody)
+        book->asked_place = 0; /* and nobody is told that there was nobody to ask */
+    else if (rc != ZOK)
         end(book, rc);
     leave(book);
 }
 
 int textbook_revocable(void *state, int lock)
 {
-    const struct textbook *book = state;
-    return lock >= 0 && lock < book->config->lock_count ? LS_OK : LS_EINVAL;
+    (void)state;
+    (void)lock;
+    return LS_EUNSUPPORTED;
 }
 
 int textbook_revoke(void *state, int lock, int place)

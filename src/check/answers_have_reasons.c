@@ -12,8 +12,12 @@
  *     stood at A, or one was created while the process had none of its own, or the process created one beside another;
  *     the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
- *   - If F says anything else, but not "closed" or "pending already", then a FAULT of any kind stands before F, or the servers
- *     of the world refuse requests without a fault.
+ *   - If F says "out of memory", a FAULT stands before F, or another owner of the process waits or holds at F: a recipe may
+ *     have room for so many owners only.
+ *   - If F says anything else, but not "closed" or "pending already", then a FAULT of any kind stands before F.
+ *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", the same holds.
+ *   - Servers that refuse requests without a fault (permissions, settings) are a reason for all three; so is the deletion of a
+ *     lock's directory by the operator.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
@@ -23,7 +27,8 @@
  * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
  * missed, by deadline_is_kept.
  *
- * It does not see: which other code it is, and whether the fault has to do with it; "closed" without a close; a busy lock that another owner of the same process could have had. */
+ * It does not see: which other code it is, and whether the fault has to do with it; "closed" without a close; a busy lock
+ * that another owner of the same process could have had. */
 #include <check/properties.h>
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
@@ -87,18 +92,53 @@ static void begin(struct check_table *table, const struct check_context *context
         answer->flags = (uint16_t)(ANSWER_TRY | (free ? 0 : ANSWER_EXCUSED));
 }
 
+/* True if an owner of the process other than that of the event waits for a lock or holds one. */
+static bool has_another_claim(struct check_table *table, const struct event *event)
+{
+    struct check_record *claim = table_first(table, RECORD_CLAIM);
+    for (; claim; claim = table_next(table, claim)) {
+        bool same = claim->lock == event->lock && claim->owner == event->owner;
+        if (claim->process == event->process && !same && (claim->flags & (CLAIM_WAITING | CLAIM_HOLDING)))
+            return true;
+    }
+    return false;
+}
+
+/* Codes that no acquire asks for: an error of the recipe, the client library or a server. */
+static void judge_error(struct check_table *table, const struct check_context *context,
+                        const struct event *event, struct check_note *note)
+{
+    if (event->code == CODE_CLOSED || event->code == CODE_ALREADY || context->refusing)
+        return;
+    note->premises = 1;
+    if (table_get(table, RECORD_FAULTED, 0, 0, 0) ||
+        (event->code == CODE_NO_MEMORY && has_another_claim(table, event)))
+        return;
+    check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong", WHO,
+                  event->owner, event->code, WHAT);
+}
+
+static void judge_written(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    note->premises = 1;
+    bool plain = event->code == 0 || event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
+    if (!plain && !context->refusing && !table_get(table, RECORD_FAULTED, 0, 0, 0))
+        check_violate(note,
+                      "a guarded write of %s (owner %d) under %s failed (%d), but nothing had gone wrong",
+                      WHO, event->owner, WHAT, event->code);
+}
+
 static void judge_failed(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
     const struct check_record *answer = answer_of(table, event);
     unsigned flags = answer ? answer->flags : 0;
-    bool other = event->code != CODE_TIMED_OUT && event->code != CODE_CANCELED && event->code != CODE_BUSY;
-    if (other && (event->code == CODE_CLOSED || event->code == CODE_ALREADY || context->refusing))
+    if (event->code != CODE_TIMED_OUT && event->code != CODE_CANCELED && event->code != CODE_BUSY) {
+        judge_error(table, context, event, note);
         return;
+    }
     note->premises = 1;
-    if (other && !table_get(table, RECORD_FAULTED, 0, 0, 0))
-        check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong", WHO,
-                      event->owner, event->code, WHAT);
     if (event->code == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
         check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
                       event->owner, WHAT);
@@ -256,8 +296,16 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_NODE_CREATED:
         observe_created(table, event);
         break;
+    case EVENT_NODE_DELETED:
+        if (event->code == 1 || event->owner != 0 || event->lock == EVENT_LOCK_NONE)
+            break; /* a contender, or not by the operator */
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        break;
     case EVENT_FAULT:
         table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        break;
+    case EVENT_WRITTEN:
+        judge_written(table, context, event, note);
         break;
     case EVENT_LOST:
         observe_lost(table, event);
@@ -300,7 +348,7 @@ const struct property check_answers_have_reasons = {
     .sentence =
         "who is told of a failure has given reason for it, or a fault has; every release, try and cancelled "
         "acquire is answered, and nobody who did not ask",
-    .premise = "acquires that failed, and releases",
+    .premise = "acquires that failed, releases, and guarded writes",
     .blind_to = "which other error follows a fault; how soon an answer comes; whether a busy lock became "
                 "free in time",
     .modes = PROPERTY_ALWAYS,
@@ -309,7 +357,8 @@ const struct property check_answers_have_reasons = {
              EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_CONNECTED) |
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
              EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_REST) |
-             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_NODE_DELETED) |
+             EVENT_BIT(EVENT_WRITTEN),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 2,
     .records_per_contender = 2,

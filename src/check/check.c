@@ -9,15 +9,16 @@
 
 /* Those that are loaded come behind these. */
 static const struct property *all[CHECK_PROPERTIES_MAX] = {
-    &check_at_most_one_holder,      &check_at_most_one_believer,
-    &check_no_stale_effect,         &check_no_lost_wakeup,
-    &check_no_orphan_node,          &check_at_most_one_wakeup_per_release,
-    &check_no_watch_left_behind,    &check_granted_in_order,
-    &check_release_matches_acquire, &check_every_loss_is_told,
-    &check_deadline_is_kept,        &check_bounded_work,
-    &check_can_always_be_served,    &check_served_under_weak_fairness,
-    &check_contract_is_kept,        &check_hold_keeps_its_node,
-    &check_answers_have_reasons,    &check_belief_ends_in_time,
+    &check_at_most_one_holder,       &check_at_most_one_believer,
+    &check_no_stale_effect,          &check_no_lost_wakeup,
+    &check_no_orphan_node,           &check_at_most_one_wakeup_per_release,
+    &check_no_watch_left_behind,     &check_granted_in_order,
+    &check_release_matches_acquire,  &check_every_loss_is_told,
+    &check_deadline_is_kept,         &check_bounded_work,
+    &check_can_always_be_served,     &check_served_under_weak_fairness,
+    &check_contract_is_kept,         &check_hold_keeps_its_node,
+    &check_answers_have_reasons,     &check_belief_ends_in_time,
+    &check_every_revocation_is_told,
 };
 static uint32_t loaded_mask;
 
@@ -52,6 +53,7 @@ static const struct {
     [RECORD_ANSWER] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE, false},
     [RECORD_TERM] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
     [RECORD_OVER] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
+    [RECORD_REQUEST] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
     [RECORD_WORK] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE, false},
 };
 

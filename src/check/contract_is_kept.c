@@ -5,6 +5,8 @@
  * one piece, changes nothing but its state and its memory, handles the mutex of its environment as it should, and is idle in
  * the end.
  *
+ * The invariants of a recipe are its own (wrong() of recipe.h): a text that it returns after a call is a violation.
+ *
  * Of memory it says, for recipes from shared objects:
  *
  *   - writes outside of the state or of a block, and to freed memory: fixed bytes around all of these differ after a call, or a
@@ -39,6 +41,7 @@ static const char *const OFFENCES[] = {
         "is not deterministic: two runs of this step differ; a read of uninitialised memory? try valgrind",
     [EVENT_OFFENCE_LEAK] = "leaks memory",
     [EVENT_OFFENCE_UNLOCKED] = "calls its environment without the mutex",
+    [EVENT_OFFENCE_WRONG] = "breaks an invariant of its own",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

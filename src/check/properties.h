@@ -25,5 +25,6 @@ extern const struct property check_contract_is_kept;
 extern const struct property check_hold_keeps_its_node;
 extern const struct property check_answers_have_reasons;
 extern const struct property check_belief_ends_in_time;
+extern const struct property check_every_revocation_is_told;
 
 #endif

@@ -48,9 +48,13 @@ enum record_kind {
                       answered; a = the moment of its deadline */
     RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
     RECORD_UNDOES, /* answers_have_reasons: lock, process; an acquire failed, and requests are under way since */
-    RECORD_FAULTED, /* answers_have_reasons: nobody's; there was a fault */
+    RECORD_FAULTED, /* answers_have_reasons, every_revocation_is_told: nobody's; there was a fault */
     RECORD_TERM,    /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
     RECORD_OVER, /* belief_ends_in_time: process; a = session whose time is up, which the process was not told */
+    RECORD_QUESTION, /* every_revocation_is_told: lock, process; flags QUESTION_…, depth = REVOKES without an answer */
+    RECORD_LISTENER, /* every_revocation_is_told: lock, process; hears requests to give the lock back */
+    RECORD_REQUEST, /* every_revocation_is_told: lock, process; a = czxid of a node; flags REQUEST_…, depth = times that
+                       its data was set and its holder was not asked */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
 };
@@ -61,7 +65,7 @@ struct check_record {
     uint8_t process; /* 0 if the kind has none */
     uint8_t owner;   /* 0 if the kind has none */
     uint16_t flags;  /* see kind */
-    uint16_t depth;  /* CLAIM, CREATES and ANSWER only */
+    uint16_t depth;  /* CLAIM, CREATES, ANSWER, QUESTION and REQUEST only */
     int64_t a;       /* see kind; part of the order */
     int64_t b;       /* see kind */
 };
@@ -93,9 +97,14 @@ struct check_table {
 #define CODE_BUSY (-3)
 #define CODE_TIMED_OUT (-4)
 #define CODE_CANCELED (-5)
-/* LS_ECLOSED and LS_EALREADY in FAILED, likewise. */
+/* LS_ENOTOWNER in WRITTEN, likewise. */
+#define CODE_NOT_OWNER (-7)
+/* LS_ENOMEM, LS_ECLOSED and LS_EALREADY in FAILED, likewise. */
+#define CODE_NO_MEMORY (-1)
 #define CODE_CLOSED (-13)
 #define CODE_ALREADY (-15)
+/* LS_EUNSUPPORTED in LISTENS, likewise. */
+#define CODE_UNSUPPORTED (-19)
 
 /* ---- the table ---- */
 

@@ -93,8 +93,39 @@ static bool commands_reenter(const struct scenario *scenario)
     return deep;
 }
 
+/* What a recipe without this function cannot be asked for. A search passes such a step over, a directed scenario does not. */
+static const char *lacks(const struct ls_recipe *recipe, const struct action *op)
+{
+    switch (op->kind) {
+    case ACTION_WRITE:
+        return op->c == 1 && !recipe->guard ? "the recipe cannot guard writes" : NULL;
+    case ACTION_REVOCABLE:
+    case ACTION_REVOKE:
+        return !recipe->revoke ? "the recipe knows no revocation" : NULL;
+    case ACTION_CLOSE:
+    case ACTION_OPEN:
+        return !recipe->close ? "the recipe cannot close locks" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static const char *commands_lack(const struct scenario *scenario, const struct ls_recipe *recipe)
+{
+    const char *why = NULL;
+    for (int i = 0; recipe && why == NULL && i < scenario->commands; i++) {
+        const struct scenario_command *command = &scenario->command[i];
+        why = command->step == STEP_ACTION ? lacks(recipe, &command->action) : NULL;
+    }
+    return why;
+}
+
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe)
 {
+    const char *lacking = commands_lack(scenario, recipe);
+    if (lacking) {
+        return lacking;
+    }
     bool asked = recipe && !recipe->reentrant;
     bool deep = commands_reenter(scenario);
     for (int i = 0; i < scenario->options.processes; i++) {

@@ -484,6 +484,20 @@ static uint8_t actor_of(int client, const struct zk_txn *txn)
     return client != (int)FAKEZK_NONE && stays ? (uint8_t)(client + 1) : 0;
 }
 
+static void announce_set(const struct zk_txn *txn)
+{
+    const struct zk_node *node = tree_find(0, txn->bytes);
+    if (node == NULL || node->stat.owner == 0) {
+        return; /* deleted by the same multi, or not ephemeral */
+    }
+    struct fakezk_event event = {.kind = FAKEZK_NODE_SET, .path = txn->bytes, .ephemeral = 1};
+    event.client = (uint8_t)(owner_client(node->stat.owner) - 1);
+    event.zxid = node->stat.czxid;
+    event.cause = txn->zxid;
+    event.session = node->stat.owner;
+    fakezk_emit(&event);
+}
+
 static void announce(int client, const struct zk_txn *txn)
 {
     struct fakezk_event event = {.client = (uint8_t)client, .path = txn->bytes};
@@ -502,6 +516,8 @@ static void announce(int client, const struct zk_txn *txn)
         event.ephemeral = txn->session != 0;
         event.session = txn->session;
         fakezk_emit(&event);
+    } else if (txn->rec.tag == TXN_SET) {
+        announce_set(txn);
     }
 }
 

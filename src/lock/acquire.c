@@ -128,7 +128,8 @@ void lock_mutex_end(struct lock_claim *claim)
         lock_mutex_fail(claim, LS_ECLOSED, 0);
     } else if (claim->state == LOCK_HELD) {
         lock_janitor_inherit(claim);
-        claim->rc = LS_ECLOSED; /* for an owner that has not heard of its grant yet */
+        if (!claim->told)
+            claim->rc = LS_ECLOSED; /* the grant is still to be told, and is told as this failure */
         lock_mutex_go(claim);
     } else if (claim->state == LOCK_TOMB) {
         lock_mutex_drop_tomb(claim);

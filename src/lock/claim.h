@@ -100,7 +100,7 @@ struct lock_claim {
     struct ls_timer deadline;
     int32_t sequence; /* of our node, if named */
     int32_t rc;       /* the answer */
-    int32_t zk_rc;    /* ZooKeeper's code behind it; while preparing the first refusal of an ancestor */
+    int32_t zk_rc; /* ZooKeeper's code behind it; until our node is known, the first refusal of an ancestor */
     int32_t first_rc; /* how the first request of the flight ended */
     uint32_t depth;
     uint32_t

@@ -334,6 +334,8 @@ static void there(struct lock_claim *claim, const struct String_vector *list)
         return;
     }
     LS_SOMETIMES("lost-create-found");
+    lock_session_acquit(claim);
+    claim->zk_rc = 0; /* the ancestors are there: what was refused before says nothing any more */
     claim->named = 1;
     claim->maybe = 0;
     claim->sequence = view.sequence;

@@ -5,6 +5,7 @@
  * mutex. */
 #include "recipe_mutex.h"
 #include "claim.h"
+#include "recipe_invariants.h"
 
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>
@@ -340,6 +341,12 @@ static uint32_t states_now(const void *memory)
     return states ? states : 1;
 }
 
+static const char *wrong(const void *memory)
+{
+    const struct state *state = memory;
+    return lock_invariants_broken(&state->session);
+}
+
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
     .summary = "reentrant mutex with protected creation, janitor and fencing token",
@@ -368,4 +375,5 @@ const struct ls_recipe ls_recipe_mutex = {
     .close = close_lock,
     .open = open_lock,
     .in_reports = true,
+    .wrong = wrong,
 };

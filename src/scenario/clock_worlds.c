@@ -20,7 +20,17 @@
 
 /* ---- what can be chosen ---- */
 
-enum { OUTAGE_PAUSE, OUTAGE_PARTITION, OUTAGE_CUT, OUTAGE_EXPIRE, OUTAGE_SERVER, OUTAGES };
+enum {
+    OUTAGE_PAUSE,
+    OUTAGE_PARTITION,
+    OUTAGE_CUT,
+    OUTAGE_EXPIRE,
+    OUTAGE_SERVER,
+    OUTAGE_CANCEL,
+    OUTAGE_CRASH,
+    OUTAGE_STOP,
+    OUTAGES
+};
 
 static const struct {
     const char *name, *begin, *end; /* without an end it is a matter of one moment */
@@ -30,6 +40,9 @@ static const struct {
     [OUTAGE_CUT] = {"cut", "cut a", NULL},
     [OUTAGE_EXPIRE] = {"expire", "expire a", NULL},
     [OUTAGE_SERVER] = {"server", "restart-server s1", NULL},
+    [OUTAGE_CANCEL] = {"cancel", "a cancel", NULL},
+    [OUTAGE_CRASH] = {"crash", "crash a", "restart a"},
+    [OUTAGE_STOP] = {"stop", "a stop", "a start"},
 };
 
 /* Of a session timeout of 4 s: a moment, less than half, less than two thirds, just before and just behind the end, more than
@@ -56,8 +69,14 @@ static void put_holder(struct text *text, const struct clock_world *world);
 static void put_during(struct text *text, const struct clock_world *world);
 static void put_again(struct text *text, const struct clock_world *world);
 static void put_life(struct text *text, const struct clock_world *world);
+static void put_line(struct text *text, const struct clock_world *world);
+static void put_fresh(struct text *text, const struct clock_world *world);
 
-#define ALL_OUTAGES ((1u << OUTAGES) - 1)
+/* Outages of a client that goes on to want what it wanted, and ends of its wish. */
+#define ALL_OUTAGES                                                                                          \
+    (1u << OUTAGE_PAUSE | 1u << OUTAGE_PARTITION | 1u << OUTAGE_CUT | 1u << OUTAGE_EXPIRE |                  \
+     1u << OUTAGE_SERVER)
+#define ENDS (1u << OUTAGE_EXPIRE | 1u << OUTAGE_CANCEL | 1u << OUTAGE_CRASH | 1u << OUTAGE_STOP)
 #define LONG_OUTAGES (1u << OUTAGE_PAUSE | 1u << OUTAGE_PARTITION)
 
 static const struct {
@@ -70,6 +89,7 @@ static const struct {
     int ways;
     const char *way[3]; /* behind the name */
     void (*put)(struct text *text, const struct clock_world *world);
+    const char *options; /* of the world, behind a blank; NULL: none */
 } CAST[CLOCK_CASTS] = {
     [CLOCK_FIRST] = {"clock-first",
                      "a b",
@@ -122,6 +142,30 @@ static const struct {
                      {"", "/acquired-between"},
                      put_again},
     [CLOCK_LIFE] = {"clock-life", "a b", NULL, 1, ALL_OUTAGES, 1, HOPS, 2, {"", "/with-a-rival"}, put_life},
+    [CLOCK_LINE] =
+        {"clock-line", "a b c", ASKED, COUNT(ASKED), ENDS, 1, 2, 2, {"", "/released-late"}, put_line},
+    [CLOCK_LESS] = {"clock-less",
+                    "a b",
+                    DONE,
+                    COUNT(DONE),
+                    LONG_OUTAGES,
+                    1,
+                    1,
+                    2,
+                    {"", "/released-late"},
+                    put_holder,
+                    " session-timeout=30s"},
+    [CLOCK_FRESH] = {"clock-fresh",
+                     "a b",
+                     NULL,
+                     1,
+                     LONG_OUTAGES,
+                     1,
+                     HOPS,
+                     2,
+                     {"", "/released-late"},
+                     put_fresh,
+                     " keep-fresh"},
 };
 
 /* ---- numbers ---- */
@@ -323,6 +367,35 @@ static void put_life(struct text *text, const struct clock_world *world)
     }
 }
 
+static void put_line(struct text *text, const struct clock_world *world)
+{
+    put_client(text, "b", "acquire");
+    put_client(text, "a", "acquire");
+    put(text, "c %s\n", world->verb);
+    put_time(text, world->at_ms * 6);
+    put_outage(text, world, 0, "b", world->way == 0 ? "release" : NULL);
+    if (world->way > 0) {
+        put_late(text, true);
+        put_time(text, 2 * QUIET_MS);
+        put_client(text, "b", "release");
+    }
+    put_client(text, "a", "release");
+    put_client(text, "c", "release");
+    put_client(text, "a", "release");
+}
+
+/* The outage begins about when the holder renews its belief for the first time, after a sixth of the session timeout. */
+static void put_fresh(struct text *text, const struct clock_world *world)
+{
+    put_client(text, "b", "try");
+    put_client(text, "b", "release");
+    put(text, "a acquire\nsettle\nb acquire\n");
+    put_time(text, 600 + world->at_ms);
+    put_outage(text, world, 0, NULL, NULL);
+    put_late(text, world->way > 0);
+    put_given_back(text);
+}
+
 /* ---- names ---- */
 
 const char *clock_cast_name(enum clock_cast cast)
@@ -349,8 +422,8 @@ void clock_worlds_text(enum clock_cast cast, int index, char *out, size_t size)
 {
     struct clock_world world = world_of(cast, index);
     struct text text = {out, size, 0};
-    put(&text, "world servers=1 used timed\nmutex /locks/x\nprocess %s\nshow nothing\n\nsettle\n",
-        CAST[cast].processes);
+    put(&text, "world servers=1 used timed%s\nmutex /locks/x\nprocess %s\nshow nothing\n\nsettle\n",
+        CAST[cast].options != NULL ? CAST[cast].options : "", CAST[cast].processes);
     CAST[cast].put(&text, &world);
     put(&text, "rest\n----\n");
 }

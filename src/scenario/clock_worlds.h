@@ -18,6 +18,9 @@ enum clock_cast {
     CLOCK_DURING, /* the same, but `a` does it in the middle of the outage */
     CLOCK_AGAIN,  /* `a` holds, `b` waits, and a second outage follows the first */
     CLOCK_LIFE, /* `a` takes and gives back the lock eight times, with an outage each time; `b` may wait behind it */
+    CLOCK_LINE, /* `b` holds, `a` waits, `c` asks behind it; then `a` gives up, or ends, or its session does */
+    CLOCK_LESS, /* as CLOCK_HOLDER; the servers grant a shorter session timeout than is asked for */
+    CLOCK_FRESH, /* `a` holds and keeps its belief fresh, `b` waits, and the outage begins when a sync is under way */
     CLOCK_CASTS
 };
 

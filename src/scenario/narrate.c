@@ -354,9 +354,9 @@ static void line_fault(struct narrator *narrator, const struct event *event)
 
 static void line_misbehaved(struct narrator *narrator, const struct event *event)
 {
-    static const char *const WHAT[] = {"crash",  "loop",  "global", "free",  "lock",    "keep",
-                                       "return", "block", "clean",  "state", "bounds",  "freed",
-                                       "stale",  "lent",  "unset",  "leak",  "unlocked"};
+    static const char *const WHAT[] = {"crash",  "loop",  "global", "free",  "lock",     "keep",
+                                       "return", "block", "clean",  "state", "bounds",   "freed",
+                                       "stale",  "lent",  "unset",  "leak",  "unlocked", "wrong"};
     _Static_assert(sizeof WHAT / sizeof *WHAT == EVENT_OFFENCES, "one word for each");
     begin_event(narrator, event, "misbehaved");
     append(narrator, " %s%s%s", WHAT[event->code], event->path ? " " : "", event->path ? event->path : "");
@@ -409,6 +409,10 @@ static const struct {
     [EVENT_REST] = {SHOW_REST, line_plain},
     [EVENT_SETTLED] = {SHOW_NEVER, line_plain},
     [EVENT_LOCK_CLOSED] = {SHOW_DEFAULT, line_closed},
+    [EVENT_NODE_SET] = {SHOW_NEVER, line_plain},
+    [EVENT_LISTENS] = {SHOW_NEVER, line_plain},
+    [EVENT_REVOKES] = {SHOW_NEVER, line_plain},
+    [EVENT_CLOSES] = {SHOW_NEVER, line_plain},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

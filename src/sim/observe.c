@@ -163,6 +163,9 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
     case FAKEZK_NODE_DELETED:
         node_event(EVENT_NODE_DELETED, from);
         break;
+    case FAKEZK_NODE_SET:
+        node_event(EVENT_NODE_SET, from);
+        break;
     case FAKEZK_SESSION_OPENED:
         plain(EVENT_SESSION_OPENED, from);
         break;

@@ -34,14 +34,32 @@ static inline __attribute__((always_inline)) void *enter(int p)
     return state;
 }
 
+/* The invariants of the recipe, after each entry but the last. */
+static void ask_wrong(int p)
+{
+    if (recipe()->wrong == NULL || the_world.stopping) {
+        return;
+    }
+    static char told[96]; /* the text is the recipe's, and may be anything */
+    the_world.asked = p;
+    const char *text = recipe()->wrong(process_state(p));
+    if (text != NULL) {
+        snprintf(told, sizeof told, "%.*s", (int)sizeof told - 1, text);
+        world_tell_offence(p, EVENT_OFFENCE_WRONG, told);
+    }
+    the_world.asked = -1;
+}
+
 static void leave(void)
 {
+    int p = fakezk_entered();
     if (the_world.locked != 0 || the_world.in_callback != 0) {
         world_note_offence(the_world.locked != 0 ? EVENT_OFFENCE_KEEP : EVENT_OFFENCE_RETURN, NULL);
         the_world.locked = 0;
         the_world.in_callback = 0;
     }
     fakezk_leave();
+    ask_wrong(p);
 }
 
 /* What an owner does within a report is part of the entry that reports. */
@@ -306,30 +324,30 @@ bool process_can_revoke(void)
     return recipe()->revocable != NULL && recipe()->revoke != NULL;
 }
 
+static void tell_of_lock(int kind, int p, int lock, int rc)
+{
+    struct event event = slot_event(kind, p, lock, 0);
+    event.code = rc;
+    observe(&event);
+}
+
 void process_revocable(int p, int lock)
 {
     void *state = enter(p);
     int rc = recipe()->revocable(state, lock);
     leave();
-    if (rc < 0) {
-        world_note_trouble("the recipe refuses to make a lock revocable: %s", ls_strerror(rc));
-    }
+    tell_of_lock(EVENT_LISTENS, p, lock, rc);
 }
 
-static void tell_asker(int p, int lock, int rc)
-{
-    struct event event = slot_event(EVENT_REVOKE_SENT, p, lock, 0);
-    event.code = rc;
-    observe(&event);
-}
-
+/* The question first: its answer may come before revoke() returns. */
 void process_revoke(int p, int lock, int place)
 {
+    tell_of_lock(EVENT_REVOKES, p, lock, 0);
     void *state = enter(p);
     int rc = recipe()->revoke(state, lock, place);
     leave();
     if (rc < 0) {
-        tell_asker(p, lock, rc);
+        tell_of_lock(EVENT_REVOKE_SENT, p, lock, rc);
     }
 }
 
@@ -358,6 +376,7 @@ static void end_holds(int p, int lock)
 
 void process_close(int p, int lock)
 {
+    tell_of_lock(EVENT_CLOSES, p, lock, 0);
     enter_verb(p);
     int rc = recipe()->close(process_state(p), lock);
     leave_verb();
@@ -539,7 +558,7 @@ static void report_grant(int p, const struct ls_report *report)
     slot->depth = report->depth > 0 ? report->depth : 1;
     slot->token = report->token;
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
-    event.code = slot->depth;
+    event.code = report->depth;
     event.zxid = token_number(report->token);
     for (int h = FAKEZK_HANDLES_MAX - 1; h >= 0; h--) {
         event.session = fakezk_session(p, h) != 0 ? fakezk_session(p, h) : event.session;
@@ -628,7 +647,7 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
         observe(&event);
         break;
     case LS_REPORT_ASKED:
-        tell_asker(p, report->lock, report->rc);
+        tell_of_lock(EVENT_REVOKE_SENT, p, report->lock, report->rc);
         break;
     case LS_REPORT_IDLE:
         event = observe_process(EVENT_IDLE, p);

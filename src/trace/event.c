@@ -47,6 +47,10 @@ static const char *const NAMES[] = {
     [EVENT_REST] = "rest",
     [EVENT_SETTLED] = "settled",
     [EVENT_LOCK_CLOSED] = "lock-closed",
+    [EVENT_NODE_SET] = "node-set",
+    [EVENT_LISTENS] = "listens",
+    [EVENT_REVOKES] = "revokes",
+    [EVENT_CLOSES] = "closes",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");
 

@@ -95,6 +95,7 @@ static const struct situation situations[] = {
     {"broken-frees-silently", 1, 1, false, "a acquire; settle; a release;" SESSION_ENDS},
     {"broken-no-margin", 1, 1, true, "a acquire; settle; pause a; pass 7000; resume a"},
     {"broken-locks-twice", 3, 1, false, BETWEEN_LIST_AND_WATCH},
+    {"broken-asks-nobody", 1, 1, false, "settle; a revoke"},
     {"broken-fails-at-once", 2, 1, false, "a acquire; settle; b acquire"},
 };
 /* Of some the run's constants are part. */

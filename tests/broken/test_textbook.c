@@ -27,6 +27,8 @@ static void write_program(struct world_program *program, uint64_t turn)
     add(program, ACTION_ACQUIRE, turn % 3 == 2 ? 300 : -1);
     add(program, ACTION_WRITE, 0);
     add(program, ACTION_RELEASE, 0);
+    if (turn % 4 == 3)
+        add(program, ACTION_REVOKE, 1);
     if (turn % 3 == 0) {
         add(program, ACTION_ACQUIRE, 0);
         add(program, ACTION_RELEASE, 0);

@@ -40,6 +40,8 @@ static void codes_are_those_of_the_interface(void **state)
     assert_int_equal(CODE_BUSY, LS_EBUSY);
     assert_int_equal(CODE_TIMED_OUT, LS_ETIMEDOUT);
     assert_int_equal(CODE_CANCELED, LS_ECANCELED);
+    assert_int_equal(CODE_NO_MEMORY, LS_ENOMEM);
+    assert_int_equal(CODE_NOT_OWNER, LS_ENOTOWNER);
     assert_int_equal(CODE_CLOSED, LS_ECLOSED);
     assert_int_equal(CODE_ALREADY, LS_EALREADY);
 }
@@ -357,6 +359,56 @@ static void other_errors_need_a_fault(void **state)
     }
 }
 
+static void memory_is_short_beside_another_owner(void **state)
+{
+    (void)state;
+    for (int beside = 0; beside < 3; beside++) { /* no owner, one that waits, one that holds */
+        struct judge judge;
+        open_up(&judge, false);
+        if (beside)
+            lock_event(&judge, EVENT_ASKED, A, 1, FOR_EVER);
+        if (beside == 2)
+            granted_to(&judge, A, 1, 10, 1);
+        ask(&judge, A, FOR_EVER);
+        answer(&judge, A, LS_ENOMEM);
+        if (beside)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_FAILED, "was told of error -1 for lock 0");
+        judge_close(&judge);
+    }
+}
+
+static void guarded_writes_fail_with_a_reason(void **state)
+{
+    static const int plain[] = {0, LS_ELOST, LS_ENOTOWNER};
+    struct judge judge;
+    (void)state;
+    open_up(&judge, false);
+    for (size_t i = 0; i < 3; i++)
+        lock_event(&judge, EVENT_WRITTEN, A, 0, plain[i]);
+    assert_verdict(&judge, CHECK_HOLDS);
+    lock_event(&judge, EVENT_WRITTEN, A, 0, LS_EZK);
+    assert_violated(&judge, EVENT_WRITTEN,
+                    "a guarded write of process 0 (owner 0) under lock 0 failed (-12)");
+    judge_close(&judge);
+    for (int reason = 0; reason < 3;
+         reason++) { /* a fault; a directory that the operator deletes; a contender */
+        open_up(&judge, false);
+        if (reason == 0)
+            on(&judge, EVENT_FAULT, B);
+        else
+            show(&judge, (struct event){
+                             .kind = EVENT_NODE_DELETED, .process = EVENT_PROCESS_NONE, .code = reason == 2});
+        lock_event(&judge, EVENT_WRITTEN, A, 0, LS_EZK);
+        if (reason == 2)
+            assert_violated(&judge, EVENT_WRITTEN, "but nothing had gone wrong");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +427,8 @@ int main(void)
         cmocka_unit_test(nothing_is_owed_to_the_dead),
         cmocka_unit_test(acquires_that_may_not_wait_are_answered),
         cmocka_unit_test(other_errors_need_a_fault),
+        cmocka_unit_test(memory_is_short_beside_another_owner),
+        cmocka_unit_test(guarded_writes_fail_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,18 @@ static bool stands(const struct trace_list *list, int i, int lock, int64_t czxid
     return result;
 }
 
+/* The operator's deletion of a lock's directory counts as a fault. */
+static bool was_faulted(const struct trace_list *list, int i)
+{
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->kind == EVENT_FAULT || (event->kind == EVENT_NODE_DELETED && event->code != 1 &&
+                                           event->owner == 0 && event->lock != EVENT_LOCK_NONE))
+            return true;
+    }
+    return false;
+}
+
 /* ---- hold_keeps_its_node ---- */
 
 static int64_t node_of(const struct trace_list *list, int grant);
@@ -288,6 +300,16 @@ static bool is_left_without(const struct trace_list *list, int i, int lock, int 
            (asked >= 0 && (list->event[asked].code == 0 || was_canceled(list, asked, i)));
 }
 
+static bool another_owner_has_claim(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    for (int owner = 0; owner < OWNERS; owner++)
+        if (owner != event->owner && (pending(list, i, event->lock, event->process, owner) >= 0 ||
+                                      holding(list, i, event->lock, event->process, owner) >= 0))
+            return true;
+    return false;
+}
+
 static bool answers_without_reason(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
@@ -299,6 +321,9 @@ static bool answers_without_reason(const struct trace_list *list, int i)
     int asked = pending(list, i, event->lock, event->process, event->owner);
     if (is_answer(event) && asked < 0)
         return true;
+    if (event->kind == EVENT_WRITTEN)
+        return event->code != 0 && event->code != CODE_LOST && event->code != CODE_NOT_OWNER &&
+               !was_faulted(list, i);
     if (event->kind != EVENT_FAILED)
         return false;
     const struct event *ask = &list->event[asked];
@@ -313,10 +338,9 @@ static bool answers_without_reason(const struct trace_list *list, int i)
     case CODE_ALREADY:
         return false;
     default:
-        for (int k = 0; k < i; k++)
-            if (list->event[k].kind == EVENT_FAULT)
-                return false;
-        return true;
+        if (was_faulted(list, i))
+            return false;
+        return event->code != CODE_NO_MEMORY || !another_owner_has_claim(list, i);
     }
 }
 
@@ -382,6 +406,127 @@ static bool believes_too_long(const struct trace_list *list, int i)
     return false;
 }
 
+/* ---- every_revocation_is_told ---- */
+
+static int count_before(const struct trace_list *list, int i, int kind, int lock, int64_t zxid)
+{
+    int count = 0;
+    for (int k = 0; k < i; k++)
+        count += list->event[k].kind == kind && list->event[k].lock == lock && list->event[k].zxid == zxid &&
+                 (kind != EVENT_NODE_SET || list->event[k].code == 1);
+    return count;
+}
+
+/* Questions without an answer before event i. `*since`: the first event from which on there was always one. */
+static int questions(const struct trace_list *list, int i, int lock, int process, int *since)
+{
+    int count = 0;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (ends_process(event, process))
+            count = 0;
+        if (event->process != process || event->lock != lock)
+            continue;
+        if (event->kind == EVENT_REVOKES && count++ == 0)
+            *since = k;
+        if (event->kind == EVENT_REVOKE_SENT && count > 0)
+            count--;
+    }
+    return count;
+}
+
+static bool may_say_closed(const struct trace_list *list, int since, int i)
+{
+    const struct event *answer = &list->event[i];
+    for (int k = since; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->process != answer->process || event->lock != answer->lock)
+            continue;
+        if ((event->kind == EVENT_REVOKES && !link_of(list, k, event->process).up) ||
+            event->kind == EVENT_CLOSES)
+            return true;
+    }
+    return false;
+}
+
+static bool listens(const struct trace_list *list, int i, int lock, int process)
+{
+    bool result = false;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool own = event->process == process && event->lock == lock && event->code == 0;
+        result = (result || (own && event->kind == EVENT_LISTENS)) &&
+                 !(own && event->kind == EVENT_LOCK_CLOSED) && !ends_process(event, process);
+    }
+    return result;
+}
+
+/* Whether the node was set behind the last request that was told of it. */
+static bool is_untold(const struct trace_list *list, int i, int64_t czxid)
+{
+    bool result = false;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->zxid == czxid && event->kind == EVENT_NODE_SET && event->code == 1)
+            result = true;
+        if (event->zxid == czxid && event->kind == EVENT_REVOKE_ASKED)
+            result = false;
+    }
+    return result;
+}
+
+static bool is_own(const struct trace_list *list, int i, int process, int64_t czxid)
+{
+    for (int k = 0; k < i; k++)
+        if (list->event[k].kind == EVENT_NODE_CREATED && list->event[k].zxid == czxid)
+            return list->event[k].process == process;
+    return false;
+}
+
+static bool leaves_requests(const struct trace_list *list, int i, int process)
+{
+    int since;
+    struct link link = link_of(list, i, process);
+    if (!link.up || link.paused)
+        return false;
+    if (questions(list, i, 0, process, &since) > 0)
+        return true;
+    for (int owner = 0; owner < OWNERS; owner++) {
+        int grant = holding(list, i, 0, process, owner);
+        int64_t node = grant >= 0 ? node_of(list, grant) : 0;
+        if (grant >= 0 && listens(list, i, 0, process) && is_own(list, i, process, node) &&
+            stands(list, i, 0, node) && is_untold(list, i, node))
+            return true;
+    }
+    return false;
+}
+
+static bool hides_a_revocation(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    int since = 0;
+    switch (event->kind) {
+    case EVENT_REVOKE_SENT:
+        if (questions(list, i, event->lock, event->process, &since) == 0)
+            return true;
+        return event->code != 0 && event->code != CODE_NOTHING_PENDING && event->code != CODE_ALREADY &&
+               !(event->code == CODE_CLOSED && may_say_closed(list, since, i)) && !was_faulted(list, i);
+    case EVENT_LISTENS:
+        return event->code != 0 && event->code != CODE_UNSUPPORTED && !was_faulted(list, i);
+    case EVENT_REVOKE_ASKED:
+        return stands(list, i, event->lock, event->zxid) &&
+               count_before(list, i, EVENT_NODE_SET, event->lock, event->zxid) <=
+                   count_before(list, i, EVENT_REVOKE_ASKED, event->lock, event->zxid);
+    case EVENT_REST:
+        for (int process = 0; process < PROCESSES; process++)
+            if (leaves_requests(list, i, process))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
 /* ---- all ---- */
 
 static const struct reference {
@@ -389,7 +534,8 @@ static const struct reference {
     bool (*violates)(const struct trace_list *list, int i);
 } references[] = {{"hold_keeps_its_node", loses_its_node},
                   {"answers_have_reasons", answers_without_reason},
-                  {"belief_ends_in_time", believes_too_long}};
+                  {"belief_ends_in_time", believes_too_long},
+                  {"every_revocation_is_told", hides_a_revocation}};
 enum { REFERENCES = sizeof references / sizeof references[0] };
 
 static int violated[REFERENCES], judged[REFERENCES];
@@ -440,15 +586,19 @@ static void tell(void)
 
 static int32_t code_of(struct rng *rng, int kind)
 {
-    static const int32_t failures[] = {CODE_BUSY, CODE_TIMED_OUT, CODE_CANCELED, -11};
+    static const int32_t failures[] = {CODE_BUSY, CODE_TIMED_OUT, CODE_CANCELED, CODE_NO_MEMORY, -11};
+    static const int32_t refusals[] = {0, CODE_NOTHING_PENDING, CODE_ALREADY, CODE_CLOSED, -12};
     switch (kind) {
     case EVENT_ASKED:
         return (int32_t)rng_below(rng, 3) * 20 - 20 + (rng_below(rng, 3) == 0 ? 20 : 0);
     case EVENT_FAILED:
-        return failures[rng_below(rng, 4)];
+        return failures[rng_below(rng, 5)];
+    case EVENT_REVOKE_SENT:
+        return refusals[rng_below(rng, 5)];
     case EVENT_GRANTED:
         return 1 + (rng_below(rng, 4) == 0);
     case EVENT_NODE_CREATED:
+    case EVENT_NODE_SET:
     case EVENT_NODE_DELETED:
         return rng_below(rng, 8) != 0;
     default:
@@ -456,7 +606,7 @@ static int32_t code_of(struct rng *rng, int kind)
     }
 }
 
-static int draw_kind(struct rng *rng)
+static int draw_kind(struct rng *rng, bool revokes)
 {
     static const uint8_t often[] = {EVENT_ASKED,    EVENT_GRANTED, EVENT_FAILED,       EVENT_NODE_CREATED,
                                     EVENT_RELEASED, EVENT_FREED,   EVENT_NODE_DELETED, EVENT_LINK_UP,
@@ -465,7 +615,11 @@ static int draw_kind(struct rng *rng)
         EVENT_CANCELED,       EVENT_LOST,   EVENT_CONNECTED, EVENT_LINK_DOWN, EVENT_EXPIRED,
         EVENT_AUTH_FAILED,    EVENT_REST,   EVENT_CRASHED,   EVENT_STOPPED,   EVENT_SESSION_CLOSING,
         EVENT_SESSION_CLOSED, EVENT_PAUSED, EVENT_RESUMED,   EVENT_RESTARTED, EVENT_REFUSED,
-        EVENT_SETTLED};
+        EVENT_SETTLED,        EVENT_FAULT};
+    static const uint8_t revocation[] = {EVENT_REVOKES,  EVENT_REVOKE_SENT,  EVENT_LISTENS,
+                                         EVENT_NODE_SET, EVENT_REVOKE_ASKED, EVENT_CLOSES};
+    if (revokes && rng_below(rng, 2) == 0)
+        return revocation[rng_below(rng, sizeof revocation)];
     return rng_below(rng, 3) != 0 ? often[rng_below(rng, sizeof often)]
                                   : seldom[rng_below(rng, sizeof seldom)];
 }
@@ -475,25 +629,33 @@ static bool is_unasked(const struct event *events, int i)
 {
     const struct trace_list list = {events, false};
     const struct event *event = &events[i];
+    int since;
     if (event->kind == EVENT_FREED)
         return owed(&list, i, event->lock, event->process, event->owner) == 0;
+    if (event->kind == EVENT_REVOKE_SENT)
+        return questions(&list, i, event->lock, event->process, &since) == 0;
     return is_answer(event) && pending(&list, i, event->lock, event->process, event->owner) < 0;
+}
+
+static bool is_of_node(int kind)
+{
+    return kind == EVENT_NODE_DELETED || kind == EVENT_NODE_SET || kind == EVENT_REVOKE_ASKED;
 }
 
 /* A czxid is given out once, and a node is deleted once: so it is in every log. */
 static void draw_list(struct rng *rng, struct event *events, bool timed)
 {
     bool unasked = rng_below(rng, 8) == 0;
+    bool revokes = rng_below(rng, 4) == 0;
     struct event node[EVENTS];
     int nodes = 0;
     int64_t zxid = 0, now_ms = 0;
     for (int i = 0; i < EVENTS; i++) {
         struct event *event = &events[i];
-        int kind = draw_kind(rng);
-        *event =
-            (struct event){.kind = (uint8_t)(kind == EVENT_NODE_DELETED && nodes == 0 ? EVENT_ASKED : kind),
-                           .process = (uint8_t)rng_below(rng, PROCESSES),
-                           .owner = (uint8_t)rng_below(rng, OWNERS)};
+        int kind = draw_kind(rng, revokes);
+        *event = (struct event){.kind = (uint8_t)(is_of_node(kind) && nodes == 0 ? EVENT_ASKED : kind),
+                                .process = (uint8_t)rng_below(rng, PROCESSES),
+                                .owner = (uint8_t)rng_below(rng, OWNERS)};
         if (!unasked && is_unasked(events, i))
             event->kind = EVENT_ASKED;
         event->code = code_of(rng, event->kind);
@@ -504,6 +666,11 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
             event->zxid = ++zxid;
             event->owner = 0;
             node[nodes++] = *event;
+        } else if (event->kind == EVENT_NODE_SET || event->kind == EVENT_REVOKE_ASKED) {
+            const struct event *of = &node[rng_below(rng, (uint32_t)nodes)];
+            event->zxid = of->zxid;
+            event->process = of->process;
+            event->code = event->kind == EVENT_NODE_SET ? of->code : 0;
         } else if (event->kind == EVENT_NODE_DELETED) {
             int which = (int)rng_below(rng, (uint32_t)nodes);
             *event = node[which];
@@ -546,6 +713,8 @@ static void record(void *ctx, const struct event *event)
 static void write_program(struct world_program *program, uint64_t turn)
 {
     static const int timeouts[] = {-1, 300, 0, -1};
+    if (turn % 4 == 3)
+        program->ops[program->count++] = (struct action){.kind = ACTION_REVOKE, .c = 1 + (int)(turn % 3)};
     for (int i = 0; i < 3; i++) {
         program->ops[program->count++] =
             (struct action){.kind = ACTION_ACQUIRE, .c = timeouts[(turn + (uint64_t)i) % 4]};

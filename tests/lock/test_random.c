@@ -3,11 +3,11 @@
 
 /* Thousands of random runs with faults of every kind. After each all faults are healed and everything that is held is
  * given back; then every acquire has its answer, nothing is left over on the servers or in the clients, and each grant
- * rested on a node that was the first contender of the committed log. After each step all sessions are in their normal form
- * (normal_form.h). */
+ * rested on a node that was the first contender of the committed log. After each step the invariants of all sessions hold
+ * (src/lock/recipe_invariants.h). */
 #include "base/hash.h"
 #include "base/rng.h"
-#include "normal_form.h"
+#include "lock/recipe_invariants.h"
 #include "sim/world.h"
 #include "trace/event.h"
 
@@ -408,9 +408,9 @@ static void check_sessions(struct world *world)
 {
     for (int p = 0; p < world_get_options(world)->processes; p++) {
         const struct ls_session *session = process_state(p); /* the recipe's state begins with it */
-        const char *wrong = process_at(p)->started ? session_not_normal(session) : NULL;
+        const char *wrong = process_at(p)->started ? lock_invariants_broken(session) : NULL;
         if (wrong == NULL && is_live(p, session)) {
-            wrong = session_stands_still(session);
+            wrong = lock_invariants_stuck(session);
         }
         if (wrong != NULL && checker.complaint[0] == 0) {
             snprintf(checker.complaint, sizeof checker.complaint, "process %d: this does not hold: %s", p,

@@ -4,5 +4,5 @@
 # A mutex that is closed while it is held forgets its node: nobody ever deletes it.
 GROUP=cli
 FILE=src/lock/acquire.c
-EDIT='/rc = LS_ECLOSED; .* for an owner/{n;s/lock_mutex_go\(claim\);/claim->named = 0, lock_mutex_go(claim);/}'
+EDIT='/claim->rc = LS_ECLOSED; /{n;s/lock_mutex_go\(claim\);/claim->named = 0, lock_mutex_go(claim);/}'
 EXPECT='^cli\.scenarios$'

@@ -47,7 +47,8 @@ static struct {
     struct ls_recipe_config config;
     thrd_t thread;
     bool other_thread, other_state, other_config;
-    int calls, fired, idle_asked, acquired;
+    int calls, fired, idle_asked, acquired, wrong_asked;
+    const char *wrong;
     char guard_path[64];
 } seen;
 
@@ -149,6 +150,13 @@ static bool probe_idle(const void *state)
     return true;
 }
 
+static const char *probe_wrong(const void *state)
+{
+    (void)state;
+    seen.wrong_asked++;
+    return seen.wrong;
+}
+
 static int probe_guard(const void *state, int lock, int owner, zoo_op_t *op, char *path, size_t size)
 {
     const struct probe *probe = visit(state);
@@ -224,6 +232,7 @@ static const struct ls_recipe PROBE = {
     .close = probe_close,
     .open = probe_open,
     .in_reports = true,
+    .wrong = probe_wrong,
 };
 
 /* ---- a world with it ---- */
@@ -476,6 +485,45 @@ static void a_recipe_without_the_question_is_idle(void **state)
     assert_true(world_rest(run.world));
     assert_int_equal(count[EVENT_REST], 1);
     assert_int_equal(count[EVENT_MISBEHAVED], 0);
+}
+
+/* ---- invariants ---- */
+
+static void a_recipe_is_asked_what_is_wrong_after_each_call(void **state)
+{
+    (void)state;
+    seen.arms_timer = true;
+    begin("process a: acquire stop");
+    int started = seen.wrong_asked;
+    assert_true(started >= 2); /* start(), and the session event */
+    take("fire a probe-timer");
+    assert_int_equal(seen.wrong_asked, started + 1);
+    take("a acquire");
+    assert_int_equal(seen.wrong_asked, started + 2);
+    take("a stop");
+    assert_int_equal(seen.wrong_asked, started + 2);
+    assert_int_equal(count[EVENT_MISBEHAVED], 0);
+}
+
+static void an_invariant_that_does_not_hold_is_told(void **state)
+{
+    (void)state;
+    begin("process a: acquire");
+    seen.wrong = "held != NULL";
+    take("a acquire");
+    assert_int_equal(count[EVENT_MISBEHAVED], 1);
+    assert_int_equal(last[EVENT_MISBEHAVED].process, 0);
+    assert_int_equal(last[EVENT_MISBEHAVED].code, EVENT_OFFENCE_WRONG);
+    assert_string_equal(last[EVENT_MISBEHAVED].path, "held != NULL");
+}
+
+static void a_recipe_without_invariants_is_not_asked(void **state)
+{
+    (void)state;
+    recipe.wrong = NULL;
+    begin("process a: acquire");
+    take("a acquire");
+    assert_int_equal(seen.wrong_asked, 0);
 }
 
 /* ---- reports ---- */
@@ -1030,6 +1078,9 @@ int main(void)
         PROBE_TEST(a_report_may_come_before_the_acquire_returns),
         PROBE_TEST(at_rest_a_recipe_is_asked_whether_it_is_idle),
         PROBE_TEST(a_recipe_without_the_question_is_idle),
+        PROBE_TEST(a_recipe_is_asked_what_is_wrong_after_each_call),
+        PROBE_TEST(an_invariant_that_does_not_hold_is_told),
+        PROBE_TEST(a_recipe_without_invariants_is_not_asked),
         PROBE_TEST(reports_of_acquires_are_told),
         PROBE_TEST(reports_of_sessions_are_told),
         PROBE_TEST(other_reports_are_told),

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What holds of a session and its claims whenever nobody is inside the library: nothing stands still without a reason, counts
- * say what they count, and nothing is kept that nobody will look at. */
-#ifndef TESTS_LOCK_NORMAL_FORM_H
-#define TESTS_LOCK_NORMAL_FORM_H
-
-#include "lock/claim.h"
+#include "recipe_invariants.h"
+#include "claim.h"
 
 #include <stddef.h>
 
@@ -16,13 +12,13 @@
             return #condition;                                                                               \
     } while (0)
 
-static inline bool claim_waits_for_answers(const struct lock_claim *claim)
+static bool claim_waits_for_answers(const struct lock_claim *claim)
 {
     return claim->in_flight || claim->ancestors || claim->ear == LOCK_EAR_READING;
 }
 
 /* Bits of requests that a claim of this state may have in flight. */
-static inline unsigned claim_may_have(const struct lock_claim *claim)
+static unsigned claim_may_have(const struct lock_claim *claim)
 {
     switch (claim->state) {
     case LOCK_CLAIMING:
@@ -43,7 +39,7 @@ static inline unsigned claim_may_have(const struct lock_claim *claim)
 }
 
 /* What is known of a node, and what a state may know. */
-static inline const char *node_not_normal(const struct lock_claim *claim)
+static const char *node_not_normal(const struct lock_claim *claim)
 {
     bool knows = claim->state >= LOCK_LISTING && claim->state <= LOCK_HELD;
     NORMAL(!(claim->named && claim->maybe));
@@ -55,7 +51,7 @@ static inline const char *node_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-static inline const char *watch_not_normal(const struct lock_claim *claim)
+static const char *watch_not_normal(const struct lock_claim *claim)
 {
     NORMAL(!claim->watching || claim->ahead);
     NORMAL(!claim->ahead || claim->watching || claim->state == LOCK_ARMING || claim->state >= LOCK_LEFTOVER);
@@ -67,7 +63,7 @@ static inline const char *watch_not_normal(const struct lock_claim *claim)
 }
 
 /* What a dead handle still has in flight says nothing about its claim. */
-static inline const char *flight_not_normal(const struct lock_claim *claim)
+static const char *flight_not_normal(const struct lock_claim *claim)
 {
     if (!claim->place->session->id)
         return NULL;
@@ -79,10 +75,10 @@ static inline const char *flight_not_normal(const struct lock_claim *claim)
 }
 
 /* Answers are delivered, and what was delivered is forgotten. */
-static inline const char *answer_not_normal(const struct lock_claim *claim)
+static const char *answer_not_normal(const struct lock_claim *claim)
 {
     NORMAL(!claim->notes && !claim->rc);
-    NORMAL(!claim->zk_rc || claim->state == LOCK_PREPARING || claim->state == LOCK_CLAIMING);
+    NORMAL(!claim->zk_rc || claim->state <= LOCK_SEARCHING); /* a refusal of an ancestor */
     NORMAL(!claim->told == (claim->state < LOCK_HELD) || claim->state >= LOCK_LEFTOVER);
     NORMAL(claim->depth > 0 || (claim->state != LOCK_HELD && claim->state != LOCK_TOMB));
     NORMAL(!claim->deadline.armed || lock_mutex_pending(claim));
@@ -91,7 +87,7 @@ static inline const char *answer_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-static inline const char *timer_not_normal(const struct lock_claim *claim)
+static const char *timer_not_normal(const struct lock_claim *claim)
 {
     const struct ls_session *session = claim->place->session;
     bool janitor = session->janitor_timer.armed || session->unarmed;
@@ -103,7 +99,7 @@ static inline const char *timer_not_normal(const struct lock_claim *claim)
 }
 
 /* Room is reserved for each watch that stands, or will. */
-static inline const char *room_not_normal(const struct lock_claim *claim)
+static const char *room_not_normal(const struct lock_claim *claim)
 {
     bool revocable = claim->mutex && claim->mutex->revocable;
     bool listens = claim->ear == LOCK_EAR_READING || claim->ear == LOCK_EAR_LISTENING;
@@ -114,7 +110,7 @@ static inline const char *room_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-static inline const char *claim_not_normal(const struct lock_claim *claim)
+static const char *claim_not_normal(const struct lock_claim *claim)
 {
     const char *(*const questions[])(const struct lock_claim *) = {node_not_normal,   watch_not_normal,
                                                                    flight_not_normal, answer_not_normal,
@@ -128,13 +124,14 @@ static inline const char *claim_not_normal(const struct lock_claim *claim)
     for (const struct lock_claim *other = claim->next; other; other = other->next)
         NORMAL(claim->watch_id != other->watch_id);
     NORMAL(lock_index_watcher(claim->place->session, claim->watch_id) == claim);
-    NORMAL(claim->state > LOCK_TOMB || lock_index_find(claim->mutex, claim->owner) == claim);
+    NORMAL(claim->state >= LOCK_TOMB || lock_index_find(claim->mutex, claim->owner) == claim);
+    NORMAL(claim->state != LOCK_TOMB || lock_index_tomb(claim->mutex, claim->owner) == claim);
     NORMAL((claim->previous ? claim->previous->next : claim->place->session->claims) == claim);
     return NULL;
 }
 
 /* Writes and syncs in flight that some claim knows of; the first request of a flight may also be a read. */
-static inline void count_unanswered(const struct ls_session *session, int *least, int *most)
+static void count_unanswered(const struct ls_session *session, int *least, int *most)
 {
     *least = *most = session->proving;
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
@@ -144,7 +141,7 @@ static inline void count_unanswered(const struct ls_session *session, int *least
     }
 }
 
-static inline const char *belief_not_normal(const struct ls_session *session)
+static const char *belief_not_normal(const struct ls_session *session)
 {
     int least, most;
     const struct lock_claim *claim = session->claims;
@@ -159,7 +156,7 @@ static inline const char *belief_not_normal(const struct ls_session *session)
     return NULL;
 }
 
-static inline const char *ended_not_normal(const struct ls_session *session)
+static const char *ended_not_normal(const struct ls_session *session)
 {
     NORMAL(lock_session_is_open(session) || !session->id);
     NORMAL(session->id || (!session->negotiated_ms && !session->stuck));
@@ -170,8 +167,7 @@ static inline const char *ended_not_normal(const struct ls_session *session)
     return NULL;
 }
 
-/* NULL, or what does not hold. */
-static inline const char *session_not_normal(const struct ls_session *session)
+const char *lock_invariants_broken(const struct ls_session *session)
 {
     int leftovers = 0;
     uint64_t reserved = 0;
@@ -192,9 +188,7 @@ static inline const char *session_not_normal(const struct ls_session *session)
     return wrong ? wrong : ended_not_normal(session);
 }
 
-/* On a live link, when all that the servers have sent is delivered: every claim has something under way, or waits for an event or
- * a timer. */
-static inline const char *claim_stands_still(const struct lock_claim *claim)
+static const char *claim_stands_still(const struct lock_claim *claim)
 {
     bool revocable = claim->mutex && claim->mutex->revocable;
     if (claim->retry || claim->aside || claim_waits_for_answers(claim))
@@ -205,7 +199,7 @@ static inline const char *claim_stands_still(const struct lock_claim *claim)
     return NULL;
 }
 
-static inline const char *session_stands_still(const struct ls_session *session)
+const char *lock_invariants_stuck(const struct ls_session *session)
 {
     NORMAL(session->state == LS_STATE_CONNECTED);
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
@@ -215,5 +209,3 @@ static inline const char *session_stands_still(const struct ls_session *session)
     }
     return NULL;
 }
-
-#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Requests to give a lock back reach the holder, once each, and are answered to the client that asks.
+ *
+ * Formula, for a lock and a process. A request for a node is a NODE_SET of it.
+ *   - Each REVOKE_SENT answers one REVOKES of the process that has no answer yet. At REST, if the process is connected, each
+ *     REVOKES has its REVOKE_SENT.
+ *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a FAULT or the operator's deletion of
+ *     a lock's directory stands before it, or the servers of the world refuse requests without a fault. "Closed" has two more reasons: since the process last had no
+ *     REVOKES without an answer, it asked without a link, or it said CLOSES of the lock.
+ *   - If LISTENS says anything but "done" or "unsupported", the same holds.
+ *   - Before each REVOKE_ASKED with the token t of a node that stands, there are more requests for t than REVOKE_ASKED with t.
+ *   - At REST, if the process is connected and listens: for the node of each of its holds, no request stands behind the last
+ *     REVOKE_ASKED. A process listens from a LISTENS that says "done" until it closes the lock, stops or crashes.
+ *
+ * It does not see: which contender is asked; how soon a request is told; a second request that overtakes the first. */
+#include <check/properties.h>
+
+#define QUESTION_EXCUSED 0x01u /* "closed" has a reason */
+#define REQUEST_UNTOLD 0x01u   /* the last request for the node has not been told */
+
+static void put_question(struct check_table *table, const struct event *event)
+{
+    struct check_record *question = table_get(table, RECORD_QUESTION, event->lock, event->process, 0);
+    const struct check_record *process = table_get(table, RECORD_PROCESS, 0, event->process, 0);
+    if (!question)
+        question = table_put(table, RECORD_QUESTION, event->lock, event->process, 0, 0, 0);
+    if (!process || (process->flags & PROCESS_UP) == 0)
+        question->flags |= QUESTION_EXCUSED;
+    question->depth++;
+}
+
+/* True if a failure needs no reason of its own. */
+static bool may_fail(struct check_table *table, const struct check_context *context)
+{
+    return context->refusing || table_get(table, RECORD_FAULTED, 0, 0, 0);
+}
+
+static void judge_answer(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    struct check_record *question = table_get(table, RECORD_QUESTION, event->lock, event->process, 0);
+    note->premises = 1;
+    if (!question) {
+        check_violate(note, "%s was told of a request to give %s back, but none of it is without an answer",
+                      WHO, WHAT);
+        return;
+    }
+    bool plain = event->code == 0 || event->code == CODE_NOTHING_PENDING || event->code == CODE_ALREADY;
+    bool closed = event->code == CODE_CLOSED && (question->flags & QUESTION_EXCUSED);
+    if (!plain && !closed && !may_fail(table, context))
+        check_violate(note, "the request of %s to give %s back failed (%d), but nothing had gone wrong", WHO,
+                      WHAT, event->code);
+    if (--question->depth == 0)
+        table_drop(table, question);
+}
+
+static void judge_listens(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    if (event->code == 0)
+        table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
+    else if (event->code != CODE_UNSUPPORTED && !may_fail(table, context))
+        check_violate(note, "%s cannot be asked to give %s back (%d), but nothing had gone wrong", WHO, WHAT,
+                      event->code);
+}
+
+static void observe_set(struct check_table *table, const struct event *event)
+{
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+        return;
+    struct check_record *request =
+        table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid, 0);
+    request->depth++;
+    request->flags = REQUEST_UNTOLD;
+}
+
+static void judge_asked(struct check_table *table, const struct check_context *context,
+                        const struct event *event, struct check_note *note)
+{
+    struct check_record *request =
+        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid);
+    note->premises = 1;
+    if (!ledger_node(table, event->lock, event->zxid))
+        return;
+    if (!request) {
+        check_violate(note, "%s (owner %d) was asked to give %s back once more than others have asked", WHO,
+                      event->owner, WHAT);
+        return;
+    }
+    request->flags = 0;
+    if (--request->depth == 0)
+        table_drop(table, request);
+}
+
+static bool holds_by(struct check_table *table, int lock, int process, int64_t czxid)
+{
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
+    while (claim && (claim->process != process || (claim->flags & CLAIM_HOLDING) == 0 || claim->a != czxid))
+        claim = table_next_lock(table, claim);
+    return claim != NULL;
+}
+
+static void judge_rest(struct check_table *table, const struct check_context *context,
+                       struct check_note *note)
+{
+    struct check_record *record;
+    for (record = table_first(table, RECORD_QUESTION); record; record = table_next(table, record))
+        if (ledger_answerable(table, record->process))
+            check_violate(note, "at rest %s has no answer to its request to give %s back",
+                          check_process_name(context, record->process).text,
+                          check_lock_name(context, record->lock).text);
+    for (record = table_first(table, RECORD_REQUEST); record; record = table_next(table, record)) {
+        bool listens = table_get(table, RECORD_LISTENER, record->lock, record->process, 0);
+        if (listens && (record->flags & REQUEST_UNTOLD) && ledger_answerable(table, record->process) &&
+            holds_by(table, record->lock, record->process, record->a))
+            check_violate(note, "at rest %s has not been told that it is asked to give %s back",
+                          check_process_name(context, record->process).text,
+                          check_lock_name(context, record->lock).text);
+    }
+}
+
+static void observe_closes(struct check_table *table, const struct event *event)
+{
+    struct check_record *question = table_get(table, RECORD_QUESTION, event->lock, event->process, 0);
+    if (question)
+        question->flags |= QUESTION_EXCUSED;
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    switch (event->kind) {
+    case EVENT_REVOKES:
+        put_question(table, event);
+        break;
+    case EVENT_REVOKE_SENT:
+        judge_answer(table, context, event, note);
+        break;
+    case EVENT_LISTENS:
+        judge_listens(table, context, event, note);
+        break;
+    case EVENT_NODE_SET:
+        observe_set(table, event);
+        break;
+    case EVENT_REVOKE_ASKED:
+        judge_asked(table, context, event, note);
+        break;
+    case EVENT_NODE_DELETED:
+        if (event->code != 1 && event->owner == 0 && event->lock != EVENT_LOCK_NONE)
+            table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        table_drop(table,
+                   table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid));
+        break;
+    case EVENT_CLOSES:
+        observe_closes(table, event);
+        break;
+    case EVENT_LOCK_CLOSED:
+        if (event->code == 0) /* otherwise it is refused, and nothing has changed */
+            table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
+        break;
+    case EVENT_FAULT:
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        break;
+    case EVENT_REST:
+        judge_rest(table, context, note);
+        break;
+    default: /* the process is gone */
+        table_drop_process(table, RECORD_QUESTION, event->process);
+        table_drop_process(table, RECORD_LISTENER, event->process);
+        break;
+    }
+}
+
+const struct property check_every_revocation_is_told = {
+    .name = "every_revocation_is_told",
+    .sentence = "requests to give a lock back reach a holder that listens, once each, and are answered",
+    .premise = "requests to give a lock back that were told or answered",
+    .blind_to = "which contender is asked; how soon a request is told",
+    .modes = PROPERTY_ALWAYS,
+    .wants = EVENT_BIT(EVENT_REVOKES) | EVENT_BIT(EVENT_REVOKE_SENT) | EVENT_BIT(EVENT_LISTENS) |
+             EVENT_BIT(EVENT_NODE_SET) | EVENT_BIT(EVENT_REVOKE_ASKED) | EVENT_BIT(EVENT_NODE_DELETED) |
+             EVENT_BIT(EVENT_CLOSES) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_FAULT) |
+             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_STOPPED),
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_process = 3,
+    .records_per_contender = 1,
+    .observe = observe,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The invariants of a session and its claims. They hold whenever no call, callback or timer is inside of the library:
+ * - each claim has a request, a timer or an event that it waits for,
+ * - each count is the number of the things that it counts,
+ * - data that no step will read is cleared, so that states that behave alike have equal bytes.
+ * Harness only: the library does not contain this file. */
+#ifndef LOCK_RECIPE_INVARIANTS_H
+#define LOCK_RECIPE_INVARIANTS_H
+
+#include <lockstep/session.h>
+
+/* Returns NULL, or the text of a condition that does not hold. Pure. */
+const char *lock_invariants_broken(const struct ls_session *session);
+
+/* The same for a session whose link is up and for which no message is under way: each claim waits for another
+ * client, for the caller, or for a timer. */
+const char *lock_invariants_stuck(const struct ls_session *session);
+
+#endif
