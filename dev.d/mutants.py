@@ -52,8 +52,7 @@ class Source:
 
     def __init__(self, path, arguments):
         self.path = path
-        with open(path, "rb") as file:
-            self.text = file.read()
+        self.text = read(path)
         self.found = []
         unit = cindex.Index.create().parse(path, args=arguments)
         bad = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
@@ -282,6 +281,16 @@ def computed_by_children():
     return used.ru_utime + used.ru_stime
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "wb") as file:
+        file.write(text)
+
+
 def with_mistake(text, mutant):
     return text[:mutant.start] + mutant.new.encode() + text[mutant.end:]
 
@@ -296,67 +305,85 @@ LS_RECIPE_MODULE(ls_recipe_mutex);
 """
 
 
-class LockObject:
-    """src/lock as a recipe in a shared object, so that crashes, endless loops, memory and leaks are judged, too."""
+class SharedObject:
+    """What is tried as a recipe in a shared object, so that crashes, endless loops, memory and leaks are judged, too. Properties alone
+    judge it."""
 
-    def __init__(self, folder):
-        self.folder = os.path.join(folder, "object")
-        self.arguments = [*compiler_arguments(), *LOCK_ARGUMENTS, *SHARED]
-        self.recipe = os.path.join(self.folder, "mutex.so")
-
-    def prepare(self):
-        os.makedirs(self.folder, exist_ok=True)
-        self.units = {}
-        for name in sorted(os.listdir("src/lock")):
-            if name.endswith(".c"):
-                with open(os.path.join("src/lock", name), "rb") as file:
-                    self.units[name] = file.read()
-        self.units["module.c"] = MODULE
-        for name in self.units:
-            if not self.compile_unit(name, self.units[name], stderr=None):
-                sys.exit(f"mutants: src/lock/{name} does not compile")
-
-    def compile_unit(self, name, text, output="", stderr=subprocess.DEVNULL):
-        path = os.path.join(self.folder, name)
-        with open(path, "wb") as file:
-            file.write(text)
-        return subprocess.call(["gcc", "-c", *self.arguments, *WARNINGS, "-o", output or path.removesuffix(".c") + ".o", path],
-                               stderr=stderr) == 0
-
-    def link(self, *replaced):
-        objects = [os.path.join(self.folder, name.removesuffix(".c") + ".o") for name in self.units if name not in replaced]
-        return subprocess.call(["gcc", "-shared", "-o", self.recipe, *objects,
-                                *(os.path.join(self.folder, "mutated.o") for _ in replaced)]) == 0
-
-    def compile(self, mutant=None):
-        if mutant is None:
-            return self.link()
-        name = os.path.basename(mutant.path)
-        text = with_mistake(self.units[name], mutant)
-        return self.compile_unit(name, text, os.path.join(self.folder, "mutated.o")) and self.link(name)
-
-
-class ObjectTree:
-    """The lock as a shared object alone: only properties are asked."""
-
-    def __init__(self, number, budget):
-        self.folder = os.path.join(FOLDER, f"object-{number}")
+    def __init__(self, name, budget):
+        self.folder = os.path.join(FOLDER, name)
         self.reports = os.path.join(self.folder, "reports-of-mutants")
-        self.object = LockObject(self.folder)
+        self.recipe = os.path.join(self.folder, "recipe.so")
         self.budget = budget
 
-    def prepare(self):
-        self.object.prepare()
-        if not self.object.compile():
-            sys.exit("mutants: src/lock is no shared object")
-
     def judge(self):
-        suite = ask_the_suite(LOCKSTEP, ROOT, self.reports, self.budget, "--recipe", self.object.recipe)
+        suite = ask_the_suite(LOCKSTEP, ROOT, self.reports, self.budget, "--recipe", self.recipe)
         error = "error in " + suite.error if suite.error and not suite.violated else ""
         return Verdict(suite.violated, error, suite.differs)
 
     def attempt(self, mutant):
-        return self.judge() if self.object.compile(mutant) else Verdict(compiles=False)
+        return self.judge() if self.compile(mutant) else Verdict(compiles=False)
+
+
+class LockObject(SharedObject):
+    """src/lock, of which one file has the mistake."""
+
+    def __init__(self, number, budget):
+        super().__init__(f"object-{number}", budget)
+        self.arguments = [*compiler_arguments(), *LOCK_ARGUMENTS, *SHARED, *WARNINGS]
+
+    def prepare(self):
+        os.makedirs(self.folder, exist_ok=True)
+        self.units = {name: read(os.path.join("src/lock", name)) for name in sorted(os.listdir("src/lock"))
+                      if name.endswith(".c")}
+        self.units["module.c"] = MODULE
+        for name, text in self.units.items():
+            if not self.compile_unit(name, text, self.object_of(name), stderr=None):
+                sys.exit(f"mutants: src/lock/{name} does not compile")
+        if not self.link():
+            sys.exit("mutants: src/lock is no shared object")
+
+    def object_of(self, name):
+        return os.path.join(self.folder, name.removesuffix(".c") + ".o")
+
+    def compile_unit(self, name, text, output, stderr=subprocess.DEVNULL):
+        path = os.path.join(self.folder, name)
+        write(path, text)
+        return subprocess.call(["gcc", "-c", *self.arguments, "-o", output, path], stderr=stderr) == 0
+
+    def link(self, **instead):
+        """Of the units with these names, the objects are others."""
+        objects = [instead.get(name, self.object_of(name)) for name in self.units]
+        return subprocess.call(["gcc", "-shared", "-o", self.recipe, *objects]) == 0
+
+    def compile(self, mutant):
+        name, mutated = os.path.basename(mutant.path), os.path.join(self.folder, "mutated.o")
+        return self.compile_unit(name, with_mistake(self.units[name], mutant), mutated) and self.link(**{name: mutated})
+
+
+class RecipeObject(SharedObject):
+    """A recipe of one file."""
+
+    def __init__(self, number, budget, source):
+        super().__init__(f"recipe-{number}", budget)
+        self.source, self.warnings = source, WARNINGS
+
+    def prepare(self):
+        os.makedirs(self.folder, exist_ok=True)
+        self.text = read(self.source)
+        if not self.compile_text(self.text):  # a recipe that has warnings of its own is tried with them
+            self.warnings = []
+            if not self.compile_text(self.text, stderr=None):
+                sys.exit(f"mutants: {self.source} does not compile")
+
+    def compile_text(self, text, stderr=subprocess.DEVNULL):
+        path = os.path.join(self.folder, os.path.basename(self.source))
+        write(path, text)
+        return subprocess.call(["gcc", "-shared", *SHARED, *compiler_arguments(), *self.warnings,
+                                "-I" + os.path.abspath(os.path.dirname(self.source)), "-o", self.recipe, path],
+                               stderr=stderr) == 0
+
+    def compile(self, mutant):
+        return self.compile_text(with_mistake(self.text, mutant))
 
 
 class Tree:
@@ -367,7 +394,7 @@ class Tree:
         self.build = os.path.join(self.folder, "build")
         self.reports = os.path.join(self.folder, "reports-of-mutants")
         self.lockstep = os.path.join(self.build, "lockstep")
-        self.properties = ObjectTree(number, budget)
+        self.properties = LockObject(number, budget)
 
     def prepare(self):
         scratch_tree.copy_tree(self.folder)
@@ -425,54 +452,13 @@ class Tree:
 
     def attempt(self, mutant):
         path = os.path.join(self.folder, mutant.path)
-        with open(path, "rb") as file:
-            text = file.read()
-        with open(path, "wb") as file:
-            file.write(with_mistake(text, mutant))
+        text = read(path)
+        write(path, with_mistake(text, mutant))
         try:
-            compiles = self.properties.object.compile(mutant) and self.compile()
+            compiles = self.properties.compile(mutant) and self.compile()
             return self.judge() if compiles else Verdict(compiles=False)
         finally:
-            with open(path, "wb") as file:
-                file.write(text)
-
-
-class RecipeTree:
-    """A recipe of one file, as a shared object: no tree is built, and properties alone judge it."""
-
-    def __init__(self, number, budget, source):
-        self.folder = os.path.join(FOLDER, f"recipe-{number}")
-        self.reports = os.path.join(self.folder, "reports")
-        self.source, self.budget = source, budget
-        self.warnings = WARNINGS
-
-    def prepare(self):
-        os.makedirs(self.folder, exist_ok=True)
-        with open(self.source, "rb") as file:
-            self.text = file.read()
-        if not self.compile(self.text):  # a recipe that has warnings of its own is tried with them
-            self.warnings = []
-            if not self.compile(self.text, stderr=None):
-                sys.exit(f"mutants: {self.source} does not compile")
-
-    def compile(self, text, stderr=subprocess.DEVNULL):
-        path = os.path.join(self.folder, os.path.basename(self.source))
-        with open(path, "wb") as file:
-            file.write(text)
-        return subprocess.call(["gcc", "-shared", *SHARED, *compiler_arguments(), *self.warnings,
-                                "-I" + os.path.abspath(os.path.dirname(self.source)), "-o", self.object(), path],
-                               stderr=stderr) == 0
-
-    def object(self):
-        return os.path.join(self.folder, "recipe.so")
-
-    def judge(self):
-        suite = ask_the_suite(LOCKSTEP, ROOT, self.reports, self.budget, "--recipe", self.object())
-        test = "error in " + suite.error if suite.error and not suite.violated else ""
-        return Verdict(suite.violated, test, suite.differs)
-
-    def attempt(self, mutant):
-        return self.judge() if self.compile(with_mistake(self.text, mutant)) else Verdict(compiles=False)
+            write(path, text)
 
 
 def attempt_all(trees, drawn, wanted, tell):
@@ -561,12 +547,12 @@ def chosen(options, found):
 
 def prepared(options):
     """Where mutants are tried. Without any mistake nothing may be noticed there."""
-    def tree(number):
-        if options.recipe:
-            return RecipeTree(number, options.budget, options.recipe)
-        return (ObjectTree if options.no_tests else Tree)(number, options.budget)
-
-    trees = [tree(number) for number in range(1, options.jobs + 1)]
+    numbers = range(1, options.jobs + 1)
+    if options.recipe:
+        trees = [RecipeObject(number, options.budget, options.recipe) for number in numbers]
+    else:
+        kind = LockObject if options.no_tests else Tree
+        trees = [kind(number, options.budget) for number in numbers]
     for tree in trees:
         tree.prepare()
     verdict = trees[0].judge()
