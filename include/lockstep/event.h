@@ -88,8 +88,10 @@ enum event_kind {
     EVENT_SETTLED, /* process: a callback was run, and nothing that the process asked the servers for is under way */
     EVENT_LOCK_CLOSED, /* process, lock; code = rc: 0 = all its owners' acquires, holds and releases of the lock are over;
                           negative = refused, nothing has changed */
-    EVENT_NODE_SET, /* as NODE_CREATED; cause = zxid of the write: data of a contender node was set, a request to give back */
-    EVENT_LISTENS, /* process, lock; code = rc of revocable(): 0 = requests to give the lock back are told from now on */
+    EVENT_NODE_SET, /* as NODE_CREATED; cause = zxid of the write: the data of a contender node was set, which is a
+                       request to give the lock back */
+    EVENT_LISTENS, /* process, lock; code = rc of revocable(): 0 = requests to give the lock back are told from now
+                       on */
     EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
     EVENT_CLOSES,  /* process, lock: it closes the lock; a LOCK_CLOSED follows behind all answers */
     EVENT_KINDS

@@ -88,7 +88,7 @@ static void on_listed(int rc, const struct String_vector *children, const void *
     if (rc == ZOK)
         rc = name ? ask(book, name) : ZNONODE;
     if (rc == ZNONODE && textbook_defects_of(book)->asks_nobody)
-        book->asked_place = 0; /* and nobody is told that there was nobody to ask */
+        book->asked_place = 0; /* the caller gets no answer */
     else if (rc != ZOK)
         end(book, rc);
     leave(book);

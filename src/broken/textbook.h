@@ -70,7 +70,7 @@ struct textbook_defects {
     bool misses_early_events; /* takes events before init has returned for those of a former handle (F19) */
     bool waits_for_answers;   /* after a lost session, waits for answers that a close may drop (F21) */
     bool trusts_calls;  /* and for those to calls that were refused because the session is dead (F16, F45) */
-    bool asks_nobody;   /* a request to give back is not answered if there is nobody in line */
+    bool asks_nobody;   /* a revoke() for a place without a contender gets no answer */
     bool fails_at_once; /* every acquire is answered as if the lock was closed, without a word to ZooKeeper */
 };
 

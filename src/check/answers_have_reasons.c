@@ -12,14 +12,15 @@
  *     stood at A, or one was created while the process had none of its own, or the process created one beside another;
  *     the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
- *   - If F says "out of memory", a FAULT stands before F, or another owner of the process waits or holds at F: a recipe may
- *     have room for so many owners only.
- *   - If F says anything else, but not "closed" or "pending already", then a FAULT of any kind stands before F.
- *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", the same holds.
- *   - Servers that refuse requests without a fault (permissions, settings) are a reason for all three; so is the deletion of a
- *     lock's directory by the operator.
+ *   - If F says "out of memory", a fault stands before F, or another owner of the process waits or holds at F. The
+ *     recipe may have no room for one more owner.
+ *   - If F says anything else, but not "closed" or "pending already", a fault stands before F.
+ *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
+ *     before it.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
+ *   A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a fault
+ *   (permissions, settings).
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
  *   SESSION_CLOSING of a try under way, and from LOST to CONNECTED.
  * A process that crashed or stopped is owed nothing.
@@ -27,8 +28,8 @@
  * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
  * missed, by deadline_is_kept.
  *
- * It does not see: which other code it is, and whether the fault has to do with it; "closed" without a close; a busy lock
- * that another owner of the same process could have had. */
+ * It does not see: which other code an answer has, and whether the fault led to it; "closed" without a close; a busy
+ * lock that another owner of the same process could have had. */
 #include <check/properties.h>
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
@@ -92,16 +93,14 @@ static void begin(struct check_table *table, const struct check_context *context
         answer->flags = (uint16_t)(ANSWER_TRY | (free ? 0 : ANSWER_EXCUSED));
 }
 
-/* True if an owner of the process other than that of the event waits for a lock or holds one. */
-static bool has_another_claim(struct check_table *table, const struct event *event)
+/* True if another owner of the process that waits, waits as well or holds. */
+static bool has_another_claim(struct check_table *table, const struct check_context *context,
+                              const struct event *event)
 {
-    struct check_record *claim = table_first(table, RECORD_CLAIM);
-    for (; claim; claim = table_next(table, claim)) {
-        bool same = claim->lock == event->lock && claim->owner == event->owner;
-        if (claim->process == event->process && !same && (claim->flags & (CLAIM_WAITING | CLAIM_HOLDING)))
-            return true;
-    }
-    return false;
+    int claims = 0;
+    for (int lock = 0; lock < context->locks; lock++)
+        claims += ledger_claims(table, lock, event->process, CLAIM_WAITING | CLAIM_HOLDING);
+    return claims > 1;
 }
 
 /* Codes that no acquire asks for: an error of the recipe, the client library or a server. */
@@ -111,11 +110,10 @@ static void judge_error(struct check_table *table, const struct check_context *c
     if (event->code == CODE_CLOSED || event->code == CODE_ALREADY || context->refusing)
         return;
     note->premises = 1;
-    if (table_get(table, RECORD_FAULTED, 0, 0, 0) ||
-        (event->code == CODE_NO_MEMORY && has_another_claim(table, event)))
-        return;
-    check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong", WHO,
-                  event->owner, event->code, WHAT);
+    bool full = event->code == CODE_NO_MEMORY && has_another_claim(table, context, event);
+    if (!full && !ledger_may_fail(table, context))
+        check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong", WHO,
+                      event->owner, event->code, WHAT);
 }
 
 static void judge_written(struct check_table *table, const struct check_context *context,
@@ -123,7 +121,7 @@ static void judge_written(struct check_table *table, const struct check_context 
 {
     note->premises = 1;
     bool plain = event->code == 0 || event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
-    if (!plain && !context->refusing && !table_get(table, RECORD_FAULTED, 0, 0, 0))
+    if (!plain && !ledger_may_fail(table, context))
         check_violate(note,
                       "a guarded write of %s (owner %d) under %s failed (%d), but nothing had gone wrong",
                       WHO, event->owner, WHAT, event->code);
@@ -297,12 +295,8 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_created(table, event);
         break;
     case EVENT_NODE_DELETED:
-        if (event->code == 1 || event->owner != 0 || event->lock == EVENT_LOCK_NONE)
-            break; /* a contender, or not by the operator */
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
-        break;
     case EVENT_FAULT:
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        ledger_note_fault(table, event);
         break;
     case EVENT_WRITTEN:
         judge_written(table, context, event, note);

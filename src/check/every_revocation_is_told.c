@@ -3,16 +3,19 @@
 
 /* Requests to give a lock back reach the holder, once each, and are answered to the client that asks.
  *
- * Formula, for a lock and a process. A request for a node is a NODE_SET of it.
- *   - Each REVOKE_SENT answers one REVOKES of the process that has no answer yet. At REST, if the process is connected, each
- *     REVOKES has its REVOKE_SENT.
- *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a FAULT or the operator's deletion of
- *     a lock's directory stands before it, or the servers of the world refuse requests without a fault. "Closed" has two more reasons: since the process last had no
- *     REVOKES without an answer, it asked without a link, or it said CLOSES of the lock.
- *   - If LISTENS says anything but "done" or "unsupported", the same holds.
- *   - Before each REVOKE_ASKED with the token t of a node that stands, there are more requests for t than REVOKE_ASKED with t.
- *   - At REST, if the process is connected and listens: for the node of each of its holds, no request stands behind the last
- *     REVOKE_ASKED. A process listens from a LISTENS that says "done" until it closes the lock, stops or crashes.
+ * Formula, for a lock and a process. A request for a node is a NODE_SET of it. A fault is a FAULT, the operator's
+ * deletion of a lock's directory, or servers that refuse requests without a fault.
+ *   - Each REVOKE_SENT answers one REVOKES of the process that has no answer yet. At REST, if the process is
+ *     connected, each REVOKES has its REVOKE_SENT.
+ *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a fault stands before it.
+ *     "Closed" has two more reasons. Since the process last had no REVOKES without an answer, it asked without a
+ *     link, or it said CLOSES of the lock.
+ *   - If LISTENS says anything but "done" or "unsupported", a fault stands before it.
+ *   - Before each REVOKE_ASKED with the token t of a node that stands, there are more requests for t than
+ *     REVOKE_ASKED with t.
+ *   - At REST, if the process is connected and listens: for the node of each of its holds, no request stands behind
+ *     the last REVOKE_ASKED. A process listens from a LISTENS that says "done" until it closes the lock, stops or
+ *     crashes.
  *
  * It does not see: which contender is asked; how soon a request is told; a second request that overtakes the first. */
 #include <check/properties.h>
@@ -31,12 +34,6 @@ static void put_question(struct check_table *table, const struct event *event)
     question->depth++;
 }
 
-/* True if a failure needs no reason of its own. */
-static bool may_fail(struct check_table *table, const struct check_context *context)
-{
-    return context->refusing || table_get(table, RECORD_FAULTED, 0, 0, 0);
-}
-
 static void judge_answer(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -49,7 +46,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
     }
     bool plain = event->code == 0 || event->code == CODE_NOTHING_PENDING || event->code == CODE_ALREADY;
     bool closed = event->code == CODE_CLOSED && (question->flags & QUESTION_EXCUSED);
-    if (!plain && !closed && !may_fail(table, context))
+    if (!plain && !closed && !ledger_may_fail(table, context))
         check_violate(note, "the request of %s to give %s back failed (%d), but nothing had gone wrong", WHO,
                       WHAT, event->code);
     if (--question->depth == 0)
@@ -61,7 +58,7 @@ static void judge_listens(struct check_table *table, const struct check_context 
 {
     if (event->code == 0)
         table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
-    else if (event->code != CODE_UNSUPPORTED && !may_fail(table, context))
+    else if (event->code != CODE_UNSUPPORTED && !ledger_may_fail(table, context))
         check_violate(note, "%s cannot be asked to give %s back (%d), but nothing had gone wrong", WHO, WHAT,
                       event->code);
 }
@@ -94,14 +91,6 @@ static void judge_asked(struct check_table *table, const struct check_context *c
         table_drop(table, request);
 }
 
-static bool holds_by(struct check_table *table, int lock, int process, int64_t czxid)
-{
-    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
-    while (claim && (claim->process != process || (claim->flags & CLAIM_HOLDING) == 0 || claim->a != czxid))
-        claim = table_next_lock(table, claim);
-    return claim != NULL;
-}
-
 static void judge_rest(struct check_table *table, const struct check_context *context,
                        struct check_note *note)
 {
@@ -114,7 +103,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (record = table_first(table, RECORD_REQUEST); record; record = table_next(table, record)) {
         bool listens = table_get(table, RECORD_LISTENER, record->lock, record->process, 0);
         if (listens && (record->flags & REQUEST_UNTOLD) && ledger_answerable(table, record->process) &&
-            holds_by(table, record->lock, record->process, record->a))
+            ledger_holder(table, record->lock, record->process, record->a))
             check_violate(note, "at rest %s has not been told that it is asked to give %s back",
                           check_process_name(context, record->process).text,
                           check_lock_name(context, record->lock).text);
@@ -148,8 +137,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_asked(table, context, event, note);
         break;
     case EVENT_NODE_DELETED:
-        if (event->code != 1 && event->owner == 0 && event->lock != EVENT_LOCK_NONE)
-            table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        ledger_note_fault(table, event);
         table_drop(table,
                    table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid));
         break;
@@ -161,7 +149,7 @@ static void observe(struct check_table *table, const struct check_context *conte
             table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
         break;
     case EVENT_FAULT:
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+        ledger_note_fault(table, event);
         break;
     case EVENT_REST:
         judge_rest(table, context, note);

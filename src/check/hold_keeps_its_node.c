@@ -16,20 +16,12 @@
  * It does not see: whether the process knew that its node would go; deletes on a real server, whose actor is unknown. */
 #include <check/properties.h>
 
-static const struct check_record *holder_on(struct check_table *table, const struct event *event)
-{
-    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, event->lock);
-    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == event->zxid))
-        claim = table_next_lock(table, claim);
-    return claim;
-}
-
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner == 0)
         return;
-    const struct check_record *holder = holder_on(table, event);
+    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
     if (holder)
         check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
                       check_process_name(context, event->owner - 1).text, (long long)event->zxid,

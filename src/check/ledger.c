@@ -270,6 +270,28 @@ int ledger_claims(struct check_table *table, int lock, int process, unsigned fla
     return count;
 }
 
+const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid)
+{
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
+    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == czxid &&
+                      (process < 0 || claim->process == process)))
+        claim = table_next_lock(table, claim);
+    return claim;
+}
+
+void ledger_note_fault(struct check_table *table, const struct event *event)
+{
+    bool directory = event->kind == EVENT_NODE_DELETED && event->code != 1 && event->owner == 0 &&
+                     event->lock != EVENT_LOCK_NONE;
+    if (event->kind == EVENT_FAULT || directory)
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+}
+
+bool ledger_may_fail(struct check_table *table, const struct check_context *context)
+{
+    return context->refusing || table_get(table, RECORD_FAULTED, 0, 0, 0);
+}
+
 bool ledger_holds(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = claim_of(table, event);

@@ -27,6 +27,7 @@ enum record_kind {
     RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
                    */
     RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node; flags = how many */
+    RECORD_FAULTED, /* nobody's; see ledger_note_fault() */
     /* The judges. */
     RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
@@ -48,8 +49,7 @@ enum record_kind {
                       answered; a = the moment of its deadline */
     RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
     RECORD_UNDOES, /* answers_have_reasons: lock, process; an acquire failed, and requests are under way since */
-    RECORD_FAULTED, /* answers_have_reasons, every_revocation_is_told: nobody's; there was a fault */
-    RECORD_TERM,    /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
+    RECORD_TERM, /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
     RECORD_OVER, /* belief_ends_in_time: process; a = session whose time is up, which the process was not told */
     RECORD_QUESTION, /* every_revocation_is_told: lock, process; flags QUESTION_…, depth = REVOKES without an answer */
     RECORD_LISTENER, /* every_revocation_is_told: lock, process; hears requests to give the lock back */
@@ -147,6 +147,16 @@ bool ledger_is_local(unsigned needs, const struct event *event);
 
 /* Claims of one process on one lock that have one of these flags; process -1 = of any process. */
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags);
+
+/* The hold that stands on the node with that czxid; process -1 = of any process. NULL if there is none. */
+const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid);
+
+/* Remembers a FAULT, or the operator's deletion of a lock's directory, for ledger_may_fail(). Other events are ignored. A judge
+ * that asks calls it for both kinds of event. */
+void ledger_note_fault(struct check_table *table, const struct event *event);
+
+/* True if a failure needs no reason of its own: a fault came before, or the servers refuse requests without a fault. */
+bool ledger_may_fail(struct check_table *table, const struct check_context *context);
 
 /* True if the claim was answered already at this level: a grant to it is only one level deeper. */
 bool ledger_holds(struct check_table *table, const struct event *event);
