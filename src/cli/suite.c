@@ -4,6 +4,7 @@
 /* The standard suite: situations for any mutex recipe, in scenarios/suite. Each is searched while it is small enough, and
  * gets random schedules behind that. */
 #include "cli/cli.h"
+#include "sim/abilities.h"
 
 #include <limits.h>
 #include <string.h>
@@ -98,13 +99,13 @@ static const char *lacks(const struct ls_recipe *recipe, const struct action *op
 {
     switch (op->kind) {
     case ACTION_WRITE:
-        return op->c == 1 && !recipe->guard ? "the recipe cannot guard writes" : NULL;
+        return op->c == 1 && !recipe_can_guard(recipe) ? "the recipe cannot guard writes" : NULL;
     case ACTION_REVOCABLE:
     case ACTION_REVOKE:
-        return !recipe->revoke ? "the recipe knows no revocation" : NULL;
+        return !recipe_can_revoke(recipe) ? "the recipe knows no revocation" : NULL;
     case ACTION_CLOSE:
     case ACTION_OPEN:
-        return !recipe->close ? "the recipe cannot close locks" : NULL;
+        return !recipe_can_close(recipe) ? "the recipe cannot close locks" : NULL;
     default:
         return NULL;
     }

@@ -51,7 +51,7 @@ static bool verb_enabled(const struct action *action)
     const struct slot *slot = process_slot(p, action->b, action->a);
     switch (action->kind) {
     case ACTION_CLOSE:
-        return process_running(p) && process_can_close();
+        return process_running(p) && recipe_can_close(the_world.options.recipe);
     case ACTION_OPEN:
         return false;
     case ACTION_ACQUIRE:
@@ -60,10 +60,10 @@ static bool verb_enabled(const struct action *action)
         return process_running(p) && slot != NULL && slot->pending;
     case ACTION_WRITE:
         return process_running(p) && slot != NULL && slot->depth > 0 && !slot->lost &&
-               (action->c == 0 || guarded_possible());
+               (action->c == 0 || recipe_can_guard(the_world.options.recipe));
     case ACTION_REVOCABLE:
     case ACTION_REVOKE:
-        return process_running(p) && process_can_revoke();
+        return process_running(p) && recipe_can_revoke(the_world.options.recipe);
     case ACTION_RELEASE:
     case ACTION_STOP:
         return process_running(p);

@@ -35,11 +35,6 @@ static const struct ls_recipe *recipe(void)
     return the_world.options.recipe;
 }
 
-bool guarded_possible(void)
-{
-    return recipe()->guard != NULL && recipe()->handle != NULL;
-}
-
 static void drop(struct guarded *write)
 {
     struct guarded **link = &process_mark(write->process)->writes;

@@ -319,11 +319,6 @@ void process_write(int p, int lock, int owner, bool guarded)
     observe(&event);
 }
 
-bool process_can_revoke(void)
-{
-    return recipe()->revocable != NULL && recipe()->revoke != NULL;
-}
-
 static void tell_of_lock(int kind, int p, int lock, int rc)
 {
     struct event event = slot_event(kind, p, lock, 0);
@@ -349,11 +344,6 @@ void process_revoke(int p, int lock, int place)
     if (rc < 0) {
         tell_of_lock(EVENT_REVOKE_SENT, p, lock, rc);
     }
-}
-
-bool process_can_close(void)
-{
-    return recipe()->close != NULL && recipe()->open != NULL;
 }
 
 bool process_has_closed(int p, int lock)
@@ -384,9 +374,7 @@ void process_close(int p, int lock)
         process_mark(p)->closed |= (uint8_t)(1u << lock);
         end_holds(p, lock);
     }
-    struct event event = slot_event(EVENT_LOCK_CLOSED, p, lock, 0);
-    event.code = rc < 0 ? rc : 0;
-    observe(&event);
+    tell_of_lock(EVENT_LOCK_CLOSED, p, lock, rc < 0 ? rc : 0);
 }
 
 /* Without memory the lock stays closed. */
@@ -536,7 +524,7 @@ static void react(int p, int lock, int owner)
         react_by_cancel(p, lock, owner);
         break;
     case ACTION_CLOSE:
-        if (process_can_close()) {
+        if (recipe_can_close(recipe())) {
             process_close(p, lock);
         }
         break;
@@ -828,10 +816,10 @@ static bool is_void(int p, const struct action *op)
         return true;
     }
     if (op->kind == ACTION_CLOSE) {
-        return !process_can_close();
+        return !recipe_can_close(recipe());
     }
     if (op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE) {
-        return !process_can_revoke();
+        return !recipe_can_revoke(recipe());
     }
     if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->c != 0)) {
         return false;

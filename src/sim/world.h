@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/code.h"
 #include "base/pack.h"
+#include "sim/abilities.h"
 #include "trace/event.h"
 
 #include <lockstep/fakezk.h>
@@ -212,12 +213,9 @@ void process_acquire(int p, int lock, int owner, int timeout_ms);
 void process_release(int p, int lock, int owner);
 void process_cancel(int p, int lock, int owner);
 void process_write(int p, int lock, int owner, bool guarded);
-/* Whether the recipe knows revocation. */
-bool process_can_revoke(void);
 void process_revocable(int p, int lock);
 void process_revoke(int p, int lock, int place);
-/* Whether the recipe can close locks and open them again; whether the process has closed this one. */
-bool process_can_close(void);
+/* Whether the process has closed this lock. */
 bool process_has_closed(int p, int lock);
 void process_close(int p, int lock);
 void process_open(int p, int lock);
@@ -298,8 +296,6 @@ void zones_scrub(int p);
 
 /* ---- guarded.c: writes that commit only while the hold stands; called with the process entered ---- */
 
-/* Whether the recipe can guard writes. */
-bool guarded_possible(void);
 void guarded_start(int p, int lock, int owner, int64_t token);
 /* The link is up: what has no answer is sent again. */
 void guarded_connected(int p, bool new_session);
