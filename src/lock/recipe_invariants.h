@@ -5,7 +5,7 @@
  * - each claim has a request, a timer or an event that it waits for,
  * - each count is the number of the things that it counts,
  * - data that no step will read is cleared, so that states that behave alike have equal bytes.
- * Harness only: the library does not contain this file. */
+ * They belong to the harness: the library does not contain this file. */
 #ifndef LOCK_RECIPE_INVARIANTS_H
 #define LOCK_RECIPE_INVARIANTS_H
 

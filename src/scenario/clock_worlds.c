@@ -17,6 +17,7 @@
 #define LATE_MS                                                                                              \
     4500 /* a session that nobody hears of has ended by then, and the longest deadline has passed */
 #define TURNS 8
+#define FRESH_MS 600 /* just before the first renewal of a belief: after a sixth of 4 s */
 
 /* ---- what can be chosen ---- */
 
@@ -72,11 +73,11 @@ static void put_life(struct text *text, const struct clock_world *world);
 static void put_line(struct text *text, const struct clock_world *world);
 static void put_fresh(struct text *text, const struct clock_world *world);
 
-/* Outages of a client that goes on to want what it wanted, and ends of its wish. */
-#define ALL_OUTAGES                                                                                          \
+/* A client goes on asking behind the first, and no longer behind the second. */
+#define OUTAGES_ENDURED                                                                                      \
     (1u << OUTAGE_PAUSE | 1u << OUTAGE_PARTITION | 1u << OUTAGE_CUT | 1u << OUTAGE_EXPIRE |                  \
      1u << OUTAGE_SERVER)
-#define ENDS (1u << OUTAGE_EXPIRE | 1u << OUTAGE_CANCEL | 1u << OUTAGE_CRASH | 1u << OUTAGE_STOP)
+#define OUTAGES_ENDING (1u << OUTAGE_EXPIRE | 1u << OUTAGE_CANCEL | 1u << OUTAGE_CRASH | 1u << OUTAGE_STOP)
 #define LONG_OUTAGES (1u << OUTAGE_PAUSE | 1u << OUTAGE_PARTITION)
 
 static const struct {
@@ -95,7 +96,7 @@ static const struct {
                      "a b",
                      ASKED,
                      COUNT(ASKED),
-                     ALL_OUTAGES,
+                     OUTAGES_ENDURED,
                      1,
                      HOPS,
                      2,
@@ -105,7 +106,7 @@ static const struct {
                       "a b c",
                       ASKED,
                       COUNT(ASKED),
-                      ALL_OUTAGES,
+                      OUTAGES_ENDURED,
                       1,
                       HOPS,
                       3,
@@ -115,7 +116,7 @@ static const struct {
                       "a b",
                       DONE,
                       COUNT(DONE),
-                      ALL_OUTAGES,
+                      OUTAGES_ENDURED,
                       1,
                       HOPS,
                       2,
@@ -141,9 +142,18 @@ static const struct {
                      2,
                      {"", "/acquired-between"},
                      put_again},
-    [CLOCK_LIFE] = {"clock-life", "a b", NULL, 1, ALL_OUTAGES, 1, HOPS, 2, {"", "/with-a-rival"}, put_life},
-    [CLOCK_LINE] =
-        {"clock-line", "a b c", ASKED, COUNT(ASKED), ENDS, 1, 2, 2, {"", "/released-late"}, put_line},
+    [CLOCK_LIFE] =
+        {"clock-life", "a b", NULL, 1, OUTAGES_ENDURED, 1, HOPS, 2, {"", "/with-a-rival"}, put_life},
+    [CLOCK_LINE] = {"clock-line",
+                    "a b c",
+                    ASKED,
+                    COUNT(ASKED),
+                    OUTAGES_ENDING,
+                    1,
+                    2,
+                    2,
+                    {"", "/released-late"},
+                    put_line},
     [CLOCK_LESS] = {"clock-less",
                     "a b",
                     DONE,
@@ -384,13 +394,13 @@ static void put_line(struct text *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* The outage begins about when the holder renews its belief for the first time, after a sixth of the session timeout. */
+/* The outage begins about when the holder renews its belief for the first time. */
 static void put_fresh(struct text *text, const struct clock_world *world)
 {
     put_client(text, "b", "try");
     put_client(text, "b", "release");
     put(text, "a acquire\nsettle\nb acquire\n");
-    put_time(text, 600 + world->at_ms);
+    put_time(text, FRESH_MS + world->at_ms);
     put_outage(text, world, 0, NULL, NULL);
     put_late(text, world->way > 0);
     put_given_back(text);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Each fuzz target runs its corpus, and a bounded number of mutants of it, without a finding; and a target that has something to
+# Each fuzz target runs its corpus, and a bounded number of mutants of it, without a finding (of a recipe in a shared object, which
+# does some steps twice, more in slow_recipe.sh); and a target that has something to
 # find finds it, tells it, and leaves the input behind.
 source "$(dirname "$0")/../cli/lib.sh"
 bin=$LOCKSTEP_BUILD_DIR/fuzz
@@ -13,7 +14,7 @@ many=60000
 fuzz()
 {
     local target=$1 count=$many
-    [[ $target != recipe ]] || count=$((many / 5)) # a recipe of a shared object does some steps twice
+    [[ $target != recipe ]] || count=$((many / 5))
     shift
     if ! (cd "$scratch" && "$bin/fuzz_$target" --fuzz $count 1 "$@") >"$scratch/out" 2>&1; then
         echo "fuzz_$target has a finding; do $bin/fuzz_$target with the input again:"
