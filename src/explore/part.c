@@ -172,8 +172,10 @@ static void say_missing(const struct parts *p, struct outcome *outcome)
 static void judge(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     bool compared = p->whole && p->options->compare;
-    bool same = !compared || (counts_are_expected(outcome, p->setup->scenario) &
-                              outcome_tried_is_expected(outcome, p->setup->scenario));
+    bool same = !compared || counts_are_expected(outcome, p->setup->scenario);
+    if (compared) {
+        same = outcome_tried_is_expected(outcome, p->setup->scenario) && same; /* both differences are told */
+    }
     outcome_judge_again(outcome, p->setup, same);
     if (p->whole) {
         return;
