@@ -17,8 +17,8 @@ usage: ./dev exam [--rewrite] [NAME...]
 
 Runs the standard suite with each recipe of tests/exam and prints a line for each: found (the first situation that fails names the
 property that the mistake breaks), wrong name (it fails, and names others), or missed. A scenario beside each recipe shows its
-mistake; with -DFIXED the recipe passes that scenario, and the suite. With --rewrite it also writes reports/exam.md. NAME is the
-beginning of a name; then nothing is written.
+mistake; with -DFIXED the recipe passes that scenario, and the suite. Recipes that are equal when mended go through the suite
+once. With --rewrite it also writes reports/exam.md. NAME is the beginning of a name; then nothing is written.
 
 exit status: 0 unless a recipe that is mended fails, or a scenario does not show its mistake
 
@@ -70,6 +70,31 @@ exam_one()
     # shellcheck disable=SC2086
     echo "$name $wanted $(exam_answer "$wanted" ${first#"$situation"}) ${situation:--} ${first#"$situation"}"
     rm -rf "$scratch/out"
+}
+
+# exam_code RECIPE: a number for its machine code and constants, equal for equal recipes.
+exam_code()
+{
+    objdump --full-contents --section=.text --section=.rodata --section=.data.rel.ro "$1" | tail -n +3 | cksum
+}
+
+# exam_twins LOCKSTEP FOLDER SCRATCH [NAME...]: each mended recipe goes through the suite, equal ones once.
+exam_twins()
+{
+    local lockstep=$1 folder=$2 scratch=$3 source name code count=0
+    local -A passed=()
+    shift 3
+    for source in tests/exam/*.c; do
+        name=$(basename "$source" .c)
+        zoo_wanted "$name" "$@" || continue
+        code=$(exam_code "$folder/$name-fixed.so")
+        [[ -z ${passed[$code]:-} ]] || continue
+        passed[$code]=$name
+        count=$((count + 1))
+        "$lockstep" check --suite --quiet --recipe "$folder/$name-fixed.so" --out "$scratch/out" &>"$scratch/log" ||
+            echo "$name: mended, it does not pass the suite: $(tail -n 1 "$scratch/log")" >>"$scratch/wrong"
+    done
+    echo "mended: $count different recipes, $(wc -l <"$scratch/wrong") complaints"
 }
 
 # exam_collect LOCKSTEP FOLDER SCRATCH [NAME...]: a line for each recipe, to SCRATCH/answers and standard output.
@@ -124,6 +149,7 @@ cmd_exam()
     step "build release" build_preset release ON lockstep exam || exit 1
     scratch=$(mktemp -d)
     exam_collect build/release/lockstep build/release/exam "$scratch" "$@"
+    exam_twins build/release/lockstep build/release/exam "$scratch" "$@"
     if ((rewrite && $# == 0)) && [[ ! -s $scratch/wrong ]]; then
         mkdir -p "$(dirname "$EXAM_PAGE")"
         exam_page "$scratch" >"$EXAM_PAGE"
