@@ -59,7 +59,7 @@ each point a recipe whose bug is found because the point is a choice, and is not
 | g: orders of children, of the events of a session's end, of the receivers of session events; whether `zoo_state()` lags behind a loss | constants of the run, from `world seed=N` or `--seed` | children from the oldest on; paths ascending; receivers as their watches stand; no lag | `broken-no-sort` |
 | i: a client that stands still with a full socket | callbacks run as late as you like, also beyond the end of the session; pauses have a budget | what a client was sent it is told before anything else happens; no pauses | `broken-trusts-calls` |
 | j: completions at close | a constant of the run: dropped with `world defects=drop-at-close`, called otherwise | called | `broken-waits-for-answers` |
-| k: sweep of containers | a budget | none | `broken-sequence-token` |
+| k: sweep of containers, removal of empty directories | a budget each | none | `broken-sequence-token` |
 | l: events before init returns | a constant of the run: `world callbacks-in-init` | after it | `broken-early-events` |
 
 - d, g, j, l: a search takes the one value of the file, unless that says `explore constants=N`: then it goes through values

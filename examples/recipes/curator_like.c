@@ -44,7 +44,7 @@ struct claim {
     int32_t rc;    /* of the failure that is told when the node is deleted; 0 = none */
     uint8_t phase; /* enum phase */
     uint8_t lock, owner;
-    uint8_t depth;             /* while HELD */
+    int depth;                 /* while HELD */
     uint8_t parent;            /* MAKING_PARENT: how many characters of the directory's path exist */
     uint8_t tries;             /* how often the present request was lost */
     uint8_t rounds;            /* how often the node was gone when its turn was looked for */

@@ -14,6 +14,7 @@ extern "C" {
 
 #define EVENT_PROCESS_NONE 255u /* done by the operator or by nobody in particular */
 #define EVENT_LOCK_NONE 255u    /* not about one lock */
+#define EVENT_BY_OPERATOR 255u  /* of NODE_DELETED: the operator has deleted a contender */
 
 enum event_kind {
     /* The client's side: what a caller of the recipe asks and is told. */
@@ -48,8 +49,9 @@ enum event_kind {
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
                            code = 1 if it is a contender: an ephemeral child of the lock's directory */
     EVENT_NODE_DELETED, /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion;
-                           owner = 1 + the process whose request deleted it while the session of the node lived, 0 =
-                           the operator, a server, the session was over already, or unknown (a real server) */
+                           owner = 1 + the process whose request deleted it while the session of the node lived,
+                           EVENT_BY_OPERATOR = the operator, while the session of a contender lived, 0 = a server, the
+                           session was over already, or unknown (a real server) */
     EVENT_SESSION_OPENED, /* process, session: committed */
     EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand; code = 1 if, by the
                               clock, its time was up */
@@ -94,6 +96,8 @@ enum event_kind {
                        on */
     EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
     EVENT_CLOSES,  /* process, lock: it closes the lock; a LOCK_CLOSED follows behind all answers */
+    EVENT_LISTED, /* process, lock: it is told of a list of the lock's directory, or that there is none, as it was behind the
+                      last deletion of a contender of this process by the operator; with one server only */
     EVENT_KINDS
 };
 

@@ -115,6 +115,8 @@ enum fakezk_event_kind {
                               code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its
                               first set writes */
     FAKEZK_ABORTED,       /* the real client library would have ended the process inside the call `path` */
+    FAKEZK_LISTED, /* one server: a list, or that its node is missing, reaches the client; read behind the last deletion of an
+                      ephemeral of this client by the operator */
     FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write */
 };
 
@@ -131,8 +133,8 @@ struct fakezk_event {
     const char *data; /* effects: NULL if it sets nothing */
     int32_t data_size;
     uint8_t
-        actor; /* NODE_DELETED: 1 + the client whose request deleted it while the session of the node lived; 0 = the
-                      operator, a server, or the session was over already */
+        actor; /* NODE_DELETED: 1 + the client whose request deleted it while the session of the node lived; 255 = the
+                      operator, an ephemeral of a live session; 0 = a server, or the session was over already */
 };
 
 typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);
@@ -257,7 +259,14 @@ bool fakezk_is_container(const char *path);
  * Paths are absolute, above any chroot. */
 bool fakezk_operator_create(const char *path, int perms, bool container);
 bool fakezk_operator_remove(const char *path);
+
+/* Deletes a node of any kind that has no children, as an operator does. False if there is none. */
+bool fakezk_operator_rmdir(const char *path);
+bool fakezk_can_rmdir(const char *path);
 bool fakezk_exists(const char *path);
+
+/* The path of the client's oldest ephemeral child of this node; NULL if it has none. It lives until the tree changes. */
+const char *fakezk_ephemeral_child(const char *path, int client);
 void fakezk_operator_preset(const char *path, int32_t next_sequence);
 
 /* ---- steps that are done twice ---- */

@@ -80,9 +80,11 @@ enum action_kind {
     ACTION_SWEEP,          /* an empty container that once had a child is deleted:  "sweep x" */
     ACTION_FOREIGN,        /* the operator creates a persistent node:           "create /locks/x/content" */
     ACTION_REMOVE,         /* the operator deletes a node and all below it:     "remove /locks/x" */
-    /* Behind the last number: what a client program does, too. */
+    /* Behind the last number of before. */
     ACTION_CLOSE, /* lock: ends the use of it, whatever is asked or held:     "a close" */
     ACTION_OPEN,  /* lock: begins it again:                                   "a open" */
+    ACTION_RMDIR, /* the operator deletes the lock's directory, if it is empty:     "rmdir x" */
+    ACTION_EVICT, /* lock: the operator deletes the process's oldest contender:  "evict a", "evict a y" */
     ACTION_KINDS
 };
 
@@ -159,6 +161,8 @@ enum world_fault {
     WORLD_FAULT_ALLOC,  /* "alloc" */
     WORLD_FAULT_SWEEP,  /* "sweep" */
     WORLD_FAULT_SERVER, /* "server": restart of a server */
+    WORLD_FAULT_RMDIR,  /* "rmdir" */
+    WORLD_FAULT_EVICT,  /* "evict" */
     WORLD_FAULTS
 };
 
@@ -182,7 +186,7 @@ struct world_program {
 /* Choice points that a world may lack, by the letters of docs/fidelity.md, to show what a search sees with them:
  *   a order between sessions   b instant of a loss      c applied, but the reply lost   d -4 or -7
  *   e which server, and when   f instant of an expiry   g orders that are no promise    i a client that stands still
- *   j completions at close     k sweep                  l callbacks inside init
+ *   j completions at close     k sweep and rmdir        l callbacks inside init
  * A world that lacks some has fewer runs, and each of them is a run of the whole world with the same constants. */
 #define WORLD_CHOICE_POINT(letter) (1u << ((letter) - 'a'))
 #define WORLD_WITHOUT_MAX 27 /* letters and the zero */

@@ -164,7 +164,7 @@ static void remember_ghost(struct check_table *table, const struct event *event)
     const struct check_record *first = ledger_first(table, event->lock);
     if (event->code != 1 || !first)
         return;
-    bool taken = event->owner != 0;
+    bool taken = event_is_by_process(event);
     bool held = taken && is_held(table, event);
     bool waited = first->a == event->zxid && ledger_claims(table, event->lock, first->process, CLAIM_WAITING);
     if (held || waited)

@@ -14,6 +14,9 @@
  * of, unless nothing was under way in between (which real runs cannot tell): that owner may have asked for it, and without
  * memory, or across a broken connection, it cannot be taken back before it fires.
  *
+ * The same goes for the watches of a process that waits and whose contender the operator has deleted: it has no place behind
+ * the watched node any more.
+ *
  * The end of a node of its own tells a process nothing that others would have to hear first, as when a watch of an owner
  * who has given up behind another owner of the same process fires late: that wake-up counts as none.
  *
@@ -39,7 +42,7 @@ static bool end_stale(struct check_table *table, const struct event *event)
 }
 
 /* Of what the process watches it is not known which owner it was for. */
-static void observe_failed(struct check_table *table, const struct event *event)
+static void outdate_watches(struct check_table *table, const struct event *event)
 {
     int64_t watched[STALE_MAX];
     int count = 0;
@@ -147,7 +150,12 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     case EVENT_FAILED:
         forget(table, event);
-        observe_failed(table, event);
+        outdate_watches(table, event);
+        break;
+    case EVENT_NODE_DELETED:
+        if (event->owner == EVENT_BY_OPERATOR && event->code == 1 &&
+            ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+            outdate_watches(table, event);
         break;
     case EVENT_SETTLED:
         table_drop_process(table, RECORD_LATE, event->process);
@@ -181,7 +189,7 @@ const struct property check_at_most_one_wakeup_per_release = {
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
-             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_NODE_DELETED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
     .records_per_contender = 3,
     .is_local = is_local,

@@ -209,6 +209,7 @@ static void keep_finding(struct check_stats *stats, int position, const struct e
     finding->step = stats->step;
     finding->event_kind = event->kind;
     finding->process = event->process;
+    finding->code = event->code;
     finding->now_ms = event->now_ms;
     snprintf(finding->why, sizeof finding->why, "%s", note->why);
     stats->violated |= 1u << position;

@@ -8,26 +8,42 @@
  *   - No NODE_DELETED of node(H) that names an actor comes between the two.
  *   - No GRANTED (of an owner who does not hold) has a token whose node was deleted before, by a NODE_DELETED that
  *     names an actor, if some owner of the process has waited at every moment since, without CRASHED or EXPIRED.
- * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes by the
- * operator, by a server (also by one with a planted defect) and after the end of the session name none.
+ *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and the GRANTED:
+ *     the process could know.
+ * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes by a
+ * server (also by one with a planted defect) and after the end of the session name none.
  *
  * A node that was deleted before the wait began is judged by at_most_one_holder, as is one of a former session.
  *
- * It does not see: whether the process knew that its node would go; deletes on a real server, whose actor is unknown. */
+ * It does not see: whether the process knew that its node would go; deletes on a real server, whose actor is unknown; with
+ * several servers, what a list has shown. */
 #include <check/properties.h>
+
+#define GONE_BY_OPERATOR 0x01u
+#define GONE_SHOWN 0x02u /* and a list that was read behind that has reached its process */
 
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner == 0)
         return;
-    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
+    const struct check_record *holder =
+        event_is_by_process(event) ? ledger_holder(table, event->lock, -1, event->zxid) : NULL;
     if (holder)
         check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
                       check_process_name(context, event->owner - 1).text, (long long)event->zxid,
                       check_process_name(context, holder->process).text, holder->owner, WHAT);
     else if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
-        table_put(table, RECORD_GONE, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_GONE, event->lock, event->process, 0, event->zxid, 0)->flags =
+            (uint16_t)(event_is_by_process(event) ? 0 : GONE_BY_OPERATOR);
+}
+
+static void note_shown(struct check_table *table, const struct event *event)
+{
+    struct check_record *gone = table_first_lock(table, RECORD_GONE, event->lock);
+    for (; gone; gone = table_next_lock(table, gone))
+        if (gone->process == event->process)
+            gone->flags |= GONE_SHOWN;
 }
 
 static void judge_granted(struct check_table *table, const struct check_context *context,
@@ -36,9 +52,12 @@ static void judge_granted(struct check_table *table, const struct check_context 
     if (ledger_holds(table, event) && event->code > 1)
         return;
     note->premises = 1;
-    if (table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->zxid))
-        check_violate(note, "%s was granted %s on its node (czxid %lld), which a process had deleted", WHO,
-                      WHAT, (long long)event->zxid);
+    const struct check_record *gone =
+        table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->zxid);
+    if (gone && gone->flags != GONE_BY_OPERATOR)
+        check_violate(note, "%s was granted %s on its node (czxid %lld), which %s had deleted", WHO, WHAT,
+                      (long long)event->zxid,
+                      (gone->flags & GONE_BY_OPERATOR) ? "an operator, as a list has shown," : "a process");
 }
 
 /* The nodes that went answer the question of the waits that are under way. */
@@ -65,10 +84,19 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_FAILED:
         forget(table, event);
         break;
+    case EVENT_LISTED:
+        note_shown(table, event);
+        break;
     default: /* the session of these nodes is over, or the process */
         table_drop_process(table, RECORD_GONE, event->process);
         break;
     }
+}
+
+/* What a list has shown is looked at for the same process alone. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_LISTED;
 }
 
 const struct property check_hold_keeps_its_node = {
@@ -76,12 +104,14 @@ const struct property check_hold_keeps_its_node = {
     .sentence = "no process deletes the node of a hold before its release, nor is granted the lock on a node "
                 "that is gone",
     .premise = "grants",
-    .blind_to =
-        "deletes by the operator, by servers and after the session; a real server, which names nobody",
+    .blind_to = "deletes by servers and after the session, and by the operator if no list has shown them; a "
+                "real server, "
+                "which names nobody",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
-             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LISTED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
+    .is_local = is_local,
     .observe = observe,
 };

@@ -44,7 +44,8 @@ enum record_kind {
                   */
     RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait, depth = those that may
                        come of owners who gave up */
-    RECORD_GONE, /* hold_keeps_its_node: lock, process; a = czxid, deleted by a request while its process waits */
+    RECORD_GONE, /* hold_keeps_its_node: lock, process; flags GONE_…; a = czxid, deleted by a request or by the operator while
+                    its process waits */
     RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
                       answered; a = the moment of its deadline */
     RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
@@ -105,6 +106,12 @@ struct check_table {
 #define CODE_ALREADY (-15)
 /* LS_EUNSUPPORTED in LISTENS, likewise. */
 #define CODE_UNSUPPORTED (-19)
+
+/* Of NODE_DELETED: a request of some process took the node away. */
+static inline bool event_is_by_process(const struct event *event)
+{
+    return event->owner != 0 && event->owner != EVENT_BY_OPERATOR;
+}
 
 /* ---- the table ---- */
 

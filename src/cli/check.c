@@ -53,7 +53,7 @@ static const char HELP[] =
     "instant of an\n"
     "                      expiry, g orders that are no promise, i a client that stands still, j "
     "completions at close,\n"
-    "                      k sweep, l callbacks inside init\n"
+    "                      k sweep and rmdir, l callbacks inside init\n"
     "  --bitstate SIZE     for what does not fit: states are three bits each in a table of that size. Finds "
     "what is violated,\n"
     "                      and never that nothing is: it ends as a limit, with the expected omissions\n"

@@ -24,19 +24,32 @@ static bool is_matched(const struct cli_options *options, const char *name)
     return options->filter == NULL || fnmatch(options->filter, name, 0) == 0;
 }
 
+/* False if no world of the class can match: the names of its worlds and the filter begin with other letters. */
+static bool class_may_match(const struct cli_options *options, const struct world_class *class)
+{
+    char name[WORLDS_NAME_MAX], start[WORLDS_NAME_MAX + 8];
+    worlds_class_name(class, name);
+    int size = snprintf(start, sizeof start, "worlds/%.*s/", (int)strcspn(name, "/"), name);
+    size_t literal = options->filter != NULL ? strcspn(options->filter, "*?[\\") : 0;
+    return strncmp(start, options->filter != NULL ? options->filter : "",
+                   literal < (size_t)size ? literal : (size_t)size) == 0;
+}
+
 /* Reads a world as a scenario. Returns false if it is none for this recipe. */
 static bool read_world(const struct cli_options *options, const struct world_spec *spec, struct cli_job *job)
 {
     char name[WORLDS_NAME_MAX], text[WORLDS_TEXT_MAX];
     struct input_error error;
     memset(job, 0, sizeof *job);
-    worlds_name(spec, name);
+    if (!is_matched(options, worlds_name(spec, name))) {
+        return false;
+    }
     worlds_text(spec, text);
     if (scenario_read_bytes(&job->scenario, name, text, strlen(text), &error) != 0) {
         fprintf(stderr, "%s\n", error.text); /* the enumeration writes what the parser refuses: a bug */
         abort();
     }
-    if (!is_matched(options, name) || cli_suite_leaves_out(&job->scenario, options->found_recipe) != NULL) {
+    if (cli_suite_leaves_out(&job->scenario, options->found_recipe) != NULL) {
         scenario_close(&job->scenario);
         return false;
     }
@@ -139,7 +152,15 @@ static void fill(struct batch *batch)
     while (!is_end(at) && !is_late(batch->budget) && batch->count < BATCH_MAX &&
            (batch->count == 0 || at.class == class)) {
         struct world_spec spec;
-        worlds_spec(worlds_class(at.class), at.world, &spec);
+        const struct world_class *of = worlds_class(at.class);
+        if (batch->count == 0 && at.world == 0 && !class_may_match(batch->options, of)) {
+            worlds->sum[at.class].left_out = worlds_count(of);
+            at = (struct place){at.class + 1, 0};
+            worlds->class = at.class;
+            worlds->world = 0;
+            continue;
+        }
+        worlds_spec(of, at.world, &spec);
         if (read_world(batch->options, &spec, &batch->job[batch->count])) {
             batch->job[batch->count].states_max = worlds_states_max(worlds_class(at.class));
             batch->place[batch->count++] = at;

@@ -35,8 +35,9 @@ static bool add_message(cJSON *object, const struct outcome *outcome)
         strcat(text, "\n");
     }
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
-        if (outcome->stats.finding[i].later) {
-            strcat(text, "also, if the run goes on: ");
+        const struct check_finding *finding = &outcome->stats.finding[i];
+        if (finding->later || finding->elsewhere) {
+            strcat(text, finding->later ? "also, if the run goes on: " : "also, in another run: ");
             strcat(text, outcome->stats.finding[i].why);
             strcat(text, "\n");
         }

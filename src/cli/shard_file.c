@@ -74,8 +74,8 @@ static const struct field SEARCH[] = {COUNT(search_counts, states),
                                       INT(search_counts, complete_faults),
                                       DOUBLE(search_counts, expected_omissions)};
 static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(check_finding, violated),
-                                       BOOL(check_finding, later), COUNT(check_finding, step),
-                                       TEXT(check_finding, why)};
+                                       BOOL(check_finding, later),     BOOL(check_finding, elsewhere),
+                                       COUNT(check_finding, step),     TEXT(check_finding, why)};
 #define FIELDS(list) (list), (int)(sizeof(list) / sizeof(list)[0])
 
 /* ---- writing ---- */
@@ -346,7 +346,8 @@ static const char *read_findings(const cJSON *object, struct outcome *outcome)
         }
         outcome->mask |= 1u << position;
         const struct check_finding *finding = &outcome->stats.finding[position];
-        outcome->stats.violated |= (uint32_t)(finding->violated && !finding->later) << position;
+        outcome->stats.violated |= (uint32_t)(finding->violated && !finding->later && !finding->elsewhere)
+                                   << position;
     }
     return NULL;
 }

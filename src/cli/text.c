@@ -204,8 +204,10 @@ static void say_failure(FILE *out, const struct cli_job *job)
         say_schedule(out, outcome);
     }
     for (int i = 0; i < known; i++) {
-        if (outcome->stats.finding[i].later) {
-            fprintf(out, "  also, if the run goes on: %s: %s\n", all[i]->name, outcome->stats.finding[i].why);
+        const struct check_finding *finding = &outcome->stats.finding[i];
+        if (finding->later || finding->elsewhere) {
+            fprintf(out, "  also, %s: %s: %s\n", finding->later ? "if the run goes on" : "in another run",
+                    all[i]->name, finding->why);
         }
     }
     if (outcome->verdict == VERDICT_DIFFERS) {

@@ -416,6 +416,75 @@ static void go_on(struct run *run, struct outcome *outcome)
     }
 }
 
+/* ---- other promises, in other runs ---- */
+
+#define OTHERS_STATES_MAX 100000
+
+/* What is violated so far, wherever. */
+static uint32_t known_violations(const struct outcome *outcome)
+{
+    uint32_t mask = outcome->stats.violated;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        const struct check_finding *finding = &outcome->stats.finding[i];
+        mask |= (uint32_t)(finding->later || finding->elsewhere) << i;
+    }
+    return mask;
+}
+
+/* True if the recipe has crashed or did not come back: it would do so in the other searches too, and each loop takes its time. */
+static bool is_broken_off(const struct outcome *outcome)
+{
+    bool broken_off = false;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        const struct check_finding *finding = &outcome->stats.finding[i];
+        bool misbehaved = finding->violated && finding->event_kind == EVENT_MISBEHAVED;
+        broken_off |=
+            misbehaved && (finding->code == EVENT_OFFENCE_CRASH || finding->code == EVENT_OFFENCE_LOOP);
+    }
+    return broken_off;
+}
+
+/* Searches once more, and judges what is not violated yet. Returns whether something is. */
+static bool find_other(const struct run_setup *setup, const struct explore_options *options,
+                       struct outcome *outcome)
+{
+    static struct run run;
+    struct search_counts counts = {0};
+    struct search search = {.run = &run, .options = options, .counts = &counts};
+    search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes(options->searches);
+    if (run_init(&run, setup) != 0) {
+        return false;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &search.since);
+    search_whole(&search);
+    bool found = search.violated && !search.circles && show_again(&search);
+    for (int i = 0; found && i < CHECK_PROPERTIES_MAX; i++) {
+        if ((run.stats.violated >> i & 1) != 0) {
+            outcome->stats.finding[i] = run.stats.finding[i];
+            outcome->stats.finding[i].elsewhere = true;
+        }
+    }
+    free(search.path);
+    run_close(&run);
+    return found;
+}
+
+/* The search has ended at the first violation. A mistake may break the promise that it is about in another run, so that the
+ * others are searched for violations too, each search up to OTHERS_STATES_MAX states. */
+static void find_others(const struct run_setup *setup, const struct explore_options *options,
+                        struct outcome *outcome)
+{
+    struct run_setup others = *setup;
+    struct explore_options bounded = *options;
+    bounded.states_max = OTHERS_STATES_MAX;
+    bounded.distrust = false;
+    bool more = !is_broken_off(outcome);
+    while (more) {
+        others.spared = known_violations(outcome);
+        more = find_other(&others, &bounded, outcome) && !is_broken_off(outcome);
+    }
+}
+
 /* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
@@ -491,7 +560,12 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     search_whole(&search);
     doubt_bits(&search);
     conclude(&search, outcome);
+    bool alone = options->checkpoint == NULL && options->resume == NULL && options->bitstate_bytes == 0;
+    bool others = search.violated && !search.circles && outcome->verdict == VERDICT_VIOLATED && alone;
     checkpoint_close(&search);
     free(search.path);
     run_close(&run);
+    if (others) {
+        find_others(&searching, options, outcome);
+    }
 }

@@ -476,12 +476,17 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
 
 /* ---- announcing, firing, forwarding ---- */
 
-/* 1 + the client, if its request took the node away while the node's session lived; else 0. A closing session takes its own
- * nodes: it is no longer in the log then. */
+#define BY_OPERATOR 255
+
+/* 1 + the client, if its request took the node away while the node's session lived; BY_OPERATOR if nobody's did; else 0. A closing
+ * session takes its own nodes: it is no longer in the log then. */
 static uint8_t actor_of(int client, const struct zk_txn *txn)
 {
-    bool stays = txn->session == 0 || fakezk_session_live(txn->session);
-    return client != (int)FAKEZK_NONE && stays ? (uint8_t)(client + 1) : 0;
+    bool lives = txn->session != 0 && fakezk_session_live(txn->session);
+    if (client == (int)FAKEZK_NONE) {
+        return lives ? BY_OPERATOR : 0;
+    }
+    return txn->session == 0 || lives ? (uint8_t)(client + 1) : 0;
 }
 
 static void announce_set(const struct zk_txn *txn)
@@ -818,9 +823,28 @@ void commit_operator_create(const char *path, int perms, int node_kind)
     forward_all(0, 0, 0, NULL);
 }
 
+/* The lists that are on their way to the client were read before: see FAKEZK_LISTED. */
+static void outdate_lists(int client)
+{
+    struct pack pack = client_pack(client);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
+        for (; rec != NULL; rec = pack_next(&pack, rec)) {
+            struct zk_message *message = (struct zk_message *)rec;
+            if (message->rec.tag == MESSAGE_REPLY && op_is_list(message->op)) {
+                client_mark(client);
+                message->outdated = 1;
+            }
+        }
+    }
+}
+
 void commit_operator_delete(const char *path)
 {
     const struct zk_node *node = tree_find(0, path);
+    if (node->stat.owner != 0 && owner_client(node->stat.owner) != 0) {
+        outdate_lists(owner_client(node->stat.owner) - 1);
+    }
     begin_batch();
     struct zk_txn *txn = batch_add(TXN_DELETE, the_log()->zxid, path, NULL, -1);
     if (txn == NULL) {

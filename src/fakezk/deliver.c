@@ -337,6 +337,16 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     call_watchers(zh, m->rc, ZOO_CONNECTED_STATE, strip(zh, m->bytes), targets, count);
 }
 
+/* A follower may show a line that is older: nothing is said of it. */
+static void announce_list(const struct _zhandle *zh, const struct zk_message *m)
+{
+    bool read = op_is_list(m->op) && (m->rc == ZOK || m->rc == ZNONODE);
+    if (read && !m->outdated && fakezk.options.servers == 1) {
+        struct fakezk_event event = {.kind = FAKEZK_LISTED, .client = zh->client, .path = m->bytes};
+        fakezk_emit(&event);
+    }
+}
+
 static void run_message(struct _zhandle *zh, struct zk_message *m, int level)
 {
     switch (m->rec.tag) {
@@ -350,6 +360,7 @@ static void run_message(struct _zhandle *zh, struct zk_message *m, int level)
         if (m->op == OP_MULTI) {
             fill_results(zh, m);
         }
+        announce_list(zh, m);
         call_completion(zh, m, level);
         break;
     }

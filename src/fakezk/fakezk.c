@@ -177,6 +177,33 @@ bool fakezk_operator_remove(const char *path)
     return true;
 }
 
+bool fakezk_can_rmdir(const char *path)
+{
+    const struct zk_node *node = tree_find(0, path);
+    return node != NULL && node->stat.children == 0;
+}
+
+bool fakezk_operator_rmdir(const char *path)
+{
+    aside_late_all();
+    if (!plain_path(path) || !fakezk_can_rmdir(path)) {
+        return false;
+    }
+    commit_operator_delete(path);
+    return true;
+}
+
+const char *fakezk_ephemeral_child(const char *path, int client)
+{
+    const struct zk_node *oldest = NULL;
+    for (struct zk_node *node = tree_first_child(0, path); node != NULL;
+         node = tree_next_child(0, node, path)) {
+        bool its = node->stat.owner != 0 && owner_client(node->stat.owner) == client + 1;
+        oldest = its && (oldest == NULL || node->stat.czxid < oldest->stat.czxid) ? node : oldest;
+    }
+    return oldest != NULL ? node_path(oldest) : NULL;
+}
+
 bool fakezk_exists(const char *path)
 {
     return tree_find(0, path) != NULL;

@@ -184,6 +184,11 @@ static inline bool op_is_write(int op)
             1u) != 0;
 }
 
+static inline bool op_is_list(int op)
+{
+    return op == OP_CHILDREN || op == OP_CHILDREN2;
+}
+
 static inline bool op_needs_leader(int op)
 {
     return op_is_write(op) || op == OP_SYNC;
@@ -235,8 +240,8 @@ struct zk_message {
     int32_t out_size;  /* NODE: the node's client plus one; UNWATCH: type */
     int32_t data_size; /* value: bytes or -1; lists: number of strings; MULTI: number of results */
     struct zk_stat stat;
-    uint32_t reserved;
-    char bytes[]; /* path, zero, then data or strings, each with its zero, or struct zk_result records */
+    uint32_t outdated; /* REPLY to a list: 1 = read before the operator deleted an ephemeral of this client */
+    char bytes[];      /* path, zero, then data or strings, each with its zero, or struct zk_result records */
 };
 
 /* One result of a multi, in a reply. */

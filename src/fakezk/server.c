@@ -331,7 +331,7 @@ static void leave_watch(int server, int client, int slot, const struct zk_reques
         return;
     }
     if (reply->rc == ZOK) {
-        reply->table = op == OP_CHILDREN || op == OP_CHILDREN2 ? WATCH_CHILD : WATCH_DATA;
+        reply->table = op_is_list(op) ? WATCH_CHILD : WATCH_DATA;
     } else if (reply->rc == ZNONODE && op == OP_EXISTS) {
         reply->table = WATCH_EXIST;
     } else {
@@ -359,7 +359,7 @@ static unsigned char *read_node(int server, const struct zk_request *request, st
         size_t size = node->stat.data_size > 0 ? (size_t)node->stat.data_size : 0;
         memcpy(tail, node_data(node), size);
         tail += size;
-    } else if (op == OP_CHILDREN || op == OP_CHILDREN2) {
+    } else if (op_is_list(op)) {
         tail = list_children(server, reply, request->bytes);
     } else if (op == OP_GET_ACL) {
         reply->data_size = node->perms;

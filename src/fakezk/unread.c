@@ -8,8 +8,7 @@
 
 bool message_is_list(const struct zk_message *message)
 {
-    return message->rec.tag == MESSAGE_REPLY && (message->op == OP_CHILDREN || message->op == OP_CHILDREN2) &&
-           message->rc == ZOK;
+    return message->rec.tag == MESSAGE_REPLY && op_is_list(message->op) && message->rc == ZOK;
 }
 
 struct String_vector message_names(const struct zk_message *message, char **name)

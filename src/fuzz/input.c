@@ -136,6 +136,9 @@ static bool can_happen(const struct header *header, enum world_fault fault)
     case WORLD_FAULT_LAG:
     case WORLD_FAULT_LATE:
         return servers_of(header) > 1;
+    case WORLD_FAULT_RMDIR: /* inputs of before keep their meaning */
+    case WORLD_FAULT_EVICT:
+        return false;
     case WORLD_FAULT_SWEEP:
         return !has(header, FUZZ_NO_CONTAINERS);
     default:

@@ -4,6 +4,7 @@
 #include "scenario/clock_worlds.h"
 
 #include "base/assert.h"
+#include "scenario/long_runs.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -181,6 +182,7 @@ static const struct {
                      .way = {"", "/released-late"},
                      .put = put_fresh,
                      .options = " keep-fresh"},
+    [CLOCK_LONG] = {.name = "clock-long"},
 };
 
 /* ---- numbers ---- */
@@ -211,7 +213,7 @@ static int count_of(enum clock_cast cast, int outage)
 
 int clock_worlds_count(enum clock_cast cast)
 {
-    int count = 0;
+    int count = cast == CLOCK_LONG ? long_runs_count() : 0;
     for (int outage = 0; outage < OUTAGES; outage++) {
         count += count_of(cast, outage);
     }
@@ -420,8 +422,12 @@ const char *clock_cast_name(enum clock_cast cast)
 
 void clock_worlds_name(enum clock_cast cast, int index, char *name, size_t size)
 {
-    struct clock_world world = world_of(cast, index);
     struct text text = {name, size, 0};
+    if (cast == CLOCK_LONG) {
+        put(&text, "%s/%s", clock_cast_name(cast), long_runs_name(index));
+        return;
+    }
+    struct clock_world world = world_of(cast, index);
     put(&text, "%s/%s-at-%dms", clock_cast_name(cast), OUTAGE[world.outage].name, world.at_ms);
     for (int i = 0; i < 2 && world.length_ms[i] > 0; i++) {
         put(&text, "%s%dms", i == 0 ? "-for-" : "-and-", world.length_ms[i]);
@@ -435,6 +441,10 @@ void clock_worlds_name(enum clock_cast cast, int index, char *name, size_t size)
 
 void clock_worlds_text(enum clock_cast cast, int index, char *out, size_t size)
 {
+    if (cast == CLOCK_LONG) {
+        long_runs_text(index, out, size);
+        return;
+    }
     struct clock_world world = world_of(cast, index);
     struct text text = {out, size, 0};
     put(&text, "world servers=1 used timed%s\nmutex /locks/x\nprocess %s\nshow nothing\n\nsettle\n",

@@ -207,6 +207,11 @@ static int process_argument(struct parser *parser, const struct verb *verb, stru
     }
     command->action.process = (uint8_t)process;
     command->action.c = verb->flags & VERB_COUNT ? 1 : 0;
+    if (verb->flags & VERB_LOCK) {
+        word = input_next_word(&parser->cursor);
+        bool only = !word.text && parser->scenario->options.locks == 1;
+        return only ? 0 : lock_argument(parser, &word, &command->action.b);
+    }
     return 0;
 }
 

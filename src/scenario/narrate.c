@@ -413,6 +413,7 @@ static const struct {
     [EVENT_LISTENS] = {SHOW_NEVER, line_plain},
     [EVENT_REVOKES] = {SHOW_NEVER, line_plain},
     [EVENT_CLOSES] = {SHOW_NEVER, line_plain},
+    [EVENT_LISTED] = {SHOW_NEVER, line_plain},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

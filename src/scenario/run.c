@@ -155,7 +155,8 @@ static void init_judges(struct run *run, bool timed)
         .lock_name = lock_name,
         .names = scenario,
     };
-    check_set_init(&run->set, scenario_mask(scenario, schedule_is_random(run->setup.schedule)), &context);
+    uint32_t mask = scenario_mask(scenario, schedule_is_random(run->setup.schedule));
+    check_set_init(&run->set, mask & ~run->setup.spared, &context);
 }
 
 static void hold_event(struct run_events *held, const struct event *event)
@@ -547,10 +548,12 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
         client_text(run, action, text, size);
     } else if (command->text) {
         snprintf(text, size, "%s %s", verb_of_step(action), command->text);
-    } else if (action->kind == ACTION_SWEEP) {
-        snprintf(text, size, "sweep %s", lock_name(scenario, action->b));
+    } else if (action->kind == ACTION_SWEEP || action->kind == ACTION_RMDIR) {
+        snprintf(text, size, "%s %s", verb_of_step(action), lock_name(scenario, action->b));
     } else if (action->process < scenario->options.processes) {
-        snprintf(text, size, "%s %s", verb_of_step(action), process_name(scenario, action->process));
+        bool lock = action->kind == ACTION_EVICT && scenario->options.locks > 1;
+        snprintf(text, size, "%s %s%s%s", verb_of_step(action), process_name(scenario, action->process),
+                 lock ? " " : "", lock ? lock_name(scenario, action->b) : "");
     } else {
         snprintf(text, size, "%s s%d", verb_of_step(action), action->b + 1);
     }

@@ -50,6 +50,7 @@ struct run_setup {
     uint32_t without;          /* of a search: choice points that its world lacks, see world_without() */
     struct strategy_plan plan; /* of random runs: how their seeds choose */
     bool part;                 /* of a larger whole: what the file claims is for the whole to meet */
+    uint32_t spared;           /* properties that are not judged, a bit each */
     bool careful; /* all steps of recipes from shared objects are done twice, see world_doubt() */
 };
 

@@ -52,6 +52,8 @@ static uint8_t directed_max(const struct world_options *options, int fault)
     switch (fault) {
     case WORLD_FAULT_CANCEL:
     case WORLD_FAULT_ALLOC:
+    case WORLD_FAULT_RMDIR: /* these come only where a file names them */
+    case WORLD_FAULT_EVICT:
         return 0;
     case WORLD_FAULT_LAG:
     case WORLD_FAULT_LATE:

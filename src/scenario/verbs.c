@@ -68,10 +68,15 @@ static const struct verb VERBS[] = {
     FAULT(ARGUMENT_SERVER, 0, ACTION_RESTART_SERVER, "restart-server s1",
           "every link of it breaks, all session timers restart"),
     FAULT(ARGUMENT_SWEPT, 0, ACTION_SWEEP, "sweep LOCK", "the servers delete the lock's empty container"),
+    FAULT(ARGUMENT_SWEPT, 0, ACTION_RMDIR, "rmdir LOCK",
+          "the operator deletes the lock's directory, or the nearest one above it that is left, if it is "
+          "empty"),
     FAULT(ARGUMENT_PATH, VERB_PERMS, ACTION_FOREIGN, "create /locks/x/content [perms=N]",
           "the operator creates a persistent node; with perms (1 read, 2 write, 4 create, 8 delete, 16 "
           "admin) for all others"),
     FAULT(ARGUMENT_PATH, 0, ACTION_REMOVE, "remove /locks/x", "the operator deletes a node and all below it"),
+    FAULT(ARGUMENT_PROCESS, VERB_LOCK, ACTION_EVICT, "evict a [LOCK]",
+          "the operator deletes the contender node of a, the oldest if it has several"),
 
     RUNNING("settle", ARGUMENT_NONE, STEP_SETTLE, "settle", "the system works until nothing is under way"),
     RUNNING("advance", ARGUMENT_DURATION, STEP_ADVANCE, "advance 5s", "time passes, and with it what is due"),

@@ -14,7 +14,7 @@
 #define WORLDS_CLIENTS_MAX 3
 #define WORLDS_TURNS_MAX 4 /* a program has room for so many of the longest */
 #define WORLDS_NAME_MAX 192
-#define WORLDS_TEXT_MAX 8192
+#define WORLDS_TEXT_MAX 32768
 
 /* Kinds of fault that a world of a class has budgets for. */
 enum world_kinds {

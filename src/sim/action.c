@@ -62,6 +62,8 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
 
     [ACTION_CLOSE] = {KIND("close", LOCK_VERB | TRAIT_FAIR), .stimulus = "close"},
     [ACTION_OPEN] = {KIND("open", LOCK_VERB), .stimulus = "open"},
+    [ACTION_RMDIR] = {KIND("rmdir", TRAIT_ON_SERVICE | TRAIT_BREAKS), PAID_BY(RMDIR)},
+    [ACTION_EVICT] = {KIND("evict", FAULT_ON_PROCESS), PAID_BY(EVICT)},
 };
 
 const char *world_action_verb(int kind)

@@ -197,6 +197,15 @@ static void add_faults_of_started(struct list *list, int p)
     }
 }
 
+static void add_evictions(struct list *list, int p)
+{
+    for (int lock = 0; lock < the_world.options.locks; lock++) {
+        if (fakezk_ephemeral_child(the_world.lock_path[lock], p) != NULL) {
+            add(list, ACTION_EVICT, p)->b = (uint8_t)lock;
+        }
+    }
+}
+
 /* Of sessions that no handle has any more, those whose process has crashed are listed among the ensemble's steps. */
 static void add_ends(struct list *list, int p)
 {
@@ -223,6 +232,9 @@ static void add_process_faults(struct list *list, int p)
     if (may_buy(list, WORLD_FAULT_EXPIRE)) {
         add_expiry(list, p);
     }
+    if (may_buy(list, WORLD_FAULT_EVICT)) {
+        add_evictions(list, p);
+    }
     if (process_at(p)->started) {
         add_faults_of_started(list, p);
     }
@@ -243,6 +255,12 @@ static void add_common_faults(struct list *list)
     for (int lock = 0; may_buy(list, WORLD_FAULT_SWEEP) && lock < the_world.options.locks; lock++) {
         if (fakezk_can_sweep(the_world.lock_path[lock])) {
             add(list, ACTION_SWEEP, EVENT_PROCESS_NONE)->b = (uint8_t)lock;
+        }
+    }
+    for (int lock = 0; may_buy(list, WORLD_FAULT_RMDIR) && lock < the_world.options.locks; lock++) {
+        char path[FAKEZK_PATH_MAX];
+        if (action_empty_directory(lock, path)) {
+            add(list, ACTION_RMDIR, EVENT_PROCESS_NONE)->b = (uint8_t)lock;
         }
     }
 }
@@ -354,8 +372,8 @@ bool world_same_action(const struct action *a, const struct action *b)
 
 const char *world_fault_name(enum world_fault fault)
 {
-    static const char *const names[] = {"loss", "expire", "pause", "crash", "refuse", "lag",
-                                        "late", "cancel", "alloc", "sweep", "server"};
+    static const char *const names[] = {"loss",   "expire", "pause", "crash",  "refuse", "lag",  "late",
+                                        "cancel", "alloc",  "sweep", "server", "rmdir",  "evict"};
     _Static_assert(sizeof names / sizeof *names == WORLD_FAULTS, "one name per fault");
     LS_ASSERT(fault < WORLD_FAULTS);
     return names[fault];

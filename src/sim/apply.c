@@ -6,6 +6,7 @@
 #include "sim/world.h"
 
 #include <lockstep/error.h>
+#include <string.h>
 
 /* ---- time ---- */
 
@@ -99,9 +100,28 @@ static bool fault_on_process(const struct action *action)
         return started;
     case ACTION_RESTART:
         return process_at(p)->crashed;
+    case ACTION_EVICT:
+        return action->b < the_world.options.locks &&
+               fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
     default: /* FAIL_ALLOC */
         return started && action->c > 0 && action->c < 256;
     }
+}
+
+/* An operator who tidies up begins with the lock's directory, and goes on with the ones above it. */
+bool action_empty_directory(int lock, char path[FAKEZK_PATH_MAX])
+{
+    size_t chroot = the_world.lock_path_size[lock] - strlen(the_world.options.lock_path[lock]);
+    size_t size = the_world.lock_path_size[lock];
+    memcpy(path, the_world.lock_path[lock], size + 1);
+    while (size > chroot && !fakezk_exists(path)) {
+        while (size > chroot && path[size - 1] != '/') {
+            size--;
+        }
+        size -= size > chroot;
+        path[size] = 0;
+    }
+    return size > chroot && fakezk_can_rmdir(path);
 }
 
 static bool fault_on_service(const struct action *action)
@@ -109,6 +129,10 @@ static bool fault_on_service(const struct action *action)
     int s = action->b;
     if (action->kind == ACTION_SWEEP) {
         return s < the_world.options.locks && fakezk_can_sweep(the_world.lock_path[s]);
+    }
+    if (action->kind == ACTION_RMDIR) {
+        char path[FAKEZK_PATH_MAX];
+        return s < the_world.options.locks && action_empty_directory(s, path);
     }
     if (action_has(action, TRAIT_PATH)) {
         return s < the_world.texts && fakezk_exists(the_world.text[s]) == (action->kind == ACTION_REMOVE);
@@ -206,6 +230,15 @@ static void tell(int kind, int p)
     observe(&event);
 }
 
+static void evict(int p, int lock)
+{
+    char path[FAKEZK_PATH_MAX];
+    const char *node = fakezk_ephemeral_child(the_world.lock_path[lock], p);
+    LS_ASSERT(node != NULL);
+    strcpy(path, node);
+    fakezk_operator_remove(path);
+}
+
 static void do_process_fault(const struct action *action)
 {
     int p = action->process;
@@ -237,6 +270,9 @@ static void do_process_fault(const struct action *action)
     case ACTION_CRASH:
         process_crash(p);
         break;
+    case ACTION_EVICT:
+        evict(p, action->b);
+        break;
     case ACTION_RESTART:
         process_mark(p)->crashed = 0;
         tell(EVENT_RESTARTED, p);
@@ -246,6 +282,14 @@ static void do_process_fault(const struct action *action)
         process_mark(p)->fail_in = (uint8_t)action->c;
         break;
     }
+}
+
+static void remove_empty_directory(int lock)
+{
+    char path[FAKEZK_PATH_MAX];
+    bool empty = action_empty_directory(lock, path);
+    LS_ASSERT(empty);
+    fakezk_operator_rmdir(path);
 }
 
 static void do_common_fault(const struct action *action)
@@ -266,6 +310,9 @@ static void do_common_fault(const struct action *action)
         break;
     case ACTION_SWEEP:
         fakezk_sweep(the_world.lock_path[action->b]);
+        break;
+    case ACTION_RMDIR:
+        remove_empty_directory(action->b);
         break;
     case ACTION_FOREIGN:
         fakezk_operator_create(the_world.text[action->b], action->c, false);

@@ -118,7 +118,13 @@ static void label_fault(const struct action *action, char *label)
     case ACTION_FAIL_ALLOC:
         snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->c);
         break;
+    case ACTION_EVICT:
+        snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", verb, process_name(action->process),
+                 the_world.options.locks > 1 ? " " : "",
+                 the_world.options.locks > 1 ? lock_name(action->b) : "");
+        break;
     case ACTION_SWEEP:
+    case ACTION_RMDIR:
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->b));
         break;
     case ACTION_FOREIGN:
@@ -353,6 +359,18 @@ static int parse_path(struct world *world, const struct words *words, struct act
     return 0;
 }
 
+/* The lock is left out if there is one. */
+static int parse_evict(const struct words *words, struct action *action, const char **why)
+{
+    const char *word = words->count > 2 ? words->word[2] : NULL;
+    int lock = word != NULL ? find_lock(word) : 0;
+    if (lock < 0 || (word == NULL && the_world.options.locks > 1) || words->count > 3) {
+        return fail(why, LS_EINVAL, "expected a lock, found \"%.60s\"", word != NULL ? word : "");
+    }
+    action->b = (uint8_t)lock;
+    return 0;
+}
+
 static int parse_on_process(const struct words *words, struct action *action, const char **why)
 {
     int p = find_process(words->word[1]);
@@ -362,6 +380,9 @@ static int parse_on_process(const struct words *words, struct action *action, co
     action->process = (uint8_t)p;
     if (action->kind == ACTION_CUT) {
         return parse_cut(words, action, why);
+    }
+    if (action->kind == ACTION_EVICT) {
+        return parse_evict(words, action, why);
     }
     if (action->kind == ACTION_FAIL_ALLOC) {
         action->c = 1;
@@ -389,7 +410,7 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
     if (kind == ACTION_EXPIRE) {
         return parse_expire(words->word[1], action, why);
     }
-    if (kind == ACTION_SWEEP) {
+    if (kind == ACTION_SWEEP || kind == ACTION_RMDIR) {
         int lock = find_lock(words->word[1]);
         action->process = EVENT_PROCESS_NONE;
         action->b = (uint8_t)lock;

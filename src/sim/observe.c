@@ -195,6 +195,12 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
     case FAKEZK_EFFECT:
         guarded_observe(from);
         break;
+    case FAKEZK_LISTED:
+        event = about_path(EVENT_LISTED, from, &is_directory);
+        if (is_directory) {
+            observe(&event);
+        }
+        break;
     case FAKEZK_ABORTED:
         world_tell_offence(from->client, EVENT_OFFENCE_CRASH, from->path);
         the_world.aborted = from->client + 1;

@@ -51,7 +51,7 @@ void without_constants(struct world_options *options)
         options->defects &= ~WORLD_DEFECT_DROP_AT_CLOSE;
     }
     if ((options->without & WORLD_CHOICE_POINT('k')) != 0) {
-        options->budget[WORLD_FAULT_SWEEP] = 0;
+        options->budget[WORLD_FAULT_SWEEP] = options->budget[WORLD_FAULT_RMDIR] = 0;
     }
     if ((options->without & WORLD_CHOICE_POINT('l')) != 0) {
         options->callbacks_in_init = false;

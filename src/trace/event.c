@@ -51,6 +51,7 @@ static const char *const NAMES[] = {
     [EVENT_LISTENS] = "listens",
     [EVENT_REVOKES] = "revokes",
     [EVENT_CLOSES] = "closes",
+    [EVENT_LISTED] = "listed",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");
 

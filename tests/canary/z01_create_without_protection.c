@@ -55,7 +55,7 @@ struct claim {
     int32_t number;             /* behind the name of our node; NO_NUMBER = there is none that we know */
     uint8_t phase;              /* enum phase */
     uint8_t lock, owner;        /* what is claimed, and by whom */
-    uint8_t depth;              /* while HELD */
+    int depth;                  /* while HELD */
     uint8_t parent;             /* MAKING_PARENT: how many characters of the path exist */
     bool busy;                  /* a request is under way */
     bool maybe;                 /* the answer to a create was lost: there may be a node */

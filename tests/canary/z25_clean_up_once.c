@@ -39,7 +39,7 @@ struct claim {
     int32_t number;             /* behind the name of our node; NO_NUMBER = there is none that we know */
     uint8_t phase;              /* enum phase */
     uint8_t lock, owner;        /* what is claimed, and by whom */
-    uint8_t depth;              /* while HELD */
+    int depth;                  /* while HELD */
     uint8_t parent;             /* MAKING_PARENT: how many characters of the path exist */
     bool busy;                  /* a request is under way */
     bool ended;                 /* the caller has its answer: what is left is ours to clean up */
@@ -486,8 +486,11 @@ static void on_deleted(int rc, const void *ctx)
 #else
     bool done = answered(claim, rc) || claim->ended; /* the bug: whatever has come of it */
 #endif
+    struct recipe *r = claim->recipe;
     if (done) {
         forget(claim);
+    } else if (r->session != 0 && !r->stopping) {
+        lose_session(r); /* by now the name may be that of another's node */
     }
 }
 

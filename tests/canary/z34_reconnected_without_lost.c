@@ -47,7 +47,7 @@ struct claim {
     int64_t czxid;
     uint8_t phase; /* enum phase */
     uint8_t lock, owner;
-    uint8_t depth;  /* while HELD */
+    int depth;      /* while HELD */
     uint8_t parent; /* MAKING_PARENT: how many characters of the directory's path exist */
     bool busy;      /* a request is under way */
     bool ended;     /* the caller has its answer: what is left is ours to clean up */
@@ -482,8 +482,11 @@ static int unwatch(struct claim *claim)
 static void on_deleted(int rc, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    struct recipe *r = claim->recipe;
     if (answered(claim, rc)) {
         forget(claim);
+    } else if (r->session != 0 && !r->stopping) {
+        lose_session(r); /* by now the name may be that of another's node */
     }
 }
 

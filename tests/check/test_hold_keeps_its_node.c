@@ -79,6 +79,34 @@ static void operator_and_servers_are_excepted(void **state)
     judge_close(&judge);
 }
 
+/* A waits; the operator deletes its node. A may be granted the lock by a list that was read before, and by none that was read
+ * behind it. */
+static void grant_on_a_node_that_a_list_has_shown_to_be_gone_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int listed = 0; listed < 4; listed++) {
+        judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        if (listed == 1)
+            lock_event(&judge, EVENT_LISTED, A, 0, 0);
+        deleted_by(&judge, A, 10, EVENT_BY_OPERATOR);
+        if (listed >= 2)
+            lock_event(&judge, EVENT_LISTED, listed == 2 ? A : B, 0, 0);
+        granted(&judge, A, 10);
+        if (listed == 2)
+            assert_violated(&judge, EVENT_GRANTED, "which an operator, as a list has shown, had deleted");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+    hold(&judge);
+    deleted_by(&judge, A, 10, EVENT_BY_OPERATOR);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
 static void what_is_lost_or_dead_holds_no_more(void **state)
 {
     static const enum event_kind ends[] = {EVENT_LOST, EVENT_CRASHED, EVENT_STOPPED};
@@ -176,6 +204,7 @@ int main(void)
         cmocka_unit_test(node_that_a_process_deletes_is_violated),
         cmocka_unit_test(a_release_of_one_level_does_not_free),
         cmocka_unit_test(operator_and_servers_are_excepted),
+        cmocka_unit_test(grant_on_a_node_that_a_list_has_shown_to_be_gone_is_violated),
         cmocka_unit_test(what_is_lost_or_dead_holds_no_more),
         cmocka_unit_test(other_nodes_are_not_meant),
         cmocka_unit_test(grant_on_a_deleted_node_is_violated),

@@ -150,7 +150,21 @@ static bool has_waited(const struct trace_list *list, int from, int to, int lock
 
 static bool is_deleted_by_a_process(const struct event *event)
 {
-    return event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner != 0;
+    return event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner != 0 &&
+           event->owner != EVENT_BY_OPERATOR;
+}
+
+/* Whether the process could know at event `to` that the operator had deleted the node at event `from`. */
+static bool is_deleted_and_shown(const struct trace_list *list, int from, int to)
+{
+    const struct event *event = &list->event[from];
+    if (event->kind != EVENT_NODE_DELETED || event->code != 1 || event->owner != EVENT_BY_OPERATOR)
+        return false;
+    for (int k = from + 1; k < to; k++)
+        if (list->event[k].kind == EVENT_LISTED && list->event[k].lock == event->lock &&
+            list->event[k].process == event->process)
+            return true;
+    return false;
 }
 
 static bool loses_its_node(const struct trace_list *list, int i)
@@ -166,9 +180,9 @@ static bool loses_its_node(const struct trace_list *list, int i)
         (holding(list, i, event->lock, event->process, event->owner) >= 0 && event->code > 1))
         return false;
     for (int k = 0; k < i; k++)
-        if (is_deleted_by_a_process(&list->event[k]) && list->event[k].zxid == event->zxid &&
-            list->event[k].lock == event->lock && list->event[k].process == event->process &&
-            has_waited(list, k, i, event->lock, event->process))
+        if ((is_deleted_by_a_process(&list->event[k]) || is_deleted_and_shown(list, k, i)) &&
+            list->event[k].zxid == event->zxid && list->event[k].lock == event->lock &&
+            list->event[k].process == event->process && has_waited(list, k, i, event->lock, event->process))
             return true;
     return false;
 }
@@ -615,7 +629,7 @@ static int draw_kind(struct rng *rng, bool revokes)
         EVENT_CANCELED,       EVENT_LOST,   EVENT_CONNECTED, EVENT_LINK_DOWN, EVENT_EXPIRED,
         EVENT_AUTH_FAILED,    EVENT_REST,   EVENT_CRASHED,   EVENT_STOPPED,   EVENT_SESSION_CLOSING,
         EVENT_SESSION_CLOSED, EVENT_PAUSED, EVENT_RESUMED,   EVENT_RESTARTED, EVENT_REFUSED,
-        EVENT_SETTLED,        EVENT_FAULT};
+        EVENT_SETTLED,        EVENT_FAULT,  EVENT_LISTED};
     static const uint8_t revocation[] = {EVENT_REVOKES,  EVENT_REVOKE_SENT,  EVENT_LISTENS,
                                          EVENT_NODE_SET, EVENT_REVOKE_ASKED, EVENT_CLOSES};
     if (revokes && rng_below(rng, 2) == 0)
@@ -677,6 +691,7 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
             event->kind = EVENT_NODE_DELETED;
             event->now_ms = now_ms;
             event->owner = (uint8_t)rng_below(rng, PROCESSES + 1);
+            event->owner = rng_below(rng, 4) == 0 ? EVENT_BY_OPERATOR : event->owner;
             node[which] = node[--nodes];
         }
     }

@@ -8,11 +8,11 @@
 /* breaks: release_matches_acquire */
 #include "base/recipe.h"
 
-/* A count for each lock and owner, four bits each. */
+/* A count for each of two locks and six owners, ten bits each. */
 static uint64_t *levels(struct claim *claim, int *shift)
 {
-    *shift = (claim->lock % 2 * 8 + claim->owner % 8) * 4;
-    return (uint64_t *)&claim->recipe->spare[claim->lock / 2 % 2];
+    *shift = claim->owner % 6 * 10;
+    return (uint64_t *)&claim->recipe->spare[claim->lock % 2];
 }
 
 static int level(struct claim *claim, int change)
@@ -20,7 +20,7 @@ static int level(struct claim *claim, int change)
     int shift = 0;
     uint64_t *all = levels(claim, &shift);
     *all += (uint64_t)(int64_t)change << shift;
-    return (int)(*all >> shift & 15);
+    return (int)(*all >> shift & 1023);
 }
 
 void clear(struct claim *claim, struct recipe *r)
@@ -38,7 +38,7 @@ void grant(struct claim *claim)
 {
     ls_env_timer_stop(claim->recipe->env, &claim->deadline);
     claim->phase = HELD;
-    claim->depth = (uint8_t)level(claim, 1);
+    claim->depth = level(claim, 1);
     tell(claim, LS_REPORT_GRANTED, 0);
 }
 
@@ -48,7 +48,7 @@ int release(void *state, int lock, int owner)
     if (claim == NULL || claim->phase != HELD) {
         return LS_ENOTOWNER;
     }
-    claim->depth = (uint8_t)level(claim, -1);
+    claim->depth = level(claim, -1);
     if (claim->depth == 0) {
         claim->freeing = true;
         go(claim, DELETING);

@@ -9,6 +9,15 @@
 #include "base/recipe.h"
 
 #ifndef FIXED
+/* A lost delete is sent again after the reconnect. */
+void on_deleted(int rc, const void *ctx)
+{
+    struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    if (answered(claim, rc)) {
+        forget(claim);
+    }
+}
+
 /* A claim that was given back, but whose node could not be deleted. */
 static struct claim *kept(struct recipe *r, int lock, int owner)
 {

@@ -266,6 +266,25 @@ static void test_containers_are_swept_when_empty(void **state)
     assert_false(fakezk_can_sweep("/p"));
 }
 
+static void test_an_operator_removes_what_is_empty(void **state)
+{
+    (void)state;
+    zhandle_t *zh = bench_connected(0, "w");
+    must_create(zh, "/p", ZOO_PERSISTENT, "c 0 /p");
+    must_create(zh, "/p/k", ZOO_CONTAINER, "c 0 /p/k");
+    assert_false(fakezk_operator_rmdir("/p")); /* it has a child */
+    assert_false(fakezk_operator_rmdir("/q"));
+    assert_int_equal(bench_exists(zh, "e", "/p/k", "x"), ZOK);
+    bench_run();
+    bench_saw("e 0");
+    assert_true(fakezk_operator_rmdir("/p/k")); /* no sweep would take it: it never had a child */
+    bench_run();
+    bench_saw("x deleted /p/k");
+    assert_true(fakezk_can_rmdir("/p"));
+    assert_true(fakezk_operator_rmdir("/p"));
+    assert_false(fakezk_exists("/p"));
+}
+
 static void test_servers_without_containers(void **state)
 {
     (void)state;
@@ -368,6 +387,7 @@ int main(void)
         TEST(test_ephemerals_name_their_session),
         TEST(test_session_ids_differ_and_are_not_sorted_by_age),
         TEST(test_containers_are_swept_when_empty),
+        TEST(test_an_operator_removes_what_is_empty),
         TEST(test_servers_without_containers),
         TEST(test_modes),
         TEST(test_no_data_is_not_empty_data),

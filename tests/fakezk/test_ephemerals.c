@@ -193,8 +193,27 @@ static void test_a_delete_names_the_client_that_asked_for_it(void **state)
     assert_int_equal(actor(), 2);
     assert_int_equal(bench.event[FAKEZK_NODE_DELETED].client, 0); /* whose node it was */
     assert_true(fakezk_operator_remove("/p/2"));
-    assert_int_equal(actor(), 0);
+    assert_int_equal(actor(), 255); /* the operator */
     assert_int_equal(bench.events[FAKEZK_NODE_DELETED], 3);
+}
+
+static void test_the_oldest_ephemeral_of_a_client_is_found(void **state)
+{
+    (void)state;
+    bench_node("/p");
+    zhandle_t *first = bench_connected(0, "w");
+    zhandle_t *second = bench_connected(1, "w");
+    assert_null(fakezk_ephemeral_child("/p", 0));
+    assert_int_equal(bench_create(second, "c", "/p/a", ZOO_EPHEMERAL), ZOK);
+    bench_run();
+    assert_int_equal(bench_create(first, "c", "/p/c", ZOO_EPHEMERAL), ZOK);
+    bench_run();
+    assert_int_equal(bench_create(first, "c", "/p/b", ZOO_EPHEMERAL), ZOK);
+    bench_run();
+    assert_string_equal(fakezk_ephemeral_child("/p", 0), "/p/c");
+    assert_true(fakezk_operator_remove("/p/c"));
+    assert_string_equal(fakezk_ephemeral_child("/p", 0), "/p/b");
+    assert_string_equal(fakezk_ephemeral_child("/p", 1), "/p/a");
 }
 
 static void test_who_deletes_after_the_session_is_not_named(void **state)
@@ -228,6 +247,7 @@ int main(void)
         TEST(test_sessions_of_one_moment_end_in_any_order),
         TEST(test_close_ends_the_session_at_once),
         TEST(test_a_delete_names_the_client_that_asked_for_it),
+        TEST(test_the_oldest_ephemeral_of_a_client_is_found),
         TEST(test_who_deletes_after_the_session_is_not_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

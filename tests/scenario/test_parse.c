@@ -125,6 +125,9 @@ static void reads_every_command(void **state)
         {"lag s3", STEP_ACTION, ACTION_LAG, 255, 0, 2, 0, 0},
         {"restart-server s1", STEP_ACTION, ACTION_RESTART_SERVER, 255, 0, 0, 0, 0},
         {"sweep x", STEP_ACTION, ACTION_SWEEP, 255, 0, 0, 0, 0},
+        {"evict a", STEP_ACTION, ACTION_EVICT, 0, 0, 0, 0, 0},
+        {"evict a x", STEP_ACTION, ACTION_EVICT, 0, 0, 0, 0, 0},
+        {"rmdir x", STEP_ACTION, ACTION_RMDIR, 255, 0, 0, 0, 0},
         {"create /locks/x/content perms=1", STEP_ACTION, ACTION_FOREIGN, 255, 0, 0, 1, 0},
         {"remove /locks/x", STEP_ACTION, ACTION_REMOVE, 255, 0, 0, 0, 0},
     };

@@ -5,6 +5,7 @@
 #include "trace/event.h"
 
 #include <lockstep/error.h>
+#include <lockstep/fakezk.h>
 #include <lockstep/sim.h>
 
 #include <setjmp.h>
@@ -406,6 +407,26 @@ static void test_server_restart_keeps_sessions_and_locks(void **state)
     assert_int_equal(seen(EVENT_GRANTED, 1), 1);
 }
 
+static void test_empty_directories_are_removed_from_below(void **state)
+{
+    (void)state;
+    open_world(1, 1, false);
+    assert_int_equal(find("rmdir x"), LS_ENOENT);
+    act("a acquire");
+    settle();
+    assert_int_equal(find("rmdir x"), LS_ENOENT); /* a's node lies there */
+    act("a release");
+    settle();
+    act("rmdir x");
+    assert_false(fakezk_exists("/locks/x"));
+    act("rmdir x");
+    assert_false(fakezk_exists("/locks"));
+    assert_int_equal(find("rmdir x"), LS_ENOENT);
+    act("a acquire");
+    settle();
+    assert_int_equal(seen(EVENT_GRANTED, 0), 2);
+}
+
 static void test_a_swept_container_and_a_removed_parent_come_back(void **state)
 {
     (void)state;
@@ -562,6 +583,7 @@ int main(void)
         TEST(test_a_guarded_write_counts_for_the_tokens),
         TEST(test_a_crash_forgets_a_guarded_write),
         TEST(test_server_restart_keeps_sessions_and_locks),
+        TEST(test_empty_directories_are_removed_from_below),
         TEST(test_a_swept_container_and_a_removed_parent_come_back),
         TEST(test_a_frozen_follower_answers_reads_only),
         TEST(test_untimed_time_lets_deadlines_and_mute_sessions_end),

@@ -42,7 +42,7 @@ struct claim {
     bool named;     /* there is a node of ours, or was */
     uint8_t phase;  /* enum phase */
     uint8_t lock, owner;
-    uint8_t depth;  /* while HELD */
+    int depth;      /* while HELD */
     uint8_t parent; /* MAKING_PARENT: how many characters of the directory's path exist */
     bool busy;      /* a request is under way */
     bool ended;     /* the caller has its answer: what is left is ours to clean up */

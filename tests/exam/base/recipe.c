@@ -398,8 +398,11 @@ FN int unwatch(struct claim *claim)
 FN void on_deleted(int rc, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
+    struct recipe *r = claim->recipe;
     if (answered(claim, rc)) {
         forget(claim);
+    } else if (r->session != 0 && !r->stopping) {
+        lose_session(r); /* by now the name may be that of another's node */
     }
 }
 
