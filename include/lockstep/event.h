@@ -121,6 +121,7 @@ enum event_offence {
     EVENT_OFFENCE_LEAK,         /* its stop left memory behind, or would at rest */
     EVENT_OFFENCE_UNLOCKED,     /* it called its environment without the mutex; path = the function */
     EVENT_OFFENCE_WRONG,        /* its wrong() named an invariant that does not hold; path = that text */
+    EVENT_OFFENCE_OPEN,         /* its stop left a handle open */
     EVENT_OFFENCES
 };
 

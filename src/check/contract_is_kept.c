@@ -42,6 +42,7 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_LEAK] = "leaks memory",
     [EVENT_OFFENCE_UNLOCKED] = "calls its environment without the mutex",
     [EVENT_OFFENCE_WRONG] = "breaks an invariant of its own",
+    [EVENT_OFFENCE_OPEN] = "stops without closing its handle",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

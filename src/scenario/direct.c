@@ -56,6 +56,18 @@ static void do_label(struct run *run, const char *label)
     }
 }
 
+/* The clock of a world ends after 24 days. */
+static void pass_time(struct run *run, int ms)
+{
+    int64_t before = world_now_ms(run->world);
+    run_pass_time(run, ms);
+    if (run->setup.scenario->options.timed && !run_trouble(run) && world_now_ms(run->world) - before < ms) {
+        char text[32];
+        snprintf(text, sizeof text, "advance %dms", ms);
+        impossible(run, "cannot", text);
+    }
+}
+
 static void do_command(struct run *run, const struct scenario_command *command)
 {
     switch ((enum scenario_step)command->step) {
@@ -66,7 +78,7 @@ static void do_command(struct run *run, const struct scenario_command *command)
         run_settle(run);
         break;
     case STEP_ADVANCE:
-        run_pass_time(run, command->ms);
+        pass_time(run, command->ms);
         break;
     case STEP_BEFORE:
         if (!run_until(run, command->text)) {

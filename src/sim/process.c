@@ -211,6 +211,9 @@ void process_stop(int p)
     recipe()->stop(state);
     leave();
     the_world.stopping = false;
+    if (fakezk_handles(p) != 0) {
+        world_tell_offence(p, EVENT_OFFENCE_OPEN, NULL);
+    }
     end_beliefs(p);
     if (the_world.zoned) {
         check_memory_at_stop(p);

@@ -132,6 +132,9 @@ caught 8 "$lent" fields 'const struct String_vector *names;' listed 'claim->reci
     released 'claim->depth += claim->recipe->names->count > 2;'
 caught 8 "$lent" fields 'char *name;' listed 'claim->recipe->name = names->data[0];' released 'claim->recipe->name[0] = 0;'
 
+scenario=scenarios/suite/stop_and_start.scn
+caught 10 'stops without closing its handle' stopped 'r->zh = NULL;'
+scenario=scenarios/suite/three_clients.scn
 caught 10 'leaks memory: stop() leaves 10 bytes in 1 block' acquire 'char *volatile block = malloc(10);'
 caught 10 'leaks memory: stop() leaves 24 bytes in 1 block' acquire 'ls_env_lock(r->env);
     ls_env_alloc(r->env, 24);
