@@ -120,6 +120,8 @@ enum fakezk_event_kind {
     FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write */
 };
 
+#define FAKEZK_BY_OPERATOR 255u
+
 struct fakezk_event {
     uint8_t kind;
     uint8_t client;    /* FAKEZK_NONE if nobody's; node events: of an ephemeral's session, else who did it */
@@ -133,8 +135,8 @@ struct fakezk_event {
     const char *data; /* effects: NULL if it sets nothing */
     int32_t data_size;
     uint8_t
-        actor; /* NODE_DELETED: 1 + the client whose request deleted it while the session of the node lived; 255 = the
-                      operator, an ephemeral of a live session; 0 = a server, or the session was over already */
+        actor; /* NODE_DELETED: 1 + the client whose request deleted it while the session of the node lived;
+                      FAKEZK_BY_OPERATOR = the operator, an ephemeral of a live session; 0 = a server, or the session was over already */
 };
 
 typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);

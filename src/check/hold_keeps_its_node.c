@@ -104,9 +104,9 @@ const struct property check_hold_keeps_its_node = {
     .sentence = "no process deletes the node of a hold before its release, nor is granted the lock on a node "
                 "that is gone",
     .premise = "grants",
-    .blind_to = "deletes by servers and after the session, and by the operator if no list has shown them; a "
-                "real server, "
-                "which names nobody",
+    .blind_to =
+        "deletes by servers, after the session, and by the operator if no list shows them; a real server, "
+        "which names nobody",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LISTED),

@@ -476,15 +476,13 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
 
 /* ---- announcing, firing, forwarding ---- */
 
-#define BY_OPERATOR 255
-
-/* 1 + the client, if its request took the node away while the node's session lived; BY_OPERATOR if nobody's did; else 0. A closing
+/* 1 + the client, if its request took the node away while the node's session lived; FAKEZK_BY_OPERATOR if nobody's did; else 0. A closing
  * session takes its own nodes: it is no longer in the log then. */
 static uint8_t actor_of(int client, const struct zk_txn *txn)
 {
     bool lives = txn->session != 0 && fakezk_session_live(txn->session);
     if (client == (int)FAKEZK_NONE) {
-        return lives ? BY_OPERATOR : 0;
+        return lives ? FAKEZK_BY_OPERATOR : 0;
     }
     return txn->session == 0 || lives ? (uint8_t)(client + 1) : 0;
 }

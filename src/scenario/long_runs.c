@@ -15,33 +15,67 @@
 
 static const struct {
     const char *name;
-    const char *before, *turn, *after;
+    const char *before, *turn; /* commands; before: NULL = none */
     int turns;
+    const char *after; /* likewise */
 } RUN[] = {
-    {"turns", "", "a acquire\nsettle\na release\nsettle\n", "", TURNS},
-    {"turns-of-two", "", "a acquire\nb acquire\nsettle\na release\nsettle\nb release\nsettle\n", "", TURNS},
-    {"tries", "", "a try\nsettle\na release\nsettle\n", "", TURNS},
-    {"busy-tries", "b acquire\nsettle\n", "a try\nsettle\n", "b release\na acquire\n", TURNS},
-    {"deadlines", "b acquire\nsettle\n", "a acquire timeout=100ms\nadvance 200ms\n", "b release\na acquire\n",
-     TURNS},
-    {"cancels", "b acquire\nsettle\n", "a acquire\nsettle\na cancel\nsettle\n", "b release\na acquire\n",
-     TURNS},
-    {"early-cancels", "", "a acquire\na cancel\nsettle\n", "a acquire\n", TURNS},
-    {"levels", "a acquire\nsettle\nb acquire\n", "a acquire\n", "", TURNS},
-    {"writes", "a acquire\nsettle\n", "a write\nsettle\n", "", TURNS},
-    {"losses-of-a-holder", "a acquire\nsettle\nb acquire\nsettle\n", "cut a\nsettle\n", "", TURNS},
-    {"losses-of-a-waiter", "b acquire\nsettle\na acquire\nsettle\n", "cut a\nsettle\n", "b release\n", TURNS},
-    {"losses-of-nobody", "", "cut a\nsettle\n", "a acquire\n", TURNS},
-    {"losses-within-turns", "",
-     "a acquire\ncut a\nadvance 6s\nsettle\na release\ncut a\nadvance 6s\nsettle\n", "", TURNS_OF_SESSIONS},
-    {"expiries-of-a-holder", "", "a acquire\nsettle\nexpire a\nadvance 6s\nsettle\n", "", TURNS_OF_SESSIONS},
-    {"expiries-of-a-waiter", "b acquire\nsettle\na acquire\nsettle\n", "expire a\nadvance 6s\nsettle\n",
-     "b release\n", TURNS_OF_SESSIONS},
-    {"stops", "", "a acquire\nsettle\na stop\na start\nsettle\n", "", TURNS_OF_SESSIONS},
-    {"closes", "", "a acquire\nsettle\na close\nsettle\na open\n", "", TURNS},
-    {"evictions-of-a-waiter", "b acquire\nsettle\na acquire\nsettle\n", "evict a\ncut a\nsettle\n",
-     "b release\n", TURNS_OF_SESSIONS},
-    {"directories-removed", "", "a acquire\nsettle\na release\nsettle\nrmdir x\n", "", TURNS},
+    {.name = "turns", .turn = "a acquire\nsettle\na release\nsettle\n", .turns = TURNS},
+    {.name = "turns-of-two",
+     .turn = "a acquire\nb acquire\nsettle\na release\nsettle\nb release\nsettle\n",
+     .turns = TURNS},
+    {.name = "tries", .turn = "a try\nsettle\na release\nsettle\n", .turns = TURNS},
+    {.name = "busy-tries",
+     .before = "b acquire\nsettle\n",
+     .turn = "a try\nsettle\n",
+     .turns = TURNS,
+     .after = "b release\na acquire\n"},
+    {.name = "deadlines",
+     .before = "b acquire\nsettle\n",
+     .turn = "a acquire timeout=100ms\nadvance 200ms\n",
+     .turns = TURNS,
+     .after = "b release\na acquire\n"},
+    {.name = "cancels",
+     .before = "b acquire\nsettle\n",
+     .turn = "a acquire\nsettle\na cancel\nsettle\n",
+     .turns = TURNS,
+     .after = "b release\na acquire\n"},
+    {.name = "early-cancels",
+     .turn = "a acquire\na cancel\nsettle\n",
+     .turns = TURNS,
+     .after = "a acquire\n"},
+    {.name = "levels", .before = "a acquire\nsettle\nb acquire\n", .turn = "a acquire\n", .turns = TURNS},
+    {.name = "writes", .before = "a acquire\nsettle\n", .turn = "a write\nsettle\n", .turns = TURNS},
+    {.name = "losses-of-a-holder",
+     .before = "a acquire\nsettle\nb acquire\nsettle\n",
+     .turn = "cut a\nsettle\n",
+     .turns = TURNS},
+    {.name = "losses-of-a-waiter",
+     .before = "b acquire\nsettle\na acquire\nsettle\n",
+     .turn = "cut a\nsettle\n",
+     .turns = TURNS,
+     .after = "b release\n"},
+    {.name = "losses-of-nobody", .turn = "cut a\nsettle\n", .turns = TURNS, .after = "a acquire\n"},
+    {.name = "losses-within-turns",
+     .turn = "a acquire\ncut a\nadvance 6s\nsettle\na release\ncut a\nadvance 6s\nsettle\n",
+     .turns = TURNS_OF_SESSIONS},
+    {.name = "expiries-of-a-holder",
+     .turn = "a acquire\nsettle\nexpire a\nadvance 6s\nsettle\n",
+     .turns = TURNS_OF_SESSIONS},
+    {.name = "expiries-of-a-waiter",
+     .before = "b acquire\nsettle\na acquire\nsettle\n",
+     .turn = "expire a\nadvance 6s\nsettle\n",
+     .turns = TURNS_OF_SESSIONS,
+     .after = "b release\n"},
+    {.name = "stops", .turn = "a acquire\nsettle\na stop\na start\nsettle\n", .turns = TURNS_OF_SESSIONS},
+    {.name = "closes", .turn = "a acquire\nsettle\na close\nsettle\na open\n", .turns = TURNS},
+    {.name = "evictions-of-a-waiter",
+     .before = "b acquire\nsettle\na acquire\nsettle\n",
+     .turn = "evict a\ncut a\nsettle\n",
+     .turns = TURNS_OF_SESSIONS,
+     .after = "b release\n"},
+    {.name = "directories-removed",
+     .turn = "a acquire\nsettle\na release\nsettle\nrmdir x\n",
+     .turns = TURNS},
 };
 
 int long_runs_count(void)
@@ -71,11 +105,11 @@ void long_runs_text(int index, char *out, size_t size)
 {
     struct text text = {out, size, 0};
     put(&text, "world servers=1 used timed\nmutex /locks/x\nprocess a b\nshow nothing\n\nsettle\n");
-    put(&text, RUN[index].before);
+    put(&text, RUN[index].before != NULL ? RUN[index].before : "");
     for (int i = 0; i < RUN[index].turns; i++) {
         put(&text, RUN[index].turn);
     }
-    put(&text, RUN[index].after);
+    put(&text, RUN[index].after != NULL ? RUN[index].after : "");
     put(&text, "advance 10s\nsettle\n");
     for (int i = 0; i < 2; i++) {
         put(&text, "a release\nsettle\nb release\nsettle\n");

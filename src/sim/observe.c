@@ -60,6 +60,7 @@ static void node_event(int kind, const struct fakezk_event *from)
     bool is_directory;
     struct event event = about_path(kind, from, &is_directory);
     event.code = from->ephemeral && event.lock != EVENT_LOCK_NONE && !is_directory;
+    _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
     observe(&event);
 }

@@ -26,6 +26,16 @@ expect 1 '1 passed, 1 failed' "${run[@]}" --jobs 1 "$f" "$scratch/other.scn"
 expect 0 '1 passed, 0 failed' "${run[@]}" --filter '*small*' "$scratch"
 expect 0 '1 passed, 0 failed' "${run[@]}" --filter 'small.scn' "$scratch"
 
+# The clock of a world ends after 24 days: time that does not pass is told.
+{
+    printf 'world timed\nmutex /locks/x\nprocess a\n'
+    for ((day = 1; day <= 24; day++)); do printf 'advance 1440m\n'; done
+    printf -- '----\n'
+} >"$scratch/days.scn"
+expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/days.scn"
+sed -i 's/^----$/advance 1440m\n----/' "$scratch/days.scn"
+expect 1 '- cannot   advance 86400000ms' "${run[@]}" "$scratch/days.scn"
+
 # What a file says holds must have been judged.
 printf 'world used\nmutex /locks/x\nprocess a\nsettle\n----\nholds granted_in_order\n' >"$scratch/idle.scn"
 expect 1 'granted_in_order: expected holds, found not-judged' "${run[@]}" "$scratch/idle.scn"
