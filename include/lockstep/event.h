@@ -96,8 +96,9 @@ enum event_kind {
                        on */
     EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
     EVENT_CLOSES,  /* process, lock: it closes the lock; a LOCK_CLOSED follows behind all answers */
-    EVENT_LISTED, /* process, lock: it is told of a list of the lock's directory, or that there is none, as it was behind the
-                      last deletion of a contender of this process by the operator; with one server only */
+    EVENT_LISTED,  /* process, lock: a list of the lock's directory, or the answer that it is missing, was
+                     delivered. The server read it behind the last deletion of a contender of this process by
+                     the operator. Worlds with one server only */
     EVENT_KINDS
 };
 

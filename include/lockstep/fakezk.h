@@ -115,8 +115,8 @@ enum fakezk_event_kind {
                               code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its
                               first set writes */
     FAKEZK_ABORTED,       /* the real client library would have ended the process inside the call `path` */
-    FAKEZK_LISTED, /* one server: a list, or that its node is missing, reaches the client; read behind the last deletion of an
-                      ephemeral of this client by the operator */
+    FAKEZK_LISTED, /* one server only: a list, or the answer that its node is missing, is delivered. The server
+                      read it behind the last deletion of an ephemeral of this client by the operator */
     FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write */
 };
 
@@ -134,9 +134,9 @@ struct fakezk_event {
     const char *path; /* NULL if none */
     const char *data; /* effects: NULL if it sets nothing */
     int32_t data_size;
-    uint8_t
-        actor; /* NODE_DELETED: 1 + the client whose request deleted it while the session of the node lived;
-                      FAKEZK_BY_OPERATOR = the operator, an ephemeral of a live session; 0 = a server, or the session was over already */
+    uint8_t actor; /* NODE_DELETED: 1 + the client whose request deleted the node while its session lived.
+                  FAKEZK_BY_OPERATOR = the operator deleted an ephemeral of a live session. 0 = a server did,
+                  or the session was over already */
 };
 
 typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);
@@ -267,7 +267,8 @@ bool fakezk_operator_rmdir(const char *path);
 bool fakezk_can_rmdir(const char *path);
 bool fakezk_exists(const char *path);
 
-/* The path of the client's oldest ephemeral child of this node; NULL if it has none. It lives until the tree changes. */
+/* Returns the path of the client's oldest ephemeral child of this node, or NULL. The path is valid until the
+ * tree changes. */
 const char *fakezk_ephemeral_child(const char *path, int client);
 void fakezk_operator_preset(const char *path, int32_t next_sequence);
 

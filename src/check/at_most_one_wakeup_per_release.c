@@ -14,8 +14,8 @@
  * of, unless nothing was under way in between (which real runs cannot tell): that owner may have asked for it, and without
  * memory, or across a broken connection, it cannot be taken back before it fires.
  *
- * The same goes for the watches of a process that waits and whose contender the operator has deleted: it has no place behind
- * the watched node any more.
+ * The same goes for the watches of a waiting process whose contender the operator has deleted: the process has
+ * no place behind the watched node any more.
  *
  * The end of a node of its own tells a process nothing that others would have to hear first, as when a watch of an owner
  * who has given up behind another owner of the same process fires late: that wake-up counts as none.

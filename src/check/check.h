@@ -103,8 +103,7 @@ struct check_finding {
     bool violated;
     bool
         later; /* violated, but only when the run that violates another one went on; not in check_stats.violated */
-    bool
-        elsewhere; /* violated, but only in other runs than the one that is told; not in check_stats.violated */
+    bool elsewhere;          /* violated, but only in another run; not in check_stats.violated */
     uint64_t step;           /* the first violation: check_stats.step at that time */
     uint8_t event_kind;      /* the event that showed it */
     uint8_t process;         /* of that event */

@@ -8,15 +8,17 @@
  *   - No NODE_DELETED of node(H) that names an actor comes between the two.
  *   - No GRANTED (of an owner who does not hold) has a token whose node was deleted before, by a NODE_DELETED that
  *     names an actor, if some owner of the process has waited at every moment since, without CRASHED or EXPIRED.
- *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and the GRANTED:
- *     the process could know.
- * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes by a
- * server (also by one with a planted defect) and after the end of the session name none.
+ *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and
+ *     the GRANTED: then the process could know.
+ * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes
+ * by a server (also by one with a planted defect) and after the end of the session name none.
  *
  * A node that was deleted before the wait began is judged by at_most_one_holder, as is one of a former session.
  *
- * It does not see: whether the process knew that its node would go; deletes on a real server, whose actor is unknown; with
- * several servers, what a list has shown. */
+ * It does not see:
+ *   - whether the process knew that its node would go;
+ *   - deletes on a real server, whose actor is unknown;
+ *   - lists, in worlds with several servers. */
 #include <check/properties.h>
 
 #define GONE_BY_OPERATOR 0x01u
@@ -93,7 +95,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* What a list has shown is looked at for the same process alone. */
+/* A LISTED changes records of its own process alone. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_LISTED;

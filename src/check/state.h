@@ -44,8 +44,8 @@ enum record_kind {
                   */
     RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait, depth = those that may
                        come of owners who gave up */
-    RECORD_GONE, /* hold_keeps_its_node: lock, process; flags GONE_…; a = czxid, deleted by a request or by the operator while
-                    its process waits */
+    RECORD_GONE, /* hold_keeps_its_node: lock, process; flags GONE_…; a = czxid of a node that a request or the
+                    operator deleted while its process waits */
     RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
                       answered; a = the moment of its deadline */
     RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */

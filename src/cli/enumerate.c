@@ -24,7 +24,7 @@ static bool is_matched(const struct cli_options *options, const char *name)
     return options->filter == NULL || fnmatch(options->filter, name, 0) == 0;
 }
 
-/* False if no world of the class can match: the names of its worlds and the filter begin with other letters. */
+/* Returns false if no world of the class can match: its names begin with other letters than the filter. */
 static bool class_may_match(const struct cli_options *options, const struct world_class *class)
 {
     char name[WORLDS_NAME_MAX], start[WORLDS_NAME_MAX + 8];

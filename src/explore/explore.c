@@ -420,7 +420,7 @@ static void go_on(struct run *run, struct outcome *outcome)
 
 #define OTHERS_STATES_MAX 100000
 
-/* What is violated so far, wherever. */
+/* Returns the mask of all properties that are violated so far, in any run. */
 static uint32_t known_violations(const struct outcome *outcome)
 {
     uint32_t mask = outcome->stats.violated;
@@ -431,7 +431,8 @@ static uint32_t known_violations(const struct outcome *outcome)
     return mask;
 }
 
-/* True if the recipe has crashed or did not come back: it would do so in the other searches too, and each loop takes its time. */
+/* True if the recipe has crashed or did not come back. Another search would meet that too, and each endless
+ * loop takes as long as its timer. */
 static bool is_broken_off(const struct outcome *outcome)
 {
     bool broken_off = false;
@@ -444,7 +445,7 @@ static bool is_broken_off(const struct outcome *outcome)
     return broken_off;
 }
 
-/* Searches once more, and judges what is not violated yet. Returns whether something is. */
+/* Searches once more, without the spared properties. Returns whether another property is violated. */
 static bool find_other(const struct run_setup *setup, const struct explore_options *options,
                        struct outcome *outcome)
 {
@@ -469,8 +470,8 @@ static bool find_other(const struct run_setup *setup, const struct explore_optio
     return found;
 }
 
-/* The search has ended at the first violation. A mistake may break the promise that it is about in another run, so that the
- * others are searched for violations too, each search up to OTHERS_STATES_MAX states. */
+/* A search ends at its first violation. The mistake behind it may violate other properties in other runs. So the
+ * properties that are not violated yet are judged in further searches of OTHERS_STATES_MAX states each. */
 static void find_others(const struct run_setup *setup, const struct explore_options *options,
                         struct outcome *outcome)
 {

@@ -476,8 +476,8 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
 
 /* ---- announcing, firing, forwarding ---- */
 
-/* 1 + the client, if its request took the node away while the node's session lived; FAKEZK_BY_OPERATOR if nobody's did; else 0. A closing
- * session takes its own nodes: it is no longer in the log then. */
+/* Returns 1 + the client, if its request took the node away while the node's session lived; FAKEZK_BY_OPERATOR, if
+ * no client asked for that; else 0. A closing session takes its own nodes: it is no longer in the log then. */
 static uint8_t actor_of(int client, const struct zk_txn *txn)
 {
     bool lives = txn->session != 0 && fakezk_session_live(txn->session);

@@ -56,7 +56,7 @@ static void do_label(struct run *run, const char *label)
     }
 }
 
-/* The clock of a world ends after 24 days. */
+/* The clock of a world stops after 23 days. */
 static void pass_time(struct run *run, int ms)
 {
     int64_t before = world_now_ms(run->world);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Long runs with a clock: a few clients do one thing 300 times. They show what only a small number, or a place that is never
- * given back, makes go wrong in the end. */
+/* Long runs with a clock: a few clients do one thing 300 times. Such a run finds numbers of 8 bits that wrap, and
+ * places in a table that are never given back. */
 #ifndef SCENARIO_LONG_RUNS_H
 #define SCENARIO_LONG_RUNS_H
 

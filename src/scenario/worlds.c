@@ -468,6 +468,7 @@ const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX]
     if (spec->place == WORLD_PLACE_LOCKS) {
         put(&text, "mutex /locks/y\n", "");
     }
+    LS_ASSERT(spec->clients <= WORLDS_CLIENTS_MAX);
     for (int i = 0; i < spec->clients; i++) {
         static const char *const NAMES[WORLDS_CLIENTS_MAX] = {"a", "b", "c"};
         put(&text, "process ", NAMES[i]);

@@ -131,9 +131,13 @@ int world_settle(struct world *world, int limit, world_step_fn step, void *ctx)
 
 /* ---- passing time ---- */
 
+/* The clock stops after 23 days, so that a moment a day ahead is a number of 32 bits too. */
+#define CLOCK_END_MS (23 * 24 * 3600 * 1000)
+
 static int pass_timed(struct world *world, int ms, int limit, world_step_fn step, void *ctx)
 {
-    int32_t end = fakezk_now_ms() + ms;
+    int32_t left = CLOCK_END_MS - fakezk_now_ms();
+    int32_t end = fakezk_now_ms() + (ms < left ? ms : left);
     for (int count = 0;; count++) {
         struct action action;
         if (count == limit || world_trouble(world) != NULL) {

@@ -345,7 +345,8 @@ bool session_is_owned(int p, int32_t session);
 unsigned action_faults_left(void);
 /* Takes a fault out of its budget; one that was due anyway costs nothing. */
 void action_pay(const struct action *action, bool due);
-/* The lock's directory, or the nearest one above it that exists, below the chroot. False if there is none, or it has children. */
+/* Writes the path of the lock's directory, or of the nearest one above it that exists, below the chroot. Returns
+ * false if there is none, or if it has children. */
 bool action_empty_directory(int lock, char path[FAKEZK_PATH_MAX]);
 
 #endif

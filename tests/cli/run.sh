@@ -26,10 +26,10 @@ expect 1 '1 passed, 1 failed' "${run[@]}" --jobs 1 "$f" "$scratch/other.scn"
 expect 0 '1 passed, 0 failed' "${run[@]}" --filter '*small*' "$scratch"
 expect 0 '1 passed, 0 failed' "${run[@]}" --filter 'small.scn' "$scratch"
 
-# The clock of a world ends after 24 days: time that does not pass is told.
+# The clock of a world stops after 23 days: time that does not pass is told.
 {
     printf 'world timed\nmutex /locks/x\nprocess a\n'
-    for ((day = 1; day <= 24; day++)); do printf 'advance 1440m\n'; done
+    for ((day = 1; day <= 23; day++)); do printf 'advance 1440m\n'; done
     printf -- '----\n'
 } >"$scratch/days.scn"
 expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/days.scn"
