@@ -36,8 +36,8 @@ static bool add_message(cJSON *object, const struct outcome *outcome)
     }
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         const struct check_finding *finding = &outcome->stats.finding[i];
-        if (finding->later || finding->elsewhere) {
-            strcat(text, finding->later ? "also, if the run goes on: " : "also, in another run: ");
+        if (outcome_also(finding)) {
+            strcat(strcat(strcat(text, "also, "), outcome_also(finding)), ": ");
             strcat(text, outcome->stats.finding[i].why);
             strcat(text, "\n");
         }

@@ -205,9 +205,8 @@ static void say_failure(FILE *out, const struct cli_job *job)
     }
     for (int i = 0; i < known; i++) {
         const struct check_finding *finding = &outcome->stats.finding[i];
-        if (finding->later || finding->elsewhere) {
-            fprintf(out, "  also, %s: %s: %s\n", finding->later ? "if the run goes on" : "in another run",
-                    all[i]->name, finding->why);
+        if (outcome_also(finding)) {
+            fprintf(out, "  also, %s: %s: %s\n", outcome_also(finding), all[i]->name, finding->why);
         }
     }
     if (outcome->verdict == VERDICT_DIFFERS) {

@@ -416,6 +416,15 @@ static void go_on(struct run *run, struct outcome *outcome)
     }
 }
 
+/* Prepares the run of a search. Returns false if no world can be made; errno says why. */
+static bool begin(struct search *search, const struct run_setup *setup)
+{
+    const struct explore_options *options = search->options;
+    search->bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes(options->searches);
+    clock_gettime(CLOCK_MONOTONIC, &search->since);
+    return run_init(search->run, setup) == 0;
+}
+
 /* ---- other promises, in other runs ---- */
 
 #define OTHERS_STATES_MAX 100000
@@ -426,7 +435,7 @@ static uint32_t known_violations(const struct outcome *outcome)
     uint32_t mask = outcome->stats.violated;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         const struct check_finding *finding = &outcome->stats.finding[i];
-        mask |= (uint32_t)(finding->later || finding->elsewhere) << i;
+        mask |= (uint32_t)(outcome_also(finding) != NULL) << i;
     }
     return mask;
 }
@@ -446,33 +455,30 @@ static bool is_broken_off(const struct outcome *outcome)
 }
 
 /* Searches once more, without the spared properties. Returns whether another property is violated. */
-static bool find_other(const struct run_setup *setup, const struct explore_options *options,
+static bool find_other(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                        struct outcome *outcome)
 {
-    static struct run run;
     struct search_counts counts = {0};
-    struct search search = {.run = &run, .options = options, .counts = &counts};
-    search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes(options->searches);
-    if (run_init(&run, setup) != 0) {
+    struct search search = {.run = run, .options = options, .counts = &counts};
+    if (!begin(&search, setup)) {
         return false;
     }
-    clock_gettime(CLOCK_MONOTONIC, &search.since);
     search_whole(&search);
     bool found = search.violated && !search.circles && show_again(&search);
     for (int i = 0; found && i < CHECK_PROPERTIES_MAX; i++) {
-        if ((run.stats.violated >> i & 1) != 0) {
-            outcome->stats.finding[i] = run.stats.finding[i];
+        if ((run->stats.violated >> i & 1) != 0) {
+            outcome->stats.finding[i] = run->stats.finding[i];
             outcome->stats.finding[i].elsewhere = true;
         }
     }
     free(search.path);
-    run_close(&run);
+    run_close(run);
     return found;
 }
 
 /* A search ends at its first violation. The mistake behind it may violate other properties in other runs. So the
  * properties that are not violated yet are judged in further searches of OTHERS_STATES_MAX states each. */
-static void find_others(const struct run_setup *setup, const struct explore_options *options,
+static void find_others(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                         struct outcome *outcome)
 {
     struct run_setup others = *setup;
@@ -482,7 +488,7 @@ static void find_others(const struct run_setup *setup, const struct explore_opti
     bool more = !is_broken_off(outcome);
     while (more) {
         others.spared = known_violations(outcome);
-        more = find_other(&others, &bounded, outcome) && !is_broken_off(outcome);
+        more = find_other(run, &others, &bounded, outcome) && !is_broken_off(outcome);
     }
 }
 
@@ -551,13 +557,11 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
         outcome_say(outcome, "  a search needs an untimed world: write 'world untimed'\n");
         return;
     }
-    if (run_init(&run, &searching) != 0) {
+    struct search search = {.run = &run, .options = options, .counts = &outcome->search};
+    if (!begin(&search, &searching)) {
         outcome_say(outcome, "  no world can be made: %s\n", strerror(errno));
         return;
     }
-    struct search search = {.run = &run, .options = options, .counts = &outcome->search};
-    search.bytes_max = options->bytes_max > 0 ? options->bytes_max : default_bytes(options->searches);
-    clock_gettime(CLOCK_MONOTONIC, &search.since);
     search_whole(&search);
     doubt_bits(&search);
     conclude(&search, outcome);
@@ -567,6 +571,6 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     free(search.path);
     run_close(&run);
     if (others) {
-        find_others(&searching, options, outcome);
+        find_others(&run, &searching, options, outcome);
     }
 }

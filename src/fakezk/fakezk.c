@@ -179,14 +179,14 @@ bool fakezk_operator_remove(const char *path)
 
 bool fakezk_can_rmdir(const char *path)
 {
-    const struct zk_node *node = tree_find(0, path);
+    const struct zk_node *node = plain_path(path) ? tree_find(0, path) : NULL;
     return node != NULL && node->stat.children == 0;
 }
 
 bool fakezk_operator_rmdir(const char *path)
 {
     aside_late_all();
-    if (!plain_path(path) || !fakezk_can_rmdir(path)) {
+    if (!fakezk_can_rmdir(path)) {
         return false;
     }
     commit_operator_delete(path);

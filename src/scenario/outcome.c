@@ -37,6 +37,11 @@ enum check_verdict outcome_verdict(const struct outcome *outcome, int position)
     return check_verdict(&set, &outcome->stats, position);
 }
 
+const char *outcome_also(const struct check_finding *finding)
+{
+    return finding->later ? "if the run goes on" : finding->elsewhere ? "in another run" : NULL;
+}
+
 /* ---- the trace file ---- */
 
 /* Equal traces get equal names; 32 bits are enough for the few that one folder holds. */

@@ -82,6 +82,10 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 
+/* Where a violation was seen that is not in the run that is told: "if the run goes on", "in another run". NULL if the
+ * finding is none of these. */
+const char *outcome_also(const struct check_finding *finding);
+
 /* The recorded run as a trace up to its last violation, with `found` as the reason; it points into the run and
  * its scenario. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);

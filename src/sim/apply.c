@@ -112,16 +112,11 @@ static bool fault_on_process(const struct action *action)
 bool action_empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 {
     size_t chroot = the_world.lock_path_size[lock] - strlen(the_world.options.lock_path[lock]);
-    size_t size = the_world.lock_path_size[lock];
-    memcpy(path, the_world.lock_path[lock], size + 1);
-    while (size > chroot && !fakezk_exists(path)) {
-        while (size > chroot && path[size - 1] != '/') {
-            size--;
-        }
-        size -= size > chroot;
-        path[size] = 0;
+    strcpy(path, the_world.lock_path[lock]);
+    while (strlen(path) > chroot && !fakezk_exists(path)) {
+        *strrchr(path, '/') = 0;
     }
-    return size > chroot && fakezk_can_rmdir(path);
+    return strlen(path) > chroot && fakezk_can_rmdir(path);
 }
 
 static bool fault_on_service(const struct action *action)
