@@ -4,9 +4,9 @@
 #include "scenario/clock_worlds.h"
 
 #include "base/assert.h"
+#include "scenario/lines.h"
 #include "scenario/long_runs.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,15 +64,14 @@ struct clock_world {
     int length_ms[2]; /* of the outages; 0: of one moment */
 };
 
-struct text;
-static void put_first(struct text *text, const struct clock_world *world);
-static void put_behind(struct text *text, const struct clock_world *world);
-static void put_holder(struct text *text, const struct clock_world *world);
-static void put_during(struct text *text, const struct clock_world *world);
-static void put_again(struct text *text, const struct clock_world *world);
-static void put_life(struct text *text, const struct clock_world *world);
-static void put_line(struct text *text, const struct clock_world *world);
-static void put_fresh(struct text *text, const struct clock_world *world);
+static void put_first(struct lines *text, const struct clock_world *world);
+static void put_behind(struct lines *text, const struct clock_world *world);
+static void put_holder(struct lines *text, const struct clock_world *world);
+static void put_during(struct lines *text, const struct clock_world *world);
+static void put_again(struct lines *text, const struct clock_world *world);
+static void put_life(struct lines *text, const struct clock_world *world);
+static void put_line(struct lines *text, const struct clock_world *world);
+static void put_fresh(struct lines *text, const struct clock_world *world);
 
 /* A client goes on asking behind the first, and no longer behind the second. */
 #define OUTAGES_ENDURED                                                                                      \
@@ -90,7 +89,7 @@ static const struct {
     int moments;    /* at which the outage begins */
     int ways;
     const char *way[3]; /* behind the name */
-    void (*put)(struct text *text, const struct clock_world *world);
+    void (*put)(struct lines *text, const struct clock_world *world);
     const char *options; /* of the world, behind a blank; NULL: none */
 } CAST[CLOCK_CASTS] = {
     [CLOCK_FIRST] = {.name = "clock-first",
@@ -239,67 +238,52 @@ static struct clock_world world_of(enum clock_cast cast, int index)
 
 /* ---- texts ---- */
 
-struct text {
-    char *at;
-    size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    int size = vsnprintf(text->at + text->used, text->size - text->used, format, list);
-    va_end(list);
-    LS_ASSERT(size >= 0 && text->used + (size_t)size < text->size);
-    text->used += (size_t)size;
-}
-
-static void put_time(struct text *text, int ms)
+static void put_time(struct lines *text, int ms)
 {
     for (; ms > PIECE_MS; ms -= PIECE_MS) {
-        put(text, "advance %dms\n", PIECE_MS);
+        lines_put(text, "advance %dms\n", PIECE_MS);
     }
     if (ms > 0) {
-        put(text, "advance %dms\n", ms);
+        lines_put(text, "advance %dms\n", ms);
     }
 }
 
 /* One outage. In its middle stands a line. */
-static void put_outage(struct text *text, const struct clock_world *world, int which, const char *client,
+static void put_outage(struct lines *text, const struct clock_world *world, int which, const char *client,
                        const char *verb)
 {
     int half_ms = world->length_ms[which] / 2;
-    put(text, "%s\n", OUTAGE[world->outage].begin);
+    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
     put_time(text, half_ms);
     if (verb != NULL) {
-        put(text, "%s %s\n", client, verb);
+        lines_put(text, "%s %s\n", client, verb);
     }
     put_time(text, world->length_ms[which] - half_ms);
     if (OUTAGE[world->outage].end != NULL) {
-        put(text, "%s\n", OUTAGE[world->outage].end);
+        lines_put(text, "%s\n", OUTAGE[world->outage].end);
     }
-    put(text, "settle\n");
+    lines_put(text, "settle\n");
 }
 
-static void put_client(struct text *text, const char *client, const char *verb)
+static void put_client(struct lines *text, const char *client, const char *verb)
 {
-    put(text, "%s %s\nsettle\n", client, verb);
+    lines_put(text, "%s %s\nsettle\n", client, verb);
 }
 
-static void put_late(struct text *text, bool late)
+static void put_late(struct lines *text, bool late)
 {
     if (late) {
         put_time(text, LATE_MS);
-        put(text, "settle\n");
+        lines_put(text, "settle\n");
     }
 }
 
 /* Whoever holds gives back: a release by somebody who does not hold is refused and changes nothing. */
-static void put_first(struct text *text, const struct clock_world *world)
+static void put_first(struct lines *text, const struct clock_world *world)
 {
-    put(text, "a %s\n", world->verb);
+    lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
-    put(text, "b acquire\n");
+    lines_put(text, "b acquire\n");
     put_outage(text, world, 0, NULL, NULL);
     put_late(text, world->way > 0);
     put_client(text, "a", "release");
@@ -307,12 +291,12 @@ static void put_first(struct text *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-static void put_behind(struct text *text, const struct clock_world *world)
+static void put_behind(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "acquire");
-    put(text, "a %s\n", world->verb);
+    lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
-    put(text, "c acquire\n");
+    lines_put(text, "c acquire\n");
     put_outage(text, world, 0, "b", world->way == 0 ? "release" : NULL);
     if (world->way > 0) {
         put_late(text, world->way > 1);
@@ -323,14 +307,14 @@ static void put_behind(struct text *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-static void put_held(struct text *text)
+static void put_held(struct lines *text)
 {
     put_client(text, "a", "acquire");
     put_client(text, "b", "acquire");
     put_time(text, QUIET_MS);
 }
 
-static void put_given_back(struct text *text)
+static void put_given_back(struct lines *text)
 {
     put_client(text, "a", "release");
     put_client(text, "a", "release");
@@ -338,17 +322,17 @@ static void put_given_back(struct text *text)
     put_client(text, "a", "release");
 }
 
-static void put_holder(struct text *text, const struct clock_world *world)
+static void put_holder(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
-    put(text, "a %s\n", world->verb);
+    lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
     put_outage(text, world, 0, NULL, NULL);
     put_late(text, world->way > 0);
     put_given_back(text);
 }
 
-static void put_during(struct text *text, const struct clock_world *world)
+static void put_during(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
     put_outage(text, world, 0, "a", world->verb);
@@ -356,7 +340,7 @@ static void put_during(struct text *text, const struct clock_world *world)
     put_given_back(text);
 }
 
-static void put_again(struct text *text, const struct clock_world *world)
+static void put_again(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
     put_outage(text, world, 0, NULL, NULL);
@@ -367,11 +351,11 @@ static void put_again(struct text *text, const struct clock_world *world)
     put_given_back(text);
 }
 
-static void put_life(struct text *text, const struct clock_world *world)
+static void put_life(struct lines *text, const struct clock_world *world)
 {
     for (int i = 0; i < TURNS; i++) {
-        put(text, "a acquire\n");
-        put(text, world->way > 0 ? "b acquire\n" : "");
+        lines_put(text, "a acquire\n");
+        lines_put(text, world->way > 0 ? "b acquire\n" : "");
         put_time(text, world->at_ms);
         put_outage(text, world, 0, NULL, NULL);
         put_late(text,
@@ -384,11 +368,11 @@ static void put_life(struct text *text, const struct clock_world *world)
     }
 }
 
-static void put_line(struct text *text, const struct clock_world *world)
+static void put_line(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "acquire");
     put_client(text, "a", "acquire");
-    put(text, "c %s\n", world->verb);
+    lines_put(text, "c %s\n", world->verb);
     put_time(text, world->at_ms * 6);
     put_outage(text, world, 0, "b", world->way == 0 ? "release" : NULL);
     if (world->way > 0) {
@@ -402,11 +386,11 @@ static void put_line(struct text *text, const struct clock_world *world)
 }
 
 /* The outage begins about when the holder renews its belief for the first time. */
-static void put_fresh(struct text *text, const struct clock_world *world)
+static void put_fresh(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "try");
     put_client(text, "b", "release");
-    put(text, "a acquire\nsettle\nb acquire\n");
+    lines_put(text, "a acquire\nsettle\nb acquire\n");
     put_time(text, FRESH_MS + world->at_ms);
     put_outage(text, world, 0, NULL, NULL);
     put_late(text, world->way > 0);
@@ -422,21 +406,21 @@ const char *clock_cast_name(enum clock_cast cast)
 
 void clock_worlds_name(enum clock_cast cast, int index, char *name, size_t size)
 {
-    struct text text = {name, size, 0};
+    struct lines text = {name, size, 0};
     if (cast == CLOCK_LONG) {
-        put(&text, "%s/%s", clock_cast_name(cast), long_runs_name(index));
+        lines_put(&text, "%s/%s", clock_cast_name(cast), long_runs_name(index));
         return;
     }
     struct clock_world world = world_of(cast, index);
-    put(&text, "%s/%s-at-%dms", clock_cast_name(cast), OUTAGE[world.outage].name, world.at_ms);
+    lines_put(&text, "%s/%s-at-%dms", clock_cast_name(cast), OUTAGE[world.outage].name, world.at_ms);
     for (int i = 0; i < 2 && world.length_ms[i] > 0; i++) {
-        put(&text, "%s%dms", i == 0 ? "-for-" : "-and-", world.length_ms[i]);
+        lines_put(&text, "%s%dms", i == 0 ? "-for-" : "-and-", world.length_ms[i]);
     }
-    put(&text, world.verb != NULL ? "/" : "");
+    lines_put(&text, world.verb != NULL ? "/" : "");
     for (const char *at = world.verb; at != NULL && *at != 0; at++) {
-        put(&text, "%c", *at == ' ' ? '-' : *at);
+        lines_put(&text, "%c", *at == ' ' ? '-' : *at);
     }
-    put(&text, "%s", CAST[cast].way[world.way]);
+    lines_put(&text, "%s", CAST[cast].way[world.way]);
 }
 
 void clock_worlds_text(enum clock_cast cast, int index, char *out, size_t size)
@@ -446,9 +430,9 @@ void clock_worlds_text(enum clock_cast cast, int index, char *out, size_t size)
         return;
     }
     struct clock_world world = world_of(cast, index);
-    struct text text = {out, size, 0};
-    put(&text, "world servers=1 used timed%s\nmutex /locks/x\nprocess %s\nshow nothing\n\nsettle\n",
-        CAST[cast].options != NULL ? CAST[cast].options : "", CAST[cast].processes);
+    struct lines text = {out, size, 0};
+    lines_put(&text, "world servers=1 used timed%s\nmutex /locks/x\nprocess %s\nshow nothing\n\nsettle\n",
+              CAST[cast].options != NULL ? CAST[cast].options : "", CAST[cast].processes);
     CAST[cast].put(&text, &world);
-    put(&text, "rest\n----\n");
+    lines_put(&text, "rest\n----\n");
 }

@@ -3,9 +3,7 @@
 
 #include "scenario/long_runs.h"
 
-#include "base/assert.h"
-
-#include <stdio.h>
+#include "scenario/lines.h"
 
 /* More than 256, so that a number of 8 bits wraps. */
 #define TURNS 300
@@ -88,31 +86,20 @@ const char *long_runs_name(int index)
     return RUN[index].name;
 }
 
-struct text {
-    char *at;
-    size_t size, used;
-};
-
-static void put(struct text *text, const char *lines)
-{
-    int size = snprintf(text->at + text->used, text->size - text->used, "%s", lines);
-    LS_ASSERT(size >= 0 && text->used + (size_t)size < text->size);
-    text->used += (size_t)size;
-}
-
 /* At the end both clients give back what they hold, and each takes the lock once more. */
 void long_runs_text(int index, char *out, size_t size)
 {
-    struct text text = {out, size, 0};
-    put(&text, "world servers=1 used timed\nmutex /locks/x\nprocess a b\nshow nothing\n\nsettle\n");
-    put(&text, RUN[index].before != NULL ? RUN[index].before : "");
+    struct lines text = {out, size, 0};
+    lines_put(&text, "world servers=1 used timed\nmutex /locks/x\nprocess a b\nshow nothing\n\nsettle\n");
+    lines_put(&text, "%s", RUN[index].before != NULL ? RUN[index].before : "");
     for (int i = 0; i < RUN[index].turns; i++) {
-        put(&text, RUN[index].turn);
+        lines_put(&text, "%s", RUN[index].turn);
     }
-    put(&text, RUN[index].after != NULL ? RUN[index].after : "");
-    put(&text, "advance 10s\nsettle\n");
+    lines_put(&text, "%s", RUN[index].after != NULL ? RUN[index].after : "");
+    lines_put(&text, "advance 10s\nsettle\n");
     for (int i = 0; i < 2; i++) {
-        put(&text, "a release\nsettle\nb release\nsettle\n");
+        lines_put(&text, "a release\nsettle\nb release\nsettle\n");
     }
-    put(&text, "a acquire\nsettle\na release\nsettle\nb acquire\nsettle\nb release\nsettle\nrest\n----\n");
+    lines_put(&text,
+              "a acquire\nsettle\na release\nsettle\nb acquire\nsettle\nb release\nsettle\nrest\n----\n");
 }

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "scenario/clock_worlds.h"
+#include "scenario/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,26 +336,19 @@ const struct world_class *worlds_class(int index)
 
 /* ---- names ---- */
 
-struct text {
-    char *at;
-    size_t size, used;
-};
-
-static void put(struct text *text, const char *before, const char *word)
+static void put(struct lines *text, const char *before, const char *word)
 {
-    int size = snprintf(text->at + text->used, text->size - text->used, "%s%s", before, word);
-    LS_ASSERT(size >= 0 && text->used + (size_t)size < text->size);
-    text->used += (size_t)size;
+    lines_put(text, "%s%s", before, word);
 }
 
-static void put_number(struct text *text, const char *before, int number)
+static void put_number(struct lines *text, const char *before, int number)
 {
     char digits[16];
     snprintf(digits, sizeof digits, "%d", number);
     put(text, before, digits);
 }
 
-static void put_shape(struct text *text, int clients, int turns, int place)
+static void put_shape(struct lines *text, int clients, int turns, int place)
 {
     static const char *const NUMBERS[] = {"no", "one", "two", "three", "four"};
     static const char *const OF_PLACE[WORLD_PLACES] = {"",        "-fresh", "-locks",
@@ -367,7 +361,7 @@ static void put_shape(struct text *text, int clients, int turns, int place)
 const char *worlds_class_name(const struct world_class *class, char name[WORLDS_NAME_MAX])
 {
     static const char *const KINDS[WORLD_KINDS] = {"/pairs", "/crash", "/all"};
-    struct text text = {name, WORLDS_NAME_MAX, 0};
+    struct lines text = {name, WORLDS_NAME_MAX, 0};
     if (class->place == WORLD_PLACE_CLOCK) {
         put(&text, clock_cast_name((enum clock_cast) class->cast), "");
         return name;
@@ -379,7 +373,7 @@ const char *worlds_class_name(const struct world_class *class, char name[WORLDS_
 
 const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX])
 {
-    struct text text = {name, WORLDS_NAME_MAX, 0};
+    struct lines text = {name, WORLDS_NAME_MAX, 0};
     const char *before = "/";
     int turns = 0;
     for (int i = 0; i < spec->clients; i++) {
@@ -414,7 +408,8 @@ const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX
 
 /* ---- texts ---- */
 
-static void put_verb(struct text *text, const struct world_spec *spec, const char *verb, int client, int turn)
+static void put_verb(struct lines *text, const struct world_spec *spec, const char *verb, int client,
+                     int turn)
 {
     const char *bar = strchr(verb, '|');
     char word[32];
@@ -430,7 +425,7 @@ static void put_verb(struct text *text, const struct world_spec *spec, const cha
     put(text, bar != NULL ? bar + 1 : "", "");
 }
 
-static void put_verbs(struct text *text, const struct world_spec *spec, const char *const verbs[2],
+static void put_verbs(struct lines *text, const struct world_spec *spec, const char *const verbs[2],
                       int client, int turn)
 {
     for (int i = 0; i < 2 && verbs[i] != NULL; i++) {
@@ -438,7 +433,7 @@ static void put_verbs(struct text *text, const struct world_spec *spec, const ch
     }
 }
 
-static void put_program(struct text *text, const struct world_spec *spec, int client)
+static void put_program(struct lines *text, const struct world_spec *spec, int client)
 {
     for (int t = 0; t < spec->turns[client]; t++) {
         bool outer = spec->within && t == 0, inner = spec->within && t == 1;
@@ -455,7 +450,7 @@ static void put_program(struct text *text, const struct world_spec *spec, int cl
 
 const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX])
 {
-    struct text text = {out, WORLDS_TEXT_MAX, 0};
+    struct lines text = {out, WORLDS_TEXT_MAX, 0};
     char name[WORLDS_NAME_MAX];
     put(&text, "# ", worlds_name(spec, name));
     put(&text, "\n\n", "");
