@@ -208,7 +208,8 @@ int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner);
 
 /* Returns what this owner may believe:
  * - LS_HELD: a write or sync that was sent within the margin has confirmed the session (F29, F35).
- * - LS_UNKNOWN: the lock was held when last heard of, but the margin is used up or the link was lost since.
+ * - LS_UNKNOWN: the lock was held when last heard of, but the margin is used up, or the link was lost since, or a
+ *   server has answered that the session is over.
  * - LS_NOT_HELD: the owner does not hold the lock. */
 enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner);
 

@@ -71,7 +71,7 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
     struct lock_claim *former = lock_index_find(mutex, owner);
     if (former && former->state != LOCK_TOMB)
         return reenter(former);
-    if (timeout_ms == 0 && !lock_session_ready(session))
+    if (timeout_ms == 0 && session->state != LS_STATE_CONNECTED)
         return LS_EBUSY;
     if (!lock_packets_watch_fits(mutex->place) || !lock_index_free_watch(session))
         return LS_EOVERFLOW;

@@ -112,16 +112,17 @@ struct lock_claim {
     uint8_t ancestors; /* creates of ancestors in flight */
     uint8_t notes;     /* LOCK_NOTE_... */
     uint8_t lost; /* creates in a row that were lost with the link and never applied; at most LOCK_LOST_MAX */
-    uint8_t named : 1;     /* our node exists as far as we know, and this is its sequence */
-    uint8_t maybe : 1;     /* a create was sent and its outcome is unknown */
-    uint8_t watching : 1;  /* our watch stands on `ahead` */
-    uint8_t searching : 1; /* the flight is a sync and a list after it: its list can prove absence */
-    uint8_t retry : 1;     /* waits for the retry timer, or for the janitor's */
-    uint8_t try_only : 1;  /* do not wait */
-    uint8_t told : 1;      /* the owner has its grant */
-    uint8_t dirty : 1;     /* ended, and could not be finished at once */
-    uint8_t ear : 3;       /* enum lock_ear */
-    uint8_t aside : 1;     /* LOCK_CLAIMING: waits for the create timer */
+    uint8_t named : 1;      /* our node exists as far as we know, and this is its sequence */
+    uint8_t maybe : 1;      /* a create was sent and its outcome is unknown */
+    uint8_t watching : 1;   /* our watch stands on `ahead` */
+    uint8_t searching : 1;  /* the flight is a sync and a list after it: its list can prove absence */
+    uint8_t retry : 1;      /* waits for the retry timer, or for the janitor's */
+    uint8_t try_only : 1;   /* do not wait */
+    uint8_t told : 1;       /* the owner has its grant */
+    uint8_t dirty : 1;      /* ended, and could not be finished at once */
+    uint8_t ear : 3;        /* enum lock_ear */
+    uint8_t containers : 1; /* LOCK_PREPARING: the ancestors that are on their way are containers */
+    uint8_t aside : 1;      /* LOCK_CLAIMING: waits for the create timer */
 };
 
 /* What a code from ZooKeeper means for what we asked. */

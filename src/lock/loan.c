@@ -142,7 +142,7 @@ static bool in_flight(const struct ls_session *session)
 static bool is_ending(const void *about)
 {
     const struct ls_session *session = about;
-    bool goes_on = lock_session_ready(session) && !session->unarmed;
+    bool goes_on = session->state == LS_STATE_CONNECTED && session->zh && !session->unarmed;
     return lock_session_is_open(session) && (in_flight(session) || (goes_on && session->claims));
 }
 

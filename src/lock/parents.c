@@ -27,9 +27,10 @@ static int count_ancestors(const struct lock_claim *claim)
     return count;
 }
 
+/* True if the servers refuse the containers that this claim asked for; another claim may have found that out meanwhile. */
 static bool lacks_containers(const struct lock_claim *claim, int rc)
 {
-    return (rc == ZUNIMPLEMENTED || rc == ZBADARGUMENTS) && !claim->place->session->no_containers;
+    return (rc == ZUNIMPLEMENTED || rc == ZBADARGUMENTS) && claim->containers;
 }
 
 /* Keeps in first_rc what asks for another flight, in zk_rc what forbids one. */
@@ -63,12 +64,14 @@ static void prepared(struct lock_claim *claim)
     struct ls_session *session = claim->place->session;
     int rc = claim->first_rc;
     claim->first_rc = 0;
+    bool lacking = lacks_containers(claim, rc);
+    claim->containers = 0;
     if (claim->state != LOCK_PREPARING || !session->id) {
         lock_mutex_go(claim);
         return;
     }
     claim->state = LOCK_CLAIMING;
-    if (lacks_containers(claim, rc)) {
+    if (lacking) {
         LS_SOMETIMES("servers-lack-containers");
         session->no_containers = 1;
     } else if (lock_session_verdict(rc) == LOCK_AGAIN) {
@@ -109,6 +112,7 @@ void lock_parents_go(struct lock_claim *claim)
     claim->zk_rc = 0;
     claim->first_rc = 0;
     int rc = send_all(claim);
+    claim->containers = claim->ancestors && !claim->place->session->no_containers;
     if (claim->ancestors)
         return; /* one that was not sent is found missing again */
     if (lock_session_verdict(rc) == LOCK_REFUSED)

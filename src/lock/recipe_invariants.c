@@ -69,6 +69,7 @@ static const char *flight_not_normal(const struct lock_claim *claim)
         return NULL;
     NORMAL(!(claim->in_flight & ~claim_may_have(claim)));
     NORMAL(!claim->ancestors || claim->state == LOCK_PREPARING || claim->state >= LOCK_LEFTOVER);
+    NORMAL(!claim->containers || claim->ancestors);
     NORMAL(!claim->searching || claim->in_flight & (LOCK_FIRST | LOCK_LIST));
     NORMAL(!claim->first_rc || claim->in_flight & LOCK_LIST || claim->ancestors);
     return NULL;
@@ -159,7 +160,7 @@ static const char *belief_not_normal(const struct ls_session *session)
 static const char *ended_not_normal(const struct ls_session *session)
 {
     NORMAL(lock_session_is_open(session) || !session->id);
-    NORMAL(session->id || (!session->negotiated_ms && !session->stuck));
+    NORMAL(session->id || (!session->negotiated_ms && !session->stuck && !session->dying));
     NORMAL(session->state != LS_STATE_CONNECTED || (session->id && session->zh));
     NORMAL(session->state == LS_STATE_LOST || !session->reopen_timer.armed);
     NORMAL(session->state != LS_STATE_LOST || session->reopen_timer.armed || session->retry_timer.armed ||

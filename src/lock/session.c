@@ -17,7 +17,8 @@
  *   any open   -> FAILED      fail: credentials refused, or no handle and the policy is exhausted
  *
  * CONNECTED is the only state in which requests are sent. The client would queue them in the others, and
- * each of them would make it try to connect at once (F11, F12).
+ * each of them would make it try to connect at once (F11, F12). Nor are they sent once a server has answered that the
+ * session is over (`dying`): each would be refused, and the event of the end comes next.
  *
  * In LOST the handle is dead or about to be closed: its late completions are only counted. Every claim has
  * been reset by then, and the next handle is opened when the old one is closed, so no completion can meet
@@ -73,7 +74,7 @@ enum lock_verdict lock_session_verdict(int zk_rc)
 
 bool lock_session_ready(const struct ls_session *session)
 {
-    return session->state == LS_STATE_CONNECTED && session->zh;
+    return session->state == LS_STATE_CONNECTED && session->zh && !session->dying;
 }
 
 /* ---- belief: how long ago was the last moment at which the session certainly lived? ----
@@ -143,6 +144,10 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
 {
     if (session->unanswered)
         session->unanswered--;
+    if (lock_session_is_open(session) && session->id && lock_session_verdict(zk_rc) == LOCK_DYING) {
+        LS_SOMETIMES("server-says-that-the-session-is-over");
+        session->dying = 1;
+    }
     if (!lock_session_is_open(session) || !session->measured)
         return;
     if (!is_answer(zk_rc)) {
@@ -171,7 +176,8 @@ static int64_t margin_ms(const struct ls_session *session)
 
 bool lock_session_believed(const struct ls_session *session)
 {
-    return session->state == LS_STATE_CONNECTED && !session->unproven && age_ms(session) < margin_ms(session);
+    return session->state == LS_STATE_CONNECTED && !session->unproven && !session->dying &&
+           age_ms(session) < margin_ms(session);
 }
 
 bool lock_session_stale(const struct ls_session *session)
@@ -251,6 +257,7 @@ static void forget_requests(struct lock_claim *claim)
 {
     claim->in_flight = 0;
     claim->ancestors = 0;
+    claim->containers = 0;
     claim->searching = 0;
     claim->first_rc = 0;
     lock_revoke_forget(claim);
@@ -274,6 +281,7 @@ static void forget_session(struct ls_session *session)
     session->id = 0;
     session->negotiated_ms = 0;
     session->stuck = 0;
+    session->dying = 0;
     forget_belief(session);
     ls_env_timer_stop(session->env, &session->retry_timer);
     ls_env_timer_stop(session->env, &session->fresh_timer);
