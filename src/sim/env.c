@@ -173,6 +173,13 @@ static struct rec *behind(const struct pack *pack, const char *name, const struc
     return NULL;
 }
 
+/* The moment so much later; one beyond the clock's range never comes. */
+static int32_t later(uint32_t delay_ms)
+{
+    int32_t now = fakezk_now_ms();
+    return delay_ms < (uint32_t)(INT32_MAX - now) ? now + (int32_t)delay_ms : INT32_MAX;
+}
+
 int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
                        ls_timer_fn fn, void *ctx)
 {
@@ -187,7 +194,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
     armed->rec.tag = is_background(name);
     armed->name = code_pack(name);
     armed->fn = code_pack_fn((code_fn)fn);
-    armed->due_ms = the_world.options.timed ? fakezk_now_ms() + (int32_t)delay_ms : 0;
+    armed->due_ms = the_world.options.timed ? later(delay_ms) : 0;
     armed->timer = timer;
     armed->ctx = ctx;
     timer->armed = 1;

@@ -243,6 +243,7 @@ enum heap_owner {
     HEAP_ENV,    /* from ls_env_alloc() */
     HEAP_MALLOC, /* from malloc() of a shared object */
     HEAP_WORLD,  /* ours */
+    HEAP_LATE,   /* zones.c: freed in the call that is under way */
 };
 
 /* Zeroed, but for what malloc() gives. NULL: there is no more, which is noted. */

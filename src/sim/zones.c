@@ -13,7 +13,8 @@
  *   - a free chunk, or the tail: the last TAIL_BYTES of what was freed at the end;
  *   - the first REST_BYTES behind the tail, or the gap, at once.
  *
- * A write through a stale pointer is not found if its memory has been handed out again.
+ * What is freed in a guarded call is not handed out before its end, unless the heap is full. A write through a stale pointer is
+ * not found if its memory has been handed out again in a later call.
  *
  * Claim: equal memory has equal bytes. Why: what these areas hold does not depend on what was there before, and the tail has one
  * length. Checked by tests/sim/test_zones.c. */
@@ -118,6 +119,11 @@ static void *block_of(struct heap *heap, uint32_t at)
     return byte_at(heap, at + (uint32_t)sizeof(struct chunk));
 }
 
+static bool is_free(const struct chunk *chunk)
+{
+    return chunk->owner == HEAP_FREE || chunk->owner == HEAP_LATE;
+}
+
 static void write_chunk(struct heap *heap, uint32_t at, uint32_t size, uint32_t asked, enum heap_owner owner)
 {
     struct chunk *chunk = chunk_at(heap, at);
@@ -125,7 +131,7 @@ static void write_chunk(struct heap *heap, uint32_t at, uint32_t size, uint32_t 
     chunk->check = check_of(chunk, at);
     unsigned char *block = block_of(heap, at);
     uint32_t room = size - (uint32_t)sizeof *chunk;
-    if (owner == HEAP_FREE) {
+    if (is_free(chunk)) {
         fill(block, room, FREED);
         return;
     }
@@ -202,6 +208,44 @@ static bool move_end(int p, uint32_t end)
     return true;
 }
 
+/* Joins neighbours that are free; gives the end back. */
+static void merge(int p)
+{
+    struct heap *heap = heap_at(p);
+    uint32_t at = heap->start, next;
+    while (at < end_of(heap) && (next = next_of(heap, at)) != 0) {
+        if (chunk_at(heap, at)->owner != HEAP_FREE) {
+            at = next;
+        } else if (next == end_of(heap)) {
+            move_end(p, at);
+            return;
+        } else if (next_of(heap, next) != 0 && chunk_at(heap, next)->owner == HEAP_FREE) {
+            write_chunk(heap, at, next_of(heap, next) - at, 0, HEAP_FREE);
+        } else {
+            at = next;
+        }
+    }
+}
+
+/* What was freed in this call may be handed out again. Returns false if there is nothing. */
+static bool hand_back(int p)
+{
+    struct heap *heap = heap_at(p);
+    bool any = false;
+    uint32_t next;
+    for (uint32_t at = heap->start; at != 0 && at < end_of(heap) && (next = next_of(heap, at)) != 0;
+         at = next) {
+        if (chunk_at(heap, at)->owner == HEAP_LATE) {
+            write_chunk(heap_mark(p), at, next - at, 0, HEAP_FREE);
+            any = true;
+        }
+    }
+    if (any) {
+        merge(p);
+    }
+    return any;
+}
+
 void *zones_alloc(int p, size_t size, enum heap_owner owner)
 {
     struct heap *heap = heap_mark(p);
@@ -213,6 +257,9 @@ void *zones_alloc(int p, size_t size, enum heap_owner owner)
     }
     if (at == end_of(heap)) {
         if (!move_end(p, at + need)) {
+            if (hand_back(p)) {
+                return zones_alloc(p, size, owner);
+            }
             world_note_trouble("limit: the heap of a process is full");
             return NULL;
         }
@@ -265,25 +312,6 @@ struct heap_use zones_use(int p)
     return use;
 }
 
-/* Joins neighbours that are free; gives the end back. */
-static void merge(int p)
-{
-    struct heap *heap = heap_at(p);
-    uint32_t at = heap->start, next;
-    while (at < end_of(heap) && (next = next_of(heap, at)) != 0) {
-        if (chunk_at(heap, at)->owner != HEAP_FREE) {
-            at = next;
-        } else if (next == end_of(heap)) {
-            move_end(p, at);
-            return;
-        } else if (next_of(heap, next) != 0 && chunk_at(heap, next)->owner == HEAP_FREE) {
-            write_chunk(heap, at, next_of(heap, next) - at, 0, HEAP_FREE);
-        } else {
-            at = next;
-        }
-    }
-}
-
 static bool all_are(const unsigned char *bytes, size_t size, unsigned char byte)
 {
     return size == 0 || (bytes[0] == byte && memcmp(bytes, bytes + 1, size - 1) == 0);
@@ -294,8 +322,8 @@ static bool chunk_is_whole(struct heap *heap, uint32_t at)
     const struct chunk *chunk = chunk_at(heap, at);
     const unsigned char *block = block_of(heap, at);
     uint32_t room = chunk->size - (uint32_t)sizeof *chunk;
-    return chunk->asked <= room && all_are(block + chunk->asked, room - chunk->asked,
-                                           byte_of(chunk->owner == HEAP_FREE ? FREED : ZONE));
+    return chunk->asked <= room &&
+           all_are(block + chunk->asked, room - chunk->asked, byte_of(is_free(chunk) ? FREED : ZONE));
 }
 
 void zones_free(int p, void *memory, enum heap_owner owner)
@@ -312,8 +340,10 @@ void zones_free(int p, void *memory, enum heap_owner owner)
     if (!chunk_is_whole(heap, at)) {
         world_note_offence(EVENT_OFFENCE_BLOCK_BOUNDS, NULL); /* nobody could say so later */
     }
-    write_chunk(heap, at, chunk_at(heap, at)->size, 0, HEAP_FREE);
-    merge(p);
+    write_chunk(heap, at, chunk_at(heap, at)->size, 0, HEAP_LATE);
+    if (owner == HEAP_WORLD) {
+        hand_back(p);
+    }
 }
 
 /* ---- what is not the recipe's ---- */
@@ -339,7 +369,7 @@ static enum event_offence chunks_are_wrong(struct heap *heap)
             return EVENT_OFFENCE_BLOCK_BOUNDS;
         }
         if (!chunk_is_whole(heap, at)) {
-            return chunk_at(heap, at)->owner == HEAP_FREE ? EVENT_OFFENCE_FREED : EVENT_OFFENCE_BLOCK_BOUNDS;
+            return is_free(chunk_at(heap, at)) ? EVENT_OFFENCE_FREED : EVENT_OFFENCE_BLOCK_BOUNDS;
         }
         at = next;
     }
@@ -357,6 +387,8 @@ bool zones_are_whole(int p)
     enum event_offence wrong = state_is_whole(heap) ? chunks_are_wrong(heap) : EVENT_OFFENCE_STATE;
     if (wrong != EVENT_OFFENCES) {
         world_tell_offence(p, wrong, NULL);
+    } else {
+        hand_back(p);
     }
     return wrong == EVENT_OFFENCES;
 }
@@ -383,7 +415,7 @@ static void paint_chunk(struct heap *heap, uint32_t at)
     if ((the_world.painted & PAINT_FRESH) != 0) {
         paint_unset(block, chunk->asked);
     }
-    fill(block + chunk->asked, room - chunk->asked, chunk->owner == HEAP_FREE ? FREED : ZONE);
+    fill(block + chunk->asked, room - chunk->asked, is_free(chunk) ? FREED : ZONE);
 }
 
 void zones_paint(int p)

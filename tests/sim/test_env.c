@@ -81,7 +81,7 @@ static const struct ls_recipe recipe = {.name = "probe",
                                         .release = answer_nothing,
                                         .query = query};
 
-static void open_world(void)
+static void open_timed_world(bool timed)
 {
     struct world_options options;
     world_options_default(&options);
@@ -89,9 +89,15 @@ static void open_world(void)
     options.processes = 1;
     options.name[0][0] = 'a';
     options.autostart[0] = true;
+    options.timed = timed;
     world = world_open(&options, note_offence, NULL);
     assert_non_null(world);
     world_begin(world);
+}
+
+static void open_world(void)
+{
+    open_timed_world(false);
 }
 
 /* Runs the job in the process, and returns the offence that was noted. */
@@ -243,6 +249,33 @@ static void timers_may_be_too_many(void **state)
     world_close(world);
 }
 
+static struct ls_timer far[3];
+
+static void start_far_timers(struct ls_env *env)
+{
+    static const uint32_t delays_ms[] = {INT32_MAX - 1, INT32_MAX, UINT32_MAX - 500};
+    memset(far, 0, sizeof far);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ls_env_timer_start(env, &far[i], "far-timer", delays_ms[i], never, NULL), 0);
+    }
+}
+
+/* A clock that runs already, so that the sum is beyond 32 bits. */
+static void timers_of_weeks_wait(void **state)
+{
+    (void)state;
+    struct action action = {.kind = ACTION_FIRE};
+    open_timed_world(true);
+    world_pass_time(world, 1000, 1000, NULL, NULL);
+    assert_int_equal(offence_of(start_far_timers), -1);
+    for (int i = 0; i < 3; i++) {
+        action.a = (uint8_t)i;
+        assert_false(world_enabled(world, &action));
+        assert_int_equal(far[i].armed, 1);
+    }
+    world_close(world);
+}
+
 static uint8_t bytes[2][16];
 
 static void take_bytes(struct ls_env *env)
@@ -271,6 +304,7 @@ int main(void)
         cmocka_unit_test(what_needs_the_mutex_says_so),
         cmocka_unit_test(nobody_can_sleep),
         cmocka_unit_test(timers_may_be_too_many),
+        cmocka_unit_test(timers_of_weeks_wait),
         cmocka_unit_test(random_bytes_are_a_function_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

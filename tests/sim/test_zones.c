@@ -167,6 +167,7 @@ static void test_no_trace(void **unused)
                 left--;
             }
         }
+        assert_true(zones_are_whole(0)); /* the end of a call */
         struct world_image *after = world_save(world);
         assert_true(world_image_equal(before, after));
         world_image_free(before);
@@ -174,6 +175,28 @@ static void test_no_trace(void **unused)
     }
     heap_free(0, kept[0], HEAP_ENV);
     heap_free(0, kept[1], HEAP_ENV);
+    close_world(world);
+}
+
+/* Within a call no block lies where another one was freed, unless there is no room; behind it there is. */
+static void test_late(void **unused)
+{
+    (void)unused;
+    struct world *world = open_world();
+    void *first = heap_alloc(0, 40, HEAP_ENV), *kept = heap_alloc(0, 40, HEAP_ENV);
+    heap_free(0, first, HEAP_ENV);
+    void *second = heap_alloc(0, 40, HEAP_ENV);
+    assert_ptr_not_equal(first, second);
+    heap_free(0, second, HEAP_ENV);
+    assert_true(zones_are_whole(0));
+    assert_ptr_equal(heap_alloc(0, 40, HEAP_ENV), first);
+    for (int i = 0; i < 1000; i++) {
+        void *block = heap_alloc(0, 1000, HEAP_MALLOC);
+        assert_non_null(block);
+        heap_free(0, block, HEAP_MALLOC);
+    }
+    heap_free(0, kept, HEAP_ENV);
+    assert_int_equal(offence, -1);
     close_world(world);
 }
 
@@ -267,7 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory), cmocka_unit_test(test_no_trace), cmocka_unit_test(test_each_byte),
-        cmocka_unit_test(test_owners), cmocka_unit_test(test_paint),
+        cmocka_unit_test(test_late),   cmocka_unit_test(test_owners),   cmocka_unit_test(test_paint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
