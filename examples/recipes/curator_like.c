@@ -297,7 +297,7 @@ static bool answered(struct claim *claim, int rc)
     }
     bool waited_for = !claim->ended;
     if (waited_for && ++claim->tries > RETRIES) {
-        claim->rc = claim->freeing ? 0 : claim->rc != 0 ? claim->rc : LS_EZK;
+        claim->rc = claim->freeing ? 0 : claim->rc != 0 ? claim->rc : LS_EGAVEUP;
         settle(claim);
         claim->phase = (uint8_t)removal(claim);
     }

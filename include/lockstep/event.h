@@ -14,7 +14,7 @@ extern "C" {
 
 #define EVENT_PROCESS_NONE 255u /* done by the operator or by nobody in particular */
 #define EVENT_LOCK_NONE 255u    /* not about one lock */
-#define EVENT_BY_OPERATOR 255u  /* of NODE_DELETED: the operator has deleted a contender */
+#define EVENT_BY_OPERATOR 255u  /* of NODE_DELETED and NODE_SET: the operator has done it to a contender */
 
 enum event_kind {
     /* The client's side: what a caller of the recipe asks and is told. */
@@ -79,8 +79,8 @@ enum event_kind {
     EVENT_STOPPED,   /* process: it closed its session in an orderly way and forgot everything */
     EVENT_PAUSED,    /* process */
     EVENT_RESUMED,   /* process */
-    EVENT_FAULT,     /* process or none; code = enum action_kind (sim.h): any fault, before its
-                       consequences */
+    EVENT_FAULT, /* process or none; code = enum action_kind (sim.h), owner = enum event_fault: any fault, before
+                       its consequences */
 
     /* The recipe itself. */
     EVENT_MISBEHAVED, /* process; code = enum event_offence; path = where, NULL if nobody knows */
@@ -90,8 +90,8 @@ enum event_kind {
     EVENT_SETTLED, /* process: a callback was run, and nothing that the process asked the servers for is under way */
     EVENT_LOCK_CLOSED, /* process, lock; code = rc: 0 = all its owners' acquires, holds and releases of the lock are over;
                           negative = refused, nothing has changed */
-    EVENT_NODE_SET, /* as NODE_CREATED; cause = zxid of the write: the data of a contender node was set, which is a
-                       request to give the lock back */
+    EVENT_NODE_SET, /* as NODE_CREATED; cause = zxid of the write: the data of a contender node was set; owner =
+                       EVENT_BY_OPERATOR = by the operator, 0 = by a client, which asks to give the lock back */
     EVENT_LISTENS, /* process, lock; code = rc of revocable(): 0 = requests to give the lock back are told from now
                        on */
     EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
@@ -124,6 +124,13 @@ enum event_offence {
     EVENT_OFFENCE_WRONG,        /* its wrong() named an invariant that does not hold; path = that text */
     EVENT_OFFENCE_OPEN,         /* its stop left a handle open */
     EVENT_OFFENCES
+};
+
+/* What a fault may do to requests and calls besides losing or delaying them. */
+enum event_fault {
+    EVENT_FAULT_LOSSES, /* nothing else: a link, a session, a process or a server is gone for a while */
+    EVENT_FAULT_NODES,  /* the operator creates or deletes nodes: servers may refuse requests */
+    EVENT_FAULT_MEMORY, /* an allocation fails */
 };
 
 enum event_request {

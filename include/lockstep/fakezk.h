@@ -117,7 +117,8 @@ enum fakezk_event_kind {
     FAKEZK_ABORTED,       /* the real client library would have ended the process inside the call `path` */
     FAKEZK_LISTED, /* one server only: a list, or the answer that its node is missing, is delivered. The server
                       read it behind the last deletion of an ephemeral of this client by the operator */
-    FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write */
+    FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write, actor =
+                        FAKEZK_BY_OPERATOR or 0 */
 };
 
 #define FAKEZK_BY_OPERATOR 255u
@@ -261,6 +262,9 @@ bool fakezk_is_container(const char *path);
  * Paths are absolute, above any chroot. */
 bool fakezk_operator_create(const char *path, int perms, bool container);
 bool fakezk_operator_remove(const char *path);
+
+/* Sets the data of a node, whatever its permissions, to a text. False if there is no such node, or no room. */
+bool fakezk_operator_set(const char *path, const char *text);
 
 /* Deletes a node of any kind that has no children, as an operator does. False if there is none. */
 bool fakezk_operator_rmdir(const char *path);

@@ -85,6 +85,7 @@ enum action_kind {
     ACTION_OPEN,  /* lock: begins it again:                                   "a open" */
     ACTION_RMDIR, /* the operator deletes the lock's directory, if it is empty:     "rmdir x" */
     ACTION_EVICT, /* lock: the operator deletes the process's oldest contender:  "evict a", "evict a y" */
+    ACTION_TOUCH, /* lock: the operator sets the data of the process's oldest contender:  "touch a", "touch a y" */
     ACTION_KINDS
 };
 
@@ -121,6 +122,8 @@ enum action_trait {
     TRAIT_FAIR = 0x400,       /* it happens some time in a fair system if it stays enabled */
     TRAIT_HEALS = 0x800,      /* it ends a fault, whatever the budgets */
     TRAIT_BREAKS = 0x1000,    /* a fault, with a budget or without */
+    TRAIT_DIRECTORY = 0x2000, /* a fault on the directory of a lock: `b` is the lock, the process is none */
+    TRAIT_CONTENDER = 0x4000, /* a fault on a contender of its process: `b` is the lock */
 };
 
 struct action_info {
@@ -163,6 +166,7 @@ enum world_fault {
     WORLD_FAULT_SERVER, /* "server": restart of a server */
     WORLD_FAULT_RMDIR,  /* "rmdir" */
     WORLD_FAULT_EVICT,  /* "evict" */
+    WORLD_FAULT_TOUCH,  /* "touch" */
     WORLD_FAULTS
 };
 
@@ -199,6 +203,8 @@ void world_without_text(uint32_t mask, char text[WORLD_WITHOUT_MAX]);
 
 struct canon;
 
+#define WORLD_CROWD_MAX 150
+
 struct world_options {
     const struct ls_recipe *recipe;
     int processes;
@@ -211,8 +217,9 @@ struct world_options {
     uint8_t node_perms[WORLD_NODES_MAX];    /* everybody's permission bits there; 0 = all */
     const char *contents;                   /* contents of contender nodes, NULL = none */
     bool keep_fresh;                        /* holders renew their belief, if the recipe knows how */
-    bool used_directory;                    /* the lock directories exist and have been used before */
-    bool no_containers;                     /* the servers lack container nodes (-6) */
+    bool timers_first; /* timed: the default schedule fires timers that are due before it delivers messages */
+    bool used_directory; /* the lock directories exist and have been used before */
+    bool no_containers;  /* the servers lack container nodes (-6) */
     int servers;
     bool timed;         /* virtual clock; otherwise timers and expiry have no value (D8) */
     int latency_min_ms; /* one way; timed only */
@@ -222,11 +229,12 @@ struct world_options {
     int loss_rc;   /* -4 or -7: what failed requests get in cuts that do not say */
     uint64_t seed; /* run constants: order of child lists, session ids, closeSession events, jitter */
     int32_t sequence_preset; /* the lock directories' next suffix; implies used_directory when not 0 */
-    unsigned defects;        /* WORLD_DEFECT_… */
-    unsigned settings;       /* FAKEZK_SETTING_… */
-    bool callbacks_in_init;  /* F19 */
-    bool fine;               /* smaller steps, untimed only: see enum fakezk_step_kind */
-    uint32_t without;        /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
+    int crowd; /* persistent nodes in each lock directory, 0 to WORLD_CROWD_MAX; implies used_directory when not 0 */
+    unsigned defects;       /* WORLD_DEFECT_… */
+    unsigned settings;      /* FAKEZK_SETTING_… */
+    bool callbacks_in_init; /* F19 */
+    bool fine;              /* smaller steps, untimed only: see enum fakezk_step_kind */
+    uint32_t without;       /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
     struct world_program program[WORLD_PROCESSES_MAX];
     uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */
     uint8_t budget_total;         /* over all kinds; 255 = no limit of its own */

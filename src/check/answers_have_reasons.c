@@ -12,15 +12,17 @@
  *     stood at A, or one was created while the process had none of its own, or the process created one beside another;
  *     the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
- *   - If F says "out of memory", a fault stands before F, or another owner of the process waits or holds at F. The
- *     recipe may have no room for one more owner.
- *   - If F says anything else, but not "closed" or "pending already", a fault stands before F.
+ *   - If F says "out of memory", a fault of memory stands before F, or another owner of the process waits or holds at F.
+ *     The recipe may have no room for one more owner.
+ *   - If F says "gave up", a fault stands before F.
+ *   - If F says anything else, but not "closed" or "pending already", a fault stands before F that is more than a loss.
+ *     An acquire outlives broken links and the ends of sessions.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
  *     before it.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a fault
- *   (permissions, settings).
+ *   (permissions, settings). The class of a FAULT says whether it is more than a loss (enum event_fault).
  *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
  *   SESSION_CLOSING of a try under way, and from LOST to CONNECTED.
  * A process that crashed or stopped is owed nothing.
@@ -28,7 +30,7 @@
  * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
  * missed, by deadline_is_kept.
  *
- * It does not see: which other code an answer has, and whether the fault led to it; "closed" without a close; a busy
+ * It does not see: which code follows a fault of nodes or memory, and whether the fault led to it; "closed" without a close; a busy
  * lock that another owner of the same process could have had. */
 #include <check/properties.h>
 
@@ -103,6 +105,16 @@ static bool has_another_claim(struct check_table *table, const struct check_cont
     return claims > 1;
 }
 
+/* True if a fault came before that can lead to this code. */
+static bool explains(struct check_table *table, const struct check_context *context, int32_t code)
+{
+    if (code == CODE_GAVE_UP)
+        return ledger_may_fail(table, context);
+    if (code == CODE_NO_MEMORY)
+        return ledger_had_fault(table, EVENT_FAULT_MEMORY);
+    return ledger_had_fault(table, EVENT_FAULT_NODES) || ledger_had_fault(table, EVENT_FAULT_MEMORY);
+}
+
 /* Codes that no acquire asks for: an error of the recipe, the client library or a server. */
 static void judge_error(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
@@ -111,9 +123,10 @@ static void judge_error(struct check_table *table, const struct check_context *c
         return;
     note->premises = 1;
     bool full = event->code == CODE_NO_MEMORY && has_another_claim(table, context, event);
-    if (!full && !ledger_may_fail(table, context))
-        check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong", WHO,
-                      event->owner, event->code, WHAT);
+    if (!full && !explains(table, context, event->code))
+        check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong%s", WHO,
+                      event->owner, event->code, WHAT,
+                      ledger_may_fail(table, context) ? " that leads to it" : "");
 }
 
 static void judge_written(struct check_table *table, const struct check_context *context,
@@ -343,7 +356,8 @@ const struct property check_answers_have_reasons = {
         "who is told of a failure has given reason for it, or a fault has; every release, try and cancelled "
         "acquire is answered, and nobody who did not ask",
     .premise = "acquires that failed, releases, and guarded writes",
-    .blind_to = "which other error follows a fault; how soon an answer comes; whether a busy lock became "
+    .blind_to = "which error follows a fault of nodes or memory; how soon an answer comes; whether a busy "
+                "lock became "
                 "free in time",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |

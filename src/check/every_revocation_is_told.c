@@ -3,7 +3,7 @@
 
 /* Requests to give a lock back reach the holder, once each, and are answered to the client that asks.
  *
- * Formula, for a lock and a process. A request for a node is a NODE_SET of it. A fault is a FAULT, the operator's
+ * Formula, for a lock and a process. A request for a node is a NODE_SET of it by a client. A fault is a FAULT, the operator's
  * deletion of a lock's directory, or servers that refuse requests without a fault.
  *   - Each REVOKE_SENT answers one REVOKES of the process that has no answer yet. At REST, if the process is
  *     connected, each REVOKES has its REVOKE_SENT.
@@ -14,7 +14,7 @@
  *   - Before each REVOKE_ASKED with the token t of a node that stands, there are more requests for t than
  *     REVOKE_ASKED with t.
  *   - At REST, if the process is connected and listens: for the node of each of its holds, no request stands behind
- *     the last REVOKE_ASKED. A process listens from a LISTENS that says "done" until it closes the lock, stops or
+ *     the last REVOKE_ASKED and the last NODE_SET by the operator, which overwrites requests. A process listens from a LISTENS that says "done" until it closes the lock, stops or
  *     crashes.
  *
  * It does not see: which contender is asked; how soon a request is told; a second request that overtakes the first. */
@@ -68,7 +68,13 @@ static void observe_set(struct check_table *table, const struct event *event)
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     struct check_record *request =
-        table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid, 0);
+        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid);
+    if (event->owner == EVENT_BY_OPERATOR) {
+        if (request)
+            request->flags = 0;
+        return;
+    }
+    request = table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid, 0);
     request->depth++;
     request->flags = REQUEST_UNTOLD;
 }

@@ -4,7 +4,8 @@
 /* A hold keeps its node until it is released.
  *
  * Formula. A hold H of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST or CRASHED. node(H) is
- * the contender node whose czxid is the token; if the token names none, the oldest free node of the process.
+ * the contender node whose czxid is the token; if the token names none, the oldest free node of the process. A node
+ * that the operator deleted while the process waited, as it did until GRANTED, is named by its token too.
  *   - No NODE_DELETED of node(H) that names an actor comes between the two.
  *   - No GRANTED (of an owner who does not hold) has a token whose node was deleted before, by a NODE_DELETED that
  *     names an actor, if some owner of the process has waited at every moment since, without CRASHED or EXPIRED.

@@ -15,6 +15,7 @@
      EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
      EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
+#define WANTS_EVICTED EVENT_BIT(EVENT_EXPIRED)
 #define WANTS_WATCHES (EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) | EVENT_BIT(EVENT_CRASHED))
 
 uint64_t ledger_wants(unsigned needs)
@@ -26,6 +27,8 @@ uint64_t ledger_wants(unsigned needs)
         wants |= WANTS_CLAIMS;
     if (needs & CHECK_NEEDS_NODES)
         wants |= WANTS_NODES;
+    if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
+        wants |= WANTS_EVICTED;
     if (needs & CHECK_NEEDS_WATCHES)
         wants |= WANTS_WATCHES;
     return wants;
@@ -219,6 +222,18 @@ static void observe_node(struct check_table *table, const struct event *event)
         table_drop(table, ledger_node(table, event->lock, event->zxid));
 }
 
+/* Nodes that the operator deleted answer the question of the waits that are under way. */
+static void observe_evicted(struct check_table *table, const struct event *event)
+{
+    bool waits = ledger_claims(table, event->lock, event->process, CLAIM_WAITING) > 0;
+    if (event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner == EVENT_BY_OPERATOR && waits)
+        table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
+    else if ((event->kind == EVENT_GRANTED || event->kind == EVENT_FAILED) && !waits)
+        table_drop_lock(table, RECORD_EVICTED, event->lock, event->process);
+    else if (event->kind == EVENT_EXPIRED || event->kind == EVENT_CRASHED)
+        table_drop_process(table, RECORD_EVICTED, event->process);
+}
+
 /* The record of a watch that is gone. What a node was may be unknown once it is deleted, so the kind of watch
  * decides only among records of one node. */
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
@@ -256,6 +271,8 @@ void ledger_observe(struct check_table *table, unsigned needs, const struct even
         observe_claim(table, needs, event);
     if ((needs & CHECK_NEEDS_NODES) && (WANTS_NODES & bit))
         observe_node(table, event);
+    if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
+        observe_evicted(table, event);
     if ((needs & CHECK_NEEDS_WATCHES) && (WANTS_WATCHES & bit))
         observe_watch(table, event);
 }
@@ -283,8 +300,16 @@ void ledger_note_fault(struct check_table *table, const struct event *event)
 {
     bool directory = event->kind == EVENT_NODE_DELETED && event->code != 1 && event->owner == 0 &&
                      event->lock != EVENT_LOCK_NONE;
-    if (event->kind == EVENT_FAULT || directory)
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0);
+    if (event->kind == EVENT_FAULT)
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->flags |= (uint16_t)(1u << event->owner);
+    else if (directory)
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->flags |= 1u << EVENT_FAULT_NODES;
+}
+
+bool ledger_had_fault(struct check_table *table, enum event_fault fault)
+{
+    const struct check_record *record = table_get(table, RECORD_FAULTED, 0, 0, 0);
+    return record && (record->flags & 1u << fault);
 }
 
 bool ledger_may_fail(struct check_table *table, const struct check_context *context)
@@ -352,9 +377,14 @@ struct check_record *ledger_grant(struct check_table *table, const struct event 
         table_get_exact(table, RECORD_NODE, event->lock, event->process, 0, event->zxid);
     if (!node && ghosts != RECORD_NONE)
         node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->zxid);
-    if (!node)
-        node = oldest_free(table, event, RECORD_NODE);
-    if (!node && ghosts != RECORD_NONE)
-        node = oldest_free(table, event, ghosts);
-    return node;
+    if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid))
+        return node;
+    /* Without a token it may be the deleted one. */
+    bool evicted = event->zxid == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
+    if (evicted)
+        node = ghosts != RECORD_NONE ? oldest_free(table, event, ghosts) : NULL;
+    if (node || (evicted && ghosts == RECORD_NONE))
+        return node;
+    node = oldest_free(table, event, RECORD_NODE);
+    return node || ghosts == RECORD_NONE ? node : oldest_free(table, event, ghosts);
 }

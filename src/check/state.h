@@ -27,7 +27,8 @@ enum record_kind {
     RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
                    */
     RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node; flags = how many */
-    RECORD_FAULTED, /* nobody's; see ledger_note_fault() */
+    RECORD_EVICTED, /* lock, process; a = czxid of a contender that the operator deleted while its process waits */
+    RECORD_FAULTED, /* nobody's; flags = a bit for each enum event_fault; see ledger_note_fault() */
     /* The judges. */
     RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
@@ -104,6 +105,8 @@ struct check_table {
 #define CODE_NO_MEMORY (-1)
 #define CODE_CLOSED (-13)
 #define CODE_ALREADY (-15)
+/* LS_EGAVEUP in FAILED, likewise. */
+#define CODE_GAVE_UP (-17)
 /* LS_EUNSUPPORTED in LISTENS, likewise. */
 #define CODE_UNSUPPORTED (-19)
 
@@ -165,6 +168,9 @@ void ledger_note_fault(struct check_table *table, const struct event *event);
 /* True if a failure needs no reason of its own: a fault came before, or the servers refuse requests without a fault. */
 bool ledger_may_fail(struct check_table *table, const struct check_context *context);
 
+/* True if a fault of this class came before. */
+bool ledger_had_fault(struct check_table *table, enum event_fault fault);
+
 /* True if the claim was answered already at this level: a grant to it is only one level deeper. */
 bool ledger_holds(struct check_table *table, const struct event *event);
 
@@ -180,7 +186,7 @@ bool ledger_answerable(struct check_table *table, int process);
 
 /* The node that a grant stands on: of the grantee's nodes, or of `ghosts` (a kind, or RECORD_NONE), the one
  * whose czxid is the token; otherwise the oldest that no other claim of the process stands on. NULL if there
- * is none. */
+ * is none, or if the operator deleted the one that the token names. */
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
 

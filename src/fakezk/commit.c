@@ -234,6 +234,17 @@ static int op_delete(const struct zk_request *request, int32_t zxid)
     return ZOK;
 }
 
+static bool set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
+                     int32_t size)
+{
+    struct zk_txn *txn = batch_add(TXN_SET, zxid, path, data, size);
+    if (txn == NULL) {
+        return false;
+    }
+    txn->version = (int32_t)((uint32_t)node->stat.version + 1u);
+    return tree_set(0, txn);
+}
+
 static int op_set(const struct zk_request *request, int32_t zxid, struct result *result)
 {
     const struct zk_node *node = tree_find(0, request->bytes);
@@ -249,12 +260,7 @@ static int op_set(const struct zk_request *request, int32_t zxid, struct result 
     if (request->version != -1 && request->version != node->stat.version) {
         return ZBADVERSION;
     }
-    struct zk_txn *txn = batch_add(TXN_SET, zxid, request->bytes, request_data(request), request->data_size);
-    if (txn == NULL) {
-        return ZSYSTEMERROR;
-    }
-    txn->version = (int32_t)((uint32_t)node->stat.version + 1u);
-    if (!tree_set(0, txn)) {
+    if (!set_data(node, zxid, request->bytes, request_data(request), request->data_size)) {
         return ZSYSTEMERROR;
     }
     result->stat = tree_stat(tree_find(0, request->bytes));
@@ -487,7 +493,7 @@ static uint8_t actor_of(int client, const struct zk_txn *txn)
     return txn->session == 0 || lives ? (uint8_t)(client + 1) : 0;
 }
 
-static void announce_set(const struct zk_txn *txn)
+static void announce_set(int client, const struct zk_txn *txn)
 {
     const struct zk_node *node = tree_find(0, txn->bytes);
     if (node == NULL || node->stat.owner == 0) {
@@ -495,6 +501,7 @@ static void announce_set(const struct zk_txn *txn)
     }
     struct fakezk_event event = {.kind = FAKEZK_NODE_SET, .path = txn->bytes, .ephemeral = 1};
     event.client = (uint8_t)(owner_client(node->stat.owner) - 1);
+    event.actor = client == (int)FAKEZK_NONE ? FAKEZK_BY_OPERATOR : 0;
     event.zxid = node->stat.czxid;
     event.cause = txn->zxid;
     event.session = node->stat.owner;
@@ -520,7 +527,7 @@ static void announce(int client, const struct zk_txn *txn)
         event.session = txn->session;
         fakezk_emit(&event);
     } else if (txn->rec.tag == TXN_SET) {
-        announce_set(txn);
+        announce_set(client, txn);
     }
 }
 
@@ -854,6 +861,17 @@ void commit_operator_delete(const char *path)
     tree_delete(0, path, txn->zxid);
     publish((int)FAKEZK_NONE);
     forward_all(0, 0, 0, NULL);
+}
+
+bool commit_operator_set(const char *path, const char *text)
+{
+    begin_batch();
+    if (!set_data(tree_find(0, path), the_log()->zxid, path, text, (int32_t)strlen(text))) {
+        return false;
+    }
+    publish((int)FAKEZK_NONE);
+    forward_all(0, 0, 0, NULL);
+    return true;
 }
 
 /* ---- epochs ---- */

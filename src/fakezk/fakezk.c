@@ -177,6 +177,12 @@ bool fakezk_operator_remove(const char *path)
     return true;
 }
 
+bool fakezk_operator_set(const char *path, const char *text)
+{
+    aside_late_all();
+    return plain_path(path) && tree_find(0, path) != NULL && commit_operator_set(path, text);
+}
+
 bool fakezk_can_rmdir(const char *path)
 {
     const struct zk_node *node = plain_path(path) ? tree_find(0, path) : NULL;

@@ -443,6 +443,7 @@ int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
 void commit_operator_create(const char *path, int perms, int node_kind);
 void commit_operator_delete(const char *path);
+bool commit_operator_set(const char *path, const char *text);
 /* The next transaction is the first of a new epoch. */
 void commit_begin_epoch(void);
 /* Applies the next backlog step of a follower. */

@@ -18,7 +18,9 @@
 #define LATE_MS                                                                                              \
     4500 /* a session that nobody hears of has ended by then, and the longest deadline has passed */
 #define TURNS 8
-#define FRESH_MS 600 /* just before the first renewal of a belief: after a sixth of 4 s */
+#define WAKE_HOPS 5        /* a waiter is woken, asks who is first, and is told */
+#define JUST_BEFORE_MS 820 /* before the deadline of 1 s, which comes within the waking */
+#define FRESH_MS 600       /* just before the first renewal of a belief: after a sixth of 4 s */
 
 /* ---- what can be chosen ---- */
 
@@ -72,6 +74,8 @@ static void put_again(struct lines *text, const struct clock_world *world);
 static void put_life(struct lines *text, const struct clock_world *world);
 static void put_line(struct lines *text, const struct clock_world *world);
 static void put_fresh(struct lines *text, const struct clock_world *world);
+static void put_woken(struct lines *text, const struct clock_world *world);
+static void put_owners(struct lines *text, const struct clock_world *world);
 
 /* A client goes on asking behind the first, and no longer behind the second. */
 #define OUTAGES_ENDURED                                                                                      \
@@ -181,6 +185,36 @@ static const struct {
                      .way = {"", "/released-late"},
                      .put = put_fresh,
                      .options = " keep-fresh"},
+    [CLOCK_TIMERS] = {.name = "clock-timers",
+                      .processes = "a b",
+                      .verb_count = 1,
+                      .kinds = LONG_OUTAGES,
+                      .outages = 1,
+                      .moments = HOPS,
+                      .ways = 2,
+                      .way = {"", "/released-late"},
+                      .put = put_fresh,
+                      .options = " keep-fresh timers-first"},
+    [CLOCK_WOKEN] = {.name = "clock-woken",
+                     .processes = "a b",
+                     .verbs = ASKED,
+                     .verb_count = COUNT(ASKED) - 1, /* a try does not wait */
+                     .kinds = OUTAGES_ENDURED | 1u << OUTAGE_CANCEL,
+                     .outages = 1,
+                     .moments = WAKE_HOPS,
+                     .ways = 1,
+                     .way = {""},
+                     .put = put_woken},
+    [CLOCK_OWNERS] = {.name = "clock-owners",
+                      .processes = "a b",
+                      .verbs = ASKED,
+                      .verb_count = COUNT(ASKED),
+                      .kinds = OUTAGES_ENDURED,
+                      .outages = 1,
+                      .moments = 1,
+                      .ways = 3,
+                      .way = {"/beside-acquire", "/beside-timeout=2s", "/beside-try"},
+                      .put = put_owners},
     [CLOCK_LONG] = {.name = "clock-long"},
 };
 
@@ -395,6 +429,35 @@ static void put_fresh(struct lines *text, const struct clock_world *world)
     put_outage(text, world, 0, NULL, NULL);
     put_late(text, world->way > 0);
     put_given_back(text);
+}
+
+/* `b` gives back just before a deadline of one second; the outage begins while `a` is being woken. */
+static void put_woken(struct lines *text, const struct clock_world *world)
+{
+    put_client(text, "b", "acquire");
+    put_client(text, "a", world->verb);
+    put_time(text, JUST_BEFORE_MS);
+    lines_put(text, "b release\n");
+    put_time(text, world->at_ms);
+    put_outage(text, world, 0, NULL, NULL);
+    put_late(text, true);
+    put_client(text, "a", "release");
+}
+
+/* Two owners of `a` wait behind `b`, who gives back before the first deadline. */
+static void put_owners(struct lines *text, const struct clock_world *world)
+{
+    static const char *const BESIDE[] = {"acquire owner=1", "acquire owner=1 timeout=2s", "try owner=1"};
+    put_client(text, "b", "acquire");
+    put_client(text, "a", world->verb);
+    put_client(text, "a", BESIDE[world->way]);
+    put_outage(text, world, 0, "b", "release");
+    put_late(text, true);
+    put_client(text, "b", "release");
+    put_client(text, "a", "release");
+    put_late(text, true);
+    put_client(text, "a", "release owner=1");
+    put_client(text, "a", "release");
 }
 
 /* ---- names ---- */

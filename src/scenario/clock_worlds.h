@@ -21,7 +21,10 @@ enum clock_cast {
     CLOCK_LINE, /* `b` holds, `a` waits, `c` asks behind it; then `a` gives up, or ends, or its session does */
     CLOCK_LESS, /* as CLOCK_HOLDER; the servers grant a shorter session timeout than is asked for */
     CLOCK_FRESH, /* `a` holds and keeps its belief fresh, `b` waits, and the outage begins when a sync is under way */
-    CLOCK_LONG, /* one thing 300 times, see long_runs.h; without any choice */
+    CLOCK_TIMERS, /* as CLOCK_FRESH; timers that are due fire before messages are delivered */
+    CLOCK_WOKEN,  /* `b` holds, `a` waits, `b` gives back, and the outage begins while `a` is being woken */
+    CLOCK_OWNERS, /* `b` holds, two owners of `a` wait, and `b` gives back in the middle of the outage */
+    CLOCK_LONG,   /* one thing 300 times, see long_runs.h; without any choice */
     CLOCK_CASTS
 };
 

@@ -105,6 +105,12 @@ static int read_preset(struct parser *parser, const struct input_word *value)
     return 0;
 }
 
+static int read_crowd(struct parser *parser, const struct input_word *value)
+{
+    return read_int(parser, value, "a number from 0 to 150", 0, WORLD_CROWD_MAX,
+                    &parser->scenario->options.crowd);
+}
+
 static int read_containers(struct parser *parser, const struct input_word *value)
 {
     if (!input_word_is(value, "yes") && !input_word_is(value, "no")) {
@@ -169,16 +175,10 @@ static int read_settings(struct parser *parser, const struct input_word *value)
 }
 
 static const struct world_key WORLD_KEYS[] = {
-    {"servers", read_servers},
-    {"latency", read_latency},
-    {"session-timeout", read_session_timeout},
-    {"tick", read_tick},
-    {"seed", read_seed},
-    {"rc", read_rc},
-    {"preset", read_preset},
-    {"containers", read_containers},
-    {"defects", read_defects},
-    {"settings", read_settings},
+    {"servers", read_servers}, {"latency", read_latency},   {"session-timeout", read_session_timeout},
+    {"tick", read_tick},       {"seed", read_seed},         {"rc", read_rc},
+    {"preset", read_preset},   {"crowd", read_crowd},       {"containers", read_containers},
+    {"defects", read_defects}, {"settings", read_settings},
 };
 
 static int read_mode(struct parser *parser, const struct input_word *word, bool timed)
@@ -212,14 +212,18 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
         parser->fine_word = *word;
         return 0;
     }
+    if (input_word_is(word, "timers-first")) {
+        options->timers_first = true;
+        return 0;
+    }
     if (input_word_is(word, "keep-fresh")) {
         options->keep_fresh = true;
         return 0;
     }
-    return parser_wrong(
-        parser, word,
-        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, containers=, defects=, settings=, "
-        "timed, untimed, used, fine, callbacks-in-init or keep-fresh");
+    return parser_wrong(parser, word,
+                        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, crowd=, "
+                        "containers=, defects=, settings=, "
+                        "timed, untimed, used, fine, callbacks-in-init, keep-fresh or timers-first");
 }
 
 static int read_world(struct parser *parser)

@@ -134,7 +134,6 @@ static int owners_of(const struct scenario *scenario)
 static bool servers_refuse(const struct world_options *options)
 {
     bool refuse = options->defects != 0 || options->settings != 0 || options->sequence_preset != 0;
-    refuse = refuse || options->no_containers;
     for (int i = 0; i < WORLD_NODES_MAX; i++) {
         refuse = refuse || options->node_perms[i] != 0;
     }
@@ -548,10 +547,10 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
         client_text(run, action, text, size);
     } else if (command->text) {
         snprintf(text, size, "%s %s", verb_of_step(action), command->text);
-    } else if (action->kind == ACTION_SWEEP || action->kind == ACTION_RMDIR) {
+    } else if (action_has(action, TRAIT_DIRECTORY)) {
         snprintf(text, size, "%s %s", verb_of_step(action), lock_name(scenario, action->b));
     } else if (action->process < scenario->options.processes) {
-        bool lock = action->kind == ACTION_EVICT && scenario->options.locks > 1;
+        bool lock = action_has(action, TRAIT_CONTENDER) && scenario->options.locks > 1;
         snprintf(text, size, "%s %s%s%s", verb_of_step(action), process_name(scenario, action->process),
                  lock ? " " : "", lock ? lock_name(scenario, action->b) : "");
     } else {

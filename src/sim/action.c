@@ -11,6 +11,8 @@
 #define LOCK_VERB (VERB | TRAIT_LOCK)
 #define FAULT_ON_PROCESS (TRAIT_ON_PROCESS | TRAIT_BREAKS)
 #define FAULT_ON_SERVER (TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS)
+#define FAULT_ON_DIRECTORY (TRAIT_ON_SERVICE | TRAIT_DIRECTORY | TRAIT_BREAKS)
+#define FAULT_ON_CONTENDER (FAULT_ON_PROCESS | TRAIT_CONTENDER)
 #define HEALS (TRAIT_HEALS | TRAIT_FAIR)
 
 const struct action_info world_action_infos[ACTION_KINDS] = {
@@ -65,18 +67,15 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_RESTART_SERVER] = {.verb = "restart-server",
                                .traits = FAULT_ON_SERVER,
                                .fault = WORLD_FAULT_SERVER + 1},
-    [ACTION_SWEEP] = {.verb = "sweep",
-                      .traits = TRAIT_ON_SERVICE | TRAIT_BREAKS,
-                      .fault = WORLD_FAULT_SWEEP + 1},
+    [ACTION_SWEEP] = {.verb = "sweep", .traits = FAULT_ON_DIRECTORY, .fault = WORLD_FAULT_SWEEP + 1},
     [ACTION_FOREIGN] = {.verb = "create", .traits = TRAIT_ON_SERVICE | TRAIT_PATH | TRAIT_BREAKS},
     [ACTION_REMOVE] = {.verb = "remove", .traits = TRAIT_ON_SERVICE | TRAIT_PATH | TRAIT_BREAKS},
 
     [ACTION_CLOSE] = {.verb = "close", .traits = LOCK_VERB | TRAIT_FAIR, .stimulus = "close"},
     [ACTION_OPEN] = {.verb = "open", .traits = LOCK_VERB, .stimulus = "open"},
-    [ACTION_RMDIR] = {.verb = "rmdir",
-                      .traits = TRAIT_ON_SERVICE | TRAIT_BREAKS,
-                      .fault = WORLD_FAULT_RMDIR + 1},
-    [ACTION_EVICT] = {.verb = "evict", .traits = FAULT_ON_PROCESS, .fault = WORLD_FAULT_EVICT + 1},
+    [ACTION_RMDIR] = {.verb = "rmdir", .traits = FAULT_ON_DIRECTORY, .fault = WORLD_FAULT_RMDIR + 1},
+    [ACTION_EVICT] = {.verb = "evict", .traits = FAULT_ON_CONTENDER, .fault = WORLD_FAULT_EVICT + 1},
+    [ACTION_TOUCH] = {.verb = "touch", .traits = FAULT_ON_CONTENDER, .fault = WORLD_FAULT_TOUCH + 1},
 };
 
 const char *world_action_verb(int kind)

@@ -197,11 +197,12 @@ static void add_faults_of_started(struct list *list, int p)
     }
 }
 
-static void add_evictions(struct list *list, int p)
+/* At each lock, if the process has a contender there. */
+static void add_at_contenders(struct list *list, int kind, int p)
 {
     for (int lock = 0; lock < the_world.options.locks; lock++) {
         if (fakezk_ephemeral_child(the_world.lock_path[lock], p) != NULL) {
-            add(list, ACTION_EVICT, p)->b = (uint8_t)lock;
+            add(list, kind, p)->b = (uint8_t)lock;
         }
     }
 }
@@ -233,7 +234,10 @@ static void add_process_faults(struct list *list, int p)
         add_expiry(list, p);
     }
     if (may_buy(list, WORLD_FAULT_EVICT)) {
-        add_evictions(list, p);
+        add_at_contenders(list, ACTION_EVICT, p);
+    }
+    if (may_buy(list, WORLD_FAULT_TOUCH)) {
+        add_at_contenders(list, ACTION_TOUCH, p);
     }
     if (process_at(p)->started) {
         add_faults_of_started(list, p);
@@ -372,8 +376,8 @@ bool world_same_action(const struct action *a, const struct action *b)
 
 const char *world_fault_name(enum world_fault fault)
 {
-    static const char *const names[] = {"loss",   "expire", "pause", "crash",  "refuse", "lag",  "late",
-                                        "cancel", "alloc",  "sweep", "server", "rmdir",  "evict"};
+    static const char *const names[] = {"loss",   "expire", "pause", "crash",  "refuse", "lag",   "late",
+                                        "cancel", "alloc",  "sweep", "server", "rmdir",  "evict", "touch"};
     _Static_assert(sizeof names / sizeof *names == WORLD_FAULTS, "one name per fault");
     LS_ASSERT(fault < WORLD_FAULTS);
     return names[fault];

@@ -101,6 +101,7 @@ static bool fault_on_process(const struct action *action)
     case ACTION_RESTART:
         return process_at(p)->crashed;
     case ACTION_EVICT:
+    case ACTION_TOUCH:
         return action->b < the_world.options.locks &&
                fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
     default: /* FAIL_ALLOC */
@@ -175,10 +176,20 @@ bool world_enabled(struct world *world, const struct action *action)
 
 /* ---- doing it ---- */
 
+static enum event_fault class_of_fault(const struct action *action)
+{
+    if (action->kind == ACTION_FAIL_ALLOC) {
+        return EVENT_FAULT_MEMORY;
+    }
+    bool nodes = action_has(action, TRAIT_PATH | TRAIT_DIRECTORY) || action->kind == ACTION_EVICT;
+    return nodes ? EVENT_FAULT_NODES : EVENT_FAULT_LOSSES;
+}
+
 static void announce_fault(const struct action *action)
 {
     struct event event = observe_process(EVENT_FAULT, action->process);
     event.code = action->kind;
+    event.owner = (uint8_t)class_of_fault(action);
     observe(&event);
 }
 
@@ -225,13 +236,17 @@ static void tell(int kind, int p)
     observe(&event);
 }
 
-static void evict(int p, int lock)
+static void do_to_contender(const struct action *action)
 {
     char path[FAKEZK_PATH_MAX];
-    const char *node = fakezk_ephemeral_child(the_world.lock_path[lock], p);
+    const char *node = fakezk_ephemeral_child(the_world.lock_path[action->b], action->process);
     LS_ASSERT(node != NULL);
     strcpy(path, node);
-    fakezk_operator_remove(path);
+    if (action->kind == ACTION_EVICT) {
+        fakezk_operator_remove(path);
+    } else {
+        fakezk_operator_set(path, "touched");
+    }
 }
 
 static void do_process_fault(const struct action *action)
@@ -266,7 +281,8 @@ static void do_process_fault(const struct action *action)
         process_crash(p);
         break;
     case ACTION_EVICT:
-        evict(p, action->b);
+    case ACTION_TOUCH:
+        do_to_contender(action);
         break;
     case ACTION_RESTART:
         process_mark(p)->crashed = 0;

@@ -119,6 +119,7 @@ static void label_fault(const struct action *action, char *label)
         snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->c);
         break;
     case ACTION_EVICT:
+    case ACTION_TOUCH:
         snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", verb, process_name(action->process),
                  the_world.options.locks > 1 ? " " : "",
                  the_world.options.locks > 1 ? lock_name(action->b) : "");
@@ -360,7 +361,7 @@ static int parse_path(struct world *world, const struct words *words, struct act
 }
 
 /* The lock is left out if there is one. */
-static int parse_evict(const struct words *words, struct action *action, const char **why)
+static int parse_contender(const struct words *words, struct action *action, const char **why)
 {
     const char *word = words->count > 2 ? words->word[2] : NULL;
     int lock = word != NULL ? find_lock(word) : 0;
@@ -381,8 +382,8 @@ static int parse_on_process(const struct words *words, struct action *action, co
     if (action->kind == ACTION_CUT) {
         return parse_cut(words, action, why);
     }
-    if (action->kind == ACTION_EVICT) {
-        return parse_evict(words, action, why);
+    if (action_has(action, TRAIT_CONTENDER)) {
+        return parse_contender(words, action, why);
     }
     if (action->kind == ACTION_FAIL_ALLOC) {
         action->c = 1;
@@ -410,7 +411,7 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
     if (kind == ACTION_EXPIRE) {
         return parse_expire(words->word[1], action, why);
     }
-    if (kind == ACTION_SWEEP || kind == ACTION_RMDIR) {
+    if (action_has(action, TRAIT_DIRECTORY)) {
         int lock = find_lock(words->word[1]);
         action->process = EVENT_PROCESS_NONE;
         action->b = (uint8_t)lock;

@@ -76,6 +76,9 @@ static bool first_of(int client, struct action *out)
 /* What is possible at this very moment, but for late commits: the first of the list, which need not be made to its end. */
 static bool immediate(struct action *out)
 {
+    if (the_world.options.timers_first && due_timer(out)) {
+        return true;
+    }
     for (int client = 0; client < the_world.options.processes; client++) {
         if (first_of(client, out)) {
             return true;

@@ -149,16 +149,27 @@ static void settle_log(void)
     }
 }
 
+static void prepare_crowd(int lock, int count)
+{
+    char path[FAKEZK_PATH_MAX + 16];
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/node-%d", the_world.lock_path[lock], i + 1);
+        fakezk_operator_create(path, 0, false);
+        settle_log();
+    }
+}
+
 static void prepare_directories(const struct world_options *options)
 {
     for (int lock = 0; lock < options->locks; lock++) {
-        if (!options->used_directory && options->sequence_preset == 0) {
+        if (!options->used_directory && options->sequence_preset == 0 && options->crowd == 0) {
             continue;
         }
         fakezk_operator_create(the_world.lock_path[lock], 0, !options->no_containers);
         settle_log();
         int32_t next = options->sequence_preset != 0 ? options->sequence_preset : 7;
         fakezk_operator_preset(the_world.lock_path[lock], next);
+        prepare_crowd(lock, options->crowd);
     }
     if (options->chroot != NULL && !fakezk_exists(options->chroot)) {
         fakezk_operator_create(options->chroot, 0, false);

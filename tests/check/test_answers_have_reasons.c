@@ -44,6 +44,7 @@ static void codes_are_those_of_the_interface(void **state)
     assert_int_equal(CODE_NOT_OWNER, LS_ENOTOWNER);
     assert_int_equal(CODE_CLOSED, LS_ECLOSED);
     assert_int_equal(CODE_ALREADY, LS_EALREADY);
+    assert_int_equal(CODE_GAVE_UP, LS_EGAVEUP);
 }
 
 static void deadlines_hold(void **state)
@@ -332,6 +333,38 @@ static void acquires_that_may_not_wait_are_answered(void **state)
     judge_close(&judge);
 }
 
+static void fault(struct judge *judge, enum event_fault class)
+{
+    show(judge, (struct event){.kind = EVENT_FAULT, .process = B, .owner = (uint8_t) class});
+}
+
+/* A row for each class of fault: whether an acquire may be told of the code behind it. */
+static void errors_need_a_fault_that_leads_to_them(void **state)
+{
+    static const struct {
+        int code;
+        bool may[3];
+    } errors[] = {{LS_EZK, {false, true, true}},
+                  {LS_ENOAUTH, {false, true, true}},
+                  {LS_ENOMEM, {false, false, true}},
+                  {LS_EGAVEUP, {true, true, true}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        for (int class = EVENT_FAULT_LOSSES; class <= EVENT_FAULT_MEMORY; class ++) {
+            struct judge judge;
+            open_up(&judge, false);
+            fault(&judge, (enum event_fault) class);
+            ask(&judge, A, FOR_EVER);
+            answer(&judge, A, errors[i].code);
+            if (errors[i].may[class])
+                assert_verdict(&judge, CHECK_HOLDS);
+            else
+                assert_violated(&judge, EVENT_FAILED, "but nothing had gone wrong that leads to it");
+            judge_close(&judge);
+        }
+    }
+}
+
 static void other_errors_need_a_fault(void **state)
 {
     static const int closings[] = {LS_ECLOSED, LS_EALREADY};
@@ -343,7 +376,7 @@ static void other_errors_need_a_fault(void **state)
     assert_violated(&judge, EVENT_FAILED, "was told of error -12 for lock 0, but nothing had gone wrong");
     judge_close(&judge);
     open_up(&judge, false);
-    on(&judge, EVENT_FAULT, B);
+    fault(&judge, EVENT_FAULT_NODES);
     ask(&judge, A, TRY);
     answer(&judge, A, LS_EZK);
     rest(&judge);
@@ -426,6 +459,7 @@ int main(void)
         cmocka_unit_test(answers_that_nobody_asked_for_are_violated),
         cmocka_unit_test(nothing_is_owed_to_the_dead),
         cmocka_unit_test(acquires_that_may_not_wait_are_answered),
+        cmocka_unit_test(errors_need_a_fault_that_leads_to_them),
         cmocka_unit_test(other_errors_need_a_fault),
         cmocka_unit_test(memory_is_short_beside_another_owner),
         cmocka_unit_test(guarded_writes_fail_with_a_reason),

@@ -163,6 +163,27 @@ static void a_request_that_is_not_told_is_violated(void **state)
     }
 }
 
+/* The operator's data takes the place of a request, and is none itself. */
+static void what_the_operator_writes_is_no_request(void **state)
+{
+    struct judge judge;
+    struct event by_operator = {.kind = EVENT_NODE_SET, .process = A, .code = 1, .zxid = 10};
+    by_operator.owner = EVENT_BY_OPERATOR;
+    (void)state;
+    open_up(&judge);
+    hold(&judge);
+    show(&judge, by_operator);
+    rest(&judge);
+    on_node(&judge, EVENT_NODE_SET, A, 10, 1);
+    show(&judge, by_operator);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    on_node(&judge, EVENT_NODE_SET, A, 10, 1);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "has not been told");
+    judge_close(&judge);
+}
+
 static void nothing_is_owed_to_the_dead(void **state)
 {
     static const enum event_kind ends[] = {EVENT_CRASHED, EVENT_STOPPED};
@@ -192,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_lock_that_cannot_be_made_revocable_has_a_reason),
         cmocka_unit_test(each_request_is_told_once),
         cmocka_unit_test(a_request_that_is_not_told_is_violated),
+        cmocka_unit_test(what_the_operator_writes_is_no_request),
         cmocka_unit_test(nothing_is_owed_to_the_dead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,23 @@ static bool was_faulted(const struct trace_list *list, int i)
     return false;
 }
 
+/* Whether a fault before event i can lead to this code of an acquire that failed. */
+static bool was_explained(const struct trace_list *list, int i, int32_t code)
+{
+    if (code == CODE_GAVE_UP)
+        return was_faulted(list, i);
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool nodes = event->kind == EVENT_FAULT ? event->owner == EVENT_FAULT_NODES
+                                                : event->kind == EVENT_NODE_DELETED && event->code != 1 &&
+                                                      event->owner == 0 && event->lock != EVENT_LOCK_NONE;
+        bool memory = event->kind == EVENT_FAULT && event->owner == EVENT_FAULT_MEMORY;
+        if (memory || (nodes && code != CODE_NO_MEMORY))
+            return true;
+    }
+    return false;
+}
+
 /* ---- hold_keeps_its_node ---- */
 
 static int64_t node_of(const struct trace_list *list, int grant);
@@ -112,7 +129,23 @@ static bool is_taken(const struct trace_list *list, int grant, int64_t czxid)
     return false;
 }
 
-/* The node of a hold: that of the token, or else the oldest free one of the process. */
+static bool has_waited(const struct trace_list *list, int from, int to, int lock, int process);
+
+/* Whether the operator deleted the node that the token of a grant names, while the process waited as it did since. */
+static bool is_evicted(const struct trace_list *list, int grant)
+{
+    const struct event *event = &list->event[grant];
+    for (int k = 0; k < grant; k++)
+        if (list->event[k].kind == EVENT_NODE_DELETED && list->event[k].code == 1 &&
+            list->event[k].owner == EVENT_BY_OPERATOR && list->event[k].zxid == event->zxid &&
+            list->event[k].lock == event->lock && list->event[k].process == event->process &&
+            has_waited(list, k, grant, event->lock, event->process))
+            return true;
+    return false;
+}
+
+/* The node of a hold: that of the token, or else the oldest free one of the process, unless the operator deleted that of the
+ * token. */
 static int64_t node_of(const struct trace_list *list, int grant)
 {
     const struct event *event = &list->event[grant];
@@ -127,7 +160,7 @@ static int64_t node_of(const struct trace_list *list, int grant)
         if (oldest == 0 && !is_taken(list, grant, node->zxid))
             oldest = node->zxid;
     }
-    return oldest != 0 ? oldest : event->zxid;
+    return oldest != 0 && !is_evicted(list, grant) ? oldest : event->zxid;
 }
 
 static bool waits(const struct trace_list *list, int i, int lock, int process)
@@ -352,7 +385,7 @@ static bool answers_without_reason(const struct trace_list *list, int i)
     case CODE_ALREADY:
         return false;
     default:
-        if (was_faulted(list, i))
+        if (was_explained(list, i, event->code))
             return false;
         return event->code != CODE_NO_MEMORY || !another_owner_has_claim(list, i);
     }
@@ -427,7 +460,8 @@ static int count_before(const struct trace_list *list, int i, int kind, int lock
     int count = 0;
     for (int k = 0; k < i; k++)
         count += list->event[k].kind == kind && list->event[k].lock == lock && list->event[k].zxid == zxid &&
-                 (kind != EVENT_NODE_SET || list->event[k].code == 1);
+                 (kind != EVENT_NODE_SET ||
+                  (list->event[k].code == 1 && list->event[k].owner != EVENT_BY_OPERATOR));
     return count;
 }
 
@@ -482,7 +516,7 @@ static bool is_untold(const struct trace_list *list, int i, int64_t czxid)
     for (int k = 0; k < i; k++) {
         const struct event *event = &list->event[k];
         if (event->zxid == czxid && event->kind == EVENT_NODE_SET && event->code == 1)
-            result = true;
+            result = event->owner != EVENT_BY_OPERATOR;
         if (event->zxid == czxid && event->kind == EVENT_REVOKE_ASKED)
             result = false;
     }
@@ -600,13 +634,14 @@ static void tell(void)
 
 static int32_t code_of(struct rng *rng, int kind)
 {
-    static const int32_t failures[] = {CODE_BUSY, CODE_TIMED_OUT, CODE_CANCELED, CODE_NO_MEMORY, -11};
+    static const int32_t failures[] = {CODE_BUSY,      CODE_TIMED_OUT, CODE_CANCELED,
+                                       CODE_NO_MEMORY, CODE_GAVE_UP,   -11};
     static const int32_t refusals[] = {0, CODE_NOTHING_PENDING, CODE_ALREADY, CODE_CLOSED, -12};
     switch (kind) {
     case EVENT_ASKED:
         return (int32_t)rng_below(rng, 3) * 20 - 20 + (rng_below(rng, 3) == 0 ? 20 : 0);
     case EVENT_FAILED:
-        return failures[rng_below(rng, 5)];
+        return failures[rng_below(rng, 6)];
     case EVENT_REVOKE_SENT:
         return refusals[rng_below(rng, 5)];
     case EVENT_GRANTED:
@@ -676,6 +711,8 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
         event->session = 100 + event->process + 10 * (rng_below(rng, 4) == 0);
         event->zxid = 1 + rng_below(rng, (uint32_t)zxid + 1);
         event->now_ms = timed ? now_ms += rng_below(rng, 12) : 0;
+        if (event->kind == EVENT_FAULT)
+            event->owner = (uint8_t)rng_below(rng, 3);
         if (event->kind == EVENT_NODE_CREATED) {
             event->zxid = ++zxid;
             event->owner = 0;
@@ -685,6 +722,8 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
             event->zxid = of->zxid;
             event->process = of->process;
             event->code = event->kind == EVENT_NODE_SET ? of->code : 0;
+            bool by_operator = event->kind == EVENT_NODE_SET && rng_below(rng, 4) == 0;
+            event->owner = by_operator ? EVENT_BY_OPERATOR : event->owner % 2;
         } else if (event->kind == EVENT_NODE_DELETED) {
             int which = (int)rng_below(rng, (uint32_t)nodes);
             *event = node[which];

@@ -266,6 +266,27 @@ static void test_containers_are_swept_when_empty(void **state)
     assert_false(fakezk_can_sweep("/p"));
 }
 
+static void test_an_operator_sets_data(void **state)
+{
+    (void)state;
+    zhandle_t *zh = bench_connected(0, "w");
+    must_create(zh, "/p", ZOO_PERSISTENT, "c 0 /p");
+    assert_false(fakezk_operator_set("/q", "data"));
+    assert_false(fakezk_operator_set("p", "data"));
+    assert_int_equal(bench_exists(zh, "e", "/p", "x"), ZOK);
+    bench_run();
+    bench_saw("e 0");
+    assert_int_equal(bench.stat.version, 0);
+    assert_true(fakezk_operator_set("/p", "data"));
+    bench_run();
+    bench_saw("x changed /p");
+    assert_int_equal(bench_exists(zh, "e", "/p", NULL), ZOK);
+    bench_run();
+    bench_saw("e 0");
+    assert_int_equal(bench.stat.version, 1);
+    assert_int_equal(bench.stat.dataLength, 4);
+}
+
 static void test_an_operator_removes_what_is_empty(void **state)
 {
     (void)state;
@@ -387,6 +408,7 @@ int main(void)
         TEST(test_ephemerals_name_their_session),
         TEST(test_session_ids_differ_and_are_not_sorted_by_age),
         TEST(test_containers_are_swept_when_empty),
+        TEST(test_an_operator_sets_data),
         TEST(test_an_operator_removes_what_is_empty),
         TEST(test_servers_without_containers),
         TEST(test_modes),

@@ -127,6 +127,8 @@ static void reads_every_command(void **state)
         {"sweep x", STEP_ACTION, ACTION_SWEEP, 255, 0, 0, 0, 0},
         {"evict a", STEP_ACTION, ACTION_EVICT, 0, 0, 0, 0, 0},
         {"evict a x", STEP_ACTION, ACTION_EVICT, 0, 0, 0, 0, 0},
+        {"touch a", STEP_ACTION, ACTION_TOUCH, 0, 0, 0, 0, 0},
+        {"touch a x", STEP_ACTION, ACTION_TOUCH, 0, 0, 0, 0, 0},
         {"rmdir x", STEP_ACTION, ACTION_RMDIR, 255, 0, 0, 0, 0},
         {"create /locks/x/content perms=1", STEP_ACTION, ACTION_FOREIGN, 255, 0, 0, 1, 0},
         {"remove /locks/x", STEP_ACTION, ACTION_REMOVE, 255, 0, 0, 0, 0},
@@ -290,11 +292,11 @@ static void refuses_wrong_headers(void **state)
     refuse("world fine timed\nmutex /l/x\nprocess a: acquire\n" TAIL,
            "s:1:7: expected a world without a clock (untimed) for this, found 'fine'");
     refuse("world timed untimed\n", "s:1:13: expected one of timed and untimed, found 'untimed'");
-    refuse("world sevrers=1\n",
-           "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
-           "containers=, defects=, settings=, timed, untimed, used, fine, callbacks-in-init or keep-fresh, "
-           "found "
-           "'sevrers=1'");
+    refuse(
+        "world sevrers=1\n",
+        "s:1:7: expected servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, "
+        "crowd=, containers=, defects=, settings=, timed, untimed, used, fine, callbacks-in-init, keep-fresh "
+        "or timers-first, found 'sevrers=1'");
     refuse("mutex locks\n",
            "s:1:7: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks'");
     refuse("mutex /a//b\n",
