@@ -321,7 +321,7 @@ static void on_parent(int rc, const char *value, const void *ctx)
     bool made = rc == ZOK || rc == ZNODEEXISTS;
     if (claim->ended) {
         go(claim, removal(claim));
-    } else if (rc == ZUNIMPLEMENTED && !claim->recipe->plain) {
+    } else if (rc == ZUNIMPLEMENTED) {
         claim->recipe->plain = true;
         claim->parent = 0;
         go(claim, MAKING_PARENT);

@@ -375,7 +375,7 @@ static void parent_answered(struct attempt *attempt, int rc)
         parent_made(attempt);
     else if (rc == ZNONODE)
         parent_missing(attempt);
-    else if (rc == ZUNIMPLEMENTED && !book->no_containers) {
+    else if (rc == ZUNIMPLEMENTED) {
         book->no_containers = true;
         attempt_go(attempt, ATTEMPT_MAKING_PARENT);
     } else

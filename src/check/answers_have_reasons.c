@@ -215,14 +215,6 @@ static void judge_freed(struct check_table *table, const struct check_context *c
     settle(table, answer);
 }
 
-static bool has_node(struct check_table *table, int lock, int process)
-{
-    struct check_record *node = table_first_lock(table, RECORD_NODE, lock);
-    while (node && node->process != process)
-        node = table_next_lock(table, node);
-    return node != NULL;
-}
-
 /* The first contender of a process that tries may be its own. One that comes behind it leaves the lock free for it. */
 static void observe_created(struct check_table *table, const struct event *event)
 {
@@ -233,7 +225,8 @@ static void observe_created(struct check_table *table, const struct event *event
     for (answer = table_first_lock(table, RECORD_ANSWER, event->lock); answer;
          answer = table_next_lock(table, answer)) {
         bool own = answer->process == event->process;
-        if ((answer->flags & ANSWER_TRY) && (own ? beside : !has_node(table, event->lock, answer->process)))
+        if ((answer->flags & ANSWER_TRY) &&
+            (own ? beside : !ledger_has_node(table, event->lock, answer->process)))
             answer->flags |= ANSWER_EXCUSED;
     }
 }

@@ -14,8 +14,8 @@
  * of, unless nothing was under way in between (which real runs cannot tell): that owner may have asked for it, and without
  * memory, or across a broken connection, it cannot be taken back before it fires.
  *
- * The same goes for the watches of a waiting process whose contender the operator has deleted: the process has
- * no place behind the watched node any more.
+ * A waiting process whose contender the operator has deleted has no place behind the watched node any more. What wakes
+ * it counts as none until it has another contender. Nor do the watches count that stood when the node was deleted.
  *
  * The end of a node of its own tells a process nothing that others would have to hear first, as when a watch of an owner
  * who has given up behind another owner of the same process fires late: that wake-up counts as none.
@@ -97,7 +97,8 @@ static void observe_woken(struct check_table *table, const struct check_context 
     bool own = event->owner != 0, is_stale = end_stale(table, event);
     if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE || own || is_stale)
         return;
-    if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+    if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING) ||
+        ledger_is_evicted(table, event->lock, event->process))
         return;
     note->premises = 1;
     struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
@@ -190,7 +191,7 @@ const struct property check_at_most_one_wakeup_per_release = {
     .wants = EVENT_BIT(EVENT_WOKEN) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) |
              EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_NODE_DELETED),
-    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_WATCHES,
+    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES | CHECK_NEEDS_WATCHES,
     .records_per_contender = 3,
     .is_local = is_local,
     .observe = observe,

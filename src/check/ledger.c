@@ -342,6 +342,19 @@ struct check_record *ledger_node(struct check_table *table, int lock, int64_t cz
     return NULL;
 }
 
+bool ledger_has_node(struct check_table *table, int lock, int process)
+{
+    struct check_record *node = table_first_lock(table, RECORD_NODE, lock);
+    while (node && node->process != process)
+        node = table_next_lock(table, node);
+    return node != NULL;
+}
+
+bool ledger_is_evicted(struct check_table *table, int lock, int process)
+{
+    return table_get(table, RECORD_EVICTED, lock, process, 0) && !ledger_has_node(table, lock, process);
+}
+
 bool ledger_answerable(struct check_table *table, int process)
 {
     const struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);

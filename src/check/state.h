@@ -180,6 +180,12 @@ struct check_record *ledger_first(struct check_table *table, int lock);
 /* The contender node with that czxid, whoever created it; NULL if it does not stand. */
 struct check_record *ledger_node(struct check_table *table, int lock, int64_t czxid);
 
+/* True if a contender node of the process stands. */
+bool ledger_has_node(struct check_table *table, int lock, int process);
+
+/* True if the process waits, and has no contender since the operator deleted one. */
+bool ledger_is_evicted(struct check_table *table, int lock, int process);
+
 /* True if the process runs, is connected and has a session: what it leaves undone at rest is its own fault.
  */
 bool ledger_answerable(struct check_table *table, int process);

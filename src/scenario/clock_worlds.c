@@ -19,6 +19,8 @@
     4500 /* a session that nobody hears of has ended by then, and the longest deadline has passed */
 #define TURNS 8
 #define WAKE_HOPS 5        /* a waiter is woken, asks who is first, and is told */
+#define PAUSE_MS 2500      /* more than half of the session timeout, less than all of it */
+#define ALMOST_MS 2500     /* a session of 4 s lives then, whenever its last ping was */
 #define JUST_BEFORE_MS 820 /* before the deadline of 1 s, which comes within the waking */
 #define FRESH_MS 600       /* just before the first renewal of a belief: after a sixth of 4 s */
 
@@ -33,6 +35,7 @@ enum {
     OUTAGE_CANCEL,
     OUTAGE_CRASH,
     OUTAGE_STOP,
+    OUTAGE_FREEZE,
     OUTAGES
 };
 
@@ -47,6 +50,7 @@ static const struct {
     [OUTAGE_CANCEL] = {"cancel", "a cancel", NULL},
     [OUTAGE_CRASH] = {"crash", "crash a", "restart a"},
     [OUTAGE_STOP] = {"stop", "a stop", "a start"},
+    [OUTAGE_FREEZE] = {"freeze", "freeze s2", "thaw s2"},
 };
 
 /* Of a session timeout of 4 s: a moment, less than half, less than two thirds, just before and just behind the end, more than
@@ -56,7 +60,8 @@ static const int LENGTH_MS[] = {200, 1500, 2500, 3900, 4300, 9000};
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
 
 static const char *const ASKED[] = {"acquire", "acquire timeout=1s", "acquire timeout=6s", "try"};
-static const char *const DONE[] = {"acquire", "acquire timeout=1s", "write guarded", "release"};
+static const char *const DONE[] = {"acquire", "acquire timeout=1s", "write guarded", "release",
+                                   "acquire owner=1"};
 
 struct clock_world {
     int outage;
@@ -76,6 +81,9 @@ static void put_line(struct lines *text, const struct clock_world *world);
 static void put_fresh(struct lines *text, const struct clock_world *world);
 static void put_woken(struct lines *text, const struct clock_world *world);
 static void put_owners(struct lines *text, const struct clock_world *world);
+static void put_awake(struct lines *text, const struct clock_world *world);
+static void put_restarted(struct lines *text, const struct clock_world *world);
+static void put_frozen(struct lines *text, const struct clock_world *world);
 
 /* A client goes on asking behind the first, and no longer behind the second. */
 #define OUTAGES_ENDURED                                                                                      \
@@ -95,6 +103,7 @@ static const struct {
     const char *way[3]; /* behind the name */
     void (*put)(struct lines *text, const struct clock_world *world);
     const char *options; /* of the world, behind a blank; NULL: none */
+    const char *links;   /* lines that say which server each client takes; NULL: none */
 } CAST[CLOCK_CASTS] = {
     [CLOCK_FIRST] = {.name = "clock-first",
                      .processes = "a b",
@@ -215,6 +224,36 @@ static const struct {
                       .ways = 3,
                       .way = {"/beside-acquire", "/beside-timeout=2s", "/beside-try"},
                       .put = put_owners},
+    [CLOCK_AWAKE] = {.name = "clock-awake",
+                     .processes = "a b",
+                     .verbs = DONE,
+                     .verb_count = COUNT(DONE),
+                     .kinds = LONG_OUTAGES,
+                     .outages = 1,
+                     .moments = 1,
+                     .ways = 2,
+                     .way = {"", "/released-late"},
+                     .put = put_awake},
+    [CLOCK_RESTART] = {.name = "clock-restart",
+                       .processes = "a b",
+                       .verb_count = 1,
+                       .kinds = LONG_OUTAGES,
+                       .outages = 1,
+                       .moments = 1,
+                       .ways = 2,
+                       .way = {"", "/acquired-again"},
+                       .put = put_restarted},
+    [CLOCK_FROZEN] = {.name = "clock-frozen",
+                      .processes = "a b",
+                      .verb_count = 1,
+                      .kinds = 1u << OUTAGE_FREEZE,
+                      .outages = 1,
+                      .moments = HOPS,
+                      .ways = 3,
+                      .way = {"", "/paused", "/asked-again"},
+                      .put = put_frozen,
+                      .options = " servers=3",
+                      .links = "after connect a s2\nafter connect b s1\n"},
     [CLOCK_LONG] = {.name = "clock-long"},
 };
 
@@ -460,6 +499,57 @@ static void put_owners(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
+/* `a` goes on, and does something before it hears of anything. */
+static void put_awake(struct lines *text, const struct clock_world *world)
+{
+    put_held(text);
+    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
+    put_time(text, world->length_ms[0]);
+    lines_put(text, "%s\na %s\nsettle\n", OUTAGE[world->outage].end, world->verb);
+    put_late(text, world->way > 0);
+    put_given_back(text);
+    put_client(text, "a", "release owner=1");
+}
+
+/* The server counts the time of all sessions anew: an outage that is longer than a session's timeout need not end it. */
+static void put_restarted(struct lines *text, const struct clock_world *world)
+{
+    put_held(text);
+    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
+    put_time(text, ALMOST_MS);
+    lines_put(text, "restart-server s1\n");
+    put_time(text, world->length_ms[0]);
+    lines_put(text, "%s\nsettle\n", OUTAGE[world->outage].end);
+    if (world->way > 0) {
+        put_client(text, "a", "acquire");
+    }
+    put_given_back(text);
+}
+
+/* The server of `a` answers what it is asked to read, and hears nothing from the leader. */
+static void put_frozen(struct lines *text, const struct clock_world *world)
+{
+    lines_put(text, "a acquire\n");
+    put_time(text, world->at_ms);
+    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
+    if (world->way == 1) {
+        lines_put(text, "pause a\n");
+        put_time(text, PAUSE_MS);
+        lines_put(text, "resume a\n");
+    }
+    lines_put(text, "b acquire\n");
+    put_time(text, world->length_ms[0] / 2);
+    if (world->way == 2) {
+        lines_put(text, "a acquire owner=1\n");
+    }
+    put_time(text, world->length_ms[0] - world->length_ms[0] / 2);
+    lines_put(text, "%s\nsettle\n", OUTAGE[world->outage].end);
+    put_late(text, true);
+    put_given_back(text);
+    put_client(text, "a", "release owner=1");
+    put_client(text, "b", "release");
+}
+
 /* ---- names ---- */
 
 const char *clock_cast_name(enum clock_cast cast)
@@ -494,8 +584,9 @@ void clock_worlds_text(enum clock_cast cast, int index, char *out, size_t size)
     }
     struct clock_world world = world_of(cast, index);
     struct lines text = {out, size, 0};
-    lines_put(&text, "world servers=1 used timed%s\nmutex /locks/x\nprocess %s\nshow nothing\n\nsettle\n",
-              CAST[cast].options != NULL ? CAST[cast].options : "", CAST[cast].processes);
+    lines_put(&text, "world servers=1 used timed%s\nmutex /locks/x\nprocess %s\nshow nothing\n\n%ssettle\n",
+              CAST[cast].options != NULL ? CAST[cast].options : "", CAST[cast].processes,
+              CAST[cast].links != NULL ? CAST[cast].links : "");
     CAST[cast].put(&text, &world);
     lines_put(&text, "rest\n----\n");
 }

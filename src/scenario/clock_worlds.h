@@ -24,7 +24,10 @@ enum clock_cast {
     CLOCK_TIMERS, /* as CLOCK_FRESH; timers that are due fire before messages are delivered */
     CLOCK_WOKEN,  /* `b` holds, `a` waits, `b` gives back, and the outage begins while `a` is being woken */
     CLOCK_OWNERS, /* `b` holds, two owners of `a` wait, and `b` gives back in the middle of the outage */
-    CLOCK_LONG,   /* one thing 300 times, see long_runs.h; without any choice */
+    CLOCK_AWAKE, /* `a` holds, `b` waits, and `a` does something when the outage ends, before it hears of anything */
+    CLOCK_RESTART, /* `a` holds, `b` waits, and the server restarts in the middle of the outage */
+    CLOCK_FROZEN, /* the follower of `a` hears nothing from the leader; `a` has asked before, and `b` asks behind */
+    CLOCK_LONG, /* one thing 300 times, see long_runs.h; without any choice */
     CLOCK_CASTS
 };
 

@@ -380,6 +380,10 @@ static void on_read(int rc, const struct Stat *stat, const void *ctx)
         queue_up(claim, stat);
         return;
     }
+    if (claim->watching && !claim->ended) {
+        lose_session(claim->recipe); /* somebody has removed our node: the watch goes with the session */
+        return;
+    }
     begin(claim); /* the number may be somebody else's by now */
     if (claim->ended) {
         clean_up(claim);
