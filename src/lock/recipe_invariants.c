@@ -162,6 +162,8 @@ static const char *ended_not_normal(const struct ls_session *session)
     NORMAL(lock_session_is_open(session) || !session->id);
     NORMAL(session->id || (!session->negotiated_ms && !session->stuck && !session->dying));
     NORMAL(session->state != LS_STATE_CONNECTED || (session->id && session->zh));
+    NORMAL(session->told_id == session->id || session->state > LS_STATE_SUSPENDED);
+    NORMAL(session->state != LS_STATE_LOST || !session->told_id);
     NORMAL(session->state == LS_STATE_LOST || !session->reopen_timer.armed);
     NORMAL(session->state != LS_STATE_LOST || session->reopen_timer.armed || session->retry_timer.armed ||
            session->loan);

@@ -266,9 +266,8 @@ static void forget_requests(struct lock_claim *claim)
 
 void lock_session_drained(struct ls_session *session)
 {
-    session->unanswered = 0;
+    session->unanswered = 0; /* nothing is measured: the session has been forgotten before */
     session->proving = 0;
-    measure_nothing(session);
     lock_session_each(session, forget_requests);
     lock_participants_drained(session);
     lock_revoke_drained(session);
