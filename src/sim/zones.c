@@ -214,12 +214,12 @@ static void merge(int p)
     struct heap *heap = heap_at(p);
     uint32_t at = heap->start, next;
     while (at < end_of(heap) && (next = next_of(heap, at)) != 0) {
-        if (chunk_at(heap, at)->owner != HEAP_FREE) {
-            at = next;
-        } else if (next == end_of(heap)) {
+        bool free_now = chunk_at(heap, at)->owner == HEAP_FREE;
+        if (free_now && next == end_of(heap)) {
             move_end(p, at);
             return;
-        } else if (next_of(heap, next) != 0 && chunk_at(heap, next)->owner == HEAP_FREE) {
+        }
+        if (free_now && next_of(heap, next) != 0 && chunk_at(heap, next)->owner == HEAP_FREE) {
             write_chunk(heap, at, next_of(heap, next) - at, 0, HEAP_FREE);
         } else {
             at = next;
