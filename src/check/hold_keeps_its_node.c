@@ -22,31 +22,18 @@
  *   - lists, in worlds with several servers. */
 #include <check/properties.h>
 
-#define GONE_BY_OPERATOR 0x01u
-#define GONE_SHOWN 0x02u /* and a list that was read behind that has reached its process */
-
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner == 0)
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || !event_is_by_process(event))
         return;
-    const struct check_record *holder =
-        event_is_by_process(event) ? ledger_holder(table, event->lock, -1, event->zxid) : NULL;
+    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
     if (holder)
         check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
                       check_process_name(context, event->owner - 1).text, (long long)event->zxid,
                       check_process_name(context, holder->process).text, holder->owner, WHAT);
     else if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
-        table_put(table, RECORD_GONE, event->lock, event->process, 0, event->zxid, 0)->flags =
-            (uint16_t)(event_is_by_process(event) ? 0 : GONE_BY_OPERATOR);
-}
-
-static void note_shown(struct check_table *table, const struct event *event)
-{
-    struct check_record *gone = table_first_lock(table, RECORD_GONE, event->lock);
-    for (; gone; gone = table_next_lock(table, gone))
-        if (gone->process == event->process)
-            gone->flags |= GONE_SHOWN;
+        table_put(table, RECORD_GONE, event->lock, event->process, 0, event->zxid, 0);
 }
 
 static void judge_granted(struct check_table *table, const struct check_context *context,
@@ -55,12 +42,12 @@ static void judge_granted(struct check_table *table, const struct check_context 
     if (ledger_holds(table, event) && event->code > 1)
         return;
     note->premises = 1;
-    const struct check_record *gone =
-        table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->zxid);
-    if (gone && gone->flags != GONE_BY_OPERATOR)
+    const struct check_record *evicted =
+        table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid);
+    bool by_process = table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->zxid);
+    if (by_process || (evicted && (evicted->flags & EVICTED_SHOWN)))
         check_violate(note, "%s was granted %s on its node (czxid %lld), which %s had deleted", WHO, WHAT,
-                      (long long)event->zxid,
-                      (gone->flags & GONE_BY_OPERATOR) ? "an operator, as a list has shown," : "a process");
+                      (long long)event->zxid, by_process ? "a process" : "an operator, as a list has shown,");
 }
 
 /* The nodes that went answer the question of the waits that are under way. */
@@ -87,19 +74,10 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_FAILED:
         forget(table, event);
         break;
-    case EVENT_LISTED:
-        note_shown(table, event);
-        break;
     default: /* the session of these nodes is over, or the process */
         table_drop_process(table, RECORD_GONE, event->process);
         break;
     }
-}
-
-/* A LISTED changes records of its own process alone. */
-static bool is_local(const struct event *event)
-{
-    return event->kind == EVENT_LISTED;
 }
 
 const struct property check_hold_keeps_its_node = {
@@ -112,9 +90,8 @@ const struct property check_hold_keeps_its_node = {
         "which names nobody",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
-             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LISTED),
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
-    .is_local = is_local,
     .observe = observe,
 };

@@ -15,7 +15,7 @@
      EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
      EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
-#define WANTS_EVICTED EVENT_BIT(EVENT_EXPIRED)
+#define WANTS_EVICTED (EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_LISTED))
 #define WANTS_WATCHES (EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) | EVENT_BIT(EVENT_CRASHED))
 
 uint64_t ledger_wants(unsigned needs)
@@ -36,7 +36,8 @@ uint64_t ledger_wants(unsigned needs)
 
 bool ledger_is_local(unsigned needs, const struct event *event)
 {
-    uint64_t wants = ledger_wants(needs & ~CHECK_NEEDS_WATCHES) & ~EVENT_BIT(EVENT_LINK_DOWN);
+    uint64_t local = EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_LISTED);
+    uint64_t wants = ledger_wants(needs & ~CHECK_NEEDS_WATCHES) & ~local;
     return (wants & EVENT_BIT(event->kind)) == 0;
 }
 
@@ -222,6 +223,13 @@ static void observe_node(struct check_table *table, const struct event *event)
         table_drop(table, ledger_node(table, event->lock, event->zxid));
 }
 
+static void note_shown(struct check_table *table, const struct event *event)
+{
+    struct check_record *evicted = table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
+    for (; evicted && evicted->process == event->process; evicted = table_next_lock(table, evicted))
+        evicted->flags |= EVICTED_SHOWN;
+}
+
 /* Nodes that the operator deleted answer the question of the waits that are under way. */
 static void observe_evicted(struct check_table *table, const struct event *event)
 {
@@ -230,6 +238,8 @@ static void observe_evicted(struct check_table *table, const struct event *event
         table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
     else if ((event->kind == EVENT_GRANTED || event->kind == EVENT_FAILED) && !waits)
         table_drop_lock(table, RECORD_EVICTED, event->lock, event->process);
+    else if (event->kind == EVENT_LISTED)
+        note_shown(table, event);
     else if (event->kind == EVENT_EXPIRED || event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_EVICTED, event->process);
 }
@@ -392,12 +402,11 @@ struct check_record *ledger_grant(struct check_table *table, const struct event 
         node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->zxid);
     if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid))
         return node;
-    /* Without a token it may be the deleted one. */
+    /* Without a token the deleted one may be meant, which only a ghost can be. */
     bool evicted = event->zxid == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
-    if (evicted)
-        node = ghosts != RECORD_NONE ? oldest_free(table, event, ghosts) : NULL;
-    if (node || (evicted && ghosts == RECORD_NONE))
-        return node;
+    struct check_record *ghost = ghosts != RECORD_NONE ? oldest_free(table, event, ghosts) : NULL;
+    if (evicted && (ghost || ghosts == RECORD_NONE))
+        return ghost;
     node = oldest_free(table, event, RECORD_NODE);
-    return node || ghosts == RECORD_NONE ? node : oldest_free(table, event, ghosts);
+    return node ? node : ghost;
 }

@@ -27,7 +27,8 @@ enum record_kind {
     RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
                    */
     RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node; flags = how many */
-    RECORD_EVICTED, /* lock, process; a = czxid of a contender that the operator deleted while its process waits */
+    RECORD_EVICTED, /* lock, process; flags EVICTED_…; a = czxid of a contender that the operator deleted while its
+                       process waits */
     RECORD_FAULTED, /* nobody's; flags = a bit for each enum event_fault; see ledger_note_fault() */
     /* The judges. */
     RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
@@ -45,8 +46,7 @@ enum record_kind {
                   */
     RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait, depth = those that may
                        come of owners who gave up */
-    RECORD_GONE, /* hold_keeps_its_node: lock, process; flags GONE_…; a = czxid of a node that a request or the
-                    operator deleted while its process waits */
+    RECORD_GONE, /* hold_keeps_its_node: lock, process; a = czxid, deleted by a request while its process waits */
     RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
                       answered; a = the moment of its deadline */
     RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
@@ -83,6 +83,8 @@ struct check_table {
 #define PROCESS_UP 0x01u /* the last link event was LINK_UP */
 #define PROCESS_PAUSED 0x02u
 #define PROCESS_CRASHED 0x04u
+
+#define EVICTED_SHOWN 0x01u /* a list that was read behind the deletion has reached the process */
 
 #define CLAIM_WAITING 0x01u /* asked, not answered */
 #define CLAIM_HOLDING                                                                                        \

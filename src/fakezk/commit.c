@@ -810,6 +810,12 @@ void commit_catch_up(int server)
 
 /* ---- the operator ---- */
 
+static void end_operator_batch(void)
+{
+    publish((int)FAKEZK_NONE);
+    forward_all(0, 0, 0, NULL);
+}
+
 /* The caller has flushed the late writes before it looked at the tree. */
 void commit_operator_create(const char *path, int perms, int node_kind)
 {
@@ -824,8 +830,7 @@ void commit_operator_create(const char *path, int perms, int node_kind)
     txn->perms = (uint8_t)perms;
     txn->counter = count_up(tree_find(0, parent_path)->created);
     tree_create(0, txn);
-    publish((int)FAKEZK_NONE);
-    forward_all(0, 0, 0, NULL);
+    end_operator_batch();
 }
 
 /* The lists that are on their way to the client were read before: see FAKEZK_LISTED. */
@@ -859,8 +864,7 @@ void commit_operator_delete(const char *path)
     txn->client = owner_client(node->stat.owner);
     txn->counter = node->stat.czxid;
     tree_delete(0, path, txn->zxid);
-    publish((int)FAKEZK_NONE);
-    forward_all(0, 0, 0, NULL);
+    end_operator_batch();
 }
 
 bool commit_operator_set(const char *path, const char *text)
@@ -869,8 +873,7 @@ bool commit_operator_set(const char *path, const char *text)
     if (!set_data(tree_find(0, path), the_log()->zxid, path, text, (int32_t)strlen(text))) {
         return false;
     }
-    publish((int)FAKEZK_NONE);
-    forward_all(0, 0, 0, NULL);
+    end_operator_batch();
     return true;
 }
 

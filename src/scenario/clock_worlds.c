@@ -321,21 +321,39 @@ static void put_time(struct lines *text, int ms)
     }
 }
 
-/* One outage. In its middle stands a line. */
-static void put_outage(struct lines *text, const struct clock_world *world, int which, const char *client,
-                       const char *verb)
+/* Time in whose middle a client does something; verb: NULL = nothing. */
+static void put_halves(struct lines *text, int ms, const char *client, const char *verb)
 {
-    int half_ms = world->length_ms[which] / 2;
-    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
-    put_time(text, half_ms);
+    put_time(text, ms / 2);
     if (verb != NULL) {
         lines_put(text, "%s %s\n", client, verb);
     }
-    put_time(text, world->length_ms[which] - half_ms);
+    put_time(text, ms - ms / 2);
+}
+
+static void begin_outage(struct lines *text, const struct clock_world *world)
+{
+    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
+}
+
+/* What `a` does at once, before it hears of anything; verb: NULL = nothing. */
+static void end_outage(struct lines *text, const struct clock_world *world, const char *verb)
+{
     if (OUTAGE[world->outage].end != NULL) {
         lines_put(text, "%s\n", OUTAGE[world->outage].end);
     }
+    if (verb != NULL) {
+        lines_put(text, "a %s\n", verb);
+    }
     lines_put(text, "settle\n");
+}
+
+static void put_outage(struct lines *text, const struct clock_world *world, int which, const char *client,
+                       const char *verb)
+{
+    begin_outage(text, world);
+    put_halves(text, world->length_ms[which], client, verb);
+    end_outage(text, world, NULL);
 }
 
 static void put_client(struct lines *text, const char *client, const char *verb)
@@ -503,9 +521,9 @@ static void put_owners(struct lines *text, const struct clock_world *world)
 static void put_awake(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
-    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
+    begin_outage(text, world);
     put_time(text, world->length_ms[0]);
-    lines_put(text, "%s\na %s\nsettle\n", OUTAGE[world->outage].end, world->verb);
+    end_outage(text, world, world->verb);
     put_late(text, world->way > 0);
     put_given_back(text);
     put_client(text, "a", "release owner=1");
@@ -515,11 +533,11 @@ static void put_awake(struct lines *text, const struct clock_world *world)
 static void put_restarted(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
-    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
+    begin_outage(text, world);
     put_time(text, ALMOST_MS);
     lines_put(text, "restart-server s1\n");
     put_time(text, world->length_ms[0]);
-    lines_put(text, "%s\nsettle\n", OUTAGE[world->outage].end);
+    end_outage(text, world, NULL);
     if (world->way > 0) {
         put_client(text, "a", "acquire");
     }
@@ -531,19 +549,15 @@ static void put_frozen(struct lines *text, const struct clock_world *world)
 {
     lines_put(text, "a acquire\n");
     put_time(text, world->at_ms);
-    lines_put(text, "%s\n", OUTAGE[world->outage].begin);
+    begin_outage(text, world);
     if (world->way == 1) {
         lines_put(text, "pause a\n");
         put_time(text, PAUSE_MS);
         lines_put(text, "resume a\n");
     }
     lines_put(text, "b acquire\n");
-    put_time(text, world->length_ms[0] / 2);
-    if (world->way == 2) {
-        lines_put(text, "a acquire owner=1\n");
-    }
-    put_time(text, world->length_ms[0] - world->length_ms[0] / 2);
-    lines_put(text, "%s\nsettle\n", OUTAGE[world->outage].end);
+    put_halves(text, world->length_ms[0], "a", world->way == 2 ? "acquire owner=1" : NULL);
+    end_outage(text, world, NULL);
     put_late(text, true);
     put_given_back(text);
     put_client(text, "a", "release owner=1");

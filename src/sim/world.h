@@ -265,7 +265,8 @@ void zones_free(int p, void *memory, enum heap_owner owner);
 /* How many bytes a block was asked for with; 0 if it is none. */
 size_t zones_size(int p, const void *memory, enum heap_owner owner);
 
-/* True if all that is not the recipe's is as it was. Otherwise the offence is told, and the process is to be given up. */
+/* True if all that is not the recipe's is as it was: asked when a call ends. What was freed in it may be handed out then. If
+ * not, the offence is told, and the process is to be given up. */
 bool zones_are_whole(int p);
 
 /* How many blocks are allocated that are not ours, and their bytes. */

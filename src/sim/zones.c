@@ -340,9 +340,10 @@ void zones_free(int p, void *memory, enum heap_owner owner)
     if (!chunk_is_whole(heap, at)) {
         world_note_offence(EVENT_OFFENCE_BLOCK_BOUNDS, NULL); /* nobody could say so later */
     }
-    write_chunk(heap, at, chunk_at(heap, at)->size, 0, HEAP_LATE);
-    if (owner == HEAP_WORLD) {
-        hand_back(p);
+    bool ours = owner == HEAP_WORLD;
+    write_chunk(heap, at, chunk_at(heap, at)->size, 0, ours ? HEAP_FREE : HEAP_LATE);
+    if (ours) {
+        merge(p);
     }
 }
 
@@ -359,8 +360,8 @@ static bool state_is_whole(struct heap *heap)
                    byte_of(ZONE));
 }
 
-/* What is wrong with the chunks and the tail, EVENT_OFFENCES if nothing is. */
-static enum event_offence chunks_are_wrong(struct heap *heap)
+/* What is wrong with the chunks and the tail, EVENT_OFFENCES if nothing is. `late`: whether one was freed in this call. */
+static enum event_offence chunks_are_wrong(struct heap *heap, bool *late)
 {
     uint32_t at = heap->start;
     while (at < end_of(heap)) {
@@ -371,6 +372,7 @@ static enum event_offence chunks_are_wrong(struct heap *heap)
         if (!chunk_is_whole(heap, at)) {
             return is_free(chunk_at(heap, at)) ? EVENT_OFFENCE_FREED : EVENT_OFFENCE_BLOCK_BOUNDS;
         }
+        *late |= chunk_at(heap, at)->owner == HEAP_LATE;
         at = next;
     }
     if (!all_are(byte_at(heap, at), TAIL_BYTES, byte_of(FREED))) {
@@ -384,10 +386,11 @@ static enum event_offence chunks_are_wrong(struct heap *heap)
 bool zones_are_whole(int p)
 {
     struct heap *heap = heap_at(p);
-    enum event_offence wrong = state_is_whole(heap) ? chunks_are_wrong(heap) : EVENT_OFFENCE_STATE;
+    bool late = false;
+    enum event_offence wrong = state_is_whole(heap) ? chunks_are_wrong(heap, &late) : EVENT_OFFENCE_STATE;
     if (wrong != EVENT_OFFENCES) {
         world_tell_offence(p, wrong, NULL);
-    } else {
+    } else if (late) {
         hand_back(p);
     }
     return wrong == EVENT_OFFENCES;
