@@ -3,6 +3,6 @@
 
 # A delete by the operator counts like one by a process.
 GROUP=check
-FILE=src/check/hold_keeps_its_node.c
-EDIT='s/ \|\| event->owner == 0\)/)/'
+FILE=src/check/state.h
+EDIT='s/event->owner != 0 && event->owner != EVENT_BY_OPERATOR/event->owner != 0/'
 EXPECT='^check\.(hold_keeps_its_node|reference)$'
