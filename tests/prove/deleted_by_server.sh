@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# A delete that names no actor (by a server, or after the session) counts like one by a process.
+GROUP=check
+FILE=src/check/state.h
+EDIT='s/event->owner != 0 && event->owner != EVENT_BY_OPERATOR/event->owner != EVENT_BY_OPERATOR/'
+EXPECT='^check\.(hold_keeps_its_node|reference)$'
