@@ -1,340 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Writes at the leader: checks in ZooKeeper's order (F51, F59), the log, what the followers will have to
- * apply.
+/* Writes at the leader: the log, the reply, what the followers will have to apply.
  *
  * A write is first carried out on the leader's tree, each operation of a multi seeing those before it (F62),
  * while the transactions are collected in a batch. If one fails, the leader's block is put back and the batch
  * becomes "nothing": a zxid is used up all the same (F41). Then the batch is announced, fired at the leader
  * and queued for the followers. */
 #include "base/assert.h"
-#include "base/hash.h"
 #include "fakezk/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#define BATCH_BYTES 32768
-
-static _Alignas(8) unsigned char batch[BATCH_BYTES];
-static size_t batch_used;
 static _Alignas(8) unsigned char undo[UINT16_MAX + 1 + sizeof(struct zk_server)];
 static _Alignas(8) unsigned char reply_space[1 << 15];
-
-/* ---- the batch ---- */
-
-static struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const void *data, int32_t data_size)
-{
-    size_t path_size = strlen(path);
-    size_t bytes = data_size > 0 ? (size_t)data_size : 0;
-    size_t size = (sizeof(struct zk_txn) + path_size + 1 + bytes + 7) & ~(size_t)7;
-    if (batch_used + size > sizeof batch) {
-        fakezk_note_trouble("limit: a transaction is too large (%s)", path);
-        return NULL;
-    }
-    struct zk_txn *txn = (struct zk_txn *)(batch + batch_used);
-    memset(txn, 0, size);
-    batch_used += size;
-    txn->rec.size = (uint16_t)size;
-    txn->rec.tag = (uint8_t)kind;
-    txn->zxid = zxid;
-    txn->data_size = data_size;
-    txn->path_size = (uint16_t)path_size;
-    memcpy(txn->bytes, path, path_size);
-    if (bytes > 0) {
-        memcpy(txn->bytes + path_size + 1, data, bytes);
-    }
-    return txn;
-}
-
-static struct zk_txn *batch_at(size_t *at)
-{
-    if (*at >= batch_used) {
-        return NULL;
-    }
-    struct zk_txn *txn = (struct zk_txn *)(batch + *at);
-    *at += txn->rec.size;
-    return txn;
-}
-
-/* ---- single operations, on the leader's tree ---- */
-
-struct result {
-    int rc;
-    char path[FAKEZK_PATH_MAX]; /* CREATE */
-    struct zk_stat stat;
-    bool has_stat;
-};
-
-static const char *request_data(const struct zk_request *request)
-{
-    return request->bytes + request->path_size + 1;
-}
-
-/* F55, the server's part: control characters, surrogates and private use are refused once the text is UTF-16.
- */
-static bool path_refused(const struct zk_request *request)
-{
-    const unsigned char *at = (const unsigned char *)request->bytes;
-    for (; request->odd_path && *at != 0; at++) {
-        if (*at == 0x1f || *at == 0x7f || *at >= 0xf0 || (*at == 0xc2 && at[1] <= 0x9f)) {
-            return true;
-        }
-        if (*at >= 0xe0 && at[1] != 0 && at[2] != 0) {
-            unsigned unit = (*at & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
-            if ((unit > 0xd800 && unit < 0xf8ff) || (unit > 0xfff0 && unit < 0xffff)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static int check_create(const struct zk_request *request, const char *parent_path, bool is_root)
-{
-    if (request->mode > (uint8_t)ZOO_CONTAINER) {
-        return ZBADARGUMENTS;
-    }
-    if (request->mode == (uint8_t)ZOO_CONTAINER && fakezk.options.no_containers) {
-        return ZUNIMPLEMENTED;
-    }
-    if (!auth_acl_is_valid(request)) {
-        return ZINVALIDACL;
-    }
-    if (is_root) {
-        return ZNODEEXISTS;
-    }
-    const struct zk_node *parent = tree_find(0, parent_path);
-    if (parent == NULL) {
-        return ZNONODE;
-    }
-    if (!auth_allows(parent, request, ZOO_PERM_CREATE)) {
-        return ZNOAUTH;
-    }
-    return path_refused(request) ? ZBADARGUMENTS : ZOK;
-}
-
-static int node_kind_of(int mode)
-{
-    if (mode == ZOO_CONTAINER) {
-        return NODE_CONTAINER;
-    }
-    return (mode & ZOO_EPHEMERAL) != 0 ? NODE_EPHEMERAL : NODE_PERSISTENT;
-}
-
-/* The counter after a create: it sticks at the top since ZOOKEEPER-3249, and wrapped before (F49). */
-static int32_t count_up(int32_t created)
-{
-    if (created == INT32_MAX && (fakezk.options.defects & FAKEZK_DEFECT_WRAP) == 0) {
-        return created;
-    }
-    return (int32_t)((uint32_t)created + 1u);
-}
-
-#define SUFFIX_BYTES_MAX 11u
-
-/* As Java's %010d writes a number: ten digits, a minus being one of the ten unless the number needs them all. */
-static void write_suffix(char *to, int32_t number)
-{
-    uint32_t rest = number < 0 ? 0u - (uint32_t)number : (uint32_t)number;
-    char digits[SUFFIX_BYTES_MAX];
-    int count = 0;
-    do {
-        digits[count++] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    int width = number < 0 ? 9 : 10;
-    if (number < 0) {
-        *to++ = '-';
-    }
-    while (count < width) {
-        digits[count++] = '0';
-    }
-    while (count > 0) {
-        *to++ = digits[--count];
-    }
-    *to = 0;
-}
-
-static int op_create(const struct zk_request *request, int32_t session, int32_t zxid, struct result *result)
-{
-    char parent_path[FAKEZK_PATH_MAX];
-    bool is_root = !tree_parent(request->bytes, parent_path);
-    int rc = check_create(request, parent_path, is_root);
-    if (rc != ZOK) {
-        return rc;
-    }
-    const struct zk_node *parent = tree_find(0, parent_path);
-    bool sequence = request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_SEQUENCE) != 0;
-    if (request->path_size + (sequence ? SUFFIX_BYTES_MAX : 0u) >= sizeof result->path) {
-        fakezk_note_trouble("limit: a path is longer than %d bytes (%s)", FAKEZK_PATH_MAX - 1,
-                            request->bytes);
-        return ZSYSTEMERROR;
-    }
-    memcpy(result->path, request->bytes, request->path_size + 1u);
-    if (sequence) {
-        write_suffix(result->path + request->path_size, parent->created);
-    }
-    if (tree_find(0, result->path) != NULL) {
-        return ZNODEEXISTS;
-    }
-    if (parent->rec.tag == NODE_EPHEMERAL) {
-        return ZNOCHILDRENFOREPHEMERALS;
-    }
-    struct zk_txn *txn = batch_add(TXN_CREATE, zxid, result->path, request_data(request), request->data_size);
-    if (txn == NULL) {
-        return ZSYSTEMERROR;
-    }
-    txn->session = session;
-    txn->client = owner_client(session);
-    txn->node_kind = (uint8_t)node_kind_of(request->mode);
-    txn->perms = request->perms;
-    txn->owner = auth_owner(request);
-    txn->counter = count_up(parent->created);
-    if (!tree_create(0, txn)) {
-        return ZSYSTEMERROR;
-    }
-    result->stat = tree_stat(tree_find(0, result->path));
-    result->has_stat = true;
-    return ZOK;
-}
-
-static int op_delete(const struct zk_request *request, int32_t zxid)
-{
-    char parent_path[FAKEZK_PATH_MAX];
-    if (!tree_parent(request->bytes, parent_path) || strcmp(request->bytes, "/zookeeper") == 0) {
-        return ZBADARGUMENTS;
-    }
-    const struct zk_node *parent = tree_find(0, parent_path);
-    if (parent == NULL) {
-        return ZNONODE;
-    }
-    if (!auth_allows(parent, request, ZOO_PERM_DELETE)) {
-        return ZNOAUTH;
-    }
-    const struct zk_node *node = tree_find(0, request->bytes);
-    if (node == NULL) {
-        return ZNONODE;
-    }
-    if (request->version != -1 && request->version != node->stat.version) {
-        return ZBADVERSION;
-    }
-    if (node->stat.children > 0) {
-        return ZNOTEMPTY;
-    }
-    struct zk_txn *txn = batch_add(TXN_DELETE, zxid, request->bytes, NULL, -1);
-    if (txn == NULL) {
-        return ZSYSTEMERROR;
-    }
-    txn->session = node->stat.owner;
-    txn->client = owner_client(node->stat.owner);
-    txn->counter = node->stat.czxid;
-    tree_delete(0, request->bytes, zxid);
-    return ZOK;
-}
-
-static bool set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
-                     int32_t size)
-{
-    struct zk_txn *txn = batch_add(TXN_SET, zxid, path, data, size);
-    if (txn == NULL) {
-        return false;
-    }
-    txn->version = (int32_t)((uint32_t)node->stat.version + 1u);
-    return tree_set(0, txn);
-}
-
-static int op_set(const struct zk_request *request, int32_t zxid, struct result *result)
-{
-    const struct zk_node *node = tree_find(0, request->bytes);
-    if (path_refused(request)) {
-        return ZBADARGUMENTS;
-    }
-    if (node == NULL) {
-        return ZNONODE;
-    }
-    if (!auth_allows(node, request, ZOO_PERM_WRITE)) {
-        return ZNOAUTH;
-    }
-    if (request->version != -1 && request->version != node->stat.version) {
-        return ZBADVERSION;
-    }
-    if (!set_data(node, zxid, request->bytes, request_data(request), request->data_size)) {
-        return ZSYSTEMERROR;
-    }
-    result->stat = tree_stat(tree_find(0, request->bytes));
-    result->has_stat = true;
-    return ZOK;
-}
-
-static int op_set_acl(const struct zk_request *request, int32_t zxid)
-{
-    const struct zk_node *node = tree_find(0, request->bytes);
-    if (path_refused(request)) {
-        return ZBADARGUMENTS;
-    }
-    if (!auth_acl_is_valid(request)) {
-        return ZINVALIDACL;
-    }
-    if (node == NULL) {
-        return ZNONODE;
-    }
-    if (!auth_allows(node, request, ZOO_PERM_ADMIN)) {
-        return ZNOAUTH;
-    }
-    if (request->version != -1 && request->version != node->stat.aversion) {
-        return ZBADVERSION;
-    }
-    struct zk_txn *txn = batch_add(TXN_SET_ACL, zxid, request->bytes, NULL, -1);
-    if (txn == NULL) {
-        return ZSYSTEMERROR;
-    }
-    txn->perms = request->perms;
-    txn->owner = auth_owner(request);
-    txn->version = node->stat.aversion + 1;
-    tree_set_acl(0, txn);
-    return ZOK;
-}
-
-static int op_check(const struct zk_request *request)
-{
-    const struct zk_node *node = tree_find(0, request->bytes);
-    if (path_refused(request)) {
-        return ZBADARGUMENTS;
-    }
-    if (node == NULL) {
-        return ZNONODE;
-    }
-    if (!auth_allows(node, request, ZOO_PERM_READ)) {
-        return ZNOAUTH;
-    }
-    if (request->version != -1 && request->version != node->stat.version) {
-        return ZBADVERSION;
-    }
-    return ZOK;
-}
-
-static int do_op(const struct zk_request *request, int32_t session, int32_t zxid, struct result *result)
-{
-    memset(result, 0, sizeof *result);
-    switch (request->rec.tag) {
-    case OP_CREATE:
-    case OP_CREATE2:
-        return op_create(request, session, zxid, result);
-    case OP_DELETE:
-        return op_delete(request, zxid);
-    case OP_SET:
-        return op_set(request, zxid, result);
-    case OP_SET_ACL:
-        return op_set_acl(request, zxid);
-    case OP_CHECK:
-        return op_check(request);
-    default:
-        LS_ASSERT(!"a write");
-        return ZUNIMPLEMENTED;
-    }
-}
 
 /* ---- the reply ---- */
 
@@ -369,7 +48,7 @@ static size_t reply_end(const struct zk_message *reply)
 /* ---- multi ---- */
 
 static void reply_result(struct zk_message *reply, size_t *size, const struct zk_request *sub, int err,
-                         const struct result *result)
+                         const struct operation_result *result)
 {
     size_t path_size = result != NULL ? strlen(result->path) : 0;
     size_t bytes = (sizeof(struct zk_result) + path_size + 1 + 7) & ~(size_t)7;
@@ -438,7 +117,7 @@ static void announce_effects(int client, const struct zk_request *multi, int fai
 
 /* A failed multi answers 0 before the failing operation, its error, and -2 after it (F63). */
 static int multi_results(struct zk_message *reply, const struct zk_request *multi, int failed, int rc,
-                         struct result *results)
+                         struct operation_result *results)
 {
     size_t size = reply_end(reply);
     size_t at = 0;
@@ -455,7 +134,7 @@ static int multi_results(struct zk_message *reply, const struct zk_request *mult
 static int op_multi(int client, const struct zk_request *multi, int32_t session, int32_t zxid,
                     struct zk_message *reply)
 {
-    static struct result results[MULTI_MAX];
+    static struct operation_result results[MULTI_MAX];
     struct arena_block *leader = arena_at(fakezk.arena, fakezk.server_block[0]);
     uint32_t used = leader->used;
     LS_ASSERT(used <= sizeof undo);
@@ -465,7 +144,7 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
     int failed = -1;
     int i = 0;
     for (const struct zk_request *sub = sub_at(multi, &at); sub != NULL; sub = sub_at(multi, &at), i++) {
-        rc = do_op(sub, session, zxid, &results[i]);
+        rc = operation_do(sub, session, zxid, &results[i]);
         if (rc != ZOK) {
             failed = i;
             break;
@@ -566,7 +245,7 @@ static void forward(int server, int client, int slot, const struct zk_message *r
         memcpy((char *)copy + sizeof copy->rec, (char *)txn + sizeof txn->rec,
                txn->rec.size - sizeof txn->rec);
         copy->rec.tag = txn->rec.tag;
-        copy->more = at < batch_used || reply != NULL;
+        copy->more = !batch_ends(at) || reply != NULL;
     }
     if (reply == NULL) {
         return;
@@ -606,7 +285,7 @@ static void forward_all(int client, int slot, int server, const struct zk_messag
 
 static void begin_batch(void)
 {
-    batch_used = 0;
+    batch_clear();
     log_mark()->zxid++;
     server_mark(0);
 }
@@ -616,11 +295,11 @@ int32_t commit_request(int client, int slot, int32_t session, int server, const 
     begin_batch();
     int32_t zxid = the_log()->zxid;
     struct zk_message *reply = reply_begin(request, zxid);
-    struct result result;
+    struct operation_result result;
     if (request->rec.tag == OP_MULTI) {
         reply->rc = op_multi(client, request, session, zxid, reply);
     } else {
-        reply->rc = do_op(request, session, zxid, &result);
+        reply->rc = operation_do(request, session, zxid, &result);
         if (reply->rc == ZOK) {
             reply_path(reply, result.path);
             reply->stat = result.stat;
@@ -628,9 +307,9 @@ int32_t commit_request(int client, int slot, int32_t session, int server, const 
         reply->rec.size = (uint16_t)reply_end(reply);
     }
     if (reply->rc != ZOK) {
-        batch_used = 0;
+        batch_clear();
     }
-    if (batch_used == 0) {
+    if (batch_ends(0)) {
         batch_add(TXN_NOTHING, zxid, "", NULL, -1);
     }
     publish(client);
@@ -653,15 +332,13 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
         server_send(client, slot, reply);
         return zxid;
     }
-    batch_used = 0;
+    batch_clear();
     forward(server, client, slot, reply);
     return zxid;
 }
 
 /* ---- sessions ---- */
 
-/* F88: a session that the leader has marked closing may still have its nodes; in the leader that is a moment,
- * without a clock a moment may be long. */
 /* Each client's sessions have numbers of their own, so that it leaves no trace whose was opened first. Zero if there are
  * too many. */
 static int32_t next_session_number(int client)
@@ -828,7 +505,7 @@ void commit_operator_create(const char *path, int perms, int node_kind)
     }
     txn->node_kind = (uint8_t)node_kind;
     txn->perms = (uint8_t)perms;
-    txn->counter = count_up(tree_find(0, parent_path)->created);
+    txn->counter = operation_count_up(tree_find(0, parent_path)->created);
     tree_create(0, txn);
     end_operator_batch();
 }
@@ -870,7 +547,7 @@ void commit_operator_delete(const char *path)
 bool commit_operator_set(const char *path, const char *text)
 {
     begin_batch();
-    if (!set_data(tree_find(0, path), the_log()->zxid, path, text, (int32_t)strlen(text))) {
+    if (!operation_set_data(tree_find(0, path), the_log()->zxid, path, text, (int32_t)strlen(text))) {
         return false;
     }
     end_operator_batch();

@@ -432,6 +432,36 @@ uint32_t auth_owner(const struct zk_request *request);
 
 bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm);
 
+/* ---- batch.c: the transactions of the write that is under way ---- */
+
+#define BATCH_BYTES 32768
+
+void batch_clear(void);
+/* The place `at` lies behind the last transaction; batch_ends(0): there is none. */
+bool batch_ends(size_t at);
+/* The transaction at the place `at`, which moves on to the next; NULL behind the last. */
+struct zk_txn *batch_at(size_t *at);
+/* Of no session, client or node kind yet. Copies `data_size` bytes, none if that is negative. NULL, and trouble is noted,
+ * if the batch is full. Valid until batch_clear(). */
+struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const void *data, int32_t data_size);
+
+/* ---- operation.c: single operations on the leader's tree ---- */
+
+struct operation_result {
+    char path[FAKEZK_PATH_MAX]; /* CREATE */
+    struct zk_stat stat;
+    bool has_stat;
+};
+
+/* Carries out a create, delete, set, set of an ACL, or check. Returns a code of ZooKeeper; `*result` is written always. */
+int operation_do(const struct zk_request *request, int32_t session, int32_t zxid,
+                 struct operation_result *result);
+/* Sets the data of the leader's node without a check; false if the batch or the block is full. */
+bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
+                        int32_t size);
+/* The directory's counter after a create: it sticks at the top since ZOOKEEPER-3249, and wrapped before (F49). */
+int32_t operation_count_up(int32_t created);
+
 /* ---- commit.c: writes ---- */
 
 /* Commits a write at the leader. The reply goes to the client at once, or with the backlog of the follower
