@@ -18,9 +18,11 @@
  *                 -> CREATING       on_listed: our node is gone though the session lives: somebody removed it
  *   WATCHING      -> WAITING        on_watched: the watch stands
  *                 -> LISTING        on_watched: the predecessor is gone; reading data leaves no watch then
- * (F66) WAITING       -> SYNCING        attempt_woken: a wake-up is a hint, not a grant HELD          ->
- * DELETING       the last release any, ended    -> UNWATCHING, SYNCING, SEARCHING, DELETING as needed
- * (clean_up), then DONE any           -> CREATING       attempt_session_lost, if somebody waits; else DONE
+ *                                   (F66)
+ *   WAITING       -> SYNCING        attempt_woken: a wake-up is a hint, not a grant
+ *   HELD          -> DELETING       the last release
+ *   any, ended    -> UNWATCHING, SYNCING, SEARCHING, DELETING as needed (clean_up), then DONE
+ *   any           -> CREATING       attempt_session_lost, if somebody waits; else DONE
  *
  * A request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next CONNECTED
  * goes on. */
