@@ -150,10 +150,11 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
  * none. */
 bool fakezk_drop_unread(int client, int slot);
 
-/* Transactions have numbers from 1.
+/* Transactions have numbers, which grow. In epoch 1 they are 1, 2, 3; where a new epoch begins some are left out.
  *
  * fakezk_zxid() makes the API's zxid of a number, epoch << 32 | counter, less FAKEZK_EPOCH. In epoch 1 this is the
- * number itself. fakezk_number() makes the number of such a zxid again. */
+ * number itself. fakezk_number() makes the number of such a zxid again, and 0 of what is none; it depends on its
+ * argument alone. */
 int64_t fakezk_zxid(int32_t number);
 int32_t fakezk_number(int64_t zxid);
 

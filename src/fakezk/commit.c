@@ -283,10 +283,61 @@ static void forward_all(int client, int slot, int server, const struct zk_messag
     }
 }
 
+/* ---- epochs ---- */
+
+/* An epoch begins at a multiple of EPOCH_STEP, and this multiple is what it is called: epochs that nobody saw may lie between
+ * two. So the number of a zxid follows from the zxid alone, and a block whose bytes are the same shows the same numbers
+ * (base/canon.h). The step is small because numbers beyond QUICK_NUMBERS are ranked slowly. */
+#define EPOCH_STEP 32
+
+/* The number below that of the first transaction of the present epoch. */
+static int32_t present_epoch(void)
+{
+    const struct zk_log *log = the_log();
+    return log->epochs > 0 ? log->begin[log->epochs - 1] : 0;
+}
+
+/* An epoch without a transaction leaves no trace: the next begins in its place. */
+void commit_begin_epoch(void)
+{
+    const struct zk_log *log = the_log();
+    if (log->zxid > present_epoch() && log->epochs < FAKEZK_EPOCHS_MAX - 1) {
+        struct zk_log *marked = log_mark();
+        marked->begin[marked->epochs++] = (marked->zxid / EPOCH_STEP + 1) * EPOCH_STEP;
+    }
+}
+
+/* The number of the next transaction. */
+static void take_number(void)
+{
+    struct zk_log *log = log_mark();
+    int32_t begin = present_epoch();
+    log->zxid = (log->zxid > begin ? log->zxid : begin) + 1;
+}
+
+int64_t fakezk_zxid(int32_t number)
+{
+    if (!fakezk.options.epochs) {
+        return number; /* the log is not read: a step that only delivers does not depend on it */
+    }
+    const struct zk_log *log = the_log();
+    uint32_t epoch = log->epochs;
+    while (epoch > 0 && number <= log->begin[epoch - 1]) {
+        epoch--;
+    }
+    int32_t begin = epoch > 0 ? log->begin[epoch - 1] : 0;
+    return (int64_t)(begin / EPOCH_STEP) << 32 | (number - begin);
+}
+
+int32_t fakezk_number(int64_t zxid)
+{
+    return zxid > 0 ? (int32_t)(zxid >> 32) * EPOCH_STEP + (int32_t)zxid : 0;
+}
+
 static void begin_batch(void)
 {
     batch_clear();
-    log_mark()->zxid++;
+    take_number();
     server_mark(0);
 }
 
@@ -552,37 +603,4 @@ bool commit_operator_set(const char *path, const char *text)
     }
     end_operator_batch();
     return true;
-}
-
-/* ---- epochs ---- */
-
-/* An epoch without a transaction leaves no trace: the next begins in its place. */
-void commit_begin_epoch(void)
-{
-    const struct zk_log *log = the_log();
-    bool used = log->epochs == 0 || log->begin[log->epochs - 1] != log->zxid;
-    if (used && log->epochs < FAKEZK_EPOCHS_MAX - 1) {
-        struct zk_log *marked = log_mark();
-        marked->begin[marked->epochs++] = marked->zxid;
-    }
-}
-
-int64_t fakezk_zxid(int32_t number)
-{
-    if (!fakezk.options.epochs) {
-        return number; /* the log is not read: a step that only delivers does not depend on it */
-    }
-    const struct zk_log *log = the_log();
-    uint32_t epoch = log->epochs;
-    while (epoch > 0 && number <= log->begin[epoch - 1]) {
-        epoch--;
-    }
-    return epoch == 0 ? number : (int64_t)epoch << 32 | (number - log->begin[epoch - 1]);
-}
-
-int32_t fakezk_number(int64_t zxid)
-{
-    int64_t epoch = zxid >> 32;
-    bool known = fakezk.options.epochs && epoch > 0 && epoch <= the_log()->epochs;
-    return (int32_t)zxid + (known ? the_log()->begin[epoch - 1] : 0);
 }

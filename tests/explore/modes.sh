@@ -12,6 +12,7 @@ write loss 'world used' 'a b: acquire release' 'loss<=1'
 write cancel 'world used' 'a b: acquire timeout=1s release' 'cancel<=1'
 write followers 'world used servers=2' 'a b: acquire release'
 write fresh 'world containers=no' 'a b: acquire release'
+write epochs 'world used servers=2' 'a: try' 'server<=1'
 
 # expect_counts NAME PLAIN RENAMED SYMMETRIC
 expect_counts()
@@ -33,6 +34,7 @@ expect_counts plain '610 1244' '279 598' '143 307'
 expect_counts loss '12685 31610' '5394 13926' '2702 6980'
 expect_counts cancel '5408 15082' '2335 6572' '1175 3306'
 expect_counts followers '9008 22508' '6862 18126' '6862 18126'
+expect_counts epochs '625 1104' '432 863' '432 863'
 expect_counts fresh '23237 46136' '1990 4384' '1007 2220'
 
 # Sets of run constants are searched one after the other, and counted together.

@@ -136,6 +136,13 @@ static void with_a_request_to_give_back(void **state)
     check(HEAD "process a: revocable acquire release\nprocess b: revoke\nexplore loss<=1\n" TAIL);
 }
 
+/* The leader's restart begins a new epoch of zxids. */
+static void with_a_new_epoch(void **state)
+{
+    (void)state;
+    check("world used untimed servers=2\nmutex /locks/x\nprocess a: try\nexplore server<=1\n" TAIL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +150,7 @@ int main(void)
         cmocka_unit_test(in_the_second_round), cmocka_unit_test(among_three),
         cmocka_unit_test(with_a_follower),     cmocka_unit_test(with_a_cancel),
         cmocka_unit_test(with_a_crash),        cmocka_unit_test(with_a_request_to_give_back),
+        cmocka_unit_test(with_a_new_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
