@@ -17,7 +17,11 @@ declare -A BEYOND=(
 )
 
 # Under sanitizers, where a search takes ten times as long, some recipes with different causes, by one configuration.
-configurations=(scenarios/explore/*_2.scn)
+# Without the one whose servers throttle: no broken recipe sends a delete again that such a server has refused, so each would be caught there.
+configurations=()
+for file in scenarios/explore/*_2.scn; do
+    [[ $file = */throttled_2.scn ]] || configurations+=("$file")
+done
 recipes=$("$LOCKSTEP" list recipes | awk '$1 ~ /^broken-/ { print $1 }')
 at_least=25
 if [[ -n ${LOCKSTEP_SANITIZE:-} ]]; then
