@@ -3,6 +3,11 @@
 
 /* At most one owner whose query answers "held" (D6).
  *
+ * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold, which is the contender
+ * whose czxid is the token of GRANTED. A belief is void while the operator has deleted that node: nothing tells the
+ * process, and the next one in line is right to be granted.
+ *   - At each BELIEVES that is not void, no other owner has a belief about the lock that is not void.
+ *
  * Untimed, every correct lock fails it with one expiry: nothing says how much time passes between the expiry
  * at the coordinator and the moment when the old holder hears of it. So it is judged in timed runs, or when a
  * file names it.
@@ -11,28 +16,76 @@
  * shorter than the sampling interval is missed. */
 #include <check/properties.h>
 
+static bool is_void(struct check_table *table, int lock, int process, int owner)
+{
+    const struct check_record *claim = table_get(table, RECORD_CLAIM, lock, process, owner);
+    return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->a);
+}
+
+static const struct check_record *other_believer(struct check_table *table, int lock)
+{
+    struct check_record *other = table_first_lock(table, RECORD_BELIEVER, lock);
+    while (other && is_void(table, lock, other->process, other->owner))
+        other = table_next_lock(table, other);
+    return other;
+}
+
 static void judge_believer(struct check_table *table, const struct check_context *context,
                            const struct event *event, struct check_note *note)
 {
     if (table_get(table, RECORD_BELIEVER, event->lock, event->process, event->owner))
         return;
     note->premises = 1;
-    const struct check_record *other = table_first_lock(table, RECORD_BELIEVER, event->lock);
-    if (other)
+    const struct check_record *other = other_believer(table, event->lock);
+    if (other && !is_void(table, event->lock, event->process, event->owner))
         check_violate(note, "%s (owner %d) believes to hold %s while %s (owner %d) believes it too", WHO,
                       event->owner, WHAT, check_process_name(context, other->process).text, other->owner);
     table_put(table, RECORD_BELIEVER, event->lock, event->process, event->owner, 0, 0);
 }
 
+/* The oldest node that no hold rests on; NULL if each of them has one, or fewer than `claims` are known. */
+static struct check_record *superfluous(struct check_table *table, const struct event *event, int claims)
+{
+    struct check_record *oldest = NULL;
+    struct check_record *taken = table_get(table, RECORD_TAKEN, event->lock, event->process, 0);
+    int count = 0;
+    for (; taken && taken->process == event->process; taken = table_next_lock(table, taken)) {
+        count++;
+        if (!oldest && !ledger_holder(table, event->lock, event->process, taken->a))
+            oldest = taken;
+    }
+    return count >= claims ? oldest : NULL;
+}
+
+/* A process that waits or holds with as many owners can be granted the lock with as many nodes. */
+static void observe_deleted(struct check_table *table, const struct event *event)
+{
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner != EVENT_BY_OPERATOR)
+        return;
+    int claims = ledger_claims(table, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING);
+    if (claims == 0)
+        return;
+    table_drop(table, superfluous(table, event, claims));
+    table_put(table, RECORD_TAKEN, event->lock, event->process, 0, event->zxid, 0);
+}
+
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
-    if (event->kind == EVENT_BELIEVES)
+    switch (event->kind) {
+    case EVENT_BELIEVES:
         judge_believer(table, context, event, note);
-    else if (event->kind == EVENT_DOUBTS)
+        break;
+    case EVENT_DOUBTS:
         table_drop(table, table_get(table, RECORD_BELIEVER, event->lock, event->process, event->owner));
-    else
-        table_drop_process(table, RECORD_BELIEVER, event->process); /* the dead believe nothing */
+        break;
+    case EVENT_NODE_DELETED:
+        observe_deleted(table, event);
+        break;
+    default: /* the dead believe nothing */
+        table_drop_process(table, RECORD_BELIEVER, event->process);
+        table_drop_process(table, RECORD_TAKEN, event->process);
+    }
 }
 
 const struct property check_at_most_one_believer = {
@@ -41,8 +94,9 @@ const struct property check_at_most_one_believer = {
     .premise = "times somebody began to believe",
     .blind_to = "callers that do not ask again; on a real server overlaps shorter than the sampling interval",
     .modes = PROPERTY_TIMED,
-    .wants = EVENT_BIT(EVENT_BELIEVES) | EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_CRASHED),
-    .needs = 0,
-    .records_per_contender = 1,
+    .wants = EVENT_BIT(EVENT_BELIEVES) | EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_NODE_DELETED) |
+             EVENT_BIT(EVENT_CRASHED),
+    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_contender = 2,
     .observe = observe,
 };

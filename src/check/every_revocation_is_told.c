@@ -9,7 +9,8 @@
  *     connected, each REVOKES has its REVOKE_SENT.
  *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a fault stands before it.
  *     "Closed" has two more reasons. Since the process last had no REVOKES without an answer, it asked without a
- *     link, or it said CLOSES of the lock.
+ *     link, or it said CLOSES of the lock. "Closed" and "unsure" have one more: since then its session began to end
+ *     (SESSION_CLOSING).
  *   - If LISTENS says anything but "done" or "unsupported", a fault stands before it.
  *   - Before each REVOKE_ASKED with the token t of a node that stands, there are more requests for t than
  *     REVOKE_ASKED with t.
@@ -21,6 +22,7 @@
 #include <check/properties.h>
 
 #define QUESTION_EXCUSED 0x01u /* "closed" has a reason */
+#define QUESTION_ENDING 0x02u  /* "closed" and "unsure" have one: the session ends */
 #define REQUEST_UNTOLD 0x01u   /* the last request for the node has not been told */
 
 static void put_question(struct check_table *table, const struct event *event)
@@ -45,8 +47,10 @@ static void judge_answer(struct check_table *table, const struct check_context *
         return;
     }
     bool plain = event->code == 0 || event->code == CODE_NOTHING_PENDING || event->code == CODE_ALREADY;
-    bool closed = event->code == CODE_CLOSED && (question->flags & QUESTION_EXCUSED);
-    if (!plain && !closed && !ledger_may_fail(table, context))
+    bool ending = (question->flags & QUESTION_ENDING) != 0;
+    bool excused = (event->code == CODE_CLOSED && (ending || (question->flags & QUESTION_EXCUSED))) ||
+                   (event->code == CODE_UNSURE && ending);
+    if (!plain && !excused && !ledger_may_fail(table, context))
         check_violate(note, "the request of %s to give %s back failed (%d), but nothing had gone wrong", WHO,
                       WHAT, event->code);
     if (--question->depth == 0)
@@ -123,6 +127,14 @@ static void observe_closes(struct check_table *table, const struct event *event)
         question->flags |= QUESTION_EXCUSED;
 }
 
+static void observe_session_closing(struct check_table *table, const struct event *event)
+{
+    struct check_record *question = table_first(table, RECORD_QUESTION);
+    for (; question; question = table_next(table, question))
+        if (question->process == event->process)
+            question->flags |= QUESTION_ENDING;
+}
+
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
@@ -150,6 +162,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_CLOSES:
         observe_closes(table, event);
         break;
+    case EVENT_SESSION_CLOSING:
+        observe_session_closing(table, event);
+        break;
     case EVENT_LOCK_CLOSED:
         if (event->code == 0) /* otherwise it is refused, and nothing has changed */
             table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
@@ -176,7 +191,8 @@ const struct property check_every_revocation_is_told = {
     .wants = EVENT_BIT(EVENT_REVOKES) | EVENT_BIT(EVENT_REVOKE_SENT) | EVENT_BIT(EVENT_LISTENS) |
              EVENT_BIT(EVENT_NODE_SET) | EVENT_BIT(EVENT_REVOKE_ASKED) | EVENT_BIT(EVENT_NODE_DELETED) |
              EVENT_BIT(EVENT_CLOSES) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_FAULT) |
-             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_STOPPED),
+             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED) |
+             EVENT_BIT(EVENT_STOPPED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 3,
     .records_per_contender = 1,

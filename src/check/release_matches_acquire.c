@@ -12,7 +12,8 @@
  *   - who is asked to give a lock back holds it, with the token that the request names.
  *
  * After a loss was told nothing is promised of what was held: a release may then be taken or refused. A hold whose node is
- * gone is lost as well: a release may be refused with LS_ELOST, and the owner may be granted the lock anew, at depth 1.
+ * gone is lost as well: a release may be refused with LS_ELOST, and the owner may be granted the lock anew, at depth 1. While it
+ * waits for that, a release may be refused with LS_ENOTOWNER too.
  *
  * It does not see: how soon the node is deleted after a release; releases that nobody tries. */
 #include <check/properties.h>
@@ -80,7 +81,9 @@ static void judge_refused(struct check_table *table, const struct check_context 
     if (event->code == CODE_NOTHING_PENDING)
         return; /* a cancel was refused, not a release */
     note->premises = 1;
-    bool told = event->code == CODE_LOST && is_lost(table, claim);
+    bool waits = claim && (claim->flags & CLAIM_WAITING);
+    bool told =
+        (event->code == CODE_LOST || (event->code == CODE_NOT_OWNER && waits)) && is_lost(table, claim);
     if (claim && (claim->flags & CLAIM_HOLDING) && !told)
         check_violate(note, "a release of %s by %s (owner %d) was refused (%d), who holds it", WHAT, WHO,
                       event->owner, event->code);

@@ -33,8 +33,9 @@ enum record_kind {
     /* The judges. */
     RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
-    RECORD_FENCE,    /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
-    RECORD_WOKEN,    /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
+    RECORD_TAKEN, /* at_most_one_believer: lock, process; a = czxid of a contender that the operator deleted */
+    RECORD_FENCE, /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
+    RECORD_WOKEN, /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
     RECORD_STALE, /* at_most_one_wakeup_per_release: lock, process; a = czxid, watched for an owner who gave up */
     RECORD_LATE, /* at_most_one_wakeup_per_release: lock, process; flags = watches that may come of owners who gave up */
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
@@ -107,6 +108,8 @@ struct check_table {
 #define CODE_NO_MEMORY (-1)
 #define CODE_CLOSED (-13)
 #define CODE_ALREADY (-15)
+/* LS_EUNSURE in REVOKE_SENT, likewise. */
+#define CODE_UNSURE (-16)
 /* LS_EGAVEUP in FAILED, likewise. */
 #define CODE_GAVE_UP (-17)
 /* LS_EUNSUPPORTED in LISTENS, likewise. */

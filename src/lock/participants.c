@@ -62,8 +62,10 @@ static void end(struct lock_survey *survey, int rc)
         discard(survey);
 }
 
-static int error_of(int zk_rc)
+static int error_of(const struct lock_survey *survey, int zk_rc)
 {
+    if (survey->place->session->state == LS_STATE_CLOSED)
+        return LS_ECLOSED;
     return zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
 }
 
@@ -117,7 +119,7 @@ static void on_contents(int rc, const char *value, int size, const struct Stat *
     if (!survey->mutex)
         discard(survey);
     else if (rc != ZOK && rc != ZNONODE)
-        end(survey, error_of(rc));
+        end(survey, error_of(survey, rc));
     else if (rc == ZOK && !keep(survey, value, size))
         end(survey, LS_ENOMEM);
     else
@@ -189,7 +191,7 @@ static void on_names(int rc, const struct String_vector *list, const void *data)
     } else if (rc == ZNONODE) {
         end(survey, LS_OK); /* no parent, no participants */
     } else if (rc != ZOK) {
-        end(survey, error_of(rc));
+        end(survey, error_of(survey, rc));
     } else {
         int err = take_names(survey, list);
         if (err)

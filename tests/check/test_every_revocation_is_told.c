@@ -90,7 +90,7 @@ static void a_question_without_an_answer_is_violated(void **state)
 static void failures_have_reasons(void **state)
 {
     (void)state;
-    for (int reason = 0; reason < 5; reason++) {
+    for (int reason = 0; reason < 7; reason++) {
         struct judge judge;
         open_up(&judge);
         if (reason == 1)
@@ -102,8 +102,10 @@ static void failures_have_reasons(void **state)
             on(&judge, EVENT_FAULT, A);
         if (reason == 4)
             lock_event(&judge, EVENT_CLOSES, A, 0, 0);
+        if (reason >= 5)
+            on(&judge, EVENT_SESSION_CLOSING, reason == 5 ? A : B);
         sent(&judge, B, LS_ECLOSED);
-        if (reason >= 1 && reason <= 3)
+        if ((reason >= 1 && reason <= 3) || reason == 6)
             assert_verdict(&judge, CHECK_HOLDS);
         else
             assert_violated(&judge, EVENT_REVOKE_SENT, "failed (-13), but nothing had gone wrong");
@@ -163,6 +165,23 @@ static void a_request_that_is_not_told_is_violated(void **state)
     }
 }
 
+static void an_answer_is_unsure_when_the_session_ends(void **state)
+{
+    (void)state;
+    for (int closing = A; closing <= B; closing++) {
+        struct judge judge;
+        open_up(&judge);
+        asks(&judge, B);
+        on(&judge, EVENT_SESSION_CLOSING, closing);
+        sent(&judge, B, LS_EUNSURE);
+        if (closing == B)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_REVOKE_SENT, "failed (-16), but nothing had gone wrong");
+        judge_close(&judge);
+    }
+}
+
 /* The operator's data takes the place of a request, and is none itself. */
 static void what_the_operator_writes_is_no_request(void **state)
 {
@@ -210,6 +229,7 @@ int main(void)
         cmocka_unit_test(an_answer_without_a_question_is_violated),
         cmocka_unit_test(a_question_without_an_answer_is_violated),
         cmocka_unit_test(failures_have_reasons),
+        cmocka_unit_test(an_answer_is_unsure_when_the_session_ends),
         cmocka_unit_test(a_lock_that_cannot_be_made_revocable_has_a_reason),
         cmocka_unit_test(each_request_is_told_once),
         cmocka_unit_test(a_request_that_is_not_told_is_violated),

@@ -483,15 +483,18 @@ static int questions(const struct trace_list *list, int i, int lock, int process
     return count;
 }
 
-static bool may_say_closed(const struct trace_list *list, int since, int i)
+static bool has_reason_to_fail(const struct trace_list *list, int since, int i)
 {
     const struct event *answer = &list->event[i];
     for (int k = since; k < i; k++) {
         const struct event *event = &list->event[k];
-        if (event->process != answer->process || event->lock != answer->lock)
+        if (event->process != answer->process)
             continue;
-        if ((event->kind == EVENT_REVOKES && !link_of(list, k, event->process).up) ||
-            event->kind == EVENT_CLOSES)
+        bool closed = answer->code == CODE_CLOSED, unsure = answer->code == CODE_UNSURE;
+        bool unlinked = event->kind == EVENT_REVOKES && !link_of(list, k, event->process).up;
+        if ((closed || unsure) && event->kind == EVENT_SESSION_CLOSING)
+            return true;
+        if (closed && event->lock == answer->lock && (unlinked || event->kind == EVENT_CLOSES))
             return true;
     }
     return false;
@@ -558,7 +561,7 @@ static bool hides_a_revocation(const struct trace_list *list, int i)
         if (questions(list, i, event->lock, event->process, &since) == 0)
             return true;
         return event->code != 0 && event->code != CODE_NOTHING_PENDING && event->code != CODE_ALREADY &&
-               !(event->code == CODE_CLOSED && may_say_closed(list, since, i)) && !was_faulted(list, i);
+               !has_reason_to_fail(list, since, i) && !was_faulted(list, i);
     case EVENT_LISTENS:
         return event->code != 0 && event->code != CODE_UNSUPPORTED && !was_faulted(list, i);
     case EVENT_REVOKE_ASKED:

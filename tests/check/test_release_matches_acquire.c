@@ -140,6 +140,29 @@ static void lost_hold_may_be_refused_or_granted_anew(void **state)
     judge_close(&judge);
 }
 
+/* An owner asks anew for a lock that it has lost, and gives back before it is answered. */
+static void who_waits_anew_does_not_hold(void **state)
+{
+    (void)state;
+    for (int gone = 0; gone < 2; gone++) {
+        for (int asks = 0; asks < 2; asks++) {
+            struct judge judge;
+            judge_open(&judge, PROPERTY, false);
+            hold(&judge, 1);
+            if (gone)
+                deleted(&judge, A, 10, 20);
+            if (asks)
+                asked(&judge, A);
+            lock_event(&judge, EVENT_REFUSED, A, 0, LS_ENOTOWNER);
+            if (gone && asks)
+                assert_verdict(&judge, CHECK_HOLDS);
+            else
+                assert_violated(&judge, EVENT_REFUSED, "was refused (-7), who holds it");
+            judge_close(&judge);
+        }
+    }
+}
+
 static void hold_that_stands_is_not_lost(void **state)
 {
     struct judge judge;
@@ -391,6 +414,7 @@ int main(void)
         cmocka_unit_test(release_by_another_is_violated),
         cmocka_unit_test(refused_owner_is_violated),
         cmocka_unit_test(lost_hold_may_be_refused_or_granted_anew),
+        cmocka_unit_test(who_waits_anew_does_not_hold),
         cmocka_unit_test(hold_that_stands_is_not_lost),
         cmocka_unit_test(refused_cancel_is_not_a_release),
         cmocka_unit_test(wrong_depths_are_violated),
