@@ -4,7 +4,7 @@
 /* Listeners hear of every loss, once and in order.
  *
  *   - between two session ids that a process is told of lies exactly one LOST, before the CONNECTED of the
- * next;
+ * next, and no CONNECTED follows of the session that was lost;
  *   - once the client library has delivered EXPIRED, or has connected with another session id, LOST follows
  * before anything else is granted or connected, and by the next rest at the latest;
  *   - a broken link is told as SUSPENDED before the link comes back, and nothing is told as RECONNECTED that
@@ -30,7 +30,11 @@ static void judge_connected(struct check_record *told, const struct check_contex
     if (told->a != 0 && told->a != event->session)
         check_violate(note, "%s was told that session 0x%llx is connected, but never that 0x%llx was lost",
                       WHO, (unsigned long long)event->session, (unsigned long long)told->a);
+    if (told->b != 0 && told->b == event->session)
+        check_violate(note, "%s was told that session 0x%llx is connected, after it was told of its loss",
+                      WHO, (unsigned long long)event->session);
     told->a = event->session;
+    told->b = 0;
     told->flags = 0;
 }
 
@@ -51,6 +55,8 @@ static void judge_lost(struct check_record *told, const struct check_context *co
     if (told->a != 0 && event->session != 0 && told->a != event->session)
         check_violate(note, "%s was told that session 0x%llx is lost, but the session it knew was 0x%llx",
                       WHO, (unsigned long long)event->session, (unsigned long long)told->a);
+    if (told->a != 0)
+        told->b = told->a;
     told->a = 0;
     told->flags = TOLD_LOST;
 }

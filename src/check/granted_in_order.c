@@ -40,8 +40,9 @@ static void leave_place(struct check_table *table, const struct event *event)
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!place || (place->flags & PLACE_UNCLEAN))
         return;
-    bool deleting = (place->flags & PLACE_DELETING) != 0;
-    place->flags &= (uint16_t)~PLACE_DELETING;
+    bool deleting = (place->flags & PLACE_DELETING) != 0 && event->owner != EVENT_BY_OPERATOR;
+    if (event->owner != EVENT_BY_OPERATOR)
+        place->flags &= (uint16_t)~PLACE_DELETING;
     if (place->a != event->zxid)
         return;
     if (deleting)

@@ -41,7 +41,7 @@ enum record_kind {
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
     RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
                      */
-    RECORD_TOLD,    /* every_loss_is_told: process; flags TOLD_…; a = session told to be connected */
+    RECORD_TOLD, /* every_loss_is_told: process; flags TOLD_…; a = session told to be connected, b = lost before it */
     RECORD_DEADLINE, /* deadline_is_kept: lock, process, owner; a = the moment */
     RECORD_WORK, /* bounded_work: process; flags = requests since it was last given a reason; a = since when
                   */

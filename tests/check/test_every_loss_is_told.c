@@ -95,6 +95,22 @@ static void told_twice_is_violated(void **state)
     judge_close(&judge);
 }
 
+static void connection_of_a_lost_session_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    connected(&judge, 1);
+    session_event(&judge, EVENT_LOST, 1);
+    connected(&judge, 2);
+    session_event(&judge, EVENT_EXPIRED, 2);
+    session_event(&judge, EVENT_LOST, 2);
+    assert_verdict(&judge, CHECK_HOLDS);
+    session_event(&judge, EVENT_CONNECTED, 2);
+    assert_violated(&judge, EVENT_CONNECTED, "0x2 is connected, after it was told of its loss");
+    judge_close(&judge);
+}
+
 static void loss_of_another_session_is_violated(void **state)
 {
     struct judge judge;
@@ -164,6 +180,7 @@ int main(void)
         cmocka_unit_test(new_session_as_reconnection_is_violated),
         cmocka_unit_test(reconnection_of_a_lost_session_is_violated),
         cmocka_unit_test(told_twice_is_violated),
+        cmocka_unit_test(connection_of_a_lost_session_is_violated),
         cmocka_unit_test(loss_of_another_session_is_violated),
         cmocka_unit_test(granted_before_told_is_violated),
         cmocka_unit_test(suspension_untold_is_violated),

@@ -113,20 +113,30 @@ static void place_lost_with_the_session_holds(void **state)
     judge_close(&judge);
 }
 
+/* Also while the process deletes what is left of an earlier acquire. */
 static void place_taken_by_the_operator_holds(void **state)
 {
-    struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    line_up(&judge);
-    granted(&judge, A, 10);
-    deleted(&judge, B, 11, 20); /* B has asked for nothing */
-    created(&judge, B, 21);
-    deleted(&judge, A, 10, 22);
-    granted(&judge, C, 12);
-    granted(&judge, B, 21);
-    assert_verdict(&judge, CHECK_HOLDS);
-    judge_close(&judge);
+    for (int deleting = 0; deleting < 2; deleting++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        line_up(&judge);
+        granted(&judge, A, 10);
+        if (deleting)
+            requested(&judge, B, EVENT_REQUEST_DELETE);
+        show(&judge, (struct event){.kind = EVENT_NODE_DELETED,
+                                    .process = B,
+                                    .code = 1,
+                                    .zxid = 11,
+                                    .cause = 20,
+                                    .owner = deleting ? EVENT_BY_OPERATOR : 0});
+        created(&judge, B, 21);
+        deleted(&judge, A, 10, 22);
+        granted(&judge, C, 12);
+        granted(&judge, B, 21);
+        assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
 }
 
 /* The node of the cancelled acquire is removed in the background while the next one waits. */
