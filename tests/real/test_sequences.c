@@ -136,6 +136,10 @@ static void stage_expire(zhandle_t *zh)
     pause_ms(50); /* for the callbacks, which nobody waits for */
 }
 
+/* With which a sanitizer ends a process. */
+#define STATUS_OF_ASAN 1
+#define STATUS_OF_TSAN 66
+
 /* In a child, which has this thread alone, and nobody who would send something. */
 static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops)
 {
@@ -154,7 +158,9 @@ static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops)
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    bool is_stopped_by_a_sanitizer = WIFEXITED(status) && WEXITSTATUS(status) == 1; /* no answer is -1 here */
+    /* No answer is -1 or -66 here. */
+    bool is_stopped_by_a_sanitizer =
+        WIFEXITED(status) && (WEXITSTATUS(status) == STATUS_OF_ASAN || WEXITSTATUS(status) == STATUS_OF_TSAN);
     return WIFEXITED(status) && !is_stopped_by_a_sanitizer ? -WEXITSTATUS(status) : DIES;
 }
 
