@@ -53,6 +53,12 @@ static bool read_world(const struct cli_options *options, const struct world_spe
         scenario_close(&job->scenario);
         return false;
     }
+    int schedules = worlds_schedules(spec);
+    if (schedules > 0) {
+        uint64_t first = 1 + (uint64_t)spec->number * (uint64_t)schedules;
+        job->part =
+            (struct cli_part){.kind = CLI_PART_SEEDS, .first_seed = first, .seeds = (uint64_t)schedules};
+    }
     return true;
 }
 
@@ -477,6 +483,7 @@ static struct cli_options plain(const struct cli_options *options, struct cli_bu
     plain.suite = plain.coverage = plain.rewrite = false;
     plain.checkpoint = plain.resume = NULL;
     plain.seeds = 0;
+    plain.plan.strategy = STRATEGY_SWARM;
     plain.search.states_max = 0;
     plain.budget = budget;
     return plain;
@@ -569,7 +576,9 @@ static void tell_class(FILE *out, const struct cli_options *options, const struc
     worlds_class_name(worlds_class(class), name);
     int count = worlds_count(worlds_class(class));
     bool exhausted = is_exhausted(options, worlds, class);
-    fprintf(out, "  %s: %s  (", exhausted ? "exhausted" : "not exhausted", name);
+    bool random = worlds_class(class)->place == WORLD_PLACE_RANDOM;
+    const char *all = random ? "tried" : "exhausted", *some = random ? "partly tried" : "not exhausted";
+    fprintf(out, "  %s: %s  (", exhausted ? all : some, name);
     if (exhausted && sum->left_out == 0) {
         fprintf(out, "%d worlds", count);
     } else {
@@ -615,6 +624,7 @@ static bool add_class(cJSON *list, const struct cli_options *options, const stru
     return cJSON_AddItemToArray(list, object) &&
            cJSON_AddStringToObject(object, "class", worlds_class_name(worlds_class(class), name)) &&
            cJSON_AddBoolToObject(object, "exhausted", is_exhausted(options, worlds, class)) &&
+           cJSON_AddBoolToObject(object, "random", worlds_class(class)->place == WORLD_PLACE_RANDOM) &&
            cJSON_AddNumberToObject(object, "worlds", worlds_count(worlds_class(class))) &&
            cJSON_AddNumberToObject(object, "searched", sum->done) &&
            cJSON_AddNumberToObject(object, "limited", sum->limited) &&

@@ -200,6 +200,9 @@ static void work(const struct cli_options *options, struct cli_job *job)
     setup.part = part->kind == CLI_PART_LAYER || part->kind == CLI_PART_SEEDS;
     if (part->kind == CLI_PART_SEEDS) {
         random_run(&setup, part->first_seed, part->seeds, options->out, job->outcome);
+        if (options->budget != NULL) {
+            random_find_others(&setup, part->first_seed, part->seeds, job->outcome);
+        }
     } else if (job->scenario.exploring && options->no_search) {
         *verdict = VERDICT_LIMIT; /* until the random schedules have said more */
     } else if (job->scenario.exploring) {

@@ -429,31 +429,6 @@ static bool begin(struct search *search, const struct run_setup *setup)
 
 #define OTHERS_STATES_MAX 100000
 
-/* Returns the mask of all properties that are violated so far, in any run. */
-static uint32_t known_violations(const struct outcome *outcome)
-{
-    uint32_t mask = outcome->stats.violated;
-    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
-        const struct check_finding *finding = &outcome->stats.finding[i];
-        mask |= (uint32_t)(outcome_also(finding) != NULL) << i;
-    }
-    return mask;
-}
-
-/* True if the recipe has crashed or did not come back. Another search would meet that too, and each endless
- * loop takes as long as its timer. */
-static bool is_broken_off(const struct outcome *outcome)
-{
-    bool broken_off = false;
-    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
-        const struct check_finding *finding = &outcome->stats.finding[i];
-        bool misbehaved = finding->violated && finding->event_kind == EVENT_MISBEHAVED;
-        broken_off |=
-            misbehaved && (finding->code == EVENT_OFFENCE_CRASH || finding->code == EVENT_OFFENCE_LOOP);
-    }
-    return broken_off;
-}
-
 /* Searches once more, without the spared properties. Returns whether another property is violated. */
 static bool find_other(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                        struct outcome *outcome)
@@ -465,11 +440,8 @@ static bool find_other(struct run *run, const struct run_setup *setup, const str
     }
     search_whole(&search);
     bool found = search.violated && !search.circles && show_again(&search);
-    for (int i = 0; found && i < CHECK_PROPERTIES_MAX; i++) {
-        if ((run->stats.violated >> i & 1) != 0) {
-            outcome->stats.finding[i] = run->stats.finding[i];
-            outcome->stats.finding[i].elsewhere = true;
-        }
+    if (found) {
+        outcome_add_elsewhere(outcome, &run->stats);
     }
     free(search.path);
     run_close(run);
@@ -485,10 +457,10 @@ static void find_others(struct run *run, const struct run_setup *setup, const st
     struct explore_options bounded = *options;
     bounded.states_max = OTHERS_STATES_MAX;
     bounded.distrust = false;
-    bool more = !is_broken_off(outcome);
+    bool more = !outcome_is_broken_off(outcome);
     while (more) {
-        others.spared = known_violations(outcome);
-        more = find_other(run, &others, &bounded, outcome) && !is_broken_off(outcome);
+        others.spared = outcome_known_violations(outcome);
+        more = find_other(run, &others, &bounded, outcome) && !outcome_is_broken_off(outcome);
     }
 }
 

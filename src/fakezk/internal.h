@@ -85,8 +85,8 @@ struct zk_log {
     struct arena_block head;
     int32_t zxid;
     int32_t now_ms;
-    uint32_t adopted; /* 1: a client has come with the id of a session of another (F18) */
-    uint32_t epochs;  /* begun behind the first */
+    uint32_t adopted;                 /* 1: a client has come with the id of a session of another (F18) */
+    uint32_t epochs;                  /* begun behind the first */
     int32_t begin[FAKEZK_EPOCHS_MAX]; /* of these: the number below that of the first transaction */
     uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* opened so far, of each client */
     struct pack_table table;

@@ -42,6 +42,38 @@ const char *outcome_also(const struct check_finding *finding)
     return finding->later ? "if the run goes on" : finding->elsewhere ? "in another run" : NULL;
 }
 
+uint32_t outcome_known_violations(const struct outcome *outcome)
+{
+    uint32_t mask = outcome->stats.violated;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        const struct check_finding *finding = &outcome->stats.finding[i];
+        mask |= (uint32_t)(outcome_also(finding) != NULL) << i;
+    }
+    return mask;
+}
+
+bool outcome_is_broken_off(const struct outcome *outcome)
+{
+    bool broken_off = false;
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        const struct check_finding *finding = &outcome->stats.finding[i];
+        bool misbehaved = finding->violated && finding->event_kind == EVENT_MISBEHAVED;
+        broken_off |=
+            misbehaved && (finding->code == EVENT_OFFENCE_CRASH || finding->code == EVENT_OFFENCE_LOOP);
+    }
+    return broken_off;
+}
+
+void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *stats)
+{
+    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+        if ((stats->violated >> i & 1) != 0) {
+            outcome->stats.finding[i] = stats->finding[i];
+            outcome->stats.finding[i].elsewhere = true;
+        }
+    }
+}
+
 /* ---- the trace file ---- */
 
 /* Equal traces get equal names; 32 bits are enough for the few that one folder holds. */

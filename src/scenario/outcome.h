@@ -86,6 +86,16 @@ enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
  * finding is none of these. */
 const char *outcome_also(const struct check_finding *finding);
 
+/* Returns the mask of all properties that are violated so far, in any run. */
+uint32_t outcome_known_violations(const struct outcome *outcome);
+
+/* True if the recipe has crashed or did not come back. Further runs would meet that too, and each endless loop takes as
+ * long as its timer. */
+bool outcome_is_broken_off(const struct outcome *outcome);
+
+/* Adds what another run than the one that is told violates. */
+void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *stats);
+
 /* The recorded run as a trace up to its last violation, with `found` as the reason; it points into the run and
  * its scenario. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);

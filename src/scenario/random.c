@@ -423,3 +423,34 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
     }
     run_close(&run);
 }
+
+/* Runs the seeds without the spared properties. Returns whether another one is violated. */
+static bool find_other(const struct run_setup *setup, uint64_t first, uint64_t count, struct outcome *outcome)
+{
+    struct run run;
+    if (run_init(&run, setup) != 0) {
+        return false;
+    }
+    run.setup.plan.steps = measure_steps(&run);
+    for (uint64_t i = 0; i < count && !run_violated(&run) && run_trouble(&run) == NULL; i++) {
+        random_one(&run, first + i);
+    }
+    bool found = run_violated(&run);
+    if (found) {
+        outcome_add_elsewhere(outcome, &run.stats);
+    }
+    run_close(&run);
+    return found;
+}
+
+void random_find_others(const struct run_setup *setup, uint64_t first, uint64_t count,
+                        struct outcome *outcome)
+{
+    struct run_setup others = *setup;
+    bool more = outcome->verdict == VERDICT_VIOLATED && !outcome_is_broken_off(outcome);
+    others.schedule = random_schedule(&setup->plan, first);
+    while (more) {
+        others.spared = outcome_known_violations(outcome);
+        more = find_other(&others, first, count, outcome) && !outcome_is_broken_off(outcome);
+    }
+}

@@ -31,6 +31,11 @@ int random_one(struct run *run, uint64_t seed);
 void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, const char *out,
                 struct outcome *outcome);
 
+/* Behind a violation in random_run(): runs the same seeds again for each property that is not violated yet, until no further one
+ * is. The mistake behind a violation may violate other properties in other runs. */
+void random_find_others(const struct run_setup *setup, uint64_t first, uint64_t count,
+                        struct outcome *outcome);
+
 /* Of an exploring scenario: schedules that hold are a limit, unless they have shown all that the file says is violated. */
 void random_judge_exploring(const struct scenario *scenario, struct outcome *outcome);
 

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "scenario/clock_worlds.h"
 #include "scenario/lines.h"
+#include "scenario/random_worlds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,11 +187,18 @@ static int set_programs(struct cursor *at, struct world_spec *spec, int index)
     return at->found;
 }
 
+/* Whether the worlds of a place are made by another file, which knows them by a number. */
+static bool is_numbered(int place)
+{
+    return place == WORLD_PLACE_CLOCK || place == WORLD_PLACE_RANDOM;
+}
+
 int worlds_count(const struct world_class *class)
 {
     struct world_spec spec;
-    if (class->place == WORLD_PLACE_CLOCK) {
-        return clock_worlds_count((enum clock_cast) class->cast);
+    if (is_numbered(class->place)) {
+        return class->place == WORLD_PLACE_CLOCK ? clock_worlds_count((enum clock_cast) class->cast)
+                                                 : class->worlds;
     }
     struct cursor start = {.class = class};
     return set_programs(&start, &spec, -1) * count_kinds(class);
@@ -198,8 +206,9 @@ int worlds_count(const struct world_class *class)
 
 void worlds_spec(const struct world_class *class, int index, struct world_spec *spec)
 {
-    if (class->place == WORLD_PLACE_CLOCK) {
-        *spec = (struct world_spec){.place = class->place, .cast = class->cast, .number = (uint16_t)index};
+    if (is_numbered(class->place)) {
+        *spec = (struct world_spec){
+            .place = class->place, .cast = class->cast, .number = (uint16_t)(class->first + index)};
         return;
     }
     static struct cursor last; /* worlds are asked for one behind the other */
@@ -216,17 +225,30 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
 /* ---- classes ---- */
 
 #define STATES_MAX_LEAST 500000
+#define RANDOM_WORLDS_FIRST 200  /* worlds of the first class */
+#define RANDOM_WORLDS_LAST 12800 /* of the last */
 
 static struct world_class classes[WORLDS_CLIENTS_MAX * WORLDS_TURNS_MAX * WORLD_KINDS * 3 * WORLD_PLACES];
 static int class_count;
 
-#define COST_OF_A_RUN 168 /* it takes as long as a search of 1,500 states */
+#define COST_OF_A_RUN 168            /* it takes as long as a search of 1,500 states */
+#define COST_OF_RANDOM_SCHEDULES 220 /* of one world: as long as one of 14,000 states */
+
+static bool has_schedules(int place, int cast)
+{
+    return place == WORLD_PLACE_RANDOM && cast == RANDOM_ORDERS;
+}
+
+int worlds_schedules(const struct world_spec *spec)
+{
+    return has_schedules(spec->place, spec->cast) ? RANDOM_WORLDS_SCHEDULES : 0;
+}
 
 /* Sixteenths of a bit: of the states of one world, from measurements of the built-in mutex. */
 static uint32_t cost_of_world(const struct world_class *class)
 {
-    if (class->place == WORLD_PLACE_CLOCK) {
-        return COST_OF_A_RUN;
+    if (is_numbered(class->place)) {
+        return has_schedules(class->place, class->cast) ? COST_OF_RANDOM_SCHEDULES : COST_OF_A_RUN;
     }
     static const uint8_t PER_FAULT[WORLD_KINDS] = {
         [WORLD_KINDS_PAIR] = 32, [WORLD_KINDS_CRASH] = 52, [WORLD_KINDS_ALL] = 84};
@@ -273,7 +295,7 @@ static void add_class(struct world_class class)
     int worlds = worlds_count(&class);
     if (worlds > 0) {
         class.cost = cost_of_world(&class) + log2_sixteenths((uint64_t)worlds);
-        bool first = class.place == WORLD_PLACE_USED || class.place == WORLD_PLACE_CLOCK;
+        bool first = class.place == WORLD_PLACE_USED || is_numbered(class.place);
         class.rank = class.cost + (first ? 0 : RANK_OF_OTHER_PLACES);
         classes[class_count++] = class;
     }
@@ -302,8 +324,21 @@ static int by_rank(const void *a, const void *b)
     return strcmp(worlds_class_name(one, name), worlds_class_name(other, other_name));
 }
 
+/* Worlds at random never end: each class has four times as many as the one before. */
+static void add_random(enum random_worlds kind)
+{
+    uint16_t first = 0;
+    for (uint16_t count = RANDOM_WORLDS_FIRST; count <= RANDOM_WORLDS_LAST; count *= 4) {
+        add_class(
+            (struct world_class){.place = WORLD_PLACE_RANDOM, .cast = kind, .first = first, .worlds = count});
+        first = (uint16_t)(first + count);
+    }
+}
+
 static void make_classes(void)
 {
+    add_random(RANDOM_ORDERS);
+    add_random(RANDOM_TIMES);
     for (int cast = 0; cast < CLOCK_CASTS; cast++) {
         add_class((struct world_class){
             .clients = 2, .turns = 2, .depth = 1, .place = WORLD_PLACE_CLOCK, .cast = (uint8_t)cast});
@@ -367,6 +402,12 @@ const char *worlds_class_name(const struct world_class *class, char name[WORLDS_
         put(&text, clock_cast_name((enum clock_cast) class->cast), "");
         return name;
     }
+    if (class->place == WORLD_PLACE_RANDOM) {
+        put(&text, random_worlds_name((enum random_worlds) class->cast), "");
+        put_number(&text, "/", class->first);
+        put_number(&text, "-to-", class->first + class->worlds - 1);
+        return name;
+    }
     put_shape(&text, class->clients, class->turns, class->place);
     put_number(&text, KINDS[class->kinds], -class->depth); /* the sign is the dash */
     return name;
@@ -383,6 +424,11 @@ const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX
     put(&text, "worlds/", "");
     if (spec->place == WORLD_PLACE_CLOCK) {
         clock_worlds_name((enum clock_cast)spec->cast, spec->number, name + text.used, text.size - text.used);
+        return name;
+    }
+    if (spec->place == WORLD_PLACE_RANDOM) {
+        put(&text, random_worlds_name((enum random_worlds)spec->cast), "");
+        put_number(&text, "/", spec->number);
         return name;
     }
     put_shape(&text, spec->clients, turns, spec->place);
@@ -457,6 +503,11 @@ const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX]
     put(&text, "\n\n", "");
     if (spec->place == WORLD_PLACE_CLOCK) {
         clock_worlds_text((enum clock_cast)spec->cast, spec->number, out + text.used, text.size - text.used);
+        return out;
+    }
+    if (spec->place == WORLD_PLACE_RANDOM) {
+        random_worlds_text((enum random_worlds)spec->cast, spec->number, out + text.used,
+                           text.size - text.used);
         return out;
     }
     put(&text, "world servers=", spec->place == WORLD_PLACE_FOLLOWER ? "2" : "1");
@@ -596,7 +647,7 @@ static bool smaller_place(struct world_spec *s, int *index)
 bool worlds_smaller(const struct world_spec *spec, int index, struct world_spec *smaller)
 {
     *smaller = *spec;
-    if (spec->place == WORLD_PLACE_CLOCK) {
+    if (is_numbered(spec->place)) {
         return false;
     }
     bool found =

@@ -33,6 +33,7 @@ enum world_place {
     WORLD_PLACE_VERBS,    /* a write, a stop, an inner deadline or a release anyway in some turn */
     WORLD_PLACE_FOLLOWER, /* two servers, and kinds of fault that need them */
     WORLD_PLACE_CLOCK,    /* one lock and a clock: directed runs (clock_worlds.h), of which none is smaller */
+    WORLD_PLACE_RANDOM,   /* drawn at random (random_worlds.h), of which none is smaller */
     WORLD_PLACES
 };
 
@@ -42,7 +43,9 @@ struct world_class {
     uint8_t kinds;   /* enum world_kinds */
     uint8_t depth;   /* faults in one run at most */
     uint8_t place;   /* enum world_place */
-    uint8_t cast;    /* with a clock: enum clock_cast */
+    uint8_t cast;    /* with a clock: enum clock_cast; at random: enum random_worlds */
+    uint16_t first;  /* at random: the number of the first world */
+    uint16_t worlds; /* at random: how many there are */
     uint32_t cost;   /* expected, 16 * log2 of the states of all worlds */
     uint32_t rank;   /* the cost, and more for other places than WORLD_PLACE_USED */
 };
@@ -51,8 +54,8 @@ struct world_class {
 struct world_spec {
     uint8_t place; /* enum world_place */
     uint8_t depth;
-    uint8_t cast;                      /* with a clock: enum clock_cast */
-    uint16_t number;                   /* with a clock: the index in the cast; the fields below are 0 */
+    uint8_t cast;                      /* with a clock or at random: that of the class */
+    uint16_t number;                   /* likewise: the index in the cast; the fields below are 0 */
     uint32_t kinds;                    /* a bit for each enum world_fault */
     bool within;                       /* second turns lie within first ones */
     uint8_t clients;                   /* in the order of their turns */
@@ -78,11 +81,14 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
 /* `worlds/one-client-one-turn/loss+expire-5/acquire`: the same for the same world in every version of this file. */
 const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX]);
 
-/* The scenario: an exploring one, with a clock a directed one. */
+/* The scenario: an exploring one, with a clock (also at random) a directed one. */
 const char *worlds_text(const struct world_spec *spec, char text[WORLDS_TEXT_MAX]);
 
+/* How many random schedules a world is tried with in place of a search; 0: it is searched, or is one directed run. */
+int worlds_schedules(const struct world_spec *spec);
+
 /* Gives the index-th world that is one step smaller: without a client, a turn or a kind of fault, with one fault less, or with
- * a plainer turn or place. Returns false behind the last, and always with a clock. */
+ * a plainer turn or place. Returns false behind the last, and always with a clock or at random. */
 bool worlds_smaller(const struct world_spec *spec, int index, struct world_spec *smaller);
 
 #endif

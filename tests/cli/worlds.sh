@@ -15,7 +15,7 @@ for jobs in 2 5; do
 done
 [[ $said == *'
   not exhausted: one-client-one-turn/all-2  (1 of 4 worlds, 21212 states)
-  next: worlds/one-client-one-turn/all-2/deadline; 402 classes are not begun'* ]] || { echo "$said"; failed=1; }
+  next: worlds/one-client-one-turn/all-2/deadline; 410 classes are not begun'* ]] || { echo "$said"; failed=1; }
 
 # Without a filter whole classes are exhausted; --budget 0 leaves all worlds out, and so does a filter without a budget.
 if ! is_slow_build; then
@@ -64,6 +64,13 @@ same 2 "$(sed -n 's/^process \([^:]*\).*/\1/p' "$written" | wc -w)" 'clients'
 expect 1 'FAIL  worlds/' "${check[@]}" --budget 20000 --keep-going --quiet --no-shrink --recipe broken-cancel-leaks
 same "$(grep -c '^FAIL  worlds' "$scratch/output")" "$(grep '^FAIL  worlds' "$scratch/output" | cut -d' ' -f3 | sort -u | wc -l)" \
     'reduced worlds that are different'
+
+# A random world that fails is told with its schedule, and names what it violates in other runs too.
+random=("$LOCKSTEP" check --suite --filter 'worlds/random-orders/*' --budget 20000000 --out "$scratch/reports")
+expect 1 'FAIL  worlds/random-orders/' "${random[@]}" --recipe broken-no-sort
+expect 1 'also, in another run' "${random[@]}" --recipe broken-no-sort
+expect 1 'FAIL  worlds/random-times/' "${check[@]}" --filter 'worlds/random-times/*' --budget 500000 --recipe broken-no-margin
+expect 0 '  tried: random-times/0-to-199  (200 worlds, ' "${check[@]}" --filter 'worlds/random-times/*' --budget 100000
 
 # Behind a situation that fails no world is searched.
 expect 1 'worlds: none was searched, because a situation fails' "$LOCKSTEP" check --suite --filter cancel.scn --budget 1000 \

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The enumeration of small worlds: worlds that are alike come once, all of them are scenarios, and the order is fixed. */
+#include "scenario/random_worlds.h"
 #include "scenario/scenario.h"
 #include "scenario/worlds.h"
 
@@ -157,14 +158,41 @@ static void all_are_scenarios(void **state)
             if (scenario_read_bytes(&scenario, worlds_name(&spec, name), text, strlen(text), &error) != 0) {
                 fail_msg("%s\n%s", error.text, text);
             }
-            bool clock = class->place == WORLD_PLACE_CLOCK;
+            bool random = class->place == WORLD_PLACE_RANDOM;
+            bool clock = class->place == WORLD_PLACE_CLOCK || (random && class->cast == RANDOM_TIMES);
             assert_int_equal(scenario.options.timed, clock);
             assert_int_equal(scenario.exploring, !clock);
-            assert_true(clock || scenario.options.processes == class->clients);
-            assert_true(clock || scenario.options.budget_total == class->depth);
+            assert_int_equal(worlds_schedules(&spec) > 0, random && !clock);
+            assert_true(random || clock || scenario.options.processes == class->clients);
+            assert_true(random || clock || scenario.options.budget_total == class->depth);
             scenario_close(&scenario);
         }
     }
+}
+
+/* Of each kind: two worlds differ, each class begins where the one before ends, and compilers agree on the numbers drawn. */
+static void random_worlds_are_drawn_once(void **state)
+{
+    static const uint64_t HASH[RANDOM_WORLDS] = {0x2b5dffaf6fcb24a0ull, 0x9eb0617d522641d3ull};
+    (void)state;
+    for (int kind = 0; kind < RANDOM_WORLDS; kind++) {
+        char text[2][WORLDS_TEXT_MAX] = {""};
+        uint64_t hash = 14695981039346656037ull;
+        for (int number = 0; number < 200; number++) {
+            random_worlds_text((enum random_worlds)kind, number, text[number % 2], WORLDS_TEXT_MAX);
+            assert_string_not_equal(text[0], text[1]);
+            for (const char *at = text[number % 2]; *at != 0; at++) {
+                hash = (hash ^ (unsigned char)*at) * 1099511628211ull;
+            }
+        }
+        assert_int_equal(hash, HASH[kind]);
+    }
+    assert_int_equal(worlds_count(find("random-orders/0-to-199")), 200);
+    assert_int_equal(worlds_count(find("random-times/200-to-999")), 800);
+    struct world_spec spec;
+    char name[WORLDS_NAME_MAX];
+    worlds_spec(find("random-times/200-to-999"), 7, &spec);
+    assert_string_equal(worlds_name(&spec, name), "worlds/random-times/207");
 }
 
 /* Kept enumerations, findings and figures go by this order: another one is another version. */
@@ -191,8 +219,8 @@ static void the_order_is_fixed(void **state)
             hash = (hash ^ (unsigned char)*at) * 1099511628211ull;
         }
     }
-    assert_int_equal(worlds_classes(), 412);
-    assert_int_equal(hash, 0xe9b6eaf5b5e5e931ull);
+    assert_int_equal(worlds_classes(), 420);
+    assert_int_equal(hash, 0x6f07f9a4bcdda817ull);
 }
 
 static void names_and_texts_are_stable(void **state)
@@ -250,9 +278,13 @@ static void smaller_ones_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(symmetric_worlds_come_once), cmocka_unit_test(no_world_is_missing),
-        cmocka_unit_test(all_are_scenarios),          cmocka_unit_test(the_order_is_fixed),
-        cmocka_unit_test(names_and_texts_are_stable), cmocka_unit_test(a_run_with_a_clock),
+        cmocka_unit_test(symmetric_worlds_come_once),
+        cmocka_unit_test(no_world_is_missing),
+        cmocka_unit_test(all_are_scenarios),
+        cmocka_unit_test(the_order_is_fixed),
+        cmocka_unit_test(names_and_texts_are_stable),
+        cmocka_unit_test(a_run_with_a_clock),
+        cmocka_unit_test(random_worlds_are_drawn_once),
         cmocka_unit_test(smaller_ones_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
