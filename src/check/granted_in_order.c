@@ -13,8 +13,8 @@
  * not counted as overtaken).
  *
  * It does not see: processes with several owners waiting for the same lock (nodes do not say which owner they
- * belong to); the first acquire after one that ended without the lock, until rest or idle (its left-over node
- * could be taken for the new one's); order of asking, which no lock promises. */
+ * belong to); the first acquire after one that ended without the lock, until rest (its left-over node could be
+ * taken for the new one's, also in the next session); order of asking, which no lock promises. */
 #include <check/properties.h>
 
 #define PLACE_DELETING 0x01u  /* its process has sent a delete since */
@@ -125,8 +125,9 @@ static void observe_failed(struct check_table *table, const struct event *event)
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
-/* Perhaps a session that the process had before it crashed: what the present one left over may still come. */
-static void observe_closing(struct check_table *table, const struct event *event)
+/* The places in the session are gone. Perhaps the process had it before it crashed, or hears of its end late: what a failed
+ * acquire has left over may still come. */
+static void observe_session_end(struct check_table *table, const struct event *event)
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
     while (place) {
@@ -176,9 +177,11 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     case EVENT_SESSION_CLOSING:
-        observe_closing(table, event);
+    case EVENT_EXPIRED:
+        if (event->process != EVENT_PROCESS_NONE)
+            observe_session_end(table, event);
         break;
-    default: /* the process dies, or knows that its session has ended */
+    default: /* the process dies */
         if (event->process != EVENT_PROCESS_NONE)
             table_drop_process(table, RECORD_PLACE, event->process);
         break;

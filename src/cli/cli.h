@@ -195,6 +195,10 @@ const char *cli_suite_folder(void);
 /* Whether a situation of it is none for this recipe; says so in words, otherwise NULL. */
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);
 
+/* Whether small worlds and random ones stand behind the situations: not with shards, without a budget, or with a filter on files
+ * alone. */
+bool cli_suite_has_worlds(const struct cli_options *options);
+
 /* In a suite: the search has met its limit of states; and random schedules have gone on behind that without a violation. */
 #define CLI_SUITE_SCHEDULES 300
 bool cli_suite_full(const struct cli_options *options, const struct cli_job *job);

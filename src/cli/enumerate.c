@@ -446,9 +446,7 @@ static int resume(const struct cli_options *options, const char *command, struct
 int enumerate_open(const struct cli_options *options, const char *command, struct enumeration *worlds)
 {
     *worlds = (struct enumeration){0};
-    bool none = options->budget_given && options->budget_s <= 0 && options->budget_states == 0;
-    worlds->asked =
-        options->suite && !none && options->shards == 0 && (options->filter == NULL || options->budget_given);
+    worlds->asked = cli_suite_has_worlds(options);
     if (!worlds->asked) {
         return 0;
     }

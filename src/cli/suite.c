@@ -146,3 +146,11 @@ bool cli_suite_tried(const struct cli_options *options, const struct cli_job *jo
 {
     return cli_suite_full(options, job) && job->outcome->runs > 0;
 }
+
+bool cli_suite_has_worlds(const struct cli_options *options)
+{
+    bool none = options->budget_given && options->budget_s <= 0 && options->budget_states == 0;
+    bool named = options->filter != NULL && strncmp(options->filter, "worlds/", strlen("worlds/")) == 0;
+    return options->suite && !none && options->shards == 0 &&
+           (options->filter == NULL || options->budget_given || named);
+}

@@ -27,7 +27,7 @@
 /* One owner's use of one lock, as far as a program or script can know it. */
 struct use {
     uint8_t depth; /* acquires less releases */
-    bool waits;    /* the last acquire has not been waited for */
+    bool waits;    /* a program has not waited for the last acquire */
 };
 
 struct client {
@@ -230,7 +230,7 @@ static void put_first_acquire(struct drawing *d, struct about about, bool progra
                     [IN_REPORT] = program && !blocks ? 6 : 0};
     struct use *use = use_of(d, about);
     use->depth = 1;
-    use->waits = !program;
+    use->waits = false;
     switch (weighted(d, weight, COUNT(weight))) {
     case DEADLINE:
         put_operation(d, about, "acquire", draw_deadline(d));
@@ -339,7 +339,10 @@ static void put_next(struct drawing *d, struct about about, bool program)
 
 static struct about draw_about(struct drawing *d, int client)
 {
-    return (struct about){client, below(d, d->locks), percent(d, 60) ? 0 : below(d, d->owners)};
+    struct about about = {.client = client};
+    about.lock = below(d, d->locks);
+    about.owner = percent(d, 60) ? 0 : below(d, d->owners);
+    return about;
 }
 
 /* Gives back what this client has, a level each. */
@@ -543,7 +546,7 @@ static void put_client_command(struct drawing *d, int client)
 static void put_step(struct drawing *d)
 {
     enum { VERB, CLIENT_FAULT, SERVER_FAULT, HEALING };
-    static const int WEIGHT[] = {[VERB] = 60, [CLIENT_FAULT] = 18, [SERVER_FAULT] = 4, [HEALING] = 18};
+    static const int WEIGHT[] = {[VERB] = 58, [CLIENT_FAULT] = 18, [SERVER_FAULT] = 7, [HEALING] = 17};
     int client = below(d, d->clients);
     switch (weighted(d, WEIGHT, COUNT(WEIGHT))) {
     case CLIENT_FAULT:

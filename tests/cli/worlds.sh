@@ -28,6 +28,7 @@ fi
 "$LOCKSTEP" check --suite --filter three_clients.scn --out "$scratch/reports" >"$scratch/output"
 "$LOCKSTEP" check --suite --filter three_clients.scn --budget 0 --out "$scratch/reports" >>"$scratch/output"
 ! grep worlds "$scratch/output" || failed=1
+expect 0 'worlds: 1 searched, ' "$LOCKSTEP" check --suite --filter worlds/random-times/3 --out "$scratch/reports"
 
 # Stopped and gone on with is the same as in one go; another build or other options are refused.
 "$LOCKSTEP" check --suite --filter three_clients.scn --budget 0 --checkpoint "$scratch/kept" --out "$scratch/reports" >/dev/null

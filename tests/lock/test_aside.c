@@ -135,6 +135,19 @@ static void each_loss_makes_the_delay_longer(void **state)
     stage_end();
 }
 
+static void a_random_part_is_taken_off_the_delay(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy jitters = {
+        .base_ms = 10000, .delay_ms_max = 10000, .jitter_percent = 50};
+    begin(&jitters);
+    play("a acquire");
+    assert_int_equal(lose_creates(1), LOCK_LOST_SUSPECT);
+    assert_in_range(delay_of_last_ms, 5000, 9999);
+    play("a cancel", "pass 20000");
+    stage_end();
+}
+
 static void the_retry_policy_bounds_the_creates(void **state)
 {
     (void)state;
@@ -193,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_create_that_is_lost_many_times_waits),
         cmocka_unit_test(each_loss_makes_the_delay_longer),
+        cmocka_unit_test(a_random_part_is_taken_off_the_delay),
         cmocka_unit_test(the_retry_policy_bounds_the_creates),
         cmocka_unit_test(without_a_timer_the_acquire_fails),
         cmocka_unit_test(the_innocent_one_goes_first),

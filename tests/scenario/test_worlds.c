@@ -173,7 +173,7 @@ static void all_are_scenarios(void **state)
 /* Of each kind: two worlds differ, each class begins where the one before ends, and compilers agree on the numbers drawn. */
 static void random_worlds_are_drawn_once(void **state)
 {
-    static const uint64_t HASH[RANDOM_WORLDS] = {0x2b5dffaf6fcb24a0ull, 0x9eb0617d522641d3ull};
+    static const uint64_t HASH[RANDOM_WORLDS] = {0x2b5dffaf6fcb24a0ull, 0xf0396489f8909315ull};
     (void)state;
     for (int kind = 0; kind < RANDOM_WORLDS; kind++) {
         char text[2][WORLDS_TEXT_MAX] = {""};
