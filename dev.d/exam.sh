@@ -37,7 +37,9 @@ exam_violated()
         count = split(all, pair, ","); text = ""
         for (i = 1; i <= count; i++)
             if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); text = text (text == "" ? "" : " ") pair[i] }
-        name = $0; sub(/.*"scenario":"/, "", name); sub(/".*/, "", name); sub(/.*\//, "", name); sub(/\.scn$/, "", name)
+        name = $0; sub(/.*"scenario":"/, "", name); sub(/".*/, "", name); sub(/^worlds\//, "", name)
+        if (name !~ /^random-/) sub(/.*\//, "", name)
+        sub(/\.scn$/, "", name)
         print name, text; exit }' "$1"
 }
 

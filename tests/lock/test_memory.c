@@ -5,7 +5,26 @@
  * left over, on the servers, in the clients or in the heap. */
 #include "stage.h"
 
+#include <string.h>
+
 enum { FAILURES = 40 };
+
+static const char *refused_timer; /* the name of one that cannot be started; NULL = none */
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+int __real_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx);
+int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx)
+{
+    if (refused_timer && strcmp(name, refused_timer) == 0)
+        return LS_ENOMEM;
+    return __real_ls_env_timer_start(env, timer, name, delay_ms, fn, ctx);
+}
 
 static void fail_alloc(int p, int n)
 {
@@ -123,10 +142,28 @@ static void a_process_that_cannot_start_leaves_nothing(void **state)
     }
 }
 
+/* In a world a timer needs no memory, on a real host it may. */
+static void an_acquire_without_its_deadline_is_refused(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage_ready();
+    refused_timer = "deadline-timer";
+    play("a acquire timeout=1s");
+    refused_timer = NULL;
+    told("a refused ENOMEM");
+    play("a acquire timeout=1s", "settle");
+    assert_non_null(strstr(stage.told, "a granted"));
+    play("a release", "settle");
+    assert_clean(0);
+    stage_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whichever_allocation_of_a_contender_fails),
+        cmocka_unit_test(an_acquire_without_its_deadline_is_refused),
         cmocka_unit_test(whichever_allocation_fails_while_the_session_is_replaced),
         cmocka_unit_test(whichever_allocation_fails_while_one_gives_up),
         cmocka_unit_test(every_allocation_fails_for_a_while),
