@@ -215,7 +215,8 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
     for (int i = 0; i < paths && !c.full; i++) {
         add_path(&c, path[i]);
     }
-    bool worlds = options->filter != NULL && cli_suite_has_worlds(options);
+    bool worlds =
+        options->suite && options->filter != NULL && (options->budget_given || cli_suite_has_worlds(options));
     if (c.status == 0 && c.jobs == 0 && !worlds) {
         c.status = options->filter
                        ? cli_usage_error(command, "a pattern for at least one scenario after --filter",
