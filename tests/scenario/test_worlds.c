@@ -97,7 +97,8 @@ static void symmetric_worlds_come_once(void **state)
     (void)state;
     int looked_at = 0;
     for (int i = 0; i < worlds_classes(); i++) {
-        if (worlds_count(worlds_class(i)) <= WORLDS_LOOKED_AT) {
+        bool random = worlds_class(i)->place == WORLD_PLACE_RANDOM; /* these have a test of their own */
+        if (!random && worlds_count(worlds_class(i)) <= WORLDS_LOOKED_AT) {
             expect_no_twins(worlds_class(i));
             looked_at++;
         }
