@@ -136,10 +136,6 @@ static void stage_expire(zhandle_t *zh)
     pause_ms(50); /* for the callbacks, which nobody waits for */
 }
 
-/* With which a sanitizer ends a process. */
-#define STATUS_OF_ASAN 1
-#define STATUS_OF_TSAN 66
-
 /* In a child, which has this thread alone, and nobody who would send something. */
 static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops)
 {
@@ -158,9 +154,7 @@ static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops)
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    /* No answer is -1 or -66 here. */
-    bool is_stopped_by_a_sanitizer =
-        WIFEXITED(status) && (WEXITSTATUS(status) == STATUS_OF_ASAN || WEXITSTATUS(status) == STATUS_OF_TSAN);
+    bool is_stopped_by_a_sanitizer = WIFEXITED(status) && WEXITSTATUS(status) == 1; /* no answer is -1 here */
     return WIFEXITED(status) && !is_stopped_by_a_sanitizer ? -WEXITSTATUS(status) : DIES;
 }
 
@@ -174,6 +168,10 @@ static bool stage_round(int round)
 int main(void)
 {
     const struct CMUnitTest tests[] = {SEQUENCES};
+#ifdef __SANITIZE_THREAD__
+    /* The client frees what memory held before. The allocator of this sanitizer hands out zeros, which end no process. */
+    cmocka_set_skip_filter("test_a_multi_that_is_refused_may_end_the_process");
+#endif
     zoo_set_debug_level((ZooLogLevel)0);
     sem_init(&held, 0, 0);
     sem_init(&go_on, 0, 0);
