@@ -150,11 +150,12 @@ void fakezk_open(struct arena *arena, const struct fakezk_options *options, fake
  * none. */
 bool fakezk_drop_unread(int client, int slot);
 
-/* Transactions have numbers, which grow. In epoch 1 they are 1, 2, 3; where a new epoch begins some are left out.
+/* Transactions have numbers, which grow. In epoch 1 they are 1, 2, 3. Where a new epoch begins, some numbers
+ * are left out.
  *
- * fakezk_zxid() makes the API's zxid of a number, epoch << 32 | counter, less FAKEZK_EPOCH. In epoch 1 this is the
- * number itself. fakezk_number() makes the number of such a zxid again, and 0 of what is none; it depends on its
- * argument alone. */
+ * fakezk_zxid() makes the API's zxid of a number: epoch << 32 | counter, less FAKEZK_EPOCH. In epoch 1 this
+ * is the number itself. fakezk_number() makes the number of such a zxid again, and 0 of what is none. Its
+ * result depends on its argument alone. */
 int64_t fakezk_zxid(int32_t number);
 int32_t fakezk_number(int64_t zxid);
 

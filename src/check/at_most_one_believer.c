@@ -3,9 +3,9 @@
 
 /* At most one owner whose query answers "held" (D6).
  *
- * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold, which is the contender
- * whose czxid is the token of GRANTED. A belief is void while the operator has deleted that node: nothing tells the
- * process, and the next one in line is right to be granted.
+ * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold:
+ * the contender whose czxid is the token of GRANTED. A belief is void once the operator has deleted that
+ * node: nothing tells the process, and the next one in line is right to be granted.
  *   - At each BELIEVES that is not void, no other owner has a belief about the lock that is not void.
  *
  * Untimed, every correct lock fails it with one expiry: nothing says how much time passes between the expiry

@@ -9,8 +9,8 @@
  *     connected, each REVOKES has its REVOKE_SENT.
  *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a fault stands before it.
  *     "Closed" has two more reasons. Since the process last had no REVOKES without an answer, it asked without a
- *     link, or it said CLOSES of the lock. "Closed" and "unsure" have one more: since then its session began to end
- *     (SESSION_CLOSING).
+ *     link, or it said CLOSES of the lock. "Closed" and "unsure" have one more: since then its session
+ *     began to end (SESSION_CLOSING).
  *   - If LISTENS says anything but "done" or "unsupported", a fault stands before it.
  *   - Before each REVOKE_ASKED with the token t of a node that stands, there are more requests for t than
  *     REVOKE_ASKED with t.

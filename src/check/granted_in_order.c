@@ -40,12 +40,13 @@ static void leave_place(struct check_table *table, const struct event *event)
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!place || (place->flags & PLACE_UNCLEAN))
         return;
-    bool deleting = (place->flags & PLACE_DELETING) != 0 && event->owner != EVENT_BY_OPERATOR;
-    if (event->owner != EVENT_BY_OPERATOR)
+    bool by_operator = event->owner == EVENT_BY_OPERATOR;
+    bool given_away = !by_operator && (place->flags & PLACE_DELETING);
+    if (!by_operator)
         place->flags &= (uint16_t)~PLACE_DELETING;
     if (place->a != event->zxid)
         return;
-    if (deleting)
+    if (given_away)
         place->b = event->cause;
     else
         table_drop(table, place);
@@ -125,8 +126,8 @@ static void observe_failed(struct check_table *table, const struct event *event)
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
-/* The places in the session are gone. Perhaps the process had it before it crashed, or hears of its end late: what a failed
- * acquire has left over may still come. */
+/* The places in the session are gone. Perhaps the process had it before it crashed, or hears of its end
+ * late: what a failed acquire has left over may still come. */
 static void observe_session_end(struct check_table *table, const struct event *event)
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
@@ -178,8 +179,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     case EVENT_SESSION_CLOSING:
     case EVENT_EXPIRED:
-        if (event->process != EVENT_PROCESS_NONE)
-            observe_session_end(table, event);
+        observe_session_end(table, event);
         break;
     default: /* the process dies */
         if (event->process != EVENT_PROCESS_NONE)

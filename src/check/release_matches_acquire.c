@@ -11,9 +11,9 @@
  *   - who closes the lock has the answers to all its acquires and releases by then, and holds nothing any more;
  *   - who is asked to give a lock back holds it, with the token that the request names.
  *
- * After a loss was told nothing is promised of what was held: a release may then be taken or refused. A hold whose node is
- * gone is lost as well: a release may be refused with LS_ELOST, and the owner may be granted the lock anew, at depth 1. While it
- * waits for that, a release may be refused with LS_ENOTOWNER too.
+ * After a loss was told nothing is promised of what was held: a release may then be taken or refused. A hold
+ * whose node is gone is lost as well: a release may be refused with LS_ELOST, and the owner may be granted
+ * the lock anew, at depth 1. While the owner waits for that, a release may be refused with LS_ENOTOWNER too.
  *
  * It does not see: how soon the node is deleted after a release; releases that nobody tries. */
 #include <check/properties.h>

@@ -544,6 +544,11 @@ static bool is_exhausted(const struct cli_options *options, const struct enumera
     return !filtered && sum->limited == 0 && seen(sum) == worlds_count(worlds_class(class));
 }
 
+static bool is_random(int class)
+{
+    return worlds_class(class)->place == WORLD_PLACE_RANDOM;
+}
+
 static const char *name_next(const struct enumeration *worlds, char name[WORLDS_NAME_MAX])
 {
     struct world_spec spec;
@@ -574,7 +579,7 @@ static void tell_class(FILE *out, const struct cli_options *options, const struc
     worlds_class_name(worlds_class(class), name);
     int count = worlds_count(worlds_class(class));
     bool exhausted = is_exhausted(options, worlds, class);
-    bool random = worlds_class(class)->place == WORLD_PLACE_RANDOM;
+    bool random = is_random(class);
     const char *all = random ? "tried" : "exhausted", *some = random ? "partly tried" : "not exhausted";
     fprintf(out, "  %s: %s  (", exhausted ? all : some, name);
     if (exhausted && sum->left_out == 0) {
@@ -622,7 +627,7 @@ static bool add_class(cJSON *list, const struct cli_options *options, const stru
     return cJSON_AddItemToArray(list, object) &&
            cJSON_AddStringToObject(object, "class", worlds_class_name(worlds_class(class), name)) &&
            cJSON_AddBoolToObject(object, "exhausted", is_exhausted(options, worlds, class)) &&
-           cJSON_AddBoolToObject(object, "random", worlds_class(class)->place == WORLD_PLACE_RANDOM) &&
+           cJSON_AddBoolToObject(object, "random", is_random(class)) &&
            cJSON_AddNumberToObject(object, "worlds", worlds_count(worlds_class(class))) &&
            cJSON_AddNumberToObject(object, "searched", sum->done) &&
            cJSON_AddNumberToObject(object, "limited", sum->limited) &&
