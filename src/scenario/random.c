@@ -354,6 +354,18 @@ static uint32_t measure_steps(struct run *run)
     return (uint32_t)longest;
 }
 
+/* Opens the run of the seeds from `first` on. Returns false if no world can be made; errno says why. */
+static bool prepare(struct run *run, const struct run_setup *setup, uint64_t first)
+{
+    struct run_setup random = *setup;
+    random.schedule = random_schedule(&setup->plan, first);
+    if (run_init(run, &random) != 0) {
+        return false;
+    }
+    run->setup.plan.steps = measure_steps(run);
+    return true;
+}
+
 static void tell_swarm(const struct run *run, uint64_t seed, struct outcome *outcome)
 {
     char text[160];
@@ -391,16 +403,13 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
                 struct outcome *outcome)
 {
     struct run run;
-    struct run_setup random = *setup;
     uint64_t seed = first;
     const char *trouble = NULL;
-    random.schedule = random_schedule(&setup->plan, first);
     outcome->verdict = VERDICT_ERROR;
-    if (run_init(&run, &random) != 0) {
+    if (!prepare(&run, setup, first)) {
         outcome_say(outcome, "  no world can be made: %s\n", strerror(errno));
         return;
     }
-    run.setup.plan.steps = measure_steps(&run);
     coverage_begin_growth(&run);
     for (uint64_t i = 0; i < count && !run_violated(&run) && !trouble; i++) {
         seed = first + i;
@@ -428,10 +437,9 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
 static bool find_other(const struct run_setup *setup, uint64_t first, uint64_t count, struct outcome *outcome)
 {
     struct run run;
-    if (run_init(&run, setup) != 0) {
+    if (!prepare(&run, setup, first)) {
         return false;
     }
-    run.setup.plan.steps = measure_steps(&run);
     for (uint64_t i = 0; i < count && !run_violated(&run) && run_trouble(&run) == NULL; i++) {
         random_one(&run, first + i);
     }
@@ -448,7 +456,6 @@ void random_find_others(const struct run_setup *setup, uint64_t first, uint64_t 
 {
     struct run_setup others = *setup;
     bool more = outcome->verdict == VERDICT_VIOLATED && !outcome_is_broken_off(outcome);
-    others.schedule = random_schedule(&setup->plan, first);
     while (more) {
         others.spared = outcome_known_violations(outcome);
         more = find_other(&others, first, count, outcome) && !outcome_is_broken_off(outcome);
