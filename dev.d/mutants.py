@@ -9,6 +9,7 @@ Makes one small mistake after the other in src/lock, or in one recipe, and sees 
 `list` prints all mistakes that it can make; `run` draws N of them and tries each. See ./dev mutants --help.
 """
 import argparse
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -295,7 +296,7 @@ def with_mistake(text, mutant):
     return text[:mutant.start] + mutant.new.encode() + text[mutant.end:]
 
 
-LOCKSTEP = os.environ.get("LOCKSTEP", os.path.join(ROOT, "build", "release", "lockstep"))  # without any mistake
+LOCKSTEP = os.path.join(FOLDER, "lockstep")  # without any mistake; a copy, so that another build may go on meanwhile
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 SHARED = ["-fPIC", "-O1", "-g"]
 # What makes a mutex of src/lock a recipe of a shared object.
@@ -482,11 +483,9 @@ def attempt_all(trees, drawn, wanted, tell):
                     counted[0] -= 1
                 tell(mutant, verdict, time.time() - before)
 
-    threads = [threading.Thread(target=worker, args=(tree,), daemon=True) for tree in trees]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with concurrent.futures.ThreadPoolExecutor(len(trees)) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(worker, tree) for tree in trees]):
+            done.result()  # raises what the worker has raised: a mutant that was not tried is not to be overlooked
 
 
 def explained():
@@ -562,6 +561,7 @@ def prepared(options):
 
 
 def run(options):
+    shutil.copy2(os.environ.get("LOCKSTEP", os.path.join(ROOT, "build", "release", "lockstep")), LOCKSTEP)
     found = all_mutants(options.recipe)
     drawn = chosen(options, found)
     trees = prepared(options)
