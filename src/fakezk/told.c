@@ -14,7 +14,7 @@
     }
 #define VALUE(name)                                                                                          \
     {                                                                                                        \
-#name, &name                                                                                         \
+#name, &(name)                                                                                       \
     }
 
 #define THROTTLED (-127) /* ZTHROTTLEDOP, which older headers lack */

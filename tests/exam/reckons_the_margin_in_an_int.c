@@ -23,5 +23,6 @@ enum ls_belief query(const void *state, int lock, int owner)
 #else
     int32_t used = ls_env_elapsed_ms(r->env, &claim->sent) * 100;
 #endif
+    /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result) */
     return r->connected && used < r->timeout_ms * MARGIN_PERCENT ? LS_HELD : LS_UNKNOWN;
 }

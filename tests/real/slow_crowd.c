@@ -45,12 +45,10 @@ static int path_of(const struct ls_mutex *mutex)
 static void on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
 {
     int path = path_of(mutex);
-    if (outcome->rc) {
-        __atomic_add_fetch(&failed, 1, __ATOMIC_SEQ_CST);
-    } else if (!holders[path].mutex) {
+    if (!outcome->rc && !holders[path].mutex) {
         holders[path].owner = owner;
         __atomic_store_n(&holders[path].mutex, mutex, __ATOMIC_SEQ_CST);
-    } else if (ls_mutex_release_start(mutex, owner)) {
+    } else if (outcome->rc || ls_mutex_release_start(mutex, owner)) {
         __atomic_add_fetch(&failed, 1, __ATOMIC_SEQ_CST);
     }
     __atomic_add_fetch(&granted, 1, __ATOMIC_SEQ_CST);
