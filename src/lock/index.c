@@ -105,7 +105,6 @@ static void take_out(int kind, struct lock_claim **link, struct lock_claim *clai
     }
     *link = join(kind, claim->tree[kind].left, claim->tree[kind].right);
     claim->tree[kind] = (struct lock_branch){NULL, NULL};
-    claim->below = kind == BY_WATCH ? 0 : claim->below;
 }
 
 /* ---- what is asked ---- */

@@ -111,11 +111,39 @@ static const char *room_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
+static bool is_held(const struct lock_claim *claim)
+{
+    return claim->state == LOCK_HELD && claim->told;
+}
+
+static bool any_held(const struct ls_mutex *mutex)
+{
+    const struct lock_claim *claim = mutex->session->claims;
+    while (claim && (claim->mutex != mutex || !is_held(claim)))
+        claim = claim->next;
+    return claim;
+}
+
+/* What the questions of mutex.h say of the owner of a claim. */
+static const char *questions_not_normal(const struct lock_claim *claim)
+{
+    const struct ls_mutex *mutex = claim->mutex;
+    if (!mutex || claim->state > LOCK_HELD)
+        return NULL;
+    bool held = is_held(claim);
+    NORMAL((ls_mutex_query(mutex, claim->owner) != LS_NOT_HELD) == held);
+    NORMAL(ls_mutex_depth(mutex, claim->owner) == (held ? claim->depth : 0));
+    NORMAL(ls_mutex_token(mutex, claim->owner) == (held ? claim->czxid : 0));
+    NORMAL(ls_mutex_held_by(mutex, claim->owner) == held);
+    NORMAL(ls_mutex_held_here(mutex) == any_held(mutex));
+    return NULL;
+}
+
 static const char *claim_not_normal(const struct lock_claim *claim)
 {
-    const char *(*const questions[])(const struct lock_claim *) = {node_not_normal,   watch_not_normal,
-                                                                   flight_not_normal, answer_not_normal,
-                                                                   timer_not_normal,  room_not_normal};
+    const char *(*const questions[])(const struct lock_claim *) = {
+        node_not_normal,  watch_not_normal, flight_not_normal,   answer_not_normal,
+        timer_not_normal, room_not_normal,  questions_not_normal};
     NORMAL(claim->state >= LOCK_CLAIMING && claim->state <= LOCK_DONE);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         const char *wrong = questions[i](claim);
@@ -161,6 +189,8 @@ static const char *ended_not_normal(const struct ls_session *session)
 {
     NORMAL(lock_session_is_open(session) || !session->id);
     NORMAL(session->id || (!session->negotiated_ms && !session->stuck && !session->dying));
+    NORMAL(session->id ||
+           (!session->confirmed && !session->unproven && !session->measured && !session->slot));
     NORMAL(session->state != LS_STATE_CONNECTED || (session->id && session->zh));
     NORMAL(session->told_id == session->id || session->state > LS_STATE_SUSPENDED);
     NORMAL(session->state != LS_STATE_LOST || !session->told_id);

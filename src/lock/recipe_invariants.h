@@ -4,6 +4,7 @@
 /* The invariants of a session and its claims. They hold whenever no call, callback or timer is inside of the library:
  * - each claim has a request, a timer or an event that it waits for,
  * - each count is the number of the things that it counts,
+ * - the questions of mutex.h agree with each other and with the claims,
  * - data that no step will read is cleared, so that states that behave alike have equal bytes.
  * They belong to the harness: the library does not contain this file. */
 #ifndef LOCK_RECIPE_INVARIANTS_H

@@ -378,6 +378,27 @@ static void a_search_for_what_is_left_over_is_repeated_after_a_pause(void **stat
     }
 }
 
+/* The link stands, so that no event would make it go on: a timer does. */
+static void a_search_without_an_answer_is_repeated_after_a_pause(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        one_process();
+        play("a acquire", "apply s1 a create", "cut a keep=0 apply=0 rc=-4", "deliver a session-connecting",
+             "deliver a create-reply", "deliver a list-reply", "connect a s1");
+        mishaps_of_lists.lost = i == 0;
+        mishaps_of_syncs.lost = i == 1;
+        play("deliver a session-connected", "apply s1 a sync", "apply s1 a list", "deliver a sync-reply",
+             "deliver a list-reply");
+        asked("create; list; sync; list");
+        assert_true(stage_probe(0)->session.retry_timer.armed);
+        play("fire a retry-timer", "settle");
+        told("a suspended; a reconnected; a granted");
+        asked("sync; list; exists; list");
+        stage_end();
+    }
+}
+
 static void a_search_whose_sync_is_not_taken_does_not_list(void **state)
 {
     (void)state;
@@ -775,6 +796,7 @@ int main(void)
         cmocka_unit_test(a_parent_may_not_be_made),
         cmocka_unit_test(what_vanishes_below_a_chroot_is_made_again),
         cmocka_unit_test(a_search_for_what_is_left_over_is_repeated_after_a_pause),
+        cmocka_unit_test(a_search_without_an_answer_is_repeated_after_a_pause),
         cmocka_unit_test(a_search_whose_sync_is_not_taken_does_not_list),
         cmocka_unit_test(a_search_for_a_lost_create_may_be_forbidden),
         cmocka_unit_test(what_forbids_is_told_and_not_what_follows_from_it),

@@ -801,6 +801,12 @@ static void open_root(struct probe *probe)
     assert_int_equal(ls_mutex_acquire_start(&twin, 3, -1), LS_OK);
 }
 
+static void survey_root(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_mutex_participants_start(&twin, NULL), LS_OK);
+}
+
 /* Below a chroot "/" is a node that can be missing (F58). */
 static void the_root_can_be_a_lock(void **state)
 {
@@ -817,6 +823,10 @@ static void the_root_can_be_a_lock(void **state)
         play("settle");
         asked(requests[i]);
         assert_true(ls_mutex_held_by(&twin, 3));
+        stage_forget();
+        stage_job(0, survey_root);
+        play("settle");
+        assert_non_null(strstr(stage.told, "="));
         stage_job(0, close_twin);
         play("settle");
         assert_true(stage_idle(stage_probe(0)));

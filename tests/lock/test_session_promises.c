@@ -386,6 +386,25 @@ static int start_by(struct probe *probe, const char *hosts, int error)
     return rc;
 }
 
+static void a_connection_begins_the_count_of_failed_handles_anew(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy once = {.kind = LS_RETRY_TIMES, .times = 1};
+    stage_set(1);
+    stage.session.retry = &once;
+    stage.options.timed = true;
+    stage_open();
+    play("pass 200");
+    stage_forget();
+    for (int i = 0; i < 3; i++) {
+        init_error = EMFILE;
+        play("expire a", "pass 5000");
+        assert_int_equal(init_error, 0);
+        told("a suspended; a lost; a connected");
+    }
+    stage_end();
+}
+
 static void start_in_vain(struct probe *probe)
 {
     assert_int_equal(start_by(probe, "server:port", EINVAL), LS_EINVAL);
@@ -506,6 +525,7 @@ int main(void)
         cmocka_unit_test(the_margin_divides_the_granted_timeout),
         cmocka_unit_test(read_only_servers_are_accepted_when_asked_for),
         cmocka_unit_test(a_chroot_counts),
+        cmocka_unit_test(a_connection_begins_the_count_of_failed_handles_anew),
         cmocka_unit_test(a_start_tells_why_no_handle_can_be_opened),
         cmocka_unit_test(a_start_without_a_timer_for_the_next_handle_fails_for_good),
         cmocka_unit_test(a_multi_sends_all_operations_and_is_answered_once),
