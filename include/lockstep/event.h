@@ -20,7 +20,8 @@ enum event_kind {
     /* The client's side: what a caller of the recipe asks and is told. */
     EVENT_ASKED,    /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try) */
     EVENT_GRANTED,  /* process, lock, owner; zxid = fencing token, session = handle's session, code = depth */
-    EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock */
+    EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock;
+                       cause = 1 if this is told within stop(), or within close() of a lock */
     EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up (FAILED follows) */
     EVENT_RELEASED, /* process, lock, owner; code = depth left, 0 = given back: the caller stops using it now */
     EVENT_REFUSED, /* process, lock, owner; code = rc: a release was refused */
@@ -43,7 +44,8 @@ enum event_kind {
 
     /* Belief: the answer of the recipe's query, on a change (D5). */
     EVENT_BELIEVES, /* process, lock, owner: the answer became "held" */
-    EVENT_DOUBTS,   /* process, lock, owner; code = enum ls_belief (recipe.h): it became something else */
+    EVENT_DOUBTS, /* process, lock, owner; code = enum ls_belief (recipe.h): it became something else; cause = 1 if
+                     it is LS_NOT_HELD of a hold that was neither given back nor told to be lost */
 
     /* The coordinator: the committed log and its sessions. */
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;

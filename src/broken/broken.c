@@ -95,14 +95,14 @@
       "tells a try that the lock is busy if its directory was missing", busy_if_new)                         \
     X(frees_silently, "broken-frees-silently", "answers_have_reasons",                                       \
       "does not answer a release whose session is lost on the way", frees_silently)                          \
+    X(fails_at_once, "broken-fails-at-once", "answers_have_reasons",                                         \
+      "answers every acquire as if it was closed", fails_at_once)                                            \
     X(no_margin, "broken-no-margin", "belief_ends_in_time",                                                  \
       "believes while it heard of no broken link, however long it was stopped", knows_no_margin)             \
     X(locks_twice, "broken-locks-twice", "contract_is_kept",                                                 \
       "takes the mutex that it holds when its predecessor is gone before it can be watched", locks_twice)    \
     X(asks_nobody, "broken-asks-nobody", "every_revocation_is_told",                                         \
-      "does not answer a request to give the lock back if nobody stands at that place", asks_nobody)         \
-    X(fails_at_once, "broken-fails-at-once", BROKEN_NOTHING_TO_JUDGE,                                        \
-      "answers every acquire as if it was closed", fails_at_once)
+      "does not answer a request to give the lock back if nobody stands at that place", asks_nobody)
 
 enum variant {
     VARIANT_NONE,

@@ -7,10 +7,6 @@
 
 #include <lockstep/recipe.h>
 
-/* What `breaks` says of a recipe that breaks no property because it never does anything that could be judged:
- * all its verdicts are `not-judged`, and a file that says `holds` fails with it. */
-#define BROKEN_NOTHING_TO_JUDGE "not-judged"
-
 /* Sorted by the property that they break. `breaks` is never NULL. */
 extern const struct ls_recipe *const broken_recipes[];
 extern const int broken_recipes_count;

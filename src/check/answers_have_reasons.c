@@ -15,8 +15,12 @@
  *   - If F says "out of memory", a fault of memory stands before F, or another owner of the process waits or holds at F.
  *     The recipe may have no room for one more owner.
  *   - If F says "gave up", a fault stands before F.
- *   - If F says anything else, but not "closed" or "pending already", a fault stands before F that is more than a loss.
- *     An acquire outlives broken links and the ends of sessions.
+ *   - If F says "closed", it comes within stop(), or within close() of the lock.
+ *   - If F says "pending already", the process was undoing what it had before, as for "busy"; or at F the owner holds,
+ *     and the recipe is not reentrant; or the owner has not released what it lost.
+ *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links and
+ *     the ends of sessions.
+ *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
  *     before it.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
@@ -30,8 +34,8 @@
  * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
  * missed, by deadline_is_kept.
  *
- * It does not see: which code follows a fault of nodes or memory, and whether the fault led to it; "closed" without a close; a busy
- * lock that another owner of the same process could have had. */
+ * It does not see: which code follows a fault of nodes or memory, and whether the fault led to it; a busy lock that
+ * another owner of the same process could have had; "unknown" of a hold whose link is up. */
 #include <check/properties.h>
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
@@ -115,11 +119,32 @@ static bool explains(struct check_table *table, const struct check_context *cont
     return ledger_had_fault(table, EVENT_FAULT_NODES) || ledger_had_fault(table, EVENT_FAULT_MEMORY);
 }
 
+static void judge_closed(const struct check_context *context, const struct event *event,
+                         struct check_note *note)
+{
+    note->premises = 1;
+    if (event->cause == 0)
+        check_violate(note, "%s (owner %d) was told that %s is closed, but nobody had closed it", WHO,
+                      event->owner, WHAT);
+}
+
+static void judge_already(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    const struct check_record *claim =
+        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    unsigned excuses = CLAIM_VOID | (context->reentrant ? 0 : CLAIM_HOLDING);
+    note->premises = 1;
+    if ((claim->flags & excuses) == 0 && !is_undoing(table, event))
+        check_violate(note, "%s (owner %d) was told that an acquire of %s is pending already, but none was",
+                      WHO, event->owner, WHAT);
+}
+
 /* Codes that no acquire asks for: an error of the recipe, the client library or a server. */
 static void judge_error(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
-    if (event->code == CODE_CLOSED || event->code == CODE_ALREADY || context->refusing)
+    if (context->refusing)
         return;
     note->premises = 1;
     bool full = event->code == CODE_NO_MEMORY && has_another_claim(table, context, event);
@@ -140,15 +165,12 @@ static void judge_written(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT, event->code);
 }
 
-static void judge_failed(struct check_table *table, const struct check_context *context,
-                         const struct event *event, struct check_note *note)
+/* Codes that an acquire asks for. */
+static void judge_asked_for(struct check_table *table, const struct check_context *context,
+                            const struct event *event, struct check_note *note)
 {
     const struct check_record *answer = answer_of(table, event);
     unsigned flags = answer ? answer->flags : 0;
-    if (event->code != CODE_TIMED_OUT && event->code != CODE_CANCELED && event->code != CODE_BUSY) {
-        judge_error(table, context, event, note);
-        return;
-    }
     note->premises = 1;
     if (event->code == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
         check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
@@ -165,6 +187,42 @@ static void judge_failed(struct check_table *table, const struct check_context *
     else if (event->code == CODE_BUSY && (flags & ANSWER_EXCUSED) == 0)
         check_violate(note, "%s (owner %d) was told that %s is busy, but it was free all the time", WHO,
                       event->owner, WHAT);
+}
+
+static void judge_failed(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    switch (event->code) {
+    case CODE_TIMED_OUT:
+    case CODE_CANCELED:
+    case CODE_BUSY:
+        judge_asked_for(table, context, event, note);
+        break;
+    case CODE_CLOSED:
+        judge_closed(context, event, note);
+        break;
+    case CODE_ALREADY:
+        judge_already(table, context, event, note);
+        break;
+    default:
+        judge_error(table, context, event, note);
+        break;
+    }
+}
+
+/* What it says of a hold whose node the operator has deleted is true. */
+static void judge_denied(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    const struct check_record *claim =
+        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    if (event->cause == 0 || !claim || (claim->flags & CLAIM_HOLDING) == 0)
+        return;
+    note->premises = 1;
+    if (ledger_node(table, event->lock, claim->a))
+        check_violate(note,
+                      "%s (owner %d) says that it does not hold %s, but it was granted and its node stands",
+                      WHO, event->owner, WHAT);
 }
 
 static void judge_asked(const struct check_context *context, const struct event *event, bool waits,
@@ -307,6 +365,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_WRITTEN:
         judge_written(table, context, event, note);
         break;
+    case EVENT_DOUBTS:
+        judge_denied(table, context, event, note);
+        break;
     case EVENT_LOST:
         observe_lost(table, event);
         break;
@@ -340,7 +401,8 @@ static void observe(struct check_table *table, const struct check_context *conte
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_FREED || event->kind == EVENT_CANCELED || event->kind == EVENT_CONNECTED ||
-           event->kind == EVENT_LINK_DOWN || event->kind == EVENT_SETTLED;
+           event->kind == EVENT_LINK_DOWN || event->kind == EVENT_SETTLED ||
+           (event->kind == EVENT_DOUBTS && event->cause == 0);
 }
 
 const struct property check_answers_have_reasons = {
@@ -348,7 +410,8 @@ const struct property check_answers_have_reasons = {
     .sentence =
         "who is told of a failure has given reason for it, or a fault has; every release, try and cancelled "
         "acquire is answered, and nobody who did not ask",
-    .premise = "acquires that failed, releases, and guarded writes",
+    .premise =
+        "acquires that failed, releases, guarded writes, and holds of which query() says that they are none",
     .blind_to = "which error follows a fault of nodes or memory; how soon an answer comes; whether a busy "
                 "lock became "
                 "free in time",
@@ -359,7 +422,7 @@ const struct property check_answers_have_reasons = {
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
              EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_REST) |
              EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_WRITTEN),
+             EVENT_BIT(EVENT_WRITTEN) | EVENT_BIT(EVENT_DOUBTS),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 2,
     .records_per_contender = 2,

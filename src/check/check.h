@@ -27,11 +27,12 @@ struct check_table; /* the state block, see check/state.h */
 
 /* What the judges know about the run besides its events. */
 struct check_context {
-    int processes; /* how many processes there are */
-    int locks;     /* how many locks */
-    int owners;    /* owners per process and lock that ask at once; 0 = 2 */
-    bool timed;    /* event.now_ms means something */
-    bool refusing; /* servers refuse requests without a fault: permissions, defects, numbers at their end */
+    int processes;  /* how many processes there are */
+    int locks;      /* how many locks */
+    int owners;     /* owners per process and lock that ask at once; 0 = 2 */
+    bool timed;     /* event.now_ms means something */
+    bool reentrant; /* the recipe lets an owner acquire again what it holds */
+    bool refusing;  /* servers refuse requests without a fault: permissions, defects, numbers at their end */
     int tolerance_ms;   /* how late an answer may be: the quantum, or the scheduling slack of a real run */
     int work_window_ms; /* timed: bounded_work forgets what is older; 0 = 4000 */
     /* Names for the sentences; NULL = "process 0", "lock 0". The text must outlive the call only. */

@@ -148,6 +148,7 @@ static void init_judges(struct run *run, bool timed)
         .locks = scenario->options.locks,
         .owners = owners_of(scenario),
         .timed = timed,
+        .reentrant = run->setup.recipe->reentrant,
         .refusing = servers_refuse(&scenario->options),
         .tolerance_ms = 1,
         .process_name = process_name,

@@ -371,9 +371,11 @@ static void end_holds(int p, int lock)
 void process_close(int p, int lock)
 {
     tell_of_lock(EVENT_CLOSES, p, lock, 0);
+    the_world.closing = true;
     void *state = enter_verb(p);
     int rc = recipe()->close(state, lock);
     leave_verb();
+    the_world.closing = false;
     if (rc >= 0) {
         process_mark(p)->closed |= (uint8_t)(1u << lock);
         end_holds(p, lock);
@@ -549,6 +551,9 @@ static void report_grant(int p, const struct ls_report *report)
     slot->lost = 0;
     slot->depth = report->depth > 0 ? report->depth : 1;
     slot->token = report->token;
+    if (slot->belief == LS_NOT_HELD) {
+        slot->belief = LS_UNKNOWN; /* until it is asked: from now on this answer would be another one */
+    }
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = report->depth;
     event.zxid = token_number(report->token);
@@ -568,6 +573,7 @@ static void report_failure(int p, const struct ls_report *report)
     }
     struct event event = slot_event(EVENT_FAILED, p, report->lock, report->owner);
     event.code = report->rc;
+    event.cause = the_world.stopping || the_world.closing;
     observe(&event);
 }
 
@@ -661,13 +667,15 @@ static void ask_slot(int p, struct slot *slot)
     if (belief == (enum ls_belief)slot->belief) {
         return;
     }
-    bool announce = belief == LS_HELD || slot->belief == LS_HELD;
+    bool denied = belief == LS_NOT_HELD && slot->depth > 0 && !slot->lost;
+    bool announce = belief == LS_HELD || slot->belief == LS_HELD || denied;
     process_mark(p);
     slot->belief = (uint8_t)belief;
     if (announce) {
         struct event event = slot_event(belief == LS_HELD ? EVENT_BELIEVES : EVENT_DOUBTS, p, slot->rec.tag,
                                         (int)slot->rec.word);
         event.code = (int32_t)belief;
+        event.cause = denied;
         observe(&event);
     }
 }

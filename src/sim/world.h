@@ -103,6 +103,7 @@ struct world {
     bool freed_waits;
     bool reacting; /* an owner acts within the report of its grant */
     bool stopping; /* within a recipe's stop */
+    bool closing;  /* within a recipe's close */
     bool zoned;    /* there is a guard: the memory of processes has red zones, see zones.c */
     bool entered;  /* a recipe was entered in this guarded call */
     enum world_doubt doubt;

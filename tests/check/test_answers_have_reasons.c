@@ -4,6 +4,7 @@
 #include <check/judge.h>
 #include <check/state.h>
 #include <lockstep/error.h>
+#include <lockstep/recipe.h>
 
 #define PROPERTY "answers_have_reasons"
 #define FOR_EVER (-1)
@@ -22,7 +23,11 @@ static void ask(struct judge *judge, int process, int timeout_ms)
 
 static void answer(struct judge *judge, int process, int rc)
 {
-    lock_event(judge, EVENT_FAILED, process, 0, rc);
+    show(judge, (struct event){.kind = EVENT_FAILED,
+                               .process = (uint8_t)process,
+                               .code = rc,
+                               .cause = rc == LS_ECLOSED, /* within a close */
+                               .session = SESSION(process)});
 }
 
 static void assert_forgotten(struct judge *judge)
@@ -279,7 +284,7 @@ static void answers_that_nobody_asked_for_are_violated(void **state)
             answer(&judge, A, LS_ECLOSED);
         }
         created(&judge, A, 10);
-        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        assert_verdict(&judge, twice ? CHECK_HOLDS : CHECK_NOT_JUDGED);
         if (twice)
             answer(&judge, A, LS_ECLOSED);
         else
@@ -367,7 +372,6 @@ static void errors_need_a_fault_that_leads_to_them(void **state)
 
 static void other_errors_need_a_fault(void **state)
 {
-    static const int closings[] = {LS_ECLOSED, LS_EALREADY};
     struct judge judge;
     (void)state;
     open_up(&judge, false);
@@ -383,11 +387,101 @@ static void other_errors_need_a_fault(void **state)
     assert_verdict(&judge, CHECK_HOLDS);
     assert_forgotten(&judge);
     judge_close(&judge);
-    for (size_t i = 0; i < 2; i++) {
+}
+
+static void closed_within_a_close_alone(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int closing = 0; closing < 2; closing++) {
         open_up(&judge, false);
+        fault(&judge, EVENT_FAULT_NODES); /* no excuse */
         ask(&judge, A, FOR_EVER);
-        answer(&judge, A, closings[i]);
-        assert_verdict(&judge, CHECK_NOT_JUDGED);
+        show(&judge,
+             (struct event){.kind = EVENT_FAILED, .process = A, .code = LS_ECLOSED, .cause = closing});
+        if (closing)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_FAILED, "is closed, but nobody had closed it");
+        judge_close(&judge);
+    }
+}
+
+static void answer_already(struct judge *judge, bool reentrant)
+{
+    judge->set.context.reentrant = reentrant;
+    ask(judge, A, FOR_EVER);
+    answer(judge, A, LS_EALREADY);
+}
+
+static void pending_already_with_a_reason_holds(void **state)
+{
+    enum { HOLDS, LOST_IT, RELEASES, GAVE_UP, REASONS };
+    (void)state;
+    for (int reason = HOLDS; reason < REASONS; reason++) {
+        struct judge judge;
+        open_up(&judge, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        if (reason == GAVE_UP) {
+            lock_event(&judge, EVENT_CANCELED, A, 0, 0);
+            answer(&judge, A, LS_ECANCELED);
+        } else
+            granted(&judge, A, 10);
+        if (reason == LOST_IT)
+            on(&judge, EVENT_LOST, A);
+        else if (reason == RELEASES)
+            released(&judge, A);
+        answer_already(&judge, reason != HOLDS);
+        assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void pending_already_without_a_reason_is_violated(void **state)
+{
+    (void)state;
+    for (int holds = 0; holds < 2; holds++) {
+        struct judge judge;
+        open_up(&judge, false);
+        if (holds) {
+            asked(&judge, A);
+            created(&judge, A, 10);
+            granted(&judge, A, 10);
+        }
+        answer_already(&judge, true);
+        assert_violated(&judge, EVENT_FAILED, "is pending already, but none was");
+        judge_close(&judge);
+    }
+}
+
+static void deny(struct judge *judge)
+{
+    show(judge, (struct event){.kind = EVENT_DOUBTS, .process = A, .code = LS_NOT_HELD, .cause = 1});
+}
+
+static void a_hold_is_denied_once_its_node_is_gone(void **state)
+{
+    (void)state;
+    for (int gone = 0; gone < 2; gone++) {
+        struct judge judge;
+        open_up(&judge, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        granted(&judge, A, 10);
+        lock_event(&judge, EVENT_DOUBTS, A, 0, LS_UNKNOWN);
+        if (gone)
+            show(&judge, (struct event){.kind = EVENT_NODE_DELETED,
+                                        .process = A,
+                                        .owner = EVENT_BY_OPERATOR,
+                                        .code = 1,
+                                        .zxid = 10,
+                                        .session = SESSION(A)});
+        deny(&judge);
+        if (gone)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_DOUBTS, "says that it does not hold lock 0");
         judge_close(&judge);
     }
 }
@@ -461,6 +555,10 @@ int main(void)
         cmocka_unit_test(acquires_that_may_not_wait_are_answered),
         cmocka_unit_test(errors_need_a_fault_that_leads_to_them),
         cmocka_unit_test(other_errors_need_a_fault),
+        cmocka_unit_test(closed_within_a_close_alone),
+        cmocka_unit_test(pending_already_with_a_reason_holds),
+        cmocka_unit_test(pending_already_without_a_reason_is_violated),
+        cmocka_unit_test(a_hold_is_denied_once_its_node_is_gone),
         cmocka_unit_test(memory_is_short_beside_another_owner),
         cmocka_unit_test(guarded_writes_fail_with_a_reason),
     };

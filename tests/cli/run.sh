@@ -71,10 +71,11 @@ sed 's/^----$/----\nviolates no_orphan_node no_lost_wakeup/' "$scratch/lost.scn"
 expect 0 '' "${run[@]}" --rewrite --recipe broken-no-protection "$scratch/shows.scn"
 expect 0 '1 passed, 0 failed' "${run[@]}" --recipe broken-no-protection "$scratch/shows.scn"
 
-# A recipe that never does anything does not pass by never doing wrong.
+# Where nobody is granted anything, nobody passes by never doing wrong: these servers refuse all contenders.
+printf 'world used settings=local-sessions\nmutex /locks/x\nprocess a b: acquire release\n----\nholds at_most_one_holder\n' \
+    >"$scratch/refused.scn"
+expect 1 'at_most_one_holder: expected holds, found not-judged' "${run[@]}" "$scratch/refused.scn"
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\n----\nholds at_most_one_holder\n' >"$scratch/two.scn"
-expect 1 'at_most_one_holder: expected holds, found not-judged' "${run[@]}" --recipe broken-fails-at-once \
-    "$scratch/two.scn"
 # An exploring file is searched to its end.
 expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/two.scn"
 expect 1 'FAIL no_lost_wakeup' "${run[@]}" --recipe broken-never-deletes "$scratch/two.scn"

@@ -25,7 +25,7 @@ static void stop(void *state)
     (void)state;
 }
 
-/* Owner 1 dies of a signal, owner 2 leaves, the others are told that the lock is closed. */
+/* Owner 1 dies of a signal, owner 2 leaves, the others, which only try, are told that the lock is busy. */
 static int acquire(void *state, int lock, int owner, int timeout_ms)
 {
     (void)state;
@@ -37,7 +37,7 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
     if (owner == 2) {
         _Exit(7);
     }
-    return -13; /* LS_ECLOSED */
+    return -3; /* LS_EBUSY */
 }
 
 static int refuse(void *state, int lock, int owner)
@@ -80,7 +80,7 @@ static void open_job(struct cli_job *job, int owner)
     char text[200];
     struct input_error error;
     snprintf(text, sizeof text,
-             "mutex /locks/x\nprocess a\na acquire owner=%d\n----\n[    0ms] a failed   %src=closed\n", owner,
+             "mutex /locks/x\nprocess a\na try owner=%d\n----\n[    0ms] a failed   %src=busy\n", owner,
              owner > 0 ? "owner=3 " : "");
     if (scenario_read_bytes(&job->scenario, "s", text, strlen(text), &error) != 0) {
         fail_msg("%s", error.text);

@@ -38,7 +38,7 @@ done
 expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --partial-order --symmetry --out "$scratch/reports" --recipe broken-no-sort \
     "$scratch/plain.scn"
 # What another handle of the process brings may come before what has come already.
-write handles 'world used' 'a: acquire' 'loss<=1'
+write handles 'world used' 'a: acquire timeout=100ms' 'loss<=1'
 "$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$LOCKSTEP_BUILD_DIR/CMakeCache.txt")" -std=c11 -Wall -Wextra -Werror -Iinclude -fPIC -shared \
     -o "$scratch/two_handles.so" tests/explore/two_handles.c
 for options in '' --partial-order '--partial-order --no-memo'; do

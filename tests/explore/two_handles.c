@@ -41,7 +41,7 @@ static void tell(struct two *two, int kind)
                                      .lock = two->lock,
                                      .owner = two->owner,
                                      .depth = granted,
-                                     .rc = kind == LS_REPORT_FAILED ? LS_ECLOSED : 0,
+                                     .rc = kind == LS_REPORT_FAILED ? LS_ETIMEDOUT : 0,
                                      .token = granted};
     ls_report(two->env, &report);
 }

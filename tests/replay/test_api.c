@@ -105,7 +105,10 @@ static void nothing_about_a_property(void **state)
 {
     (void)state;
     static const char *const nothing[] = {NULL};
-    struct ls_replay replay = with("broken-fails-at-once", nothing);
+    static const char *const refusing[] = {"world used settings=local-sessions", "mutex /locks/x",
+                                           "process a b: acquire release", "----", NULL};
+    struct ls_replay replay = with("mutex", nothing);
+    replay.scenario = refusing;
     replay.property = "at_most_one_holder";
     struct ls_replay_result result = run(replay);
     assert_int_equal(result.verdict, LS_REPLAY_NOT_JUDGED);

@@ -42,7 +42,7 @@ struct probe {
 /* How the probe behaves, and what it has seen. */
 static struct {
     int start_rc, close_rc, open_rc;
-    bool arms_timer;
+    bool arms_timer, denies;
     bool was_zeroed, was_aligned;
     struct ls_recipe_config config;
     thrd_t thread;
@@ -61,6 +61,7 @@ static struct probe *visit(const void *state)
     seen.other_state |= probe->magic != MAGIC;
     ls_env_unlock(probe->env);
     seen.other_thread |= !thrd_equal(seen.thread, thrd_current());
+    /* Padding counts: nobody writes to it. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
     seen.other_config |= memcmp(probe->config, &seen.config, sizeof seen.config) != 0;
     return probe;
 }
@@ -85,6 +86,7 @@ static int probe_start(void *state, struct ls_env *env, const struct ls_recipe_c
 {
     static const struct probe zeros;
     struct probe *probe = state;
+    /* With its padding. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
     seen.was_zeroed = memcmp(state, &zeros, sizeof zeros) == 0;
     seen.was_aligned = (uintptr_t)state % 8 == 0;
     seen.config = *config;
@@ -140,7 +142,7 @@ static int probe_release(void *state, int lock, int owner)
 static enum ls_belief probe_query(const void *state, int lock, int owner)
 {
     (void)lock, (void)owner;
-    return visit(state)->held ? LS_HELD : LS_NOT_HELD;
+    return visit(state)->held && !seen.denies ? LS_HELD : LS_NOT_HELD;
 }
 
 static bool probe_idle(const void *state)
@@ -551,6 +553,7 @@ static void reports_of_acquires_are_told(void **state)
     event = told(&(struct ls_report){.kind = LS_REPORT_FAILED, .owner = 3, .rc = LS_EBUSY}, EVENT_FAILED);
     assert_int_equal(event->owner, 3);
     assert_int_equal(event->code, LS_EBUSY);
+    assert_int_equal(event->cause, 0);
     event = told(&(struct ls_report){.kind = LS_REPORT_FREED, .owner = 3, .rc = LS_ELOST}, EVENT_FREED);
     assert_int_equal(event->owner, 3);
     assert_int_equal(event->code, LS_ELOST);
@@ -790,6 +793,59 @@ static void a_close_answers_a_pending_acquire(void **state)
     take("b close");
     assert_int_equal(count[EVENT_FAILED], 1);
     assert_int_equal(last[EVENT_FAILED].code, LS_ECLOSED);
+    assert_int_equal(last[EVENT_FAILED].cause, 1);
+}
+
+static void a_stop_answers_a_pending_acquire(void **state)
+{
+    (void)state;
+    begin("process a: acquire\nprocess b: acquire nowait stop");
+    take("a acquire");
+    settle();
+    take("b acquire");
+    take("b stop");
+    assert_int_equal(count[EVENT_FAILED], 1);
+    assert_int_equal(last[EVENT_FAILED].code, LS_ECLOSED);
+    assert_int_equal(last[EVENT_FAILED].cause, 1);
+}
+
+static void assert_denied(void)
+{
+    assert_int_equal(count[EVENT_DOUBTS], 1);
+    assert_int_equal(last[EVENT_DOUBTS].code, LS_NOT_HELD);
+    assert_int_equal(last[EVENT_DOUBTS].cause, 1);
+}
+
+static void a_hold_that_is_denied_at_once_is_told(void **state)
+{
+    (void)state;
+    seen.denies = true;
+    begin("process a: acquire acquire");
+    take("a acquire");
+    assert_int_equal(count[EVENT_BELIEVES], 0);
+    assert_denied();
+}
+
+static void a_hold_that_is_denied_later_is_told(void **state)
+{
+    (void)state;
+    begin("process a: acquire acquire");
+    take("a acquire");
+    assert_int_equal(count[EVENT_BELIEVES], 1);
+    assert_int_equal(count[EVENT_DOUBTS], 0);
+    seen.denies = true;
+    take("a acquire");
+    assert_denied();
+}
+
+static void a_hold_that_was_given_back_is_not_denied(void **state)
+{
+    (void)state;
+    begin("process a: acquire release");
+    take("a acquire");
+    take("a release");
+    assert_int_equal(count[EVENT_DOUBTS], 1);
+    assert_int_equal(last[EVENT_DOUBTS].cause, 0);
 }
 
 static void a_mutex_that_was_opened_again_is_acquired(void **state)
@@ -1099,6 +1155,10 @@ int main(void)
         MUTEX_TEST(a_closed_mutex_is_held_by_nobody),
         MUTEX_TEST(a_close_answers_a_release_under_way),
         MUTEX_TEST(a_close_answers_a_pending_acquire),
+        MUTEX_TEST(a_stop_answers_a_pending_acquire),
+        PROBE_TEST(a_hold_that_is_denied_at_once_is_told),
+        PROBE_TEST(a_hold_that_is_denied_later_is_told),
+        PROBE_TEST(a_hold_that_was_given_back_is_not_denied),
         MUTEX_TEST(a_mutex_that_was_opened_again_is_acquired),
         PROBE_TEST(closed_locks_are_asked_for_nothing_but_belief),
         PROBE_TEST(a_close_that_is_refused_changes_nothing),
