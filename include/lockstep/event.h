@@ -125,6 +125,7 @@ enum event_offence {
     EVENT_OFFENCE_UNLOCKED,     /* it called its environment without the mutex; path = the function */
     EVENT_OFFENCE_WRONG,        /* its wrong() named an invariant that does not hold; path = that text */
     EVENT_OFFENCE_OPEN,         /* its stop left a handle open */
+    EVENT_OFFENCE_CONTENTS,     /* it created a contender with other data than its configuration names */
     EVENT_OFFENCES
 };
 

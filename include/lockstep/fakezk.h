@@ -133,7 +133,7 @@ struct fakezk_event {
     int32_t cause;
     int32_t session;  /* session number, 0 = none */
     const char *path; /* NULL if none */
-    const char *data; /* effects: NULL if it sets nothing */
+    const char *data; /* effects and NODE_CREATED: NULL if it sets nothing */
     int32_t data_size;
     uint8_t actor; /* NODE_DELETED: 1 + the client whose request deleted the node while its session lived.
                   FAKEZK_BY_OPERATOR = the operator deleted an ephemeral of a live session. 0 = a server did,

@@ -5,6 +5,8 @@
  * one piece, changes nothing but its state and its memory, handles the mutex of its environment as it should, and is idle in
  * the end.
  *
+ * Contents: if the configuration names contents, each contender that the process creates has them as its data.
+ *
  * The invariants of a recipe are its own (wrong() of recipe.h): a text that it returns after a call is a violation.
  *
  * Of memory it says, for recipes from shared objects:
@@ -43,6 +45,7 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_UNLOCKED] = "calls its environment without the mutex",
     [EVENT_OFFENCE_WRONG] = "breaks an invariant of its own",
     [EVENT_OFFENCE_OPEN] = "stops without closing its handle",
+    [EVENT_OFFENCE_CONTENTS] = "creates a contender with other data than its configuration names",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

@@ -195,6 +195,8 @@ static void announce(int client, const struct zk_txn *txn)
         event.zxid = txn->zxid;
         event.ephemeral = txn->node_kind == NODE_EPHEMERAL;
         event.session = event.ephemeral ? txn->session : 0;
+        event.data = txn->data_size > 0 ? txn->bytes + txn->path_size + 1 : NULL;
+        event.data_size = txn->data_size > 0 ? txn->data_size : 0;
         fakezk_emit(&event);
     } else if (txn->rec.tag == TXN_DELETE) {
         event.kind = FAKEZK_NODE_DELETED;

@@ -329,8 +329,8 @@ static void add_random(enum random_worlds kind)
 {
     uint16_t first = 0;
     for (uint16_t count = RANDOM_WORLDS_FIRST; count <= RANDOM_WORLDS_LAST; count *= 4) {
-        add_class(
-            (struct world_class){.place = WORLD_PLACE_RANDOM, .cast = kind, .first = first, .worlds = count});
+        add_class((struct world_class){
+            .place = WORLD_PLACE_RANDOM, .cast = (uint8_t)kind, .first = first, .worlds = count});
         first = (uint16_t)(first + count);
     }
 }

@@ -55,6 +55,17 @@ static struct event about_path(int kind, const struct fakezk_event *from, bool *
     return event;
 }
 
+/* Without configured contents a recipe may write what it likes. */
+static void judge_contents(int p, const struct fakezk_event *from)
+{
+    const char *contents = the_world.options.contents;
+    size_t size = (size_t)from->data_size;
+    if (contents != NULL &&
+        (strlen(contents) != size || (size > 0 && memcmp(contents, from->data, size) != 0))) {
+        world_tell_offence(p, EVENT_OFFENCE_CONTENTS, NULL);
+    }
+}
+
 static void node_event(int kind, const struct fakezk_event *from)
 {
     bool is_directory;
@@ -63,6 +74,9 @@ static void node_event(int kind, const struct fakezk_event *from)
     _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
     observe(&event);
+    if (kind == EVENT_NODE_CREATED && event.code == 1 && from->client < the_world.options.processes) {
+        judge_contents(from->client, from);
+    }
 }
 
 static void watch_event(int kind, const struct fakezk_event *from)

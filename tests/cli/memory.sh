@@ -134,6 +134,11 @@ caught 8 "$lent" fields 'char *name;' listed 'claim->recipe->name = names->data[
 
 scenario=scenarios/suite/stop_and_start.scn
 caught 10 'stops without closing its handle' stopped 'r->zh = NULL;'
+scenario=scenarios/suite/contents.scn
+caught 10 'creates a contender with other data than its configuration names' fields 'struct ls_recipe_config other;' \
+    acquire 'r->other = *r->config;
+    r->other.contents_size--;
+    r->config = &r->other;'
 scenario=scenarios/suite/three_clients.scn
 caught 10 'leaks memory: stop() leaves 10 bytes in 1 block' acquire 'char *volatile block = malloc(10);'
 caught 10 'leaks memory: stop() leaves 24 bytes in 1 block' acquire 'ls_env_lock(r->env);
