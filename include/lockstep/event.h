@@ -69,7 +69,8 @@ enum event_kind {
                          a node event was delivered to a watcher */
     EVENT_EFFECT, /* process, lock, owner; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
                          cause = czxid of the contender node (the token) when a guarded multi wrote, else 0 */
-    EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write */
+    EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write; zxid =
+                      fencing token of the hold under which it was written */
 
     /* Revocation. */
     EVENT_REVOKE_ASKED, /* process, lock, owner; zxid = fencing token of the hold: it is asked to give it back */

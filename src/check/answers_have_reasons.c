@@ -22,7 +22,7 @@
  *     the ends of sessions.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
- *     before it.
+ *     before it. If WRITTEN says "lost" or "not owner", the owner does not hold with that token, or the node is gone.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a fault
@@ -154,12 +154,26 @@ static void judge_error(struct check_table *table, const struct check_context *c
                       ledger_may_fail(table, context) ? " that leads to it" : "");
 }
 
+/* True if the owner holds on this node, and the node stands. */
+static bool holds_on(struct check_table *table, const struct event *event, int64_t czxid)
+{
+    const struct check_record *claim =
+        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    return claim && (claim->flags & CLAIM_HOLDING) && claim->a == czxid &&
+           ledger_node(table, event->lock, czxid);
+}
+
 static void judge_written(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
     note->premises = 1;
-    bool plain = event->code == 0 || event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
-    if (!plain && !ledger_may_fail(table, context))
+    bool over = event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
+    if (over && holds_on(table, event, event->zxid))
+        check_violate(
+            note,
+            "a guarded write of %s (owner %d) under %s was refused (%d), but its hold and the node stand",
+            WHO, event->owner, WHAT, event->code);
+    else if (event->code != 0 && !over && !ledger_may_fail(table, context))
         check_violate(note,
                       "a guarded write of %s (owner %d) under %s failed (%d), but nothing had gone wrong",
                       WHO, event->owner, WHAT, event->code);

@@ -80,14 +80,15 @@ void session_settle_pings(int client)
     }
 }
 
-/* Session ids are not handed out in ascending order: recipes must not rely on it. */
+/* Session ids are not handed out in ascending order, and may be negative: recipes must not rely on either. */
 int64_t fakezk_session_id(int32_t number)
 {
     if (number == 0) {
         return 0;
     }
-    uint64_t shuffled = hash_mix(fakezk.options.seed * 1000003u + (uint64_t)(uint32_t)number) & 0x7fff;
-    return (int64_t)(0x0100000000000000ull | shuffled << 32 | (uint32_t)number);
+    uint64_t shuffled = hash_mix(fakezk.options.seed * 1000003u + (uint64_t)(uint32_t)number);
+    uint64_t by_129 = shuffled & 0x8000; /* else by server 1: the number of the server is the highest byte */
+    return (int64_t)(by_129 << 48 | 0x0100000000000000ull | (shuffled & 0x7fff) << 32 | (uint32_t)number);
 }
 
 int32_t fakezk_session(int client, int handle)

@@ -22,6 +22,7 @@ struct guarded {
     uint8_t lock;
     uint8_t owner;
     uint8_t sent;               /* its answer is to come */
+    int64_t token;              /* of the hold */
     char path[FAKEZK_PATH_MAX]; /* of the guard */
     char data[40];              /* what is written says whose write it is: the world reads it in the log */
     zoo_op_t ops[2];            /* the guard, and the set */
@@ -51,6 +52,7 @@ static void tell(const struct guarded *write, int rc)
     event.lock = write->lock;
     event.owner = write->owner;
     event.code = rc;
+    event.zxid = write->token;
     observe(&event);
 }
 
@@ -124,6 +126,7 @@ void guarded_start(int p, int lock, int owner, int64_t token)
     write->process = (uint8_t)p;
     write->lock = (uint8_t)lock;
     write->owner = (uint8_t)owner;
+    write->token = token;
     append(write);
     int rc = recipe()->guard(process_state(p), lock, owner, &write->ops[0], write->path, sizeof write->path);
     if (rc != 0) {

@@ -506,6 +506,34 @@ static void memory_is_short_beside_another_owner(void **state)
     }
 }
 
+static void guarded_writes_are_refused_once_the_hold_is_over(void **state)
+{
+    enum { STANDS, RELEASED, LOST_IT, GONE, ANOTHER, CASES };
+    (void)state;
+    for (int i = STANDS; i < 2 * CASES; i++) {
+        struct judge judge;
+        open_up(&judge, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        granted(&judge, A, 10);
+        if (i / 2 == RELEASED)
+            released(&judge, A);
+        if (i / 2 == LOST_IT)
+            on(&judge, EVENT_LOST, A);
+        if (i / 2 == GONE)
+            deleted(&judge, A, 10, 20);
+        show(&judge, (struct event){.kind = EVENT_WRITTEN,
+                                    .process = A,
+                                    .code = i % 2 ? LS_ELOST : LS_ENOTOWNER,
+                                    .zxid = i / 2 == ANOTHER ? 9 : 10});
+        if (i / 2 == STANDS)
+            assert_violated(&judge, EVENT_WRITTEN, "but its hold and the node stand");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
 static void guarded_writes_fail_with_a_reason(void **state)
 {
     static const int plain[] = {0, LS_ELOST, LS_ENOTOWNER};
@@ -560,6 +588,7 @@ int main(void)
         cmocka_unit_test(pending_already_without_a_reason_is_violated),
         cmocka_unit_test(a_hold_is_denied_once_its_node_is_gone),
         cmocka_unit_test(memory_is_short_beside_another_owner),
+        cmocka_unit_test(guarded_writes_are_refused_once_the_hold_is_over),
         cmocka_unit_test(guarded_writes_fail_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

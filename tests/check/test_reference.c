@@ -397,6 +397,14 @@ static bool denies_a_hold(const struct trace_list *list, int i)
     return event->cause != 0 && grant >= 0 && stands(list, i, event->lock, node_of(list, grant));
 }
 
+/* Whether the owner of event i holds on the node with this czxid, which stands. */
+static bool is_held_with(const struct trace_list *list, int i, int64_t czxid)
+{
+    const struct event *event = &list->event[i];
+    int grant = holding(list, i, event->lock, event->process, event->owner);
+    return grant >= 0 && node_of(list, grant) == czxid && stands(list, i, event->lock, czxid);
+}
+
 static bool answers_without_reason(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
@@ -408,9 +416,10 @@ static bool answers_without_reason(const struct trace_list *list, int i)
     int asked = pending(list, i, event->lock, event->process, event->owner);
     if (is_answer(event) && asked < 0)
         return true;
+    if (event->kind == EVENT_WRITTEN && (event->code == CODE_LOST || event->code == CODE_NOT_OWNER))
+        return is_held_with(list, i, event->zxid);
     if (event->kind == EVENT_WRITTEN)
-        return event->code != 0 && event->code != CODE_LOST && event->code != CODE_NOT_OWNER &&
-               !was_faulted(list, i);
+        return event->code != 0 && !was_faulted(list, i);
     if (event->kind == EVENT_DOUBTS)
         return denies_a_hold(list, i);
     if (event->kind != EVENT_FAILED)
@@ -686,12 +695,15 @@ static int32_t code_of(struct rng *rng, int kind)
 {
     static const int32_t failures[] = {CODE_BUSY,    CODE_TIMED_OUT, CODE_CANCELED, CODE_NO_MEMORY,
                                        CODE_GAVE_UP, CODE_CLOSED,    CODE_ALREADY,  -11};
+    static const int32_t written[] = {0, CODE_LOST, CODE_NOT_OWNER, -12};
     static const int32_t refusals[] = {0, CODE_NOTHING_PENDING, CODE_ALREADY, CODE_CLOSED, -12};
     switch (kind) {
     case EVENT_ASKED:
         return (int32_t)rng_below(rng, 3) * 20 - 20 + (rng_below(rng, 3) == 0 ? 20 : 0);
     case EVENT_FAILED:
         return failures[rng_below(rng, 8)];
+    case EVENT_WRITTEN:
+        return written[rng_below(rng, 4)];
     case EVENT_REVOKE_SENT:
         return refusals[rng_below(rng, 5)];
     case EVENT_GRANTED:
@@ -714,7 +726,7 @@ static int draw_kind(struct rng *rng, bool revokes)
         EVENT_CANCELED,       EVENT_LOST,   EVENT_CONNECTED, EVENT_LINK_DOWN, EVENT_EXPIRED,
         EVENT_AUTH_FAILED,    EVENT_REST,   EVENT_CRASHED,   EVENT_STOPPED,   EVENT_SESSION_CLOSING,
         EVENT_SESSION_CLOSED, EVENT_PAUSED, EVENT_RESUMED,   EVENT_RESTARTED, EVENT_REFUSED,
-        EVENT_SETTLED,        EVENT_FAULT,  EVENT_LISTED};
+        EVENT_SETTLED,        EVENT_FAULT,  EVENT_LISTED,    EVENT_WRITTEN};
     static const uint8_t revocation[] = {EVENT_REVOKES,  EVENT_REVOKE_SENT,  EVENT_LISTENS,
                                          EVENT_NODE_SET, EVENT_REVOKE_ASKED, EVENT_CLOSES};
     if (revokes && rng_below(rng, 2) == 0)

@@ -232,6 +232,7 @@ static void test_session_ids_differ_and_are_not_sorted_by_age(void **state)
     (void)state;
     bool risen = false;
     bool fallen = false;
+    int negative = 0;
     for (uint64_t seed = 0; seed < 8; seed++) {
         struct fakezk_options options = bench.options;
         options.seed = seed;
@@ -239,8 +240,10 @@ static void test_session_ids_differ_and_are_not_sorted_by_age(void **state)
         assert_int_equal(fakezk_session_id(0), 0);
         risen |= fakezk_session_id(1) < fakezk_session_id(2);
         fallen |= fakezk_session_id(1) > fakezk_session_id(2);
+        negative += fakezk_session_id(1) < 0;
     }
     assert_true(risen && fallen);
+    assert_in_range(negative, 1, 7);
 }
 
 static void test_containers_are_swept_when_empty(void **state)

@@ -458,6 +458,11 @@ static void null_contents_are_shown_as_empty(void **state)
     stage_end();
 }
 
+static void set_contents(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_set_contents(&probe->mutex[0], "first", 5), LS_OK);
+}
+
 static void change_contents(struct probe *probe)
 {
     assert_int_equal(ls_mutex_set_contents(&probe->mutex[0], "later", 5), LS_OK);
@@ -468,9 +473,9 @@ static void contents_can_be_replaced(void **state)
 {
     (void)state;
     stage_set(1);
-    stage.options.contents = "first";
     stage.options.used_directory = true;
     stage_ready();
+    stage_job(0, set_contents);
     play("a acquire", "settle");
     stage_job(0, change_contents);
     play("a acquire owner=1", "settle");
