@@ -21,7 +21,7 @@ enum event_kind {
     EVENT_ASKED,    /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try) */
     EVENT_GRANTED,  /* process, lock, owner; zxid = fencing token, session = handle's session, code = depth */
     EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock;
-                       cause = 1 if this is told within stop(), or within close() of a lock */
+                       cause = 1 if this is told within stop(), or within close() of this lock */
     EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up (FAILED follows) */
     EVENT_RELEASED, /* process, lock, owner; code = depth left, 0 = given back: the caller stops using it now */
     EVENT_REFUSED, /* process, lock, owner; code = rc: a release was refused */

@@ -371,11 +371,11 @@ static void end_holds(int p, int lock)
 void process_close(int p, int lock)
 {
     tell_of_lock(EVENT_CLOSES, p, lock, 0);
-    the_world.closing = true;
+    the_world.closing = (uint8_t)(1 + lock);
     void *state = enter_verb(p);
     int rc = recipe()->close(state, lock);
     leave_verb();
-    the_world.closing = false;
+    the_world.closing = 0;
     if (rc >= 0) {
         process_mark(p)->closed |= (uint8_t)(1u << lock);
         end_holds(p, lock);
@@ -573,7 +573,7 @@ static void report_failure(int p, const struct ls_report *report)
     }
     struct event event = slot_event(EVENT_FAILED, p, report->lock, report->owner);
     event.code = report->rc;
-    event.cause = the_world.stopping || the_world.closing;
+    event.cause = the_world.stopping || the_world.closing == 1 + report->lock;
     observe(&event);
 }
 

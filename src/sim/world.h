@@ -101,11 +101,11 @@ struct world {
     bool programmed; /* some process has a program */
     bool releasing;  /* FREED waits until RELEASED has been announced */
     bool freed_waits;
-    bool reacting; /* an owner acts within the report of its grant */
-    bool stopping; /* within a recipe's stop */
-    bool closing;  /* within a recipe's close */
-    bool zoned;    /* there is a guard: the memory of processes has red zones, see zones.c */
-    bool entered;  /* a recipe was entered in this guarded call */
+    bool reacting;   /* an owner acts within the report of its grant */
+    bool stopping;   /* within a recipe's stop */
+    uint8_t closing; /* within a recipe's close: 1 + the lock; else 0 */
+    bool zoned;      /* there is a guard: the memory of processes has red zones, see zones.c */
+    bool entered;    /* a recipe was entered in this guarded call */
     enum world_doubt doubt;
     bool sums;       /* events are added up in event_sum */
     bool muted;      /* nobody is told of events: the step will be done again */
