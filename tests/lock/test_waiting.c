@@ -4,6 +4,7 @@
 /* Waiting: the watch on the nearest predecessor, wake-ups, what may vanish meanwhile, and deadlines. */
 #include "lock/claim.h"
 #include "stage.h"
+#include "support/mishaps.h"
 
 #define NODE(who, number, suffix)                                                                            \
     "/locks/x/_c_0000000" who "-0000-4000-8000-00000000000" number "-lock-000000000" suffix
@@ -22,6 +23,23 @@ static void queue_of(int processes)
 }
 
 /* ---- watches and wake-ups ---- */
+
+/* The link stands, so that no event would make it go on: a timer does. */
+static void a_watch_without_an_answer_is_set_again_after_a_pause(void **state)
+{
+    (void)state;
+    stage_set(2);
+    stage.options.used_directory = true;
+    stage_ready();
+    play("a acquire", "settle", "b acquire");
+    mishaps_of_reads.lost = 1;
+    play("settle");
+    assert_int_equal(mishaps_of_reads.lost, 0);
+    asked("create; list; create; list; get; get");
+    play("a release", "settle");
+    told("a granted; a freed; b granted");
+    stage_end();
+}
 
 static void twenty_waiters_are_granted_in_order_with_one_wakeup_each(void **state)
 {
@@ -647,6 +665,7 @@ static void what_no_server_takes_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_watch_without_an_answer_is_set_again_after_a_pause),
         cmocka_unit_test(twenty_waiters_are_granted_in_order_with_one_wakeup_each),
         cmocka_unit_test(a_waiter_that_leaves_hands_its_place_to_the_next),
         cmocka_unit_test(the_predecessor_goes_before_the_watch_is_set),
