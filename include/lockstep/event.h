@@ -44,8 +44,8 @@ enum event_kind {
 
     /* Belief: the answer of the recipe's query, on a change (D5). */
     EVENT_BELIEVES, /* process, lock, owner: the answer became "held" */
-    EVENT_DOUBTS, /* process, lock, owner; code = enum ls_belief (recipe.h): it became something else; cause = 1 if
-                     it is LS_NOT_HELD of a hold that was neither given back nor told to be lost */
+    EVENT_DOUBTS,   /* process, lock, owner; code = enum ls_belief (recipe.h): it became something else.
+                     cause = 1: LS_NOT_HELD of a hold that was neither given back nor told to be lost */
 
     /* The coordinator: the committed log and its sessions. */
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
@@ -69,8 +69,8 @@ enum event_kind {
                          a node event was delivered to a watcher */
     EVENT_EFFECT, /* process, lock, owner; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
                          cause = czxid of the contender node (the token) when a guarded multi wrote, else 0 */
-    EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write; zxid =
-                      fencing token of the hold under which it was written */
+    EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write;
+                      zxid = fencing token of the hold under which it was written */
 
     /* Revocation. */
     EVENT_REVOKE_ASKED, /* process, lock, owner; zxid = fencing token of the hold: it is asked to give it back */

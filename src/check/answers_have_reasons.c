@@ -16,13 +16,14 @@
  *     The recipe may have no room for one more owner.
  *   - If F says "gave up", a fault stands before F.
  *   - If F says "closed", it comes within stop(), or within close() of the lock.
- *   - If F says "pending already", the process was undoing what it had before, as for "busy"; or at F the owner holds,
- *     and the recipe is not reentrant; or the owner has not released what it lost.
- *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links and
- *     the ends of sessions.
+ *   - If F says "pending already", one of these is true at F: the process is undoing what it had before, as for
+ *     "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost.
+ *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
+ *     and the ends of sessions.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
- *     before it. If WRITTEN says "lost" or "not owner", the owner does not hold with that token, or the node is gone.
+ *     before it. If WRITTEN says "lost" or "not owner", the owner does not hold with that token, or the node is
+ *     gone.
  *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
  *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
  *   A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a fault
@@ -34,8 +35,10 @@
  * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
  * missed, by deadline_is_kept.
  *
- * It does not see: which code follows a fault of nodes or memory, and whether the fault led to it; a busy lock that
- * another owner of the same process could have had; "unknown" of a hold whose link is up. */
+ * It does not see:
+ *   - which code follows a fault of nodes or memory, and whether the fault led to it;
+ *   - a busy lock that another owner of the same process could have had;
+ *   - "unknown" of a hold whose link is up. */
 #include <check/properties.h>
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
@@ -63,8 +66,7 @@ static void settle(struct check_table *table, struct check_record *answer)
 
 static bool waits(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    const struct check_record *claim = ledger_claim(table, event);
     return claim && (claim->flags & CLAIM_WAITING);
 }
 
@@ -131,8 +133,7 @@ static void judge_closed(const struct check_context *context, const struct event
 static void judge_already(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    const struct check_record *claim = ledger_claim(table, event);
     unsigned excuses = CLAIM_VOID | (context->reentrant ? 0 : CLAIM_HOLDING);
     note->premises = 1;
     if ((claim->flags & excuses) == 0 && !is_undoing(table, event))
@@ -154,13 +155,12 @@ static void judge_error(struct check_table *table, const struct check_context *c
                       ledger_may_fail(table, context) ? " that leads to it" : "");
 }
 
-/* True if the owner holds on this node, and the node stands. */
-static bool holds_on(struct check_table *table, const struct event *event, int64_t czxid)
+/* The hold of the owner, if its node stands; else NULL. */
+static const struct check_record *standing_hold(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
-    return claim && (claim->flags & CLAIM_HOLDING) && claim->a == czxid &&
-           ledger_node(table, event->lock, czxid);
+    const struct check_record *claim = ledger_claim(table, event);
+    bool stands = ledger_holds(table, event) && ledger_node(table, event->lock, claim->a);
+    return stands ? claim : NULL;
 }
 
 static void judge_written(struct check_table *table, const struct check_context *context,
@@ -168,7 +168,8 @@ static void judge_written(struct check_table *table, const struct check_context 
 {
     note->premises = 1;
     bool over = event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
-    if (over && holds_on(table, event, event->zxid))
+    const struct check_record *hold = standing_hold(table, event);
+    if (over && hold && hold->a == event->zxid)
         check_violate(
             note,
             "a guarded write of %s (owner %d) under %s was refused (%d), but its hold and the node stand",
@@ -224,16 +225,14 @@ static void judge_failed(struct check_table *table, const struct check_context *
     }
 }
 
-/* What it says of a hold whose node the operator has deleted is true. */
+/* The operator may have deleted the node: then the answer is true. */
 static void judge_denied(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
-    if (event->cause == 0 || !claim || (claim->flags & CLAIM_HOLDING) == 0)
+    if (event->cause == 0 || !ledger_holds(table, event))
         return;
     note->premises = 1;
-    if (ledger_node(table, event->lock, claim->a))
+    if (standing_hold(table, event))
         check_violate(note,
                       "%s (owner %d) says that it does not hold %s, but it was granted and its node stands",
                       WHO, event->owner, WHAT);

@@ -134,8 +134,7 @@ static bool is_session_over(const struct check_record *ghost, const struct event
 /* Ghosts answer the question of the waits that are under way; with the last of them they go. */
 static void forget_ghosts(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    const struct check_record *claim = ledger_claim(table, event);
     int mine = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == mine)
         drop_ghosts(table, event, is_wait_over);
@@ -143,8 +142,7 @@ static void forget_ghosts(struct check_table *table, const struct event *event)
 
 static void forget_released(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    const struct check_record *claim = ledger_claim(table, event);
     struct check_record *ghost =
         claim ? table_get_exact(table, RECORD_GHOST, event->lock, event->process, 0, claim->a) : NULL;
     if (ghost && (ghost->flags & GHOST_HELD) && event->code == 0)

@@ -53,8 +53,7 @@ static void judge_granted(struct check_table *table, const struct check_context 
 /* The nodes that went answer the question of the waits that are under way. */
 static void forget(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim =
-        table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
+    const struct check_record *claim = ledger_claim(table, event);
     int mine = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == mine)
         table_drop_lock(table, RECORD_GONE, event->lock, event->process);

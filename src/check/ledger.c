@@ -95,7 +95,7 @@ static void observe_process(struct check_table *table, const struct event *event
     settle_process(table, record);
 }
 
-static struct check_record *claim_of(struct check_table *table, const struct event *event)
+struct check_record *ledger_claim(struct check_table *table, const struct event *event)
 {
     return table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
 }
@@ -108,7 +108,7 @@ static void settle_claim(struct check_table *table, struct check_record *claim)
 
 static void observe_asked(struct check_table *table, const struct event *event)
 {
-    struct check_record *claim = claim_of(table, event);
+    struct check_record *claim = ledger_claim(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
     claim->flags |= CLAIM_WAITING;
@@ -120,7 +120,7 @@ static void observe_granted(struct check_table *table, unsigned needs, const str
     if (needs & CHECK_NEEDS_NODES)
         node = ledger_grant(table, event, RECORD_NONE);
     int64_t czxid = node ? node->a : event->zxid;
-    struct check_record *claim = claim_of(table, event);
+    struct check_record *claim = ledger_claim(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
     if ((claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1)
@@ -191,7 +191,7 @@ static void observe_closed(struct check_table *table, const struct event *event)
 
 static void observe_claim(struct check_table *table, unsigned needs, const struct event *event)
 {
-    struct check_record *claim = claim_of(table, event);
+    struct check_record *claim = ledger_claim(table, event);
     if (event->kind == EVENT_ASKED)
         observe_asked(table, event);
     else if (event->kind == EVENT_GRANTED)
@@ -329,7 +329,7 @@ bool ledger_may_fail(struct check_table *table, const struct check_context *cont
 
 bool ledger_holds(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim = claim_of(table, event);
+    const struct check_record *claim = ledger_claim(table, event);
     return claim && (claim->flags & CLAIM_HOLDING);
 }
 

@@ -21,11 +21,6 @@
 #define RELEASE_FREED 0x01u  /* reported as complete */
 #define RELEASE_STANDS 0x02u /* its node stood when it was released and still does */
 
-static const struct check_record *claim_of(struct check_table *table, const struct event *event)
-{
-    return table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
-}
-
 /* A hold whose node is gone: the owner may have been told, or may not know yet. */
 static bool is_lost(struct check_table *table, const struct check_record *claim)
 {
@@ -35,7 +30,7 @@ static bool is_lost(struct check_table *table, const struct check_record *claim)
 static void judge_answer(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    const struct check_record *claim = claim_of(table, event);
+    const struct check_record *claim = ledger_claim(table, event);
     if (!claim || (claim->flags & CLAIM_WAITING) == 0)
         check_violate(note, "%s (owner %d) was told that %s is %s without having asked", WHO, event->owner,
                       WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
@@ -58,7 +53,7 @@ static void begin_release(struct check_table *table, const struct event *event, 
 static void judge_released(struct check_table *table, const struct check_context *context,
                            const struct event *event, struct check_note *note)
 {
-    const struct check_record *claim = claim_of(table, event);
+    const struct check_record *claim = ledger_claim(table, event);
     note->premises = 1;
     if (!claim || (claim->flags & (CLAIM_HOLDING | CLAIM_VOID)) == 0) {
         check_violate(note, "a release of %s by %s (owner %d) was taken, who does not hold it", WHAT, WHO,
@@ -77,7 +72,7 @@ static void judge_released(struct check_table *table, const struct check_context
 static void judge_refused(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    const struct check_record *claim = claim_of(table, event);
+    const struct check_record *claim = ledger_claim(table, event);
     if (event->code == CODE_NOTHING_PENDING)
         return; /* a cancel was refused, not a release */
     note->premises = 1;
@@ -104,7 +99,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
             table_drop(table, release);
         return;
     }
-    const struct check_record *claim = claim_of(table, event);
+    const struct check_record *claim = ledger_claim(table, event);
     if (claim && (claim->flags & CLAIM_HOLDING))
         check_violate(note, "%s was reported free for %s (owner %d) who still holds it %d deep", WHAT, WHO,
                       event->owner, claim->depth);
@@ -115,7 +110,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
 static void judge_asked_back(struct check_table *table, const struct check_context *context,
                              const struct event *event, struct check_note *note)
 {
-    const struct check_record *claim = claim_of(table, event);
+    const struct check_record *claim = ledger_claim(table, event);
     note->premises = 1;
     if (!claim || (claim->flags & CLAIM_HOLDING) == 0)
         check_violate(note, "%s (owner %d) was asked to give %s back, who does not hold it", WHO,

@@ -160,6 +160,9 @@ uint64_t ledger_wants(unsigned needs);
  * events themselves; and whether its link is up at rest alone, when the end of its session has made it down as well. */
 bool ledger_is_local(unsigned needs, const struct event *event);
 
+/* The claim of the owner that the event is about, NULL if there is none. */
+struct check_record *ledger_claim(struct check_table *table, const struct event *event);
+
 /* Claims of one process on one lock that have one of these flags; process -1 = of any process. */
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags);
 

@@ -90,6 +90,15 @@ static const struct zk_request *first_set(const struct zk_request *multi)
     return sub;
 }
 
+/* `bytes` is a path, its zero, the data. */
+static void show_data(struct fakezk_event *event, const char *bytes, size_t path_size, int32_t data_size)
+{
+    if (data_size > 0) {
+        event->data = bytes + path_size + 1;
+        event->data_size = data_size;
+    }
+}
+
 /* `failed` is the place of the operation that failed the multi, negative if it committed. */
 static void announce_effects(int client, const struct zk_request *multi, int failed)
 {
@@ -107,9 +116,8 @@ static void announce_effects(int client, const struct zk_request *multi, int fai
                                      .zxid = node != NULL ? node->stat.czxid : 0,
                                      .cause = failed == i,
                                      .path = sub->bytes};
-        if (set != NULL && set->data_size > 0) {
-            event.data = set->bytes + set->path_size + 1;
-            event.data_size = set->data_size;
+        if (set != NULL) {
+            show_data(&event, set->bytes, set->path_size, set->data_size);
         }
         fakezk_emit(&event);
     }
@@ -195,8 +203,7 @@ static void announce(int client, const struct zk_txn *txn)
         event.zxid = txn->zxid;
         event.ephemeral = txn->node_kind == NODE_EPHEMERAL;
         event.session = event.ephemeral ? txn->session : 0;
-        event.data = txn->data_size > 0 ? txn->bytes + txn->path_size + 1 : NULL;
-        event.data_size = txn->data_size > 0 ? txn->data_size : 0;
+        show_data(&event, txn->bytes, txn->path_size, txn->data_size);
         fakezk_emit(&event);
     } else if (txn->rec.tag == TXN_DELETE) {
         event.kind = FAKEZK_NODE_DELETED;

@@ -552,7 +552,7 @@ static void report_grant(int p, const struct ls_report *report)
     slot->depth = report->depth > 0 ? report->depth : 1;
     slot->token = report->token;
     if (slot->belief == LS_NOT_HELD) {
-        slot->belief = LS_UNKNOWN; /* until it is asked: from now on this answer would be another one */
+        slot->belief = LS_UNKNOWN; /* "not held" is news from now on */
     }
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = report->depth;
