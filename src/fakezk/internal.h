@@ -111,11 +111,12 @@ enum { LIST_REQUEST, LIST_MESSAGE = FAKEZK_HANDLES_MAX, LIST_WATCH = 2 * FAKEZK_
 
 /* How far a link is established; with `fine` these are states, otherwise they pass in one step. */
 enum half {
-    HALF_NOT,     /* all the way, or there is no link */
-    HALF_REARM,   /* the server has yet to read SetWatches */
-    HALF_RESUMED, /* the client has yet to hear that the session goes on */
-    HALF_NEW,     /*   ... that it has a new session */
-    HALF_REFUSED, /*   ... that its session is over */
+    HALF_NOT,       /* all the way, or there is no link */
+    HALF_REARM,     /* the server has yet to read SetWatches */
+    HALF_RESUMED,   /* the client has yet to hear that the session goes on */
+    HALF_READ_ONLY, /*   ... that it goes on, on a server that is cut off (F105) */
+    HALF_NEW,       /*   ... that it has a new session */
+    HALF_REFUSED,   /*   ... that its session is over */
 };
 
 enum { OPEN_NOT, OPEN_WRITABLE, OPEN_READ_ONLY /* takes a read-only server too */ };

@@ -675,7 +675,7 @@ static void admit_read_only(struct _zhandle *zh, int server)
     zh->server = (uint8_t)server;
     zh->halved = 0;
     bool known = session_find(zh->session) != NULL || server_awaits_end(server, zh->session);
-    zh->half = known ? HALF_RESUMED : HALF_REFUSED;
+    zh->half = known ? HALF_READ_ONLY : HALF_REFUSED;
 }
 
 /* What the server makes of a connect request; the client hears of it in the handshake. */
@@ -723,10 +723,10 @@ void link_handshake(int client, int slot)
         expire_handle(client, slot);
         return;
     }
+    zh->state = zh->half == HALF_READ_ONLY ? ZOO_READONLY_STATE : ZOO_CONNECTED_STATE;
     zh->half = HALF_REARM;
     zh->id.client_id = fakezk_session_id(zh->session);
     memcpy(zh->id.passwd, "lockstep-passwd", sizeof zh->id.passwd);
-    zh->state = server_at(zh->server)->frozen ? ZOO_READONLY_STATE : ZOO_CONNECTED_STATE;
     zh->sent_ms = now;
     zh->received_ms = now;
     deliver_session_event(client, slot, zh->state);
@@ -827,7 +827,8 @@ static void end_read_only(int server)
     for (int c = 0; c < fakezk.options.clients; c++) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             const struct _zhandle *zh = handle_at(c, slot);
-            if (zh->open && zh->link && zh->server == server && zh->state == ZOO_READONLY_STATE) {
+            bool read_only = zh->state == ZOO_READONLY_STATE || zh->half == HALF_READ_ONLY;
+            if (zh->open && zh->link && zh->server == server && read_only) {
                 link_sever(c, slot);
             }
         }

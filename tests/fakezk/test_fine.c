@@ -190,6 +190,40 @@ static void test_a_handle_is_closed_before_its_handshake(void **state)
     bench_saw("");
 }
 
+/* What the server has answered stays true: it was no read-only server then (F105). */
+static void test_a_server_is_cut_off_before_its_answer_is_heard(void **state)
+{
+    (void)state;
+    reopen(2);
+    zhandle_t *zh = bench_init(0, "w", "server:2181", NULL);
+    bench_step_at(FAKEZK_CONNECT, 0, 1);
+    fakezk_freeze(1, true);
+    bench_step(FAKEZK_HANDSHAKE, 0);
+    bench_step(FAKEZK_DELIVER, 0);
+    bench_saw("w connected");
+    assert_int_equal(bench_state(zh), ZOO_CONNECTED_STATE);
+}
+
+static void test_a_read_only_server_finds_its_leader_before_its_answer_is_heard(void **state)
+{
+    (void)state;
+    bench_reopen_with(&(struct fakezk_options){
+        .clients = 3, .servers = 2, .tick_ms = 2000, .fine = true, .settings = FAKEZK_SETTING_READ_ONLY});
+    bench_enter(0);
+    zhandle_t *zh =
+        zookeeper_init("server:2181", bench_watcher, BENCH_TIMEOUT_MS, NULL, bench_tag("w"), ZOO_READONLY);
+    bench_leave();
+    bench_run();
+    fakezk_freeze(1, true);
+    cut(0);
+    bench_step_at(FAKEZK_CONNECT, 0, 1);
+    fakezk_freeze(1, false);
+    bench_forget();
+    bench_run(); /* the server has ended that link */
+    assert_int_equal(bench_state(zh), ZOO_CONNECTED_STATE);
+    bench_forget();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
 int main(void)
@@ -205,6 +239,8 @@ int main(void)
         TEST(test_it_is_never_read_once_there_is_another_link),
         TEST(test_it_is_never_read_when_the_session_is_over),
         TEST(test_a_handle_is_closed_before_its_handshake),
+        TEST(test_a_server_is_cut_off_before_its_answer_is_heard),
+        TEST(test_a_read_only_server_finds_its_leader_before_its_answer_is_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
