@@ -86,7 +86,8 @@ static void give_up(int process, enum event_offence offence, const char *where)
     world_tell_offence(p >= 0 ? p : process, offence, where);
     the_world.locked = the_world.in_callback = 0;
     the_world.asked = -1;
-    the_world.reacting = the_world.releasing = the_world.freed_waits = the_world.stopping = false;
+    the_world.release = NULL;
+    the_world.reacting = the_world.stopping = false;
     the_world.closing = 0;
     fakezk_leave();
     if (p >= 0) {

@@ -269,14 +269,23 @@ void process_cancel(int p, int lock, int owner)
     leave();
 }
 
+/* A call of release() that has not returned. If the recipe tells FREED of it within the call, that waits until RELEASED has been
+ * announced. */
+struct release {
+    struct release *outer; /* the one in whose report this was called */
+    int lock, owner;
+    bool freed_waits;
+    struct event freed;
+};
+
 void process_release(int p, int lock, int owner)
 {
-    bool outer = the_world.releasing;
-    the_world.releasing = true;
+    struct release release = {.outer = the_world.release, .lock = lock, .owner = owner};
+    the_world.release = &release;
     void *state = enter_verb(p);
     int rc = recipe()->release(state, lock, owner);
     leave_verb();
-    the_world.releasing = outer;
+    the_world.release = release.outer;
     process_mark(p);
     struct slot *slot = process_slot(p, lock, owner);
     struct event event = slot_event(rc < 0 ? EVENT_REFUSED : EVENT_RELEASED, p, lock, owner);
@@ -290,9 +299,8 @@ void process_release(int p, int lock, int owner)
         event.code = --slot->depth;
     }
     observe(&event);
-    if (the_world.freed_waits) {
-        the_world.freed_waits = false;
-        observe(&the_world.freed);
+    if (release.freed_waits) {
+        observe(&release.freed);
     }
 }
 
@@ -581,9 +589,14 @@ static void report_freed(int p, const struct ls_report *report)
 {
     struct event event = slot_event(EVENT_FREED, p, report->lock, report->owner);
     event.code = report->rc;
-    if (the_world.releasing) {
-        the_world.freed = event;
-        the_world.freed_waits = true;
+    struct release *release = the_world.release;
+    while (release != NULL &&
+           (release->lock != report->lock || release->owner != report->owner || release->freed_waits)) {
+        release = release->outer;
+    }
+    if (release != NULL) {
+        release->freed_waits = true;
+        release->freed = event;
     } else {
         observe(&event);
     }

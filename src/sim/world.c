@@ -195,8 +195,8 @@ static void lay_out(const struct world_options *wanted)
     the_world.asked = -1;
     the_world.zoned = guard_is_set();
     the_world.closing = 0;
-    the_world.reacting = the_world.releasing = the_world.freed_waits = the_world.stopping =
-        the_world.programmed = false;
+    the_world.release = NULL;
+    the_world.reacting = the_world.stopping = the_world.programmed = false;
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;
     }

@@ -98,14 +98,13 @@ struct world {
     int locked;       /* the environment's mutex of the running process */
     int asked;        /* the process whose recipe is asked a question, which changes nothing; -1 = none */
     int in_callback;
-    bool programmed; /* some process has a program */
-    bool releasing;  /* FREED waits until RELEASED has been announced */
-    bool freed_waits;
-    bool reacting;   /* an owner acts within the report of its grant */
-    bool stopping;   /* within a recipe's stop */
-    uint8_t closing; /* within a recipe's close: 1 + the lock; else 0 */
-    bool zoned;      /* there is a guard: the memory of processes has red zones, see zones.c */
-    bool entered;    /* a recipe was entered in this guarded call */
+    bool programmed;         /* some process has a program */
+    struct release *release; /* the innermost one that the running process is in; NULL = none */
+    bool reacting;           /* an owner acts within the report of its grant */
+    bool stopping;           /* within a recipe's stop */
+    uint8_t closing;         /* within a recipe's close: 1 + the lock; else 0 */
+    bool zoned;              /* there is a guard: the memory of processes has red zones, see zones.c */
+    bool entered;            /* a recipe was entered in this guarded call */
     enum world_doubt doubt;
     bool sums;       /* events are added up in event_sum */
     bool muted;      /* nobody is told of events: the step will be done again */
@@ -113,7 +112,6 @@ struct world {
     uint8_t paint;   /* the byte that memory of these kinds holds */
     uint64_t event_sum;
     int aborted; /* the process that the client library has ended in this step, plus one; 0 = none */
-    struct event freed;
     const char *text[TEXTS_MAX];
     int texts;
     char why[WORLD_LABEL_MAX];

@@ -43,6 +43,7 @@ struct probe {
 static struct {
     int start_rc, close_rc, open_rc;
     bool arms_timer, denies;
+    bool frees_another; /* a release tells FREED of the next owner too */
     bool was_zeroed, was_aligned;
     struct ls_recipe_config config;
     thrd_t thread;
@@ -136,6 +137,9 @@ static int probe_release(void *state, int lock, int owner)
     struct probe *probe = visit(state);
     probe->held = false;
     ls_report(probe->env, &(struct ls_report){.kind = LS_REPORT_FREED, .lock = lock, .owner = owner});
+    if (seen.frees_another) {
+        ls_report(probe->env, &(struct ls_report){.kind = LS_REPORT_FREED, .lock = lock, .owner = owner + 1});
+    }
     return 0;
 }
 
@@ -468,6 +472,17 @@ static void a_report_may_come_before_the_acquire_returns(void **state)
     take("a release");
     assert_int_equal(count[EVENT_GRANTED], 2);
     assert_int_equal(count[EVENT_FREED], 2);
+}
+
+static void a_release_may_free_what_another_owner_gave_back(void **state)
+{
+    (void)state;
+    begin("process a: acquire release");
+    seen.frees_another = true;
+    take("a acquire");
+    take("a release");
+    assert_int_equal(count[EVENT_FREED], 2);
+    assert_int_equal(last[EVENT_FREED].owner, 0); /* it waits until its release is announced */
 }
 
 static void at_rest_a_recipe_is_asked_whether_it_is_idle(void **state)
@@ -1132,6 +1147,7 @@ int main(void)
         PROBE_TEST(a_start_that_succeeds_does_not),
         PROBE_TEST(after_a_stop_nothing_is_called),
         PROBE_TEST(a_report_may_come_before_the_acquire_returns),
+        PROBE_TEST(a_release_may_free_what_another_owner_gave_back),
         PROBE_TEST(at_rest_a_recipe_is_asked_whether_it_is_idle),
         PROBE_TEST(a_recipe_without_the_question_is_idle),
         PROBE_TEST(a_recipe_is_asked_what_is_wrong_after_each_call),
