@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cat <<'TEXT'
 # What the fake reproduces
 
-The observable behaviour of ZooKeeper through its C client, as rules F1 to F107 that code and tests cite, and what
+The observable behaviour of ZooKeeper through its C client, as rules F1 to F108 that code and tests cite, and what
 `src/fakezk` does about each. This page is made of `fidelity.tsv` by `dev.d/fidelity.sh`; edit that.
 
 - **always**: in every run.

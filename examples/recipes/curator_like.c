@@ -549,8 +549,12 @@ static void go(struct claim *claim, enum phase phase)
         return;
     }
     claim->busy = true;
-    if (send[phase](claim) != ZOK) {
-        claim->busy = false; /* the link is down, as we shall hear */
+    int rc = send[phase](claim);
+    if (rc != ZOK) {
+        claim->busy = false;
+        if (rc != ZINVALIDSTATE) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
 }
 

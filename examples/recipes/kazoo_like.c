@@ -612,8 +612,12 @@ static void go(struct lock *lock, enum phase phase)
         return;
     }
     lock->busy = true;
-    if (send[phase](lock) != ZOK) {
-        lock->busy = false; /* the link is down, as we shall hear */
+    int rc = send[phase](lock);
+    if (rc != ZOK) {
+        lock->busy = false;
+        if (rc != ZINVALIDSTATE) {
+            lose_session(lock->recipe); /* the library is short of memory: no event follows */
+        }
     }
 }
 

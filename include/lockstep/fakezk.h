@@ -119,6 +119,7 @@ enum fakezk_event_kind {
                       read it behind the last deletion of an ephemeral of this client by the operator */
     FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write, actor =
                         FAKEZK_BY_OPERATOR or 0 */
+    FAKEZK_CALL_FAILED, /* the client library found no memory for a call, see fakezk_fail_call() */
 };
 
 #define FAKEZK_BY_OPERATOR 255u
@@ -232,6 +233,13 @@ bool fakezk_is_partitioned(int client);
  * With a clock, a process that resumes after two thirds of the timeout without a byte drops its link first (F7). */
 void fakezk_pause(int client, bool on);
 bool fakezk_is_paused(int client);
+
+/* The client library finds no memory for the n-th next call of this client that opens a handle, sends a request or adds
+ * credentials (F108). The handle is NULL, with ENOMEM; the request is not sent, returns -5 and has no completion; the
+ * credentials return -1. `n` is 0 to 255, and 0 takes the fault back. */
+void fakezk_fail_call(int client, int n);
+/* How many calls there are until that one, with itself; 0 = none will fail. */
+int fakezk_failing_call(int client);
 
 /* The process is gone: its handles vanish; its sessions live on until they expire. */
 void fakezk_crash(int client);

@@ -86,6 +86,7 @@ enum action_kind {
     ACTION_RMDIR, /* the operator deletes the lock's directory, if it is empty:     "rmdir x" */
     ACTION_EVICT, /* lock: the operator deletes the process's oldest contender:  "evict a", "evict a y" */
     ACTION_TOUCH, /* lock: the operator sets the data of the process's oldest contender:  "touch a", "touch a y" */
+    ACTION_FAIL_CALL, /* the client library finds no memory for the n-th next call:  "fail-call a n=1" */
     ACTION_KINDS
 };
 
@@ -96,7 +97,7 @@ struct action {
     uint8_t
         b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
     int32_t
-        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; RELEASE: 1 = anyway; REVOKE: place; CUT: rc; FAIL_ALLOC: n; ADVANCE: ms to move, 0 = to the next moment */
+        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; RELEASE: 1 = anyway; REVOKE: place; CUT: rc; FAIL_ALLOC, FAIL_CALL: n; ADVANCE: ms to move, 0 = to the next moment */
     int32_t
         d; /* CUT: 1 = the last request read commits late; ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_GRANTED() */
 };
@@ -167,6 +168,7 @@ enum world_fault {
     WORLD_FAULT_RMDIR,  /* "rmdir" */
     WORLD_FAULT_EVICT,  /* "evict" */
     WORLD_FAULT_TOUCH,  /* "touch" */
+    WORLD_FAULT_CALL,   /* "call" */
     WORLD_FAULTS
 };
 

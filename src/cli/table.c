@@ -35,6 +35,7 @@ enum row {
     ROW_CANCEL,
     ROW_TIMEOUT,
     ROW_ALLOC,
+    ROW_CALL,
     ROW_LAG,
     ROW_SERVER,
     ROW_SWEEP,
@@ -42,9 +43,9 @@ enum row {
     ROWS
 };
 
-static const char *const ROW_NAMES[ROWS] = {"loss",  "late",   "refuse", "partition", "expire",
-                                            "pause", "crash",  "cancel", "timeout",   "alloc",
-                                            "lag",   "server", "sweep",  "remove"};
+static const char *const ROW_NAMES[ROWS] = {"loss",  "late",  "refuse", "partition", "expire",
+                                            "pause", "crash", "cancel", "timeout",   "alloc",
+                                            "call",  "lag",   "server", "sweep",     "remove"};
 
 /* Why a cell cannot be filled. */
 static const struct {

@@ -77,6 +77,9 @@ static void set_window(const struct pack *pack, int slot, struct zk_request *req
 
 static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_path *path)
 {
+    if (handle_lacks_memory(zh->client)) {
+        return ZMARSHALLINGERROR;
+    }
     struct pack pack = client_pack(zh->client);
     size_t value = ask->value_size > 0 ? (size_t)ask->value_size : 0;
     struct zk_request *request = NULL;

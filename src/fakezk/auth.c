@@ -60,6 +60,9 @@ int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, 
     if (zh->state <= 0) {
         return ZINVALIDSTATE; /* also between two connections (F16) */
     }
+    if (handle_lacks_memory(zh->client)) {
+        return ZSYSTEMERROR;
+    }
     uint16_t who = identity_of(cert, cert != NULL ? size : 0);
     if (!is_scheme_of_servers(scheme) && zh->state == ZOO_CONNECTED_STATE && !fakezk.options.fine) {
         if (completion != NULL) {

@@ -28,6 +28,31 @@ struct _zhandle *handle_check(zhandle_t *zh, const char *call)
     return zh;
 }
 
+/* ---- calls that find no memory (F108) ---- */
+
+void fakezk_fail_call(int client, int n)
+{
+    LS_ASSERT(n >= 0 && n <= UINT8_MAX);
+    if (client_at(client)->fail_call != n) {
+        client_mark(client)->fail_call = (uint8_t)n;
+    }
+}
+
+int fakezk_failing_call(int client)
+{
+    return client_at(client)->fail_call;
+}
+
+bool handle_lacks_memory(int client)
+{
+    if (client_at(client)->fail_call == 0 || --client_mark(client)->fail_call > 0) {
+        return false;
+    }
+    struct fakezk_event event = {.kind = FAKEZK_CALL_FAILED, .client = (uint8_t)client};
+    fakezk_emit(&event);
+    return true;
+}
+
 /* ---- open ---- */
 
 /* Where the chroot begins in a connect string, or NULL. */
@@ -108,6 +133,10 @@ zhandle_t *zookeeper_init(const char *host, watcher_fn fn, int recv_timeout, con
     int slot = free_slot(client);
     if (slot < 0) {
         fakezk_note_trouble("limit: more than %d handles in one process", FAKEZK_HANDLES_MAX);
+        return NULL;
+    }
+    if (handle_lacks_memory(client)) {
+        errno = ENOMEM;
         return NULL;
     }
     open_slot(client, slot, host, fn, recv_timeout, clientid, context, flags);

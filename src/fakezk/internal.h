@@ -152,7 +152,8 @@ struct zk_client {
     struct arena_block head;
     uint8_t paused;
     uint8_t partitioned;
-    uint8_t reserved[6];
+    uint8_t fail_call; /* the n-th next call that needs memory finds none; 0 = none (F108) */
+    uint8_t reserved[5];
     struct _zhandle handle[FAKEZK_HANDLES_MAX];
     struct pack_table table;
 };
@@ -647,6 +648,8 @@ void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence,
 /* ---- handle.c ---- */
 
 struct _zhandle *handle_check(zhandle_t *zh, const char *call);
+/* True if this call finds no memory. Each call that needs some asks once. */
+bool handle_lacks_memory(int client);
 /* Destroys a handle without a word. */
 void handle_finish_close(int client, int slot);
 /* Calls what is still owed, then destroys the handle (F20, F23). */

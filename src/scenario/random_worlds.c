@@ -480,9 +480,12 @@ static void put_client_fault(struct drawing *d, int client)
     case TOUCH:
         lines_put(d->text, "touch %c %s\n", name, lock_name(below(d, d->locks)));
         break;
-    case ALLOC:
-        lines_put(d->text, "fail-alloc %c n=%d\n", name, 1 + below(d, 3));
+    case ALLOC: {
+        int number = below(d, 6);
+        lines_put(d->text, "fail-%s %c", number < 3 ? "alloc" : "call", name);
+        lines_put(d->text, " n=%d\n", 1 + number % 3);
         break;
+    }
     default: {
         int which = below(d, COUNT(LASTING));
         if (d->client[client].healing == NULL) {

@@ -55,6 +55,7 @@ static uint8_t directed_max(const struct world_options *options, int fault)
     case WORLD_FAULT_RMDIR: /* these come only where a file names them */
     case WORLD_FAULT_EVICT:
     case WORLD_FAULT_TOUCH:
+    case WORLD_FAULT_CALL:
         return 0;
     case WORLD_FAULT_LAG:
     case WORLD_FAULT_LATE:

@@ -141,6 +141,7 @@ static const char *why_no_fault(const struct tried *tried, int fault)
         [WORLD_FAULT_LATE] = "no write was on its way by a follower",
         [WORLD_FAULT_CANCEL] = "no acquire was unanswered",
         [WORLD_FAULT_ALLOC] = "no process was running",
+        [WORLD_FAULT_CALL] = "no process was running",
         [WORLD_FAULT_SERVER] = "no server was running",
         [WORLD_FAULT_RMDIR] = "no directory of a lock was empty",
         [WORLD_FAULT_EVICT] = "no contender stood in a line",

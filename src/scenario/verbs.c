@@ -61,6 +61,8 @@ static const struct verb VERBS[] = {
     FAULT(ARGUMENT_PROCESS, 0, ACTION_RESTART, "restart a", "it starts again with empty memory"),
     FAULT(ARGUMENT_PROCESS, VERB_COUNT, ACTION_FAIL_ALLOC, "fail-alloc a [n=N]",
           "the N-th allocation from now on fails"),
+    FAULT(ARGUMENT_PROCESS, VERB_COUNT, ACTION_FAIL_CALL, "fail-call a [n=N]",
+          "the client library finds no memory for the N-th call from now on, and refuses it"),
     FAULT(ARGUMENT_SERVER, 0, ACTION_FREEZE, "freeze s2", "the follower hears nothing from the leader"),
     FAULT(ARGUMENT_SERVER, 0, ACTION_THAW, "thaw s2", "ends a freeze or a lag"),
     FAULT(ARGUMENT_SERVER, 0, ACTION_LAG, "lag s2",

@@ -195,6 +195,9 @@ static void add_faults_of_started(struct list *list, int p)
     if (may_buy(list, WORLD_FAULT_ALLOC) && process_at(p)->fail_in == 0) {
         add(list, ACTION_FAIL_ALLOC, p)->c = 1;
     }
+    if (may_buy(list, WORLD_FAULT_CALL) && fakezk_failing_call(p) == 0) {
+        add(list, ACTION_FAIL_CALL, p)->c = 1;
+    }
 }
 
 /* At each lock, if the process has a contender there. */
@@ -376,8 +379,9 @@ bool world_same_action(const struct action *a, const struct action *b)
 
 const char *world_fault_name(enum world_fault fault)
 {
-    static const char *const names[] = {"loss",   "expire", "pause", "crash",  "refuse", "lag",   "late",
-                                        "cancel", "alloc",  "sweep", "server", "rmdir",  "evict", "touch"};
+    static const char *const names[] = {"loss",   "expire", "pause",  "crash", "refuse",
+                                        "lag",    "late",   "cancel", "alloc", "sweep",
+                                        "server", "rmdir",  "evict",  "touch", "call"};
     _Static_assert(sizeof names / sizeof *names == WORLD_FAULTS, "one name per fault");
     LS_ASSERT(fault < WORLD_FAULTS);
     return names[fault];

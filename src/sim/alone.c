@@ -18,7 +18,8 @@
 #include "sim/world.h"
 
 #define FAULTS_OF_PROCESSES                                                                                  \
-    (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL | 1u << WORLD_FAULT_ALLOC)
+    (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |                          \
+     1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL)
 
 /* Of the enabled actions of a process. */
 struct picture {
@@ -48,8 +49,8 @@ static struct picture look_at(const struct action *actions, int count)
 static bool just_runs(int p)
 {
     struct pack pack = process_pack(p);
-    return process_running(p) && process_at(p)->fail_in == 0 && !process_tired(p) &&
-           pack_first(&pack, LIST_TIMER) == NULL;
+    return process_running(p) && process_at(p)->fail_in == 0 && fakezk_failing_call(p) == 0 &&
+           !process_tired(p) && pack_first(&pack, LIST_TIMER) == NULL;
 }
 
 /* What ends a fault of the servers is told to all judges. */

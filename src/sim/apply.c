@@ -104,7 +104,7 @@ static bool fault_on_process(const struct action *action)
     case ACTION_TOUCH:
         return action->b < the_world.options.locks &&
                fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
-    default: /* FAIL_ALLOC */
+    default: /* FAIL_ALLOC, FAIL_CALL */
         return started && action->c > 0 && action->c < 256;
     }
 }
@@ -178,7 +178,7 @@ bool world_enabled(struct world *world, const struct action *action)
 
 static enum event_fault class_of_fault(const struct action *action)
 {
-    if (action->kind == ACTION_FAIL_ALLOC) {
+    if (action->kind == ACTION_FAIL_ALLOC || action->kind == ACTION_FAIL_CALL) {
         return EVENT_FAULT_MEMORY;
     }
     bool nodes = action_has(action, TRAIT_PATH | TRAIT_DIRECTORY) || action->kind == ACTION_EVICT;
@@ -289,7 +289,10 @@ static void do_process_fault(const struct action *action)
         tell(EVENT_RESTARTED, p);
         process_start(p);
         break;
-    default:
+    case ACTION_FAIL_CALL:
+        fakezk_fail_call(p, action->c);
+        break;
+    default: /* FAIL_ALLOC */
         process_mark(p)->fail_in = (uint8_t)action->c;
         break;
     }

@@ -116,6 +116,7 @@ static void label_fault(const struct action *action, char *label)
                  action->d != 0 ? " late" : "");
         break;
     case ACTION_FAIL_ALLOC:
+    case ACTION_FAIL_CALL:
         snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->c);
         break;
     case ACTION_EVICT:
@@ -385,7 +386,7 @@ static int parse_on_process(const struct words *words, struct action *action, co
     if (action_has(action, TRAIT_CONTENDER)) {
         return parse_contender(words, action, why);
     }
-    if (action->kind == ACTION_FAIL_ALLOC) {
+    if (action->kind == ACTION_FAIL_ALLOC || action->kind == ACTION_FAIL_CALL) {
         action->c = 1;
         int32_t value;
         if (words->count > 2) {

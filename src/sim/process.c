@@ -163,6 +163,7 @@ static void wipe(int p)
     process->paused = 0;
     process->closed = 0;
     process->fail_in = 0;
+    fakezk_fail_call(p, 0);
     process_wake(p);
     process->writes = NULL;
 }

@@ -399,7 +399,11 @@ static void on_synced(int rc, const char *value, const void *ctx)
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
     (void)value;
     if (answered(claim, rc)) {
-        claim->busy = zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_searched, claim) == ZOK;
+        int sent = zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_searched, claim);
+        claim->busy = sent == ZOK;
+        if (sent == ZMARSHALLINGERROR) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
 }
 
@@ -597,7 +601,10 @@ static void go(struct claim *claim, enum phase phase)
     if (rc == ZNOWATCHER) {
         on_unwatched(rc, claim); /* it has fired meanwhile: nothing was sent */
     } else if (rc != ZOK) {
-        claim->busy = false; /* the link is down, as we shall hear */
+        claim->busy = false;
+        if (rc != ZINVALIDSTATE) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
     if (rc == ZBADARGUMENTS && phase == DELETING) {
         forget(claim); /* nobody tries that again */

@@ -520,7 +520,10 @@ static void go(struct claim *claim, enum phase phase)
     if (rc == ZNOWATCHER) {
         on_unwatched(rc, claim); /* it has fired meanwhile: nothing was sent */
     } else if (rc != ZOK) {
-        claim->busy = false; /* the link is down, as we shall hear */
+        claim->busy = false;
+        if (rc != ZINVALIDSTATE) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
 }
 

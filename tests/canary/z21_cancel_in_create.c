@@ -469,7 +469,11 @@ static void on_synced(int rc, const char *value, const void *ctx)
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
     (void)value;
     if (answered(claim, rc)) {
-        claim->busy = look(claim) == ZOK;
+        int sent = look(claim);
+        claim->busy = sent == ZOK;
+        if (sent == ZMARSHALLINGERROR) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
 }
 
@@ -635,7 +639,10 @@ static void go(struct claim *claim, enum phase phase)
     claim->busy = true;
     int rc = send[phase](claim);
     if (rc != ZOK) {
-        claim->busy = false; /* the link is down, as we shall hear */
+        claim->busy = false;
+        if (rc != ZINVALIDSTATE && rc != ZNOWATCHER) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
     if (rc == ZNOWATCHER) {
         claim->watching = false; /* it has fired, or its answer was lost */

@@ -62,7 +62,8 @@ struct recipe {
     bool was_suspended;
     bool closing; /* inside zookeeper_close(), which runs callbacks */
     bool stopping;
-    bool moved; /* the handle is new, the session is not */
+    clientid_t id; /* of the session that moves: a next attempt may be needed */
+    bool moved;    /* the handle is new, the session is not */
     struct claim claim[CLAIMS_MAX];
 };
 
@@ -194,19 +195,18 @@ static void close_session(struct recipe *r)
 static void on_reopen(void *ctx)
 {
     struct recipe *r = ctx;
-    clientid_t id = {0};
-    if (r->session != 0) {
+    if (r->session != 0 && r->zh != NULL) {
         for (int i = 0; i < CLAIMS_MAX; i++) {
             if (r->claim[i].busy || zoo_state(r->zh) == ZOO_CONNECTED_STATE) {
                 return; /* the old one goes on */
             }
         }
-        id = *zoo_client_id(r->zh);
+        r->id = *zoo_client_id(r->zh);
         r->moved = true;
     }
     ls_env_unlock(r->env); /* timers come with the mutex held */
     close_session(r);
-    open_session(r, r->session != 0 ? &id : NULL);
+    open_session(r, r->session != 0 ? &r->id : NULL);
     ls_env_lock(r->env);
 }
 
@@ -438,7 +438,11 @@ static void on_synced(int rc, const char *value, const void *ctx)
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
     (void)value;
     if (answered(claim, rc)) {
-        claim->busy = zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_list, claim) == ZOK;
+        int sent = zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_list, claim);
+        claim->busy = sent == ZOK;
+        if (sent == ZMARSHALLINGERROR) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
 }
 
@@ -553,7 +557,10 @@ static void go(struct claim *claim, enum phase phase)
     claim->busy = true;
     int rc = send[phase](claim);
     if (rc != ZOK) {
-        claim->busy = false; /* the link is down, as we shall hear */
+        claim->busy = false;
+        if (rc != ZINVALIDSTATE && rc != ZNOWATCHER) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
     if (rc == ZNOWATCHER) {
         claim->watching = false; /* it has fired, or its answer was lost */

@@ -528,7 +528,10 @@ static void go(struct claim *claim, enum phase phase)
     claim->busy = true;
     int rc = send[phase](claim);
     if (rc != ZOK) {
-        claim->busy = false; /* the link is down, as we shall hear */
+        claim->busy = false;
+        if (rc != ZINVALIDSTATE && rc != ZNOWATCHER) {
+            lose_session(claim->recipe); /* the library is short of memory: no event follows */
+        }
     }
     if (rc == ZNOWATCHER) {
         claim->watching = false; /* it has fired, or its answer was lost */

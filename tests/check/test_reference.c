@@ -850,7 +850,7 @@ static void prepare(struct world_options *options, const struct ls_recipe *recip
         write_program(&options->program[p], seed + (uint64_t)p);
     for (int fault = 0; fault < WORLD_FAULTS; fault++)
         options->budget[fault] = 1;
-    options->budget[WORLD_FAULT_ALLOC] = 0;
+    options->budget[WORLD_FAULT_ALLOC] = options->budget[WORLD_FAULT_CALL] = 0;
     options->budget_total = (uint8_t)(seed % 4);
 }
 

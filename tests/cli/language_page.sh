@@ -55,6 +55,7 @@ resume b
 crash c
 restart c
 fail-alloc b n=2
+fail-call b n=2
 freeze s2
 lag s3
 thaw s2

@@ -120,6 +120,8 @@ static void reads_every_command(void **state)
         {"restart a", STEP_ACTION, ACTION_RESTART, 0, 0, 0, 0, 0},
         {"fail-alloc a", STEP_ACTION, ACTION_FAIL_ALLOC, 0, 0, 0, 1, 0},
         {"fail-alloc a n=3", STEP_ACTION, ACTION_FAIL_ALLOC, 0, 0, 0, 3, 0},
+        {"fail-call a", STEP_ACTION, ACTION_FAIL_CALL, 0, 0, 0, 1, 0},
+        {"fail-call a n=255", STEP_ACTION, ACTION_FAIL_CALL, 0, 0, 0, 255, 0},
         {"freeze s2", STEP_ACTION, ACTION_FREEZE, 255, 0, 1, 0, 0},
         {"thaw s2", STEP_ACTION, ACTION_THAW, 255, 0, 1, 0, 0},
         {"lag s3", STEP_ACTION, ACTION_LAG, 255, 0, 2, 0, 0},
@@ -377,6 +379,7 @@ static void refuses_wrong_commands(void **state)
     refuse(HEAD "cut a late\n----\n", "s:3:11: expected apply=J with late: the last of J requests is the "
                                       "late one, found the end of the line");
     refuse(HEAD "expire a now\n----\n", "s:3:10: expected the end of the line, found 'now'");
+    refuse(HEAD "fail-call a n=256\n----\n", "s:3:15: expected a number from 1 to 255, found '256'");
     refuse(HEAD "fail-alloc a n=0\n----\n", "s:3:16: expected a number from 1 to 255, found '0'");
     refuse(HEAD "freeze s2\n----\n", "s:3:8: expected the server s1, found 's2'");
     refuse("world servers=2\n" HEAD "freeze s3\n----\n", "s:4:8: expected a server, s1 to s2, found 's3'");

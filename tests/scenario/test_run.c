@@ -47,6 +47,7 @@ static void commands_are_the_worlds_actions(void **state)
         "pause a",
         "crash a",
         "fail-alloc a n=2",
+        "fail-call a n=2",
         "freeze s2",
         "lag s2",
         "restart-server s1",

@@ -104,6 +104,7 @@ static int drawn_over_seeds(const char *text)
         }
         assert_int_equal(swarm.budget[WORLD_FAULT_LAG], 0); /* one server */
         assert_int_equal(swarm.budget[WORLD_FAULT_ALLOC], 0);
+        assert_int_equal(swarm.budget[WORLD_FAULT_CALL], 0);
     }
     scenario_close(&scenario);
     return drawn;

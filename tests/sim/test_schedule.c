@@ -504,6 +504,7 @@ static void test_labels_that_are_none_are_told_apart_from_those_that_cannot_happ
                                  "cut a keep=x",
                                  "cut a rc=3",
                                  "fail-alloc a n=0",
+                                 "fail-call a n=256",
                                  "freeze x",
                                  "freeze s9",
                                  "sweep nothing",
