@@ -175,6 +175,16 @@ static void add_returns(struct list *list, int p)
     }
 }
 
+/* The next one, or the one behind it: a step may need memory twice. */
+enum { FAILING_MAX = 2 };
+
+static void add_failures(struct list *list, int kind, int p)
+{
+    for (int n = 1; n <= FAILING_MAX; n++) {
+        add(list, kind, p)->c = n;
+    }
+}
+
 static void add_faults_of_started(struct list *list, int p)
 {
     if (may_buy(list, WORLD_FAULT_PAUSE) && !process_at(p)->paused) {
@@ -193,10 +203,10 @@ static void add_faults_of_started(struct list *list, int p)
         add_cancels(list, p);
     }
     if (may_buy(list, WORLD_FAULT_ALLOC) && process_at(p)->fail_in == 0) {
-        add(list, ACTION_FAIL_ALLOC, p)->c = 1;
+        add_failures(list, ACTION_FAIL_ALLOC, p);
     }
     if (may_buy(list, WORLD_FAULT_CALL) && fakezk_failing_call(p) == 0) {
-        add(list, ACTION_FAIL_CALL, p)->c = 1;
+        add_failures(list, ACTION_FAIL_CALL, p);
     }
 }
 
