@@ -127,6 +127,8 @@ enum event_offence {
     EVENT_OFFENCE_WRONG,        /* its wrong() named an invariant that does not hold; path = that text */
     EVENT_OFFENCE_OPEN,         /* its stop left a handle open */
     EVENT_OFFENCE_CONTENTS,     /* it created a contender with other data than its configuration names */
+    EVENT_OFFENCE_GUARD,        /* its guard() made a check for an owner that does not hold */
+    EVENT_OFFENCE_HANDLE,       /* it used a handle that is not open, or not its own; path = the call */
     EVENT_OFFENCES
 };
 

@@ -119,6 +119,8 @@ enum fakezk_event_kind {
                       read it behind the last deletion of an ephemeral of this client by the operator */
     FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write, actor =
                         FAKEZK_BY_OPERATOR or 0 */
+    FAKEZK_MISUSED, /* the call `path` was given what is no open handle of this client: undefined with the real library.
+                       It returns as if the handle were NULL */
     FAKEZK_CALL_FAILED, /* the client library found no memory for a call, see fakezk_fail_call() */
 };
 

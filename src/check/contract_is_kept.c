@@ -46,6 +46,8 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_WRONG] = "breaks an invariant of its own",
     [EVENT_OFFENCE_OPEN] = "stops without closing its handle",
     [EVENT_OFFENCE_CONTENTS] = "creates a contender with other data than its configuration names",
+    [EVENT_OFFENCE_GUARD] = "makes the check of a guarded write for an owner that does not hold the lock",
+    [EVENT_OFFENCE_HANDLE] = "uses a handle that it has closed, or that is none of its own",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

@@ -22,7 +22,8 @@ struct _zhandle *handle_check(zhandle_t *zh, const char *call)
     }
     struct zk_client *client = client_at(fakezk.entered);
     if (zh < client->handle || zh >= client->handle + FAKEZK_HANDLES_MAX || !zh->open) {
-        fakezk_note_trouble("%s: not an open handle of this process", call);
+        struct fakezk_event event = {.kind = FAKEZK_MISUSED, .client = (uint8_t)fakezk.entered, .path = call};
+        fakezk_emit(&event);
         return NULL;
     }
     return zh;

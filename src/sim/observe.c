@@ -216,6 +216,9 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
             observe(&event);
         }
         break;
+    case FAKEZK_MISUSED:
+        world_tell_offence(from->client, EVENT_OFFENCE_HANDLE, from->path);
+        break;
     case FAKEZK_CALL_FAILED:
         process_wake(from->client); /* the next attempt is another one: it has memory */
         break;

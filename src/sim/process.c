@@ -4,11 +4,13 @@
 /* Processes: entering a recipe, and what it says back. Every entry is bracketed, so that calls of zookeeper.h and of
  * the environment know whose they are (D3b). */
 #include "base/assert.h"
+#include "sim/abilities.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>
 #include <stdio.h>
 #include <string.h>
+#include <zookeeper/zookeeper.h>
 
 /* Inline in every build: a call behind zones_paint_stack() would leave addresses where the recipe's frame is next. */
 static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void)
@@ -694,6 +696,19 @@ static void ask_slot(int p, struct slot *slot)
     }
 }
 
+/* A check for an owner that does not hold would let its write pass, if it is of a node that stands. */
+static void ask_for_guard(int p, const struct slot *slot)
+{
+    char path[FAKEZK_PATH_MAX];
+    zoo_op_t op;
+    the_world.asked = p;
+    int rc = recipe()->guard(process_state(p), slot->rec.tag, (int)slot->rec.word, &op, path, sizeof path);
+    the_world.asked = -1;
+    if (rc == 0) {
+        world_tell_offence(p, EVENT_OFFENCE_GUARD, NULL);
+    }
+}
+
 /* A paused process is asked too: what it would answer on resuming counts (D5). */
 void process_ask_belief(int p)
 {
@@ -709,6 +724,9 @@ void process_ask_belief(int p)
     for (; rec != NULL; rec = pack_next(&pack, rec)) {
         struct slot *slot = (struct slot *)rec;
         ask_slot(p, slot);
+        if (recipe_can_guard(recipe()) && (slot->depth == 0 || slot->lost)) {
+            ask_for_guard(p, slot);
+        }
         idle |= slot->depth == 0 && !slot->pending && slot->belief == LS_NOT_HELD;
     }
     if (idle) {

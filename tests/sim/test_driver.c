@@ -43,6 +43,7 @@ struct probe {
 static struct {
     int start_rc, close_rc, open_rc;
     bool arms_timer, denies;
+    bool waits;         /* an acquire is not answered, and a guard is made for whoever asks */
     bool frees_another; /* a release tells FREED of the next owner too */
     bool was_zeroed, was_aligned;
     struct ls_recipe_config config;
@@ -117,6 +118,9 @@ static int probe_acquire(void *state, int lock, int owner, int timeout_ms)
     struct probe *probe = visit(state);
     (void)timeout_ms;
     seen.acquired++;
+    if (seen.waits) {
+        return 0;
+    }
     probe->held = true;
     ls_report(
         probe->env,
@@ -167,6 +171,9 @@ static int probe_guard(const void *state, int lock, int owner, zoo_op_t *op, cha
 {
     const struct probe *probe = visit(state);
     (void)owner;
+    if (!probe->held && !seen.waits) {
+        return LS_ENOTOWNER;
+    }
     snprintf(path, size, "%s/no-such-node", probe->config->lock_paths[lock]);
     snprintf(seen.guard_path, sizeof seen.guard_path, "%s", path);
     zoo_check_op_init(op, path, -1);
@@ -662,6 +669,26 @@ static void a_guard_goes_first(void **state)
     settle();
     assert_int_equal(count[EVENT_WRITTEN], 1);
     assert_int_equal(event->code, LS_ELOST); /* there is no such node */
+}
+
+static void nobody_who_waits_has_a_guard(void **state)
+{
+    (void)state;
+    seen.waits = true;
+    begin("process a: acquire");
+    assert_int_equal(count[EVENT_MISBEHAVED], 0);
+    take("a acquire");
+    assert_int_equal(count[EVENT_MISBEHAVED], 1);
+    assert_int_equal(last[EVENT_MISBEHAVED].code, EVENT_OFFENCE_GUARD);
+}
+
+static void whoever_holds_has_a_guard(void **state)
+{
+    (void)state;
+    begin("process a: acquire release");
+    take("a acquire");
+    assert_int_equal(count[EVENT_GRANTED], 1);
+    assert_int_equal(count[EVENT_MISBEHAVED], 0);
 }
 
 static void without_a_handle_a_write_waits_and_its_path_lasts(void **state)
@@ -1160,6 +1187,8 @@ int main(void)
         PROBE_TEST(without_one_of_both_revocation_is_unknown),
         PROBE_TEST(without_one_of_both_nothing_is_closed),
         PROBE_TEST(a_guard_goes_first),
+        PROBE_TEST(nobody_who_waits_has_a_guard),
+        PROBE_TEST(whoever_holds_has_a_guard),
         PROBE_TEST(without_a_handle_a_write_waits_and_its_path_lasts),
         PROBE_TEST(the_guard_of_a_hold_lets_its_write_pass),
         PROBE_TEST(the_mutex_refuses_a_guard_by_its_codes),
