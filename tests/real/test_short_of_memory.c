@@ -28,6 +28,7 @@ int main(void)
 
 static _Thread_local bool fails; /* the next calloc() of this thread */
 
+/* glibc names it so. NOLINTNEXTLINE(bugprone-reserved-identifier) */
 extern void *__libc_calloc(size_t count, size_t size);
 
 /* Stands before the C library's, for the client library too. */
