@@ -32,15 +32,12 @@ TEXT
 # exam_violated FILE.json: the violated properties of the first situation that fails, in one line; nothing if none does.
 exam_violated()
 {
-    awk '/"verdict":"violated"/ {
-        all = $0; sub(/.*"properties":\{/, "", all); sub(/\}.*/, "", all)
-        count = split(all, pair, ","); text = ""
-        for (i = 1; i <= count; i++)
-            if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); text = text (text == "" ? "" : " ") pair[i] }
-        name = $0; sub(/.*"scenario":"/, "", name); sub(/".*/, "", name); sub(/^worlds\//, "", name)
-        if (name !~ /^random-/) sub(/.*\//, "", name)
-        sub(/\.scn$/, "", name)
-        print name, text; exit }' "$1"
+    awk "$RECORD_AWK"'
+        value("verdict") == "violated" {
+            name = value("scenario"); sub(/^worlds\//, "", name)
+            if (name !~ /^random-/) sub(/.*\//, "", name)
+            sub(/\.scn$/, "", name)
+            print name violated(); exit }' "$1"
 }
 
 # exam_answer WANTED VIOLATED...: found, wrong-name or missed.

@@ -26,6 +26,21 @@ ZOO_STATES=${ZOO_STATES:-100000}
 # Of the small worlds behind the suite, in states: only mended recipes come to them, since the suite ends where a situation fails.
 ZOO_BUDGET=${ZOO_BUDGET:-300000}
 
+# What awk can ask of the line that a record of `check --json` is: the text or the number behind a key, and the names of the
+# violated properties, each behind a blank.
+RECORD_AWK='
+function after(key) { return substr($0, index($0, "\"" key "\":") + length(key) + 3) }
+function value(key,   rest) { rest = substr(after(key), 2); sub(/".*/, "", rest); return rest }
+function number(key,   rest) { rest = after(key); sub(/[^0-9].*/, "", rest); return rest }
+function violated(   rest, count, pair, i, names) {
+    rest = substr(after("properties"), 2); sub(/}.*/, "", rest)
+    count = split(rest, pair, ",")
+    for (i = 1; i <= count; i++)
+        if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); names = names " " pair[i] }
+    return names
+}
+'
+
 # zoo_run LOCKSTEP RECIPE OUT: a line for each failed situation, its name and the violated properties; then `passed N`.
 zoo_run()
 {
@@ -35,16 +50,10 @@ zoo_run()
         echo "error $(tail -n 1 "$3.err")"
         return
     fi
-    awk '{
-        name = $0; sub(/.*"scenario":"/, "", name); sub(/\.scn".*/, "", name); sub(/.*\//, "", name)
-        all = $0; sub(/.*"properties":\{/, "", all); sub(/\}.*/, "", all)
-        count = split(all, pair, ","); text = ""
-        for (i = 1; i <= count; i++)
-            if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); text = text " " pair[i] }
-        verdict = $0; sub(/.*"verdict":"/, "", verdict); sub(/".*/, "", verdict)
-        if (verdict == "violated") print name text
-        else if (verdict == "differs" || verdict == "error") print name, verdict
-    }' "$3.json"
+    awk "$RECORD_AWK"'
+        { name = value("scenario"); sub(/.*\//, "", name); sub(/\.scn$/, "", name); verdict = value("verdict") }
+        verdict == "violated" { print name violated() }
+        verdict == "differs" || verdict == "error" { print name, verdict }' "$3.json"
     sed -n 's/^\([0-9]*\) passed.*/passed \1/p' "$3.err"
 }
 
@@ -61,14 +70,9 @@ zoo_worlds()
         echo "error $(tail -n 1 "$3.err")"
         return
     fi
-    awk 'function number(key) { text = substr($0, index($0, "\"" key "\":") + length(key) + 3); sub(/[^0-9].*/, "", text); return text }
-        /^{"scenario"/ && found == "" {
-            found = $0; sub(/^{"scenario":"worlds\//, "", found); sub(/".*/, "", found)
-            all = $0; sub(/.*"properties":\{/, "", all); sub(/\}.*/, "", all)
-            count = split(all, pair, ",")
-            for (i = 1; i <= count; i++)
-                if (pair[i] ~ /"violated"/) { gsub(/"|:.*/, "", pair[i]); violated = violated " " pair[i] } }
-        /^{"worlds"/ { print (found == "" ? "none" : found), number("worlds"), number("states") violated }' "$3.json"
+    awk "$RECORD_AWK"'
+        /^{"scenario"/ && found == "" { found = value("scenario"); sub(/^worlds\//, "", found); properties = violated() }
+        /^{"worlds"/ { print (found == "" ? "none" : found), number("worlds"), number("states") properties }' "$3.json"
 }
 
 # zoo_collect LOCKSTEP RECIPES SCRATCH [NAME...]: runs all, and puts `canary situation property...` lines into SCRATCH/caught,
@@ -94,7 +98,11 @@ zoo_collect()
                 echo "$name $line" >>"$scratch/caught"
             fi
         done < <(zoo_run "$lockstep" "$recipe" "$scratch/$name")
-        [[ $name == *-fixed ]] || echo "$name $(zoo_worlds "$lockstep" "$recipe" "$scratch/$name")" >>"$scratch/worlds"
+        if [[ $name != *-fixed ]]; then
+            line=$(zoo_worlds "$lockstep" "$recipe" "$scratch/$name")
+            [[ $line != error* ]] || echo "$name in small worlds: $line" >>"$scratch/wrong"
+            echo "$name $line" >>"$scratch/worlds"
+        fi
         rm -rf "${scratch:?}/$name"
         grep -q "^$name " "$scratch/caught" || [[ $name == *-fixed ]] || echo "$name is not caught" >>"$scratch/wrong"
     done
