@@ -119,8 +119,8 @@ enum fakezk_event_kind {
                       read it behind the last deletion of an ephemeral of this client by the operator */
     FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write, actor =
                         FAKEZK_BY_OPERATOR or 0 */
-    FAKEZK_MISUSED, /* the call `path` was given what is no open handle of this client, which is undefined with the
-                       real library; it returns as if the handle were NULL */
+    FAKEZK_MISUSED, /* the call `path` was given what is no open handle of this client: undefined with the real
+                       library, here as if it were NULL */
     FAKEZK_CALL_FAILED, /* the client library found no memory for a call, see fakezk_fail_call() */
 };
 
@@ -237,7 +237,7 @@ void fakezk_pause(int client, bool on);
 bool fakezk_is_paused(int client);
 
 /* Makes the client library find no memory for the n-th next call of this client that opens a handle, sends a
- * request or adds credentials (F108). The handle is NULL, with ENOMEM. The request is not sent, returns -5 and
+ * request or adds credentials (F108). The handle is NULL, with ENOMEM. The request returns -5, is not sent and
  * has no completion. The credentials return -1. `n` is 0 to 255, and 0 takes the fault back. */
 void fakezk_fail_call(int client, int n);
 /* How many calls there are until that one, with itself; 0 = none will fail. */

@@ -272,8 +272,8 @@ void process_cancel(int p, int lock, int owner)
     leave();
 }
 
-/* A call of release() that has not returned. What the recipe tells of it within the call, FREED, waits until RELEASED
- * has been announced. */
+/* A call of release() that has not returned. A FREED of it within the call waits until RELEASED has been
+ * announced. */
 struct release {
     struct release *outer; /* the one in whose report this was called */
     int lock, owner;
