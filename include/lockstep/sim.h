@@ -125,6 +125,7 @@ enum action_trait {
     TRAIT_BREAKS = 0x1000,    /* a fault, with a budget or without */
     TRAIT_DIRECTORY = 0x2000, /* a fault on the directory of a lock: `b` is the lock, the process is none */
     TRAIT_CONTENDER = 0x4000, /* a fault on a contender of its process: `b` is the lock */
+    TRAIT_MEMORY = 0x8000,    /* a lack of memory in its process, the `c`-th next time that it is needed */
 };
 
 struct action_info {

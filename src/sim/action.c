@@ -12,6 +12,7 @@
 #define FAULT_ON_PROCESS (TRAIT_ON_PROCESS | TRAIT_BREAKS)
 #define FAULT_ON_SERVER (TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS)
 #define FAULT_ON_DIRECTORY (TRAIT_ON_SERVICE | TRAIT_DIRECTORY | TRAIT_BREAKS)
+#define FAULT_OF_MEMORY (FAULT_ON_PROCESS | TRAIT_MEMORY)
 #define FAULT_ON_CONTENDER (FAULT_ON_PROCESS | TRAIT_CONTENDER)
 #define HEALS (TRAIT_HEALS | TRAIT_FAIR)
 
@@ -59,7 +60,7 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_RESUME] = {.verb = "resume", .traits = TRAIT_ON_PROCESS | HEALS},
     [ACTION_CRASH] = {.verb = "crash", .traits = FAULT_ON_PROCESS, .fault = WORLD_FAULT_CRASH + 1},
     [ACTION_RESTART] = {.verb = "restart", .traits = TRAIT_ON_PROCESS | TRAIT_HEALS, .stimulus = "start"},
-    [ACTION_FAIL_ALLOC] = {.verb = "fail-alloc", .traits = FAULT_ON_PROCESS, .fault = WORLD_FAULT_ALLOC + 1},
+    [ACTION_FAIL_ALLOC] = {.verb = "fail-alloc", .traits = FAULT_OF_MEMORY, .fault = WORLD_FAULT_ALLOC + 1},
 
     [ACTION_FREEZE] = {.verb = "freeze", .traits = FAULT_ON_SERVER, .fault = WORLD_FAULT_LAG + 1},
     [ACTION_THAW] = {.verb = "thaw", .traits = TRAIT_ON_SERVICE | TRAIT_SERVER | HEALS},
@@ -76,7 +77,7 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_RMDIR] = {.verb = "rmdir", .traits = FAULT_ON_DIRECTORY, .fault = WORLD_FAULT_RMDIR + 1},
     [ACTION_EVICT] = {.verb = "evict", .traits = FAULT_ON_CONTENDER, .fault = WORLD_FAULT_EVICT + 1},
     [ACTION_TOUCH] = {.verb = "touch", .traits = FAULT_ON_CONTENDER, .fault = WORLD_FAULT_TOUCH + 1},
-    [ACTION_FAIL_CALL] = {.verb = "fail-call", .traits = FAULT_ON_PROCESS, .fault = WORLD_FAULT_CALL + 1},
+    [ACTION_FAIL_CALL] = {.verb = "fail-call", .traits = FAULT_OF_MEMORY, .fault = WORLD_FAULT_CALL + 1},
 };
 
 const char *world_action_verb(int kind)

@@ -178,7 +178,7 @@ bool world_enabled(struct world *world, const struct action *action)
 
 static enum event_fault class_of_fault(const struct action *action)
 {
-    if (action->kind == ACTION_FAIL_ALLOC || action->kind == ACTION_FAIL_CALL) {
+    if (action_has(action, TRAIT_MEMORY)) {
         return EVENT_FAULT_MEMORY;
     }
     bool nodes = action_has(action, TRAIT_PATH | TRAIT_DIRECTORY) || action->kind == ACTION_EVICT;

@@ -386,7 +386,7 @@ static int parse_on_process(const struct words *words, struct action *action, co
     if (action_has(action, TRAIT_CONTENDER)) {
         return parse_contender(words, action, why);
     }
-    if (action->kind == ACTION_FAIL_ALLOC || action->kind == ACTION_FAIL_CALL) {
+    if (action_has(action, TRAIT_MEMORY)) {
         action->c = 1;
         int32_t value;
         if (words->count > 2) {
