@@ -299,11 +299,12 @@ def with_mistake(text, mutant):
 LOCKSTEP = os.path.join(FOLDER, "lockstep")  # without any mistake; a copy, so that another build may go on meanwhile
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 SHARED = ["-fPIC", "-O1", "-g"]
-# What makes a mutex of src/lock a recipe of a shared object.
-MODULE = b"""#include <lockstep/recipe.h>
+# What makes a mutex of src/lock a recipe of a shared object: the session opens its handles, or has them on loan.
+MODULE = """#include <lockstep/recipe.h>
 #include "recipe_mutex.h"
-LS_RECIPE_MODULE(ls_recipe_mutex);
+LS_RECIPE_MODULE(%s);
 """
+MODULES = {"recipe.so": "ls_recipe_mutex", "recipe-lent.so": "ls_recipe_mutex_lent"}
 
 
 class SharedObject:
@@ -314,15 +315,25 @@ class SharedObject:
         self.folder = os.path.join(FOLDER, name)
         self.reports = os.path.join(self.folder, "reports-of-mutants")
         self.recipe = os.path.join(self.folder, "recipe.so")
+        self.recipes = [self.recipe]
         self.budget = budget
 
     def judge(self):
-        suite = ask_the_suite(LOCKSTEP, ROOT, self.reports, self.budget, "--recipe", self.recipe)
+        """Of several recipes the first that is noticed counts."""
+        for recipe in self.recipes:
+            suite = ask_the_suite(LOCKSTEP, ROOT, self.reports, self.budget, "--recipe", recipe)
+            if suite.violated:
+                break
         error = "error in " + suite.error if suite.error and not suite.violated else ""
         return Verdict(suite.violated, error, suite.differs)
 
     def attempt(self, mutant):
         return self.judge() if self.compile(mutant) else Verdict(compiles=False)
+
+
+def module_of(recipe):
+    """The source file that makes a mutex the recipe of this shared object."""
+    return "module-" + os.path.basename(recipe).removesuffix(".so") + ".c"
 
 
 class LockObject(SharedObject):
@@ -331,13 +342,14 @@ class LockObject(SharedObject):
     def __init__(self, number, budget):
         super().__init__(f"object-{number}", budget)
         self.arguments = [*compiler_arguments(), *LOCK_ARGUMENTS, *SHARED, *WARNINGS]
+        self.recipes = [os.path.join(self.folder, name) for name in MODULES]
 
     def prepare(self):
         os.makedirs(self.folder, exist_ok=True)
         self.units = {name: read(os.path.join("src/lock", name)) for name in sorted(os.listdir("src/lock"))
                       if name.endswith(".c")}
-        self.units["module.c"] = MODULE
-        for name, text in self.units.items():
+        modules = {module_of(recipe): (MODULE % symbol).encode() for recipe, symbol in MODULES.items()}
+        for name, text in {**self.units, **modules}.items():
             if not self.compile_unit(name, text, self.object_of(name), stderr=None):
                 sys.exit(f"mutants: src/lock/{name} does not compile")
         if not self.link():
@@ -354,7 +366,8 @@ class LockObject(SharedObject):
     def link(self, **instead):
         """Of the units with these names, the objects are others."""
         objects = [instead.get(name, self.object_of(name)) for name in self.units]
-        return subprocess.call(["gcc", "-shared", "-o", self.recipe, *objects]) == 0
+        return all(subprocess.call(["gcc", "-shared", "-o", recipe, self.object_of(module_of(recipe)), *objects]) == 0
+                   for recipe in self.recipes)
 
     def compile(self, mutant):
         name, mutated = os.path.basename(mutant.path), os.path.join(self.folder, "mutated.o")

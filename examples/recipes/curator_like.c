@@ -390,7 +390,11 @@ static void on_searched(int rc, const struct String_vector *names, const void *c
         return;
     }
     if (rc != ZOK && rc != ZNONODE) {
-        fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
+        if (claim->ended) {
+            forget(claim); /* an exception of the background is told to nobody */
+        } else {
+            fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
+        }
         return;
     }
     protection(claim, own);

@@ -43,6 +43,7 @@ extern "C" {
 
 /* Structs of zookeeper.h, declared here so that a driver need not include it. */
 struct zoo_op;
+struct zoo_op_result;
 struct _zhandle; /* NOLINT(bugprone-reserved-identifier): the name is ZooKeeper's */
 struct String_vector;
 
@@ -277,6 +278,15 @@ struct ls_recipe {
      * asks after start() and after each later function, callback and timer of the process, but not after
      * stop(). A text violates contract_is_kept. */
     const char *(*wrong)(const void *state);
+
+    /* Sends a guarded write on the present handle, as zoo_amulti() does. NULL = the driver calls zoo_amulti()
+     * on the handle of handle(), unless that is NULL or dead.
+     *
+     * `ops[0]` is the check of guard(). If multi() returns 0, `completion` is called once with `data`. By
+     * then the results are in `results`. If multi() returns a negative enum ls_err, it has sent nothing, and
+     * `completion` is not called. After LS_ECLOSED the driver sends the write again at the next connection. */
+    int (*multi)(void *state, int count, const struct zoo_op *ops, struct zoo_op_result *results,
+                 void (*completion)(int rc, const void *data), const void *data);
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

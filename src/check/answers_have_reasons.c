@@ -21,6 +21,7 @@
  *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
  *     and the ends of sessions.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
+ *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS).
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
  *     before it. If WRITTEN says "lost" or "not owner", the owner does not hold with that token, or the node is
  *     gone.
@@ -38,7 +39,7 @@
  * It does not see:
  *   - which code follows a fault of nodes or memory, and whether the fault led to it;
  *   - a busy lock that another owner of the same process could have had;
- *   - "unknown" of a hold whose link is up. */
+ *   - "unknown" of a hold whose link is up, after a fault or with a clock. */
 #include <check/properties.h>
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
@@ -225,6 +226,19 @@ static void judge_failed(struct check_table *table, const struct check_context *
     }
 }
 
+/* Nothing has happened that could end a belief. */
+static void judge_unsure(struct check_table *table, const struct check_context *context,
+                         const struct event *event, struct check_note *note)
+{
+    if (context->timed || event->code != CODE_UNKNOWN || !ledger_holds(table, event) ||
+        ledger_may_fail(table, context))
+        return;
+    note->premises = 1;
+    check_violate(note,
+                  "%s (owner %d) says that it is unsure of %s, but it was granted and nothing has happened",
+                  WHO, event->owner, WHAT);
+}
+
 /* The operator may have deleted the node: then the answer is true. */
 static void judge_denied(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
@@ -380,6 +394,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     case EVENT_DOUBTS:
         judge_denied(table, context, event, note);
+        judge_unsure(table, context, event, note);
         break;
     case EVENT_LOST:
         observe_lost(table, event);

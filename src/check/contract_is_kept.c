@@ -7,6 +7,9 @@
  *
  * Contents: if the configuration names contents, each contender that the process creates has them as its data.
  *
+ * Calls without a matching acquire: after each step of a process, cancel() for each owner of its whose acquire is not pending
+ * returns LS_ENOENT, and release() for each owner that waits and does not hold returns LS_ENOTOWNER.
+ *
  * The invariants of a recipe are its own (wrong() of recipe.h): a text that it returns after a call is a violation.
  *
  * Of memory it says, for recipes from shared objects:
@@ -48,6 +51,7 @@ static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_CONTENTS] = "creates a contender with other data than its configuration names",
     [EVENT_OFFENCE_GUARD] = "makes the check of a guarded write for an owner that does not hold the lock",
     [EVENT_OFFENCE_HANDLE] = "uses a handle that it has closed, or that is none of its own",
+    [EVENT_OFFENCE_REFUSAL] = "takes a call that it has to refuse",
     [EVENT_OFFENCE_CLEAN] = "says that clean-up is left over, and nothing is under way that would do it",
 };
 _Static_assert(sizeof OFFENCES / sizeof *OFFENCES == EVENT_OFFENCES, "one sentence for each");

@@ -8,7 +8,9 @@
  *   - once the client library has delivered EXPIRED, or has connected with another session id, LOST follows
  * before anything else is granted or connected, and by the next rest at the latest;
  *   - a broken link is told as SUSPENDED before the link comes back, and nothing is told as RECONNECTED that
- * was lost.
+ * was lost;
+ *   - if SUSPENDED was told and the link of the same session is back, RECONNECTED, READ_ONLY or LOST follows by the next
+ * rest at the latest, or another LINK_DOWN.
  *
  * It does not see: sessions that the recipe never spoke of; losses that no server has told the client of yet
  * (the C client never expires a session by its own clock: F14). */
@@ -17,6 +19,8 @@
 #define TOLD_LOST_DUE 0x01u    /* the client library knows of a loss that was not told yet */
 #define TOLD_SUSPEND_DUE 0x02u /* likewise of a broken link */
 #define TOLD_LOST 0x04u        /* the last thing told was a loss */
+#define TOLD_SUSPENDED 0x08u   /* the last thing told was a broken link */
+#define TOLD_BACK_DUE 0x10u    /* SUSPENDED, and the link of that session is back, which was not told yet */
 
 static struct check_record *told_of(struct check_table *table, int process)
 {
@@ -41,6 +45,7 @@ static void judge_connected(struct check_record *told, const struct check_contex
 static void judge_reconnected(struct check_record *told, const struct check_context *context,
                               const struct event *event, struct check_note *note)
 {
+    told->flags &= (uint16_t) ~(TOLD_SUSPENDED | TOLD_BACK_DUE);
     if (told->a == 0 || told->a != event->session)
         check_violate(note, "%s was told that session 0x%llx is reconnected, but the session it knew was %s",
                       WHO, (unsigned long long)event->session, told->a == 0 ? "lost" : "another");
@@ -79,16 +84,17 @@ static void observe_link(struct check_record *told, const struct check_context *
         return; /* the process has not been told of any session that could be lost */
     if (event->kind == EVENT_LINK_DOWN) {
         note->premises = 1;
-        told->flags |= TOLD_SUSPEND_DUE;
+        told->flags = (uint16_t)((told->flags & ~TOLD_BACK_DUE) | TOLD_SUSPEND_DUE);
     } else if (event->kind == EVENT_LINK_UP) {
         judge_due(told, context, "when the link came back", note);
         if (event->session != told->a) {
             note->premises = 1;
             told->flags |= TOLD_LOST_DUE;
-        }
+        } else if (told->flags & TOLD_SUSPENDED)
+            told->flags |= TOLD_BACK_DUE;
     } else {
         note->premises = 1;
-        told->flags = (uint16_t)((told->flags & ~TOLD_SUSPEND_DUE) | TOLD_LOST_DUE);
+        told->flags = (uint16_t)((told->flags & ~(TOLD_SUSPEND_DUE | TOLD_BACK_DUE)) | TOLD_LOST_DUE);
     }
 }
 
@@ -96,8 +102,12 @@ static void judge_rest(struct check_table *table, const struct check_context *co
                        struct check_note *note)
 {
     struct check_record *told;
-    for (told = table_first(table, RECORD_TOLD); told; told = table_next(table, told))
+    for (told = table_first(table, RECORD_TOLD); told; told = table_next(table, told)) {
         judge_due(told, context, "at rest", note);
+        if (told->flags & TOLD_BACK_DUE)
+            check_violate(note, "at rest %s has not been told that session 0x%llx is reconnected",
+                          check_process_name(context, told->process).text, (unsigned long long)told->a);
+    }
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -120,7 +130,10 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_reconnected(told, context, event, note);
         break;
     case EVENT_SUSPENDED:
-        told->flags &= (uint16_t)~TOLD_SUSPEND_DUE;
+        told->flags = (uint16_t)((told->flags & ~TOLD_SUSPEND_DUE) | TOLD_SUSPENDED);
+        break;
+    case EVENT_READ_ONLY:
+        told->flags &= (uint16_t) ~(TOLD_SUSPENDED | TOLD_BACK_DUE);
         break;
     case EVENT_LOST:
         judge_lost(told, context, event, note);
@@ -153,7 +166,7 @@ const struct property check_every_loss_is_told = {
     .wants = EVENT_BIT(EVENT_CONNECTED) | EVENT_BIT(EVENT_RECONNECTED) | EVENT_BIT(EVENT_SUSPENDED) |
              EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_LINK_UP) |
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
-             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_READ_ONLY) | EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED),
     .needs = 0,
     .records_per_process = 1,
     .is_local = is_local,

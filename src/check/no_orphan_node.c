@@ -3,59 +3,138 @@
 
 /* No contender node stands that nobody stands behind.
  *
- * Judged at rest (connected, janitor idle, no fault pending): a process that runs has, on each lock, no more
- * contender nodes of its live session than owners who wait for or hold that lock. Two nodes for one waiter
- * are an orphan too: the waiter would wait for itself.
+ * Formula. Of the live session of a process that runs stand at most as many contender nodes on a lock as owners of the
+ * process wait for or hold that lock. Two nodes for one waiter are an orphan too: the waiter would wait for itself.
+ *   - It holds at REST (connected, janitor idle, no fault pending).
+ *   - It holds at SETTLED for a lock that no owner of the process waits for or holds, if idle() of the recipe says that
+ *     no clean-up is left over, the process was told of no loss since it was connected, and each RELEASED of the lock that
+ *     left depth 0 has its FREED. There a fault that is more than a loss excuses more nodes, and so do servers that refuse
+ *     requests.
  *
  * It does not see: which of several nodes is the orphan; nodes of sessions that are gone (the server's
- * business); non-contenders such as lock directories; an orphan that is removed before the next rest. */
+ * business); non-contenders such as lock directories; an orphan that is removed before the next rest, if idle() does not
+ * deny it. */
 #include <check/properties.h>
 
-static int nodes_of(struct check_table *table, const struct check_record *node, int64_t session)
+static void judge_lock(struct check_table *table, const struct check_context *context, int lock, int process,
+                       bool at_rest, struct check_note *note)
 {
-    int count = 0;
-    struct check_record *other;
-    for (other = table_first_lock(table, RECORD_NODE, node->lock); other;
-         other = table_next_lock(table, other))
-        if (other->process == node->process && other->b == session)
-            count++;
-    return count;
+    int64_t session = table_get(table, RECORD_PROCESS, 0, process, 0)->a;
+    const struct check_record *oldest = NULL;
+    const struct check_record *node;
+    int nodes = 0;
+    for (node = table_first_lock(table, RECORD_NODE, lock); node;
+         node = table_next_lock(table, (struct check_record *)(uintptr_t)node)) {
+        bool counts = node->process == process && node->b == session;
+        nodes += counts;
+        oldest = counts && !oldest ? node : oldest;
+    }
+    int claims = ledger_claims(table, lock, process, CLAIM_WAITING | CLAIM_HOLDING);
+    if (nodes > claims)
+        check_violate(note, "%s%s %s %d contender node%s on %s (czxid %lld) for %d owner%s",
+                      at_rest ? "at rest " : "", check_process_name(context, process).text,
+                      at_rest ? "has" : "says that it is idle, but has", nodes, nodes == 1 ? "" : "s",
+                      check_lock_name(context, lock).text, (long long)oldest->a, claims,
+                      claims == 1 ? "" : "s");
 }
 
 static void judge_rest(struct check_table *table, const struct check_context *context,
                        struct check_note *note)
 {
     struct check_record *node;
-    for (node = table_first(table, RECORD_NODE); node; node = table_next(table, node)) {
-        if (!ledger_answerable(table, node->process))
-            continue;
-        int64_t session = table_get(table, RECORD_PROCESS, 0, node->process, 0)->a;
-        int nodes = nodes_of(table, node, session);
-        int claims = ledger_claims(table, node->lock, node->process, CLAIM_WAITING | CLAIM_HOLDING);
-        if (nodes > claims)
-            check_violate(note, "at rest %s has %d contender node%s on %s (czxid %lld) for %d owner%s",
-                          check_process_name(context, node->process).text, nodes, nodes == 1 ? "" : "s",
-                          check_lock_name(context, node->lock).text, (long long)node->a, claims,
-                          claims == 1 ? "" : "s");
-    }
+    for (node = table_first(table, RECORD_NODE); node; node = table_next(table, node))
+        if (ledger_answerable(table, node->process))
+            judge_lock(table, context, node->lock, node->process, true, note);
+}
+
+/* A process that has told of a loss opens another session, and the link of the former one may come back meanwhile. */
+static void judge_settled(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    bool excused = context->refusing || ledger_had_fault(table, EVENT_FAULT_NODES) ||
+                   ledger_had_fault(table, EVENT_FAULT_MEMORY);
+    if (event->code != 1 || excused || !ledger_answerable(table, event->process) ||
+        table_get(table, RECORD_FORMER, 0, event->process, 0))
+        return;
+    for (int lock = 0; lock < context->locks; lock++)
+        if (!table_get(table, RECORD_OWES, lock, event->process, 0) &&
+            !ledger_claims(table, lock, event->process, CLAIM_WAITING | CLAIM_HOLDING))
+            judge_lock(table, context, lock, event->process, false, note);
+}
+
+static void observe_released(struct check_table *table, const struct event *event)
+{
+    if (event->code == 0)
+        table_put(table, RECORD_OWES, event->lock, event->process, 0, 0, 0)->depth++;
+}
+
+static void observe_freed(struct check_table *table, const struct event *event)
+{
+    struct check_record *owes = table_get(table, RECORD_OWES, event->lock, event->process, 0);
+    if (owes && --owes->depth == 0)
+        table_drop(table, owes);
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
-    if (event->kind == EVENT_REST)
+    switch (event->kind) {
+    case EVENT_REST:
         judge_rest(table, context, note);
-    else if (event->code == 1 && event->process != EVENT_PROCESS_NONE)
-        note->premises = 1;
+        break;
+    case EVENT_SETTLED:
+        judge_settled(table, context, event, note);
+        break;
+    case EVENT_RELEASED:
+        observe_released(table, event);
+        break;
+    case EVENT_FREED:
+        observe_freed(table, event);
+        break;
+    case EVENT_LOST:
+        table_put(table, RECORD_FORMER, 0, event->process, 0, 0, 0);
+        break;
+    case EVENT_CONNECTED:
+        table_drop_process(table, RECORD_FORMER, event->process);
+        break;
+    case EVENT_FAULT:
+    case EVENT_NODE_DELETED:
+        ledger_note_fault(table, event);
+        break;
+    case EVENT_NODE_CREATED:
+        note->premises = event->code == 1 && event->process != EVENT_PROCESS_NONE;
+        break;
+    default: /* the process is gone */
+        table_drop_process(table, RECORD_OWES, event->process);
+        table_drop_process(table, RECORD_FORMER, event->process);
+        break;
+    }
+}
+
+/* Nodes are looked at at rest, and when nothing is under way that the process asked for. What the process was answered
+ * says how many it may have. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_SETTLED || event->kind == EVENT_FREED || event->kind == EVENT_CONNECTED;
 }
 
 const struct property check_no_orphan_node = {
     .name = "no_orphan_node",
-    .sentence = "at rest every contender node of a live session belongs to an owner who waits or holds",
+    .sentence = "at rest every contender node of a live session belongs to an owner who waits or holds, and "
+                "so when a "
+                "recipe says that no clean-up is left over",
     .premise = "contenders that were created",
-    .blind_to = "orphans that are removed before the next rest; nodes of sessions that are gone",
+    .blind_to =
+        "orphans that are removed before the next rest, if the recipe does not deny them; nodes of sessions "
+        "that are gone",
     .modes = PROPERTY_ALWAYS,
-    .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_NODE_CREATED),
+    .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_SETTLED) |
+             EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_LOST) |
+             EVENT_BIT(EVENT_CONNECTED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_NODE_DELETED) |
+             EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_process = 1,
+    .records_per_contender = 1,
+    .is_local = is_local,
     .observe = observe,
 };

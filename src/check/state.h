@@ -58,6 +58,8 @@ enum record_kind {
     RECORD_LISTENER, /* every_revocation_is_told: lock, process; hears requests to give the lock back */
     RECORD_REQUEST, /* every_revocation_is_told: lock, process; a = czxid of a node; flags REQUEST_…, depth = times that
                        its data was set and its holder was not asked */
+    RECORD_FORMER, /* no_orphan_node: process; told that its session is lost, and of no other since */
+    RECORD_OWES, /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
 };
@@ -68,7 +70,7 @@ struct check_record {
     uint8_t process; /* 0 if the kind has none */
     uint8_t owner;   /* 0 if the kind has none */
     uint16_t flags;  /* see kind */
-    uint16_t depth;  /* CLAIM, CREATES, ANSWER, QUESTION and REQUEST only */
+    uint16_t depth;  /* CLAIM, CREATES, ANSWER, QUESTION, REQUEST and OWES only */
     int64_t a;       /* see kind; part of the order */
     int64_t b;       /* see kind */
 };
@@ -102,6 +104,8 @@ struct check_table {
 #define CODE_BUSY (-3)
 #define CODE_TIMED_OUT (-4)
 #define CODE_CANCELED (-5)
+/* LS_UNKNOWN in DOUBTS, likewise. */
+#define CODE_UNKNOWN 2
 /* LS_ENOTOWNER in WRITTEN, likewise. */
 #define CODE_NOT_OWNER (-7)
 /* LS_ENOMEM, LS_ECLOSED and LS_EALREADY in FAILED, likewise. */

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The mutex as a recipe: what a driver sees of it. Owners 0 .. 255 of the driver are owners 1 .. 256 of the
- * mutex. */
+ * mutex. There are two recipes: in one the session opens its handles, in the other it has them on loan. */
 #include "recipe_mutex.h"
 #include "claim.h"
 #include "recipe_invariants.h"
@@ -178,9 +178,10 @@ static int open_mutexes(struct state *state)
     return LS_OK;
 }
 
-static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+/* `open` gives the session its first handle. */
+static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
+                      int (*open)(struct ls_session *session))
 {
-    struct state *state = memory;
     int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
                               &session_options[config->keep_fresh][config->read_only]);
     if (err)
@@ -190,10 +191,15 @@ static int start(void *memory, struct ls_env *env, const struct ls_recipe_config
     ls_session_listener_add(&state->session, &state->listener);
     err = open_mutexes(state);
     if (!err)
-        err = ls_session_start(&state->session);
+        err = open(&state->session);
     if (err)
         close_mutexes(state);
     return err;
+}
+
+static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    return start_with(memory, env, config, ls_session_start);
 }
 
 static void stop(void *memory)
@@ -265,6 +271,13 @@ static zhandle_t *handle(const void *memory)
     zhandle_t *zh = state->session.zh;
     ls_env_unlock(state->session.env);
     return zh;
+}
+
+static int multi(void *memory, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                 void_completion_t completion, const void *data)
+{
+    struct state *state = memory;
+    return ls_session_multi(&state->session, count, ops, results, completion, data);
 }
 
 static int revocable(void *memory, int lock)
@@ -347,6 +360,14 @@ static const char *wrong(const void *memory)
     return lock_invariants_broken(&state->session);
 }
 
+/* What both recipes have. */
+#define OF_THE_MUTEX                                                                                         \
+    .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = idle, .guard = guard,  \
+    .handle = handle, .multi = multi, .revocable = revocable, .revoke = revoke, .reentrant = true,           \
+    .canon = canon, .symmetric = true, .states = state_names, .states_now = states_now,                      \
+    .marks = "src/lock/", .ignores_children = true, .unread = unread, .sets_no_data = true,                  \
+    .close = close_lock, .open = open_lock, .in_reports = true, .wrong = wrong
+
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
     .summary = "reentrant mutex with protected creation, janitor and fencing token",
@@ -354,26 +375,121 @@ const struct ls_recipe ls_recipe_mutex = {
     .state_size = sizeof(struct state),
     .start = start,
     .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .query = query,
-    .idle = idle,
-    .guard = guard,
-    .handle = handle,
-    .revocable = revocable,
-    .revoke = revoke,
-    .reentrant = true,
-    .canon = canon,
-    .symmetric = true,
-    .states = state_names,
-    .states_now = states_now,
-    .marks = "src/lock/",
-    .ignores_children = true,
-    .unread = unread,
-    .sets_no_data = true,
-    .close = close_lock,
-    .open = open_lock,
-    .in_reports = true,
-    .wrong = wrong,
+    OF_THE_MUTEX,
+};
+
+/* ---- on a handle of the application's ---- */
+
+/* An application that opens its handles itself. The first one is lent as soon as it is open. Each later one is lent
+ * when it is connected, which the first one may be while it is opened. */
+struct lender {
+    struct state state; /* first: so the functions above know it */
+    struct ls_session_listener listener;
+    struct ls_loan loan;
+    zhandle_t *zh;              /* NULL: the client library had no memory for one */
+    struct ls_timer next_timer; /* until the next handle is opened */
+    int32_t opened;             /* zh is still to be lent */
+};
+
+#define NEXT_HANDLE_MS 100 /* between two attempts to open a handle, if there was no memory for one */
+
+static void open_next(struct lender *lender, uint32_t delay_ms);
+
+static void watch(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    (void)path;
+    struct lender *lender = context;
+    bool connected = state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE;
+    if (type == ZOO_SESSION_EVENT && lender->opened && state == ZOO_EXPIRED_SESSION_STATE)
+        open_next(lender, 0);
+    if (type == ZOO_SESSION_EVENT && lender->opened && connected) {
+        lender->opened = 0;
+        ls_session_lend(&lender->state.session, &lender->loan, zh);
+    }
+    ls_loan_on_event(&lender->loan, zh, type, state);
+}
+
+static void open_handle(struct lender *lender)
+{
+    const struct ls_recipe_config *config = lender->state.config;
+    lender->opened = 1;
+    lender->zh = zookeeper_init(config->hosts, watch, config->session_timeout_ms, NULL, lender,
+                                config->read_only ? ZOO_READONLY : 0);
+}
+
+static void on_next_timer(void *context)
+{
+    struct lender *lender = context;
+    struct ls_env *env = lender->loan.env;
+    ls_env_unlock(env);
+    if (lender->zh)
+        zookeeper_close(lender->zh);
+    open_handle(lender);
+    if (!lender->zh)
+        open_next(lender, NEXT_HANDLE_MS);
+    ls_env_lock(env);
+}
+
+static void open_next(struct lender *lender, uint32_t delay_ms)
+{
+    struct ls_env *env = lender->loan.env;
+    ls_env_lock(env);
+    ls_env_timer_start(env, &lender->next_timer, "next-handle-timer", delay_ms, on_next_timer, lender);
+    ls_env_unlock(env);
+}
+
+static void on_lent_event(struct ls_session *session, struct ls_session_listener *listener,
+                          enum ls_session_event event, int64_t session_id)
+{
+    (void)listener;
+    (void)session_id;
+    if (event == LS_SESSION_LOST)
+        open_next((struct lender *)(void *)session, 0);
+}
+
+static const struct ls_session_ops lent_ops = {.on_event = on_lent_event};
+
+static int lend_the_first(struct ls_session *session)
+{
+    struct lender *lender = (struct lender *)(void *)session;
+    ls_session_listener_init(&lender->listener, &lent_ops);
+    ls_session_listener_add(session, &lender->listener);
+    open_handle(lender);
+    if (!lender->zh)
+        return LS_ENOMEM;
+    bool lent = !lender->opened;
+    lender->opened = 0;
+    return lent ? LS_OK : ls_session_lend(session, &lender->loan, lender->zh);
+}
+
+static int start_lender(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    struct lender *lender = memory;
+    ls_loan_init(&lender->loan, env);
+    return start_with(&lender->state, env, config, lend_the_first);
+}
+
+/* The application ends its handle and says so: to give a living one back, a session waits for answers, and nobody
+ * can wait in a world. */
+static void stop_lender(void *memory)
+{
+    struct lender *lender = memory;
+    struct ls_session *session = &lender->state.session;
+    lender->state.stopped = 1;
+    ls_session_listener_remove(session, &lender->listener);
+    ls_loan_on_event(&lender->loan, lender->zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    if (lender->zh)
+        zookeeper_close(lender->zh);
+    ls_session_close(session);
+    close_mutexes(&lender->state);
+}
+
+const struct ls_recipe ls_recipe_mutex_lent = {
+    .name = "mutex-lent",
+    .summary = "the same mutex on a handle that the process opens and lends to its session",
+    .breaks = NULL,
+    .state_size = sizeof(struct lender),
+    .start = start_lender,
+    .stop = stop_lender,
+    OF_THE_MUTEX,
 };

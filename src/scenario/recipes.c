@@ -12,7 +12,7 @@
 
 const struct ls_recipe *recipe_at(int index)
 {
-    const struct ls_recipe *const correct[] = {&ls_recipe_mutex, &textbook_recipe};
+    const struct ls_recipe *const correct[] = {&ls_recipe_mutex, &ls_recipe_mutex_lent, &textbook_recipe};
     const int corrects = (int)(sizeof correct / sizeof correct[0]);
     if (index < 0 || index >= corrects + broken_recipes_count) {
         return NULL;

@@ -88,22 +88,36 @@ static void on_answered(int rc, const void *data)
     answered((struct guarded *)(uintptr_t)data, rc);
 }
 
-/* A call that is refused at once has no answer, and neither has one that is not made: on a dead handle zoo_amulti() ends the
- * process (F16). In a world nothing comes between the question and the call; for applications there is ls_session_multi(). */
-static void issue(struct guarded *write)
+/* A recipe without a way of its own: the call is made unless the handle is dead, because on a dead handle zoo_amulti() ends the
+ * process (F16). In a world nothing comes between the question and the call. */
+static int send_plainly(struct guarded *write)
 {
     zhandle_t *zh = recipe()->handle(process_state(write->process));
-    if (zh == NULL) {
-        return;
+    if (zh == NULL || is_unrecoverable(zh) != ZOK) {
+        return LS_ECLOSED;
     }
-    memset(write->results, 0, sizeof write->results);
-    if (is_unrecoverable(zh) != ZOK) {
-        return;
-    }
-    write->sent = 1;
     int rc = zoo_amulti(zh, 2, write->ops, write->results, on_answered, write);
     if (rc != ZOK) {
-        answered(write, rc);
+        return is_unanswered(rc) ? LS_ECLOSED : LS_EZK;
+    }
+    return LS_OK;
+}
+
+/* A write that was not taken for want of a connection waits for the next one. */
+static void issue(struct guarded *write)
+{
+    memset(write->results, 0, sizeof write->results);
+    write->sent = 1;
+    int rc = recipe()->multi == NULL ? send_plainly(write)
+                                     : recipe()->multi(process_state(write->process), 2, write->ops,
+                                                       write->results, on_answered, write);
+    if (rc == LS_OK) {
+        return;
+    }
+    write->sent = 0;
+    if (rc != LS_ECLOSED) {
+        tell(write, rc);
+        drop(write);
     }
 }
 

@@ -457,10 +457,19 @@ static void forget_tiredness(int p)
     }
 }
 
+static bool says_idle(int p)
+{
+    the_world.asked = p;
+    bool idle = recipe()->idle != NULL && recipe()->idle(process_state(p));
+    the_world.asked = -1;
+    return idle;
+}
+
 static void tell_settled(int p)
 {
     if (!fakezk_awaits(p)) {
         struct event event = observe_process(EVENT_SETTLED, p);
+        event.code = says_idle(p);
         observe(&event);
     }
 }
@@ -563,7 +572,7 @@ static void report_grant(int p, const struct ls_report *report)
     slot->depth = report->depth > 0 ? report->depth : 1;
     slot->token = report->token;
     if (slot->belief == LS_NOT_HELD) {
-        slot->belief = LS_UNKNOWN; /* "not held" is news from now on */
+        slot->belief = BELIEF_NONE; /* any answer is news */
     }
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = report->depth;
@@ -684,7 +693,8 @@ static void ask_slot(int p, struct slot *slot)
         return;
     }
     bool denied = belief == LS_NOT_HELD && slot->depth > 0 && !slot->lost;
-    bool announce = belief == LS_HELD || slot->belief == LS_HELD || denied;
+    bool unsure = slot->belief == BELIEF_NONE && belief == LS_UNKNOWN && !the_world.options.timed;
+    bool announce = belief == LS_HELD || slot->belief == LS_HELD || denied || unsure;
     process_mark(p);
     slot->belief = (uint8_t)belief;
     if (announce) {
@@ -709,6 +719,28 @@ static void ask_for_guard(int p, const struct slot *slot)
     }
 }
 
+/* An owner that waits has nothing to release, and any other nothing to cancel. Of a closed lock it is not asked. */
+static void ask_refusal(int p, const struct slot *slot)
+{
+    static char told[64];
+    bool waits = slot->pending && slot->depth == 0;
+    if ((slot->pending && !waits) || process_has_closed(p, slot->rec.tag)) {
+        return;
+    }
+    int wanted = waits ? LS_ENOTOWNER : LS_ENOENT;
+    int lock = slot->rec.tag;
+    int owner = (int)slot->rec.word;
+    void *state = enter(p);
+    the_world.asked = p;
+    int rc = waits ? recipe()->release(state, lock, owner) : recipe()->cancel(state, lock, owner);
+    the_world.asked = -1;
+    fakezk_leave();
+    if (rc != wanted) {
+        snprintf(told, sizeof told, "%s() returns %d, not %d", waits ? "release" : "cancel", rc, wanted);
+        world_tell_offence(p, EVENT_OFFENCE_REFUSAL, told);
+    }
+}
+
 /* A paused process is asked too: what it would answer on resuming counts (D5). */
 void process_ask_belief(int p)
 {
@@ -727,6 +759,7 @@ void process_ask_belief(int p)
         if (recipe_can_guard(recipe()) && (slot->depth == 0 || slot->lost)) {
             ask_for_guard(p, slot);
         }
+        ask_refusal(p, slot);
         idle |= slot->depth == 0 && !slot->pending && slot->belief == LS_NOT_HELD;
     }
     if (idle) {
@@ -738,10 +771,7 @@ void process_ask_belief(int p)
 static void ask_idle(void *ctx)
 {
     int p = *(int *)ctx;
-    the_world.asked = p;
-    bool idle = recipe()->idle(process_state(p));
-    the_world.asked = -1;
-    if (!idle) {
+    if (!says_idle(p)) {
         world_tell_offence(p, EVENT_OFFENCE_CLEAN, NULL);
     }
 }

@@ -51,13 +51,16 @@ struct process {
     struct pack_table table;
 };
 
+/* Of a hold that was granted in this step: nobody has asked for its belief yet. */
+#define BELIEF_NONE 3
+
 /* One per (lock, owner) that asked for a lock and has not come to rest, in that order. */
 struct slot {
     struct rec rec; /* tag = lock, word = owner */
     int32_t depth;
     uint8_t pending; /* an acquire is not answered yet */
     uint8_t lost;    /* the session died since the grant, and the process was told */
-    uint8_t belief;  /* enum ls_belief as last announced */
+    uint8_t belief;  /* enum ls_belief as last announced, or BELIEF_NONE */
     uint8_t reserved;
     int64_t token;
 };

@@ -469,7 +469,6 @@ static void a_hold_is_denied_once_its_node_is_gone(void **state)
         asked(&judge, A);
         created(&judge, A, 10);
         granted(&judge, A, 10);
-        lock_event(&judge, EVENT_DOUBTS, A, 0, LS_UNKNOWN);
         if (gone)
             show(&judge, (struct event){.kind = EVENT_NODE_DELETED,
                                         .process = A,
@@ -482,6 +481,30 @@ static void a_hold_is_denied_once_its_node_is_gone(void **state)
             assert_verdict(&judge, CHECK_HOLDS);
         else
             assert_violated(&judge, EVENT_DOUBTS, "says that it does not hold lock 0");
+        judge_close(&judge);
+    }
+}
+
+/* A clock, a fault or a release ends a belief; nothing else does. */
+static void a_holder_is_sure_until_something_happens(void **state)
+{
+    (void)state;
+    enum { NOTHING, CLOCK, FAULT, RELEASE, WHATS };
+    for (int what = NOTHING; what < WHATS; what++) {
+        struct judge judge;
+        open_up(&judge, what == CLOCK);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        granted(&judge, A, 10);
+        if (what == FAULT)
+            show(&judge, (struct event){.kind = EVENT_FAULT, .process = B, .owner = EVENT_FAULT_LOSSES});
+        if (what == RELEASE)
+            lock_event(&judge, EVENT_RELEASED, A, 0, 0);
+        lock_event(&judge, EVENT_DOUBTS, A, 0, LS_UNKNOWN);
+        if (what == NOTHING)
+            assert_violated(&judge, EVENT_DOUBTS, "says that it is unsure of lock 0");
+        else
+            assert_verdict(&judge, what == RELEASE ? CHECK_HOLDS : CHECK_NOT_JUDGED);
         judge_close(&judge);
     }
 }
@@ -587,6 +610,7 @@ int main(void)
         cmocka_unit_test(pending_already_with_a_reason_holds),
         cmocka_unit_test(pending_already_without_a_reason_is_violated),
         cmocka_unit_test(a_hold_is_denied_once_its_node_is_gone),
+        cmocka_unit_test(a_holder_is_sure_until_something_happens),
         cmocka_unit_test(memory_is_short_beside_another_owner),
         cmocka_unit_test(guarded_writes_are_refused_once_the_hold_is_over),
         cmocka_unit_test(guarded_writes_fail_with_a_reason),

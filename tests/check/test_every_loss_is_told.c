@@ -36,6 +36,32 @@ static void told_in_order_holds(void **state)
     judge_close(&judge);
 }
 
+/* The link is back, and the process says so, or hears of another end. */
+static void a_link_that_is_back_is_told(void **state)
+{
+    (void)state;
+    static const uint8_t told[] = {0, EVENT_RECONNECTED, EVENT_READ_ONLY, EVENT_LOST, EVENT_LINK_DOWN};
+    for (size_t i = 0; i < sizeof told; i++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        connected(&judge, 1);
+        session_event(&judge, EVENT_LINK_DOWN, 1);
+        session_event(&judge, EVENT_SUSPENDED, 1);
+        session_event(&judge, EVENT_LINK_UP, 1);
+        if (told[i] != 0)
+            session_event(&judge, told[i], 1);
+        if (told[i] == EVENT_LINK_DOWN)
+            session_event(&judge, EVENT_SUSPENDED, 1);
+        rest(&judge);
+        if (told[i] == 0)
+            assert_violated(&judge, EVENT_REST,
+                            "at rest process 0 has not been told that session 0x1 is reconnected");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
 static void untold_at_rest_is_violated(void **state)
 {
     struct judge judge;
@@ -175,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(told_in_order_holds),
+        cmocka_unit_test(a_link_that_is_back_is_told),
         cmocka_unit_test(untold_at_rest_is_violated),
         cmocka_unit_test(next_without_lost_is_violated),
         cmocka_unit_test(new_session_as_reconnection_is_violated),

@@ -108,6 +108,40 @@ static void removed_before_rest_holds(void **state)
     judge_close(&judge);
 }
 
+/* What excuses a node of nobody's while the recipe says that it is idle. */
+static void a_node_beside_an_idle_recipe_is_violated(void **state)
+{
+    (void)state;
+    enum { NOTHING, BUSY, RELEASE, WAITER, LOSS, DEFECT, LINK, WHATS };
+    for (int what = NOTHING; what < WHATS; what++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        up_all(&judge);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        granted(&judge, A, 10);
+        lock_event(&judge, EVENT_RELEASED, A, 0, 0);
+        if (what != RELEASE)
+            lock_event(&judge, EVENT_FREED, A, 0, 0);
+        if (what == WAITER)
+            asked(&judge, A);
+        if (what == LOSS)
+            on(&judge, EVENT_LOST, A);
+        if (what == DEFECT)
+            show(&judge, (struct event){.kind = EVENT_FAULT, .process = A, .owner = EVENT_FAULT_NODES});
+        if (what == LINK)
+            on(&judge, EVENT_LINK_DOWN, A);
+        show(&judge, (struct event){.kind = EVENT_SETTLED, .process = A, .code = what != BUSY});
+        if (what == NOTHING)
+            assert_violated(&judge, EVENT_SETTLED,
+                            "process 0 says that it is idle, but has 1 contender node on lock 0 (czxid 10) "
+                            "for 0 owners");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
 static void nodes_of_the_dead_are_the_servers_business(void **state)
 {
     struct judge judge;
@@ -145,6 +179,7 @@ int main(void)
         cmocka_unit_test(node_of_a_closed_hold_is_violated),
         cmocka_unit_test(node_of_a_hold_that_goes_on_holds),
         cmocka_unit_test(removed_before_rest_holds),
+        cmocka_unit_test(a_node_beside_an_idle_recipe_is_violated),
         cmocka_unit_test(nodes_of_the_dead_are_the_servers_business),
         cmocka_unit_test(without_nodes_it_is_not_judged),
     };

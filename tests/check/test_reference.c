@@ -405,6 +405,13 @@ static bool is_held_with(const struct trace_list *list, int i, int64_t czxid)
     return grant >= 0 && node_of(list, grant) == czxid && stands(list, i, event->lock, czxid);
 }
 
+static bool is_unsure_of_a_hold(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    return !list->timed && event->code == CODE_UNKNOWN && !was_faulted(list, i) &&
+           holding(list, i, event->lock, event->process, event->owner) >= 0;
+}
+
 static bool answers_without_reason(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
@@ -421,7 +428,7 @@ static bool answers_without_reason(const struct trace_list *list, int i)
     if (event->kind == EVENT_WRITTEN)
         return event->code != 0 && !was_faulted(list, i);
     if (event->kind == EVENT_DOUBTS)
-        return denies_a_hold(list, i);
+        return denies_a_hold(list, i) || is_unsure_of_a_hold(list, i);
     if (event->kind != EVENT_FAILED)
         return false;
     const struct event *ask = &list->event[asked];

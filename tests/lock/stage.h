@@ -264,12 +264,16 @@ static inline int stage_acquire(void *memory, int lock, int owner, int timeout_m
 static inline int stage_cancel(void *memory, int lock, int owner)
 {
     struct probe *probe = memory;
+    if (the_world.asked >= 0)
+        return LS_ENOENT; /* a question of the world's */
     return ls_mutex_cancel(&probe->mutex[lock], (uint64_t)owner + 1);
 }
 
 static inline int stage_release(void *memory, int lock, int owner)
 {
     struct probe *probe = memory;
+    if (the_world.asked >= 0)
+        return LS_ENOTOWNER;
     if (owner == STAGE_JOB) {
         stage.job(probe);
         return LS_ENOENT;

@@ -43,8 +43,9 @@ struct probe {
 static struct {
     int start_rc, close_rc, open_rc;
     bool arms_timer, denies;
-    bool waits;         /* an acquire is not answered, and a guard is made for whoever asks */
-    bool frees_another; /* a release tells FREED of the next owner too */
+    bool waits;          /* an acquire is not answered, and a guard is made for whoever asks */
+    bool takes_anything; /* a cancel and a release return 0, whoever calls */
+    bool frees_another;  /* a release tells FREED of the next owner too */
     bool was_zeroed, was_aligned;
     struct ls_recipe_config config;
     thrd_t thread;
@@ -52,6 +53,8 @@ static struct {
     int calls, fired, idle_asked, acquired, wrong_asked;
     const char *wrong;
     char guard_path[64];
+    int writes, write_rc; /* calls of multi(), and what they return in place of sending; 0 = they send */
+    char write_path[64];
 } seen;
 
 /* Each function begins with this: it needs the mutex, which nobody holds. */
@@ -133,12 +136,15 @@ static int probe_cancel(void *state, int lock, int owner)
 {
     (void)lock, (void)owner;
     visit(state);
-    return LS_ENOENT;
+    return seen.takes_anything ? 0 : LS_ENOENT;
 }
 
 static int probe_release(void *state, int lock, int owner)
 {
     struct probe *probe = visit(state);
+    if (!probe->held) {
+        return seen.takes_anything ? 0 : LS_ENOTOWNER;
+    }
     probe->held = false;
     ls_report(probe->env, &(struct ls_report){.kind = LS_REPORT_FREED, .lock = lock, .owner = owner});
     if (seen.frees_another) {
@@ -184,6 +190,18 @@ static zhandle_t *probe_handle(const void *state)
 {
     const struct probe *probe = visit(state);
     return probe->apart ? NULL : probe->zh;
+}
+
+static int probe_multi(void *state, int ops_count, const zoo_op_t *ops, zoo_op_result_t *results,
+                       void_completion_t completion, const void *data)
+{
+    const struct probe *probe = visit(state);
+    seen.writes++;
+    snprintf(seen.write_path, sizeof seen.write_path, "%s", ops[0].check_op.path);
+    if (seen.write_rc != 0) {
+        return seen.write_rc;
+    }
+    return zoo_amulti(probe->zh, ops_count, ops, results, completion, data);
 }
 
 static int probe_revocable(void *state, int lock)
@@ -496,9 +514,9 @@ static void at_rest_a_recipe_is_asked_whether_it_is_idle(void **state)
 {
     (void)state;
     begin("process a: acquire");
-    assert_int_equal(seen.idle_asked, 0);
+    int asked = seen.idle_asked; /* when nothing was under way */
     assert_true(world_rest(run.world));
-    assert_int_equal(seen.idle_asked, 1);
+    assert_int_equal(seen.idle_asked, asked + 1);
 }
 
 static void a_recipe_without_the_question_is_idle(void **state)
@@ -682,6 +700,28 @@ static void nobody_who_waits_has_a_guard(void **state)
     assert_int_equal(last[EVENT_MISBEHAVED].code, EVENT_OFFENCE_GUARD);
 }
 
+static void a_cancel_without_an_acquire_is_refused(void **state)
+{
+    (void)state;
+    begin("process a: acquire");
+    seen.takes_anything = true;
+    take("a acquire");
+    assert_int_equal(count[EVENT_MISBEHAVED], 1);
+    assert_int_equal(last[EVENT_MISBEHAVED].code, EVENT_OFFENCE_REFUSAL);
+    assert_string_equal(last[EVENT_MISBEHAVED].path, "cancel() returns 0, not -6");
+}
+
+static void a_release_by_a_waiter_is_refused(void **state)
+{
+    (void)state;
+    begin("process a: acquire");
+    seen.waits = seen.takes_anything = true;
+    take("a acquire");
+    assert_int_equal(count[EVENT_MISBEHAVED], 2); /* the first is the guard's */
+    assert_int_equal(last[EVENT_MISBEHAVED].code, EVENT_OFFENCE_REFUSAL);
+    assert_string_equal(last[EVENT_MISBEHAVED].path, "release() returns 0, not -7");
+}
+
 static void whoever_holds_has_a_guard(void **state)
 {
     (void)state;
@@ -712,10 +752,44 @@ static void the_guard_of_a_hold_lets_its_write_pass(void **state)
 {
     (void)state;
     const struct event *event = write_guarded(recipe_find("mutex"));
+    assert_non_null(recipe.handle(process_state(0)));
     take("a write guarded");
     settle();
     assert_int_equal(count[EVENT_WRITTEN], 1);
     assert_int_equal(event->code, 0);
+}
+
+static void a_recipe_may_send_its_writes_itself(void **state)
+{
+    (void)state;
+    struct ls_recipe sender = PROBE;
+    sender.multi = probe_multi;
+    const struct event *event = write_guarded(&sender);
+    take("a write guarded");
+    settle();
+    assert_int_equal(seen.writes, 1);
+    assert_string_equal(seen.write_path, "/locks/x/no-such-node");
+    assert_int_equal(count[EVENT_WRITTEN], 1);
+    assert_int_equal(event->code, LS_ELOST); /* there is no such node */
+}
+
+static void a_write_that_was_not_sent_is_over_or_sent_again(void **state)
+{
+    (void)state;
+    struct ls_recipe sender = PROBE;
+    sender.multi = probe_multi;
+    seen.write_rc = LS_ECLOSED;
+    const struct event *event = write_guarded(&sender);
+    take("a write guarded");
+    settle();
+    assert_int_equal(count[EVENT_WRITTEN], 0);
+    seen.write_rc = LS_EZK;
+    told(&(struct ls_report){.kind = LS_REPORT_CONNECTED, .session = 1}, EVENT_CONNECTED);
+    assert_int_equal(seen.writes, 2);
+    assert_int_equal(count[EVENT_WRITTEN], 1);
+    assert_int_equal(event->code, LS_EZK);
+    told(&(struct ls_report){.kind = LS_REPORT_CONNECTED, .session = 1}, EVENT_CONNECTED);
+    assert_int_equal(seen.writes, 2);
 }
 
 static void the_mutex_refuses_a_guard_by_its_codes(void **state)
@@ -1188,9 +1262,13 @@ int main(void)
         PROBE_TEST(without_one_of_both_nothing_is_closed),
         PROBE_TEST(a_guard_goes_first),
         PROBE_TEST(nobody_who_waits_has_a_guard),
+        PROBE_TEST(a_cancel_without_an_acquire_is_refused),
+        PROBE_TEST(a_release_by_a_waiter_is_refused),
         PROBE_TEST(whoever_holds_has_a_guard),
         PROBE_TEST(without_a_handle_a_write_waits_and_its_path_lasts),
         PROBE_TEST(the_guard_of_a_hold_lets_its_write_pass),
+        PROBE_TEST(a_recipe_may_send_its_writes_itself),
+        PROBE_TEST(a_write_that_was_not_sent_is_over_or_sent_again),
         PROBE_TEST(the_mutex_refuses_a_guard_by_its_codes),
         MUTEX_TEST(a_revocable_holder_is_asked),
         MUTEX_TEST(who_asks_gets_one_answer),
