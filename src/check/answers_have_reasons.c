@@ -6,6 +6,7 @@
  * Formula. Let A = ASKED of an owner with a timeout, and F = FAILED, its answer.
  *   - GRANTED and FAILED come only to an owner with an ASKED that has no answer yet; FREED only after a RELEASED that left
  *     depth 0 and has no FREED yet.
+ *   - F and FREED say a code of enum ls_err; F none that means success.
  *   - If F says "timed out", the timeout of A was more than 0; with a clock, F comes at time(A) + timeout or later.
  *   - If F says "canceled", CANCELED of the owner stands between A and F.
  *   - If F says "busy", the timeout of A was 0, and at some moment from A to F the lock was not free: a contender node
@@ -205,6 +206,15 @@ static void judge_asked_for(struct check_table *table, const struct check_contex
                       event->owner, WHAT);
 }
 
+static void judge_code(const struct check_context *context, const struct event *event,
+                       struct check_note *note)
+{
+    int most = event->kind == EVENT_FAILED ? -1 : 0;
+    if (event->code < CODE_LEAST || event->code > most)
+        check_violate(note, "%s (owner %d) was told %d about %s, which is no code of enum ls_err", WHO,
+                      event->owner, event->code, WHAT);
+}
+
 static void judge_failed(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -363,6 +373,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         begin(table, context, event);
         break;
     case EVENT_FAILED:
+        judge_code(context, event, note);
         judge_asked(context, event, waits(table, event), note);
         if (waits(table, event))
             judge_failed(table, context, event, note);
@@ -380,6 +391,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_released(table, event, note);
         break;
     case EVENT_FREED:
+        judge_code(context, event, note);
         judge_freed(table, context, event, note);
         break;
     case EVENT_NODE_CREATED:

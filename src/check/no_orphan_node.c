@@ -54,7 +54,7 @@ static void judge_settled(struct check_table *table, const struct check_context 
     bool excused = context->refusing || ledger_had_fault(table, EVENT_FAULT_NODES) ||
                    ledger_had_fault(table, EVENT_FAULT_MEMORY);
     if (event->code != 1 || excused || !ledger_answerable(table, event->process) ||
-        table_get(table, RECORD_FORMER, 0, event->process, 0))
+        table_get(table, RECORD_APART, 0, event->process, 0))
         return;
     for (int lock = 0; lock < context->locks; lock++)
         if (!table_get(table, RECORD_OWES, lock, event->process, 0) &&
@@ -92,10 +92,10 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_freed(table, event);
         break;
     case EVENT_LOST:
-        table_put(table, RECORD_FORMER, 0, event->process, 0, 0, 0);
+        table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
         break;
     case EVENT_CONNECTED:
-        table_drop_process(table, RECORD_FORMER, event->process);
+        table_drop_process(table, RECORD_APART, event->process);
         break;
     case EVENT_FAULT:
     case EVENT_NODE_DELETED:
@@ -106,7 +106,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     default: /* the process is gone */
         table_drop_process(table, RECORD_OWES, event->process);
-        table_drop_process(table, RECORD_FORMER, event->process);
+        table_drop_process(table, RECORD_APART, event->process);
         break;
     }
 }

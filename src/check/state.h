@@ -50,7 +50,7 @@ enum record_kind {
     RECORD_GONE, /* hold_keeps_its_node: lock, process; a = czxid, deleted by a request while its process waits */
     RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
                       answered; a = the moment of its deadline */
-    RECORD_APART, /* answers_have_reasons: process; told that its session is lost while its link is up */
+    RECORD_APART, /* answers_have_reasons, no_orphan_node: process; told that its session is lost, and of no other since */
     RECORD_UNDOES, /* answers_have_reasons: lock, process; an acquire failed, and requests are under way since */
     RECORD_TERM, /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
     RECORD_OVER, /* belief_ends_in_time: process; a = session whose time is up, which the process was not told */
@@ -58,7 +58,6 @@ enum record_kind {
     RECORD_LISTENER, /* every_revocation_is_told: lock, process; hears requests to give the lock back */
     RECORD_REQUEST, /* every_revocation_is_told: lock, process; a = czxid of a node; flags REQUEST_…, depth = times that
                        its data was set and its holder was not asked */
-    RECORD_FORMER, /* no_orphan_node: process; told that its session is lost, and of no other since */
     RECORD_OWES, /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
@@ -118,6 +117,8 @@ struct check_table {
 #define CODE_GAVE_UP (-17)
 /* LS_EUNSUPPORTED in LISTENS, likewise. */
 #define CODE_UNSUPPORTED (-19)
+/* The least number of enum ls_err, likewise. */
+#define CODE_LEAST (-19)
 
 /* Of NODE_DELETED: a request of some process took the node away. */
 static inline bool event_is_by_process(const struct event *event)

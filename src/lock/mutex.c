@@ -625,7 +625,6 @@ static void send_flight(struct lock_claim *claim)
         return;
     }
     claim->searching = claim->state == LOCK_SEARCHING;
-    claim->maybe |= claim->state == LOCK_CLAIMING;
     send_list(claim);
 }
 

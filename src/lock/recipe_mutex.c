@@ -17,7 +17,8 @@ struct state {
     const struct ls_recipe_config *config;
     struct ls_mutex *mutexes; /* config->lock_count of them */
     int32_t opened;           /* that many are initialised */
-    int32_t stopped;
+    uint8_t stopped;
+    uint8_t lends; /* it is a lender's */
 };
 
 static void report(struct state *state, const struct ls_report *what)
@@ -136,6 +137,7 @@ static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
                                               .on_participants = on_participants,
                                               .on_revoke = on_revoke};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
+static const struct ls_mutex_options lent_mutex_options;
 static const struct ls_session_ops session_ops = {.on_event = on_event};
 /* By keep_fresh and read_only of the configuration. */
 static const struct ls_session_options session_options[2][2] = {
@@ -156,7 +158,8 @@ static int open_mutex(struct state *state, int lock)
 {
     const struct ls_recipe_config *config = state->config;
     struct ls_mutex *mutex = &state->mutexes[lock];
-    int err = ls_mutex_init(mutex, &state->session, config->lock_paths[lock], &mutex_options);
+    int err = ls_mutex_init(mutex, &state->session, config->lock_paths[lock],
+                            state->lends ? &lent_mutex_options : &mutex_options);
     if (err)
         return err;
     return ls_mutex_set_contents(mutex, config->contents, config->contents ? config->contents_size : 0);
@@ -178,12 +181,16 @@ static int open_mutexes(struct state *state)
     return LS_OK;
 }
 
+static const struct ls_session_options *options_by(const struct ls_recipe_config *config)
+{
+    return &session_options[config->keep_fresh][config->read_only];
+}
+
 /* `open` gives the session its first handle. */
 static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
-                      int (*open)(struct ls_session *session))
+                      const struct ls_session_options *options, int (*open)(struct ls_session *session))
 {
-    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
-                              &session_options[config->keep_fresh][config->read_only]);
+    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms, options);
     if (err)
         return err;
     state->config = config;
@@ -199,7 +206,7 @@ static int start_with(struct state *state, struct ls_env *env, const struct ls_r
 
 static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
 {
-    return start_with(memory, env, config, ls_session_start);
+    return start_with(memory, env, config, options_by(config), ls_session_start);
 }
 
 static void stop(void *memory)
@@ -364,9 +371,8 @@ static const char *wrong(const void *memory)
 #define OF_THE_MUTEX                                                                                         \
     .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = idle, .guard = guard,  \
     .handle = handle, .multi = multi, .revocable = revocable, .revoke = revoke, .reentrant = true,           \
-    .canon = canon, .symmetric = true, .states = state_names, .states_now = states_now,                      \
-    .marks = "src/lock/", .ignores_children = true, .unread = unread, .sets_no_data = true,                  \
-    .close = close_lock, .open = open_lock, .in_reports = true, .wrong = wrong
+    .canon = canon, .states = state_names, .states_now = states_now, .marks = "src/lock/",                   \
+    .ignores_children = true, .unread = unread, .sets_no_data = true, .open = open_lock, .in_reports = true
 
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
@@ -375,6 +381,9 @@ const struct ls_recipe ls_recipe_mutex = {
     .state_size = sizeof(struct state),
     .start = start,
     .stop = stop,
+    .symmetric = true,
+    .close = close_lock,
+    .wrong = wrong,
     OF_THE_MUTEX,
 };
 
@@ -388,7 +397,10 @@ struct lender {
     struct ls_loan loan;
     zhandle_t *zh;              /* NULL: the client library had no memory for one */
     struct ls_timer next_timer; /* until the next handle is opened */
-    int32_t opened;             /* zh is still to be lent */
+    struct ls_session_options options;
+    struct ls_session_counters counters;
+    uint8_t opened; /* zh is still to be lent */
+    uint8_t closed; /* a lock was closed: its holds are counted neither as released nor as lost */
 };
 
 #define NEXT_HANDLE_MS 100 /* between two attempts to open a handle, if there was no memory for one */
@@ -438,13 +450,106 @@ static void open_next(struct lender *lender, uint32_t delay_ms)
     ls_env_unlock(env);
 }
 
+static void take_off(uint64_t *one, uint64_t *other)
+{
+    uint64_t both = *one < *other ? *one : *other;
+    *one -= both;
+    *other -= both;
+}
+
+/* What is over is taken off the counters, so that states that behave alike have equal counters. */
+static void settle_counters(struct lender *lender)
+{
+    struct ls_env *env = lender->loan.env;
+    struct ls_mutex_counters *locks = &lender->counters.locks;
+    ls_env_lock(env);
+    uint64_t grants = locks->grants;
+    take_off(&locks->acquires, &locks->failures);
+    take_off(&locks->grants, &locks->releases);
+    take_off(&locks->grants, &locks->losses);
+    locks->acquires -= grants - locks->grants;
+    take_off(&lender->counters.connections, &lender->counters.losses);
+    take_off(&lender->counters.suspensions, &lender->counters.reconnections);
+    locks->waits = locks->wakeups = locks->retries = locks->ambiguous = 0;
+    locks->revocations = locks->revoke_misses = 0;
+    locks->handovers = locks->handover_ms = locks->handover_ms_max = 0;
+    lender->counters.revoke_requests = lender->counters.revoke_failures = 0;
+    ls_env_unlock(env);
+}
+
+static struct lender *lender_of(const struct ls_mutex *mutex)
+{
+    return (struct lender *)(void *)mutex->session;
+}
+
+static void on_lent_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
+{
+    struct lender *lender = lender_of(mutex);
+    on_done(mutex, owner, outcome);
+    settle_counters(lender);
+}
+
+static void on_lent_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
+{
+    struct lender *lender = lender_of(mutex);
+    on_freed(mutex, owner, rc);
+    settle_counters(lender);
+}
+
+static const struct ls_mutex_ops lent_mutex_ops = {.on_done = on_lent_done,
+                                                   .on_freed = on_lent_freed,
+                                                   .on_warning = on_warning,
+                                                   .on_participants = on_participants,
+                                                   .on_revoke = on_revoke};
+static const struct ls_mutex_options lent_mutex_options = {.ops = &lent_mutex_ops};
+
+/* The equations of telemetry.h. */
+static const char *wrong_counters(const struct lender *lender)
+{
+    const struct ls_session *session = &lender->state.session;
+    struct ls_session_counters counted;
+    uint64_t pending = 0, held = 0;
+    for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
+        pending += lock_mutex_pending(claim);
+        held += claim->state == LOCK_HELD;
+    }
+    if (ls_session_counters(session, &counted))
+        return "the counters of the options can be asked for";
+    if (counted.locks.acquires != counted.locks.grants + counted.locks.failures + pending)
+        return "acquires == grants + failures + pending";
+    if (!lender->closed && counted.locks.grants != counted.locks.releases + counted.locks.losses + held)
+        return "grants == releases + losses + held";
+    if (counted.connections != counted.losses + (session->told_id != 0))
+        return "connections == losses + connected";
+    if (counted.suspensions < counted.reconnections)
+        return "suspensions >= reconnections";
+    return NULL;
+}
+
+static const char *wrong_lender(const void *memory)
+{
+    const char *what = wrong(memory);
+    return what ? what : wrong_counters(memory);
+}
+
+static int close_lent(void *memory, int lock)
+{
+    struct lender *lender = memory;
+    lender->closed = 1;
+    return close_lock(memory, lock);
+}
+
 static void on_lent_event(struct ls_session *session, struct ls_session_listener *listener,
                           enum ls_session_event event, int64_t session_id)
 {
     (void)listener;
     (void)session_id;
-    if (event == LS_SESSION_LOST)
-        open_next((struct lender *)(void *)session, 0);
+    struct lender *lender = (struct lender *)(void *)session;
+    settle_counters(lender);
+    if (event != LS_SESSION_LOST)
+        return;
+    lender->counters.suspensions = 0; /* the link does not come back */
+    open_next(lender, 0);
 }
 
 static const struct ls_session_ops lent_ops = {.on_event = on_lent_event};
@@ -466,7 +571,10 @@ static int start_lender(void *memory, struct ls_env *env, const struct ls_recipe
 {
     struct lender *lender = memory;
     ls_loan_init(&lender->loan, env);
-    return start_with(&lender->state, env, config, lend_the_first);
+    lender->state.lends = 1;
+    lender->options = *options_by(config);
+    lender->options.counters = &lender->counters;
+    return start_with(&lender->state, env, config, &lender->options, lend_the_first);
 }
 
 /* The application ends its handle and says so: to give a living one back, a session waits for answers, and nobody
@@ -491,5 +599,8 @@ const struct ls_recipe ls_recipe_mutex_lent = {
     .state_size = sizeof(struct lender),
     .start = start_lender,
     .stop = stop_lender,
+    .symmetric = false, /* the distance to the options differs */
+    .close = close_lent,
+    .wrong = wrong_lender,
     OF_THE_MUTEX,
 };

@@ -50,6 +50,42 @@ static void codes_are_those_of_the_interface(void **state)
     assert_int_equal(CODE_CLOSED, LS_ECLOSED);
     assert_int_equal(CODE_ALREADY, LS_EALREADY);
     assert_int_equal(CODE_GAVE_UP, LS_EGAVEUP);
+    assert_string_not_equal(ls_strerror(CODE_LEAST), ls_strerror(CODE_LEAST - 1));
+    assert_string_equal(ls_strerror(CODE_LEAST - 1), ls_strerror(1));
+}
+
+/* Codes of ZooKeeper, and success, are no answers of an acquire. */
+static void codes_of_others_are_violated(void **state)
+{
+    (void)state;
+    static const int32_t wrong[] = {CODE_LEAST - 1, -102, 0, 1};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct judge judge;
+        open_up(&judge, false);
+        show(&judge, (struct event){.kind = EVENT_FAULT, .process = B, .owner = EVENT_FAULT_NODES});
+        asked(&judge, A);
+        lock_event(&judge, EVENT_FAILED, A, 0, wrong[i]);
+        assert_violated(&judge, EVENT_FAILED, "which is no code of enum ls_err");
+        judge_close(&judge);
+    }
+}
+
+static void a_release_is_answered_by_a_code(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        struct judge judge;
+        open_up(&judge, false);
+        asked(&judge, A);
+        granted(&judge, A, 10);
+        lock_event(&judge, EVENT_RELEASED, A, 0, 0);
+        lock_event(&judge, EVENT_FREED, A, 0, wrong ? 1 : LS_EUNSURE);
+        if (wrong)
+            assert_violated(&judge, EVENT_FREED, "was told 1 about lock 0");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
 }
 
 static void deadlines_hold(void **state)
@@ -591,6 +627,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_are_those_of_the_interface),
+        cmocka_unit_test(codes_of_others_are_violated),
+        cmocka_unit_test(a_release_is_answered_by_a_code),
         cmocka_unit_test(deadlines_hold),
         cmocka_unit_test(timeouts_without_a_deadline_are_violated),
         cmocka_unit_test(a_timeout_before_its_deadline_is_violated),

@@ -412,9 +412,17 @@ static bool is_unsure_of_a_hold(const struct trace_list *list, int i)
            holding(list, i, event->lock, event->process, event->owner) >= 0;
 }
 
+static bool is_no_code(const struct event *event)
+{
+    return (event->kind == EVENT_FAILED && (event->code >= 0 || event->code < CODE_LEAST)) ||
+           (event->kind == EVENT_FREED && (event->code > 0 || event->code < CODE_LEAST));
+}
+
 static bool answers_without_reason(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
+    if (is_no_code(event))
+        return true;
     for (int n = 0; n < PROCESSES * OWNERS && event->kind == EVENT_REST; n++)
         if (is_left_without(list, i, 0, n / OWNERS, n % OWNERS))
             return true;
@@ -701,14 +709,15 @@ static void tell(void)
 static int32_t code_of(struct rng *rng, int kind)
 {
     static const int32_t failures[] = {CODE_BUSY,    CODE_TIMED_OUT, CODE_CANCELED, CODE_NO_MEMORY,
-                                       CODE_GAVE_UP, CODE_CLOSED,    CODE_ALREADY,  -11};
+                                       CODE_GAVE_UP, CODE_CLOSED,    CODE_ALREADY,  -11,
+                                       -102};
     static const int32_t written[] = {0, CODE_LOST, CODE_NOT_OWNER, -12};
     static const int32_t refusals[] = {0, CODE_NOTHING_PENDING, CODE_ALREADY, CODE_CLOSED, -12};
     switch (kind) {
     case EVENT_ASKED:
         return (int32_t)rng_below(rng, 3) * 20 - 20 + (rng_below(rng, 3) == 0 ? 20 : 0);
     case EVENT_FAILED:
-        return failures[rng_below(rng, 8)];
+        return failures[rng_below(rng, 9)];
     case EVENT_WRITTEN:
         return written[rng_below(rng, 4)];
     case EVENT_REVOKE_SENT:

@@ -443,12 +443,6 @@ static void the_next_handle_is_lent_after_a_loss(void **state)
     stage_end();
 }
 
-static void lose_handle(struct probe *probe)
-{
-    (void)probe;
-    kill_handle();
-}
-
 static void give_back_what_is_lost(struct probe *probe)
 {
     (void)probe;
@@ -457,6 +451,30 @@ static void give_back_what_is_lost(struct probe *probe)
     assert_int_equal(zookeeper_close(handle), ZOK);
     assert_int_equal(ls_session_close(&borrower), LS_OK);
     assert_int_equal(ls_mutex_close(&mutex), LS_OK);
+}
+
+static void try_and_lose(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_mutex_acquire_start(&mutex, 1, 0), LS_OK);
+    kill_handle();
+}
+
+/* An application may tell of the end without a broken link before it. */
+static void a_try_ends_with_the_session(void **state)
+{
+    (void)state;
+    begin();
+    stage_job(0, try_and_lose);
+    told("1 EBUSY");
+    stage_job(0, give_back_what_is_lost);
+    stage_end();
+}
+
+static void lose_handle(struct probe *probe)
+{
+    (void)probe;
+    kill_handle();
 }
 
 static void a_lost_session_on_loan_opens_no_handle(void **state)
@@ -852,6 +870,7 @@ int main(void)
         cmocka_unit_test(a_lost_session_on_loan_opens_no_handle),
         cmocka_unit_test(what_cannot_be_lent_is_refused),
         cmocka_unit_test(events_that_are_not_the_sessions_are_passed_over),
+        cmocka_unit_test(a_try_ends_with_the_session),
         cmocka_unit_test(watches_come_and_go),
         cmocka_unit_test(each_claim_on_loan_is_woken),
         cmocka_unit_test(a_handle_that_dies_while_it_is_given_back_is_closed_first),

@@ -286,6 +286,8 @@ static void write_to_odd_paths(struct probe *probe)
         assert_int_equal(ls_session_multi(session, 2, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
         zoo_set_op_init(&guard_ops[0], wrong[i], "v", 1, -1, NULL);
         assert_int_equal(ls_session_multi(session, 2, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
+        zoo_create_op_init(&guard_ops[0], wrong[i], "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0);
+        assert_int_equal(ls_session_multi(session, 1, guard_ops, guard_results, on_guarded, NULL), LS_EINVAL);
     }
     for (size_t i = 0; i < sizeof sequential_wrong / sizeof *sequential_wrong; i++) {
         zoo_create_op_init(&guard_ops[0], sequential_wrong[i], "", 0, &ZOO_OPEN_ACL_UNSAFE,
@@ -813,6 +815,21 @@ static void survey_root(struct probe *probe)
 }
 
 /* Below a chroot "/" is a node that can be missing (F58). */
+static void a_root_below_nothing_is_not_made(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.options.chroot = "/app/deep";
+    stage_ready();
+    play("remove /app");
+    stage_job(0, open_root);
+    play("settle");
+    told("a#2 failed EZK");
+    asked("create; list; create; create; list");
+    stage_job(0, close_twin);
+    stage_end();
+}
+
 static void the_root_can_be_a_lock(void **state)
 {
     (void)state;
@@ -920,6 +937,7 @@ int main(void)
         cmocka_unit_test(a_close_tells_what_it_ends),
         cmocka_unit_test(a_survey_may_run_out_of_memory),
         cmocka_unit_test(misuse_is_refused),
+        cmocka_unit_test(a_root_below_nothing_is_not_made),
         cmocka_unit_test(the_root_can_be_a_lock),
         cmocka_unit_test(the_shell_answers_at_once_where_it_can),
     };
