@@ -13,6 +13,7 @@
  *     stood at A, or one was created while the process had none of its own, or the process created one beside another;
  *     the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
+ *     Servers that refuse requests without a fault excuse it: an operator's node may stand in the line.
  *   - If F says "out of memory", a fault of memory stands before F, or another owner of the process waits or holds at F.
  *     The recipe may have no room for one more owner.
  *   - If F says "gave up", a fault stands before F.
@@ -201,7 +202,7 @@ static void judge_asked_for(struct check_table *table, const struct check_contex
     else if (event->code == CODE_BUSY && (flags & ANSWER_TRY) == 0)
         check_violate(note, "%s (owner %d) was told that %s is busy, but it asked to wait for it", WHO,
                       event->owner, WHAT);
-    else if (event->code == CODE_BUSY && (flags & ANSWER_EXCUSED) == 0)
+    else if (event->code == CODE_BUSY && (flags & ANSWER_EXCUSED) == 0 && !context->refusing)
         check_violate(note, "%s (owner %d) was told that %s is busy, but it was free all the time", WHO,
                       event->owner, WHAT);
 }

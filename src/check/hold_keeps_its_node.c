@@ -11,6 +11,8 @@
  *     names an actor, if some owner of the process has waited at every moment since, without CRASHED or EXPIRED.
  *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and
  *     the GRANTED: then the process could know.
+ *   - If a watch of the process has told it that node(H) is deleted (WOKEN), H has ended by the next REST, or query()
+ *     has said "not held" since (DOUBTS). Of several holds on one node the one of the lowest owner counts.
  * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes
  * by a server (also by one with a planted defect) and after the end of the session name none.
  *
@@ -21,6 +23,8 @@
  *   - deletes on a real server, whose actor is unknown;
  *   - lists, in worlds with several servers. */
 #include <check/properties.h>
+
+#define TYPE_DELETED 2 /* ZOO_DELETED_EVENT */
 
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
@@ -42,6 +46,7 @@ static void judge_granted(struct check_table *table, const struct check_context 
     if (ledger_holds(table, event) && event->code > 1)
         return;
     note->premises = 1;
+    table_drop(table, table_get(table, RECORD_HEARD, event->lock, event->process, event->owner));
     const struct check_record *evicted =
         table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid);
     bool by_process = table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->zxid);
@@ -59,6 +64,32 @@ static void forget(struct check_table *table, const struct event *event)
         table_drop_lock(table, RECORD_GONE, event->lock, event->process);
 }
 
+/* Whoever hears that its node is deleted holds no more. */
+static void observe_woken(struct check_table *table, const struct event *event)
+{
+    const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
+    if (event->code == TYPE_DELETED && holder)
+        table_put(table, RECORD_HEARD, event->lock, event->process, holder->owner, event->zxid, 0);
+}
+
+static void judge_rest(struct check_table *table, const struct check_context *context,
+                       struct check_note *note)
+{
+    struct check_record *heard;
+    for (heard = table_first(table, RECORD_HEARD); heard; heard = table_next(table, heard)) {
+        const struct check_record *claim =
+            table_get(table, RECORD_CLAIM, heard->lock, heard->process, heard->owner);
+        bool holds = claim && (claim->flags & CLAIM_HOLDING) && claim->a == heard->a;
+        if (holds && ledger_answerable(table, heard->process))
+            check_violate(
+                note,
+                "at rest %s (owner %d) holds %s on a node (czxid %lld) of which it heard that it is "
+                "deleted",
+                check_process_name(context, heard->process).text, heard->owner,
+                check_lock_name(context, heard->lock).text, (long long)heard->a);
+    }
+}
+
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
@@ -73,24 +104,54 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_FAILED:
         forget(table, event);
         break;
+    case EVENT_WOKEN:
+        observe_woken(table, event);
+        break;
+    case EVENT_DOUBTS:
+    case EVENT_RELEASED:
+    case EVENT_REFUSED:
+        if (event->code == (event->kind == EVENT_REFUSED ? CODE_LOST : 0))
+            table_drop(table, table_get(table, RECORD_HEARD, event->lock, event->process, event->owner));
+        break;
+    case EVENT_LOCK_CLOSED:
+        if (event->code == 0)
+            table_drop_lock(table, RECORD_HEARD, event->lock, event->process);
+        break;
+    case EVENT_LOST:
+        table_drop_process(table, RECORD_HEARD, event->process);
+        break;
+    case EVENT_REST:
+        judge_rest(table, context, note);
+        break;
     default: /* the session of these nodes is over, or the process */
         table_drop_process(table, RECORD_GONE, event->process);
+        table_drop_process(table, RECORD_HEARD, event->process);
         break;
     }
+}
+
+/* What a process has heard is its own. */
+static bool is_local(const struct event *event)
+{
+    return event->kind == EVENT_WOKEN || event->kind == EVENT_DOUBTS || event->kind == EVENT_RELEASED ||
+           event->kind == EVENT_REFUSED || event->kind == EVENT_LOCK_CLOSED || event->kind == EVENT_LOST;
 }
 
 const struct property check_hold_keeps_its_node = {
     .name = "hold_keeps_its_node",
     .sentence = "no process deletes the node of a hold before its release, nor is granted the lock on a node "
-                "that is gone",
+                "that is gone, nor holds on one of which it heard that it is deleted",
     .premise = "grants",
     .blind_to =
         "deletes by servers, after the session, and by the operator if no list shows them; a real server, "
         "which names nobody",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
-             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
-    .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
-    .records_per_contender = 2,
+             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_WOKEN) |
+             EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) |
+             EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_REST),
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .records_per_contender = 3,
+    .is_local = is_local,
     .observe = observe,
 };

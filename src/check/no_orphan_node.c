@@ -20,11 +20,10 @@ static void judge_lock(struct check_table *table, const struct check_context *co
                        bool at_rest, struct check_note *note)
 {
     int64_t session = table_get(table, RECORD_PROCESS, 0, process, 0)->a;
-    const struct check_record *oldest = NULL;
-    const struct check_record *node;
+    struct check_record *oldest = NULL;
+    struct check_record *node;
     int nodes = 0;
-    for (node = table_first_lock(table, RECORD_NODE, lock); node;
-         node = table_next_lock(table, (struct check_record *)(uintptr_t)node)) {
+    for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node)) {
         bool counts = node->process == process && node->b == session;
         nodes += counts;
         oldest = counts && !oldest ? node : oldest;
@@ -120,13 +119,11 @@ static bool is_local(const struct event *event)
 
 const struct property check_no_orphan_node = {
     .name = "no_orphan_node",
-    .sentence = "at rest every contender node of a live session belongs to an owner who waits or holds, and "
-                "so when a "
-                "recipe says that no clean-up is left over",
+    .sentence = "at rest every contender node of a live session belongs to an owner who waits or holds, "
+                "and so when a recipe says that no clean-up is left over",
     .premise = "contenders that were created",
-    .blind_to =
-        "orphans that are removed before the next rest, if the recipe does not deny them; nodes of sessions "
-        "that are gone",
+    .blind_to = "orphans that are removed before the next rest, if the recipe does not deny them; nodes of "
+                "sessions that are gone",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_SETTLED) |
              EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_LOST) |

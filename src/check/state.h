@@ -58,6 +58,7 @@ enum record_kind {
     RECORD_LISTENER, /* every_revocation_is_told: lock, process; hears requests to give the lock back */
     RECORD_REQUEST, /* every_revocation_is_told: lock, process; a = czxid of a node; flags REQUEST_…, depth = times that
                        its data was set and its holder was not asked */
+    RECORD_HEARD, /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, which it heard is deleted */
     RECORD_OWES, /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS

@@ -96,6 +96,7 @@ static void finish(struct lock_claim *claim)
 {
     bool releasing = claim->state == LOCK_RELEASING;
     claim->state = LOCK_DONE;
+    claim->place->session->sweeps = 0; /* the failures were not in a row */
     if (releasing)
         answer_release(claim, claim->rc, 0);
     else if (disinherit(claim->place->session) && claim->dirty)

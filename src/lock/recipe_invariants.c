@@ -202,7 +202,7 @@ static const char *ended_not_normal(const struct ls_session *session)
 
 const char *lock_invariants_broken(const struct ls_session *session)
 {
-    int leftovers = 0;
+    int leftovers = 0, cleans = 0;
     uint64_t reserved = 0;
     NORMAL(!session->busy && !session->delivering && !session->opening && !session->cursor &&
            !session->drains);
@@ -212,11 +212,13 @@ const char *lock_invariants_broken(const struct ls_session *session)
         if (wrong)
             return wrong;
         leftovers += claim->state == LOCK_LEFTOVER;
+        cleans += claim->state >= LOCK_RELEASING;
         reserved += claim->reserved;
     }
     NORMAL(session->reserved == reserved);
     NORMAL(session->leftovers == leftovers);
     NORMAL(session->retries <= 16 && session->sweeps <= 16); /* beyond that the default delay does not grow */
+    NORMAL(cleans || !session->sweeps);
     const char *wrong = belief_not_normal(session);
     return wrong ? wrong : ended_not_normal(session);
 }

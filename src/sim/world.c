@@ -76,7 +76,7 @@ static void lay_config(const struct world_options *options)
     config->lock_paths = paths;
     config->lock_count = options->locks;
     config->session_timeout_ms = options->session_timeout_ms;
-    config->contents = options->contents != NULL ? constant_text(options->contents, "") : NULL;
+    config->contents = options->contents != NULL ? constant_text(options->contents, "and no end") : NULL;
     config->contents_size = options->contents != NULL ? (int)strlen(options->contents) : 0;
     config->keep_fresh = options->keep_fresh;
     config->read_only = (options->settings & FAKEZK_SETTING_READ_ONLY) != 0;

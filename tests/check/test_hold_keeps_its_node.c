@@ -2,6 +2,8 @@
  * Copyright the lockstep authors */
 
 #include <check/judge.h>
+#include <lockstep/error.h>
+#include <lockstep/recipe.h>
 
 #define PROPERTY "hold_keeps_its_node"
 #define BY(process) ((process) + 1) /* who deleted it */
@@ -38,6 +40,41 @@ static void node_that_goes_after_the_release_holds(void **state)
     assert_verdict(&judge, CHECK_HOLDS);
     assert_int_equal(check_set_live_bytes(judge.block), 16); /* nothing is remembered any more */
     judge_close(&judge);
+}
+
+/* What ends the question whether somebody still holds on a node that he heard is deleted. */
+static void who_hears_that_his_node_is_deleted_holds_no_more(void **state)
+{
+    (void)state;
+    enum { NOTHING, UNSURE, OTHERS, CHANGED, DENIES, RELEASES, REFUSED, LOSES, CLOSES, EXPIRES, WHATS };
+    static const struct event ends[] = {
+        [UNSURE] = {.kind = EVENT_DOUBTS, .code = LS_UNKNOWN},
+        [OTHERS] = {.kind = EVENT_DOUBTS, .owner = 1},
+        [DENIES] = {.kind = EVENT_DOUBTS},
+        [RELEASES] = {.kind = EVENT_RELEASED},
+        [REFUSED] = {.kind = EVENT_REFUSED, .code = LS_ELOST},
+        [LOSES] = {.kind = EVENT_LOST},
+        [CLOSES] = {.kind = EVENT_LOCK_CLOSED},
+        [EXPIRES] = {.kind = EVENT_EXPIRED},
+    };
+    for (int what = NOTHING; what < WHATS; what++) {
+        struct judge judge;
+        hold(&judge);
+        up_all(&judge);
+        deleted_by(&judge, A, 10, EVENT_BY_OPERATOR);
+        show(&judge,
+             (struct event){.kind = EVENT_WOKEN, .process = A, .zxid = 10, .code = what == CHANGED ? 3 : 2});
+        if (what != NOTHING && what != CHANGED)
+            show(&judge, ends[what]);
+        rest(&judge);
+        if (what == NOTHING || what == UNSURE || what == OTHERS)
+            assert_violated(
+                &judge, EVENT_REST,
+                "at rest process 0 (owner 0) holds lock 0 on a node (czxid 10) of which it heard");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
 }
 
 static void node_that_a_process_deletes_is_violated(void **state)
@@ -201,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(node_that_goes_after_the_release_holds),
+        cmocka_unit_test(who_hears_that_his_node_is_deleted_holds_no_more),
         cmocka_unit_test(node_that_a_process_deletes_is_violated),
         cmocka_unit_test(a_release_of_one_level_does_not_free),
         cmocka_unit_test(operator_and_servers_are_excepted),

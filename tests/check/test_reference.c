@@ -200,9 +200,60 @@ static bool is_deleted_and_shown(const struct trace_list *list, int from, int to
     return false;
 }
 
+struct link {
+    bool up, apart, paused;
+};
+
+static struct link link_of(const struct trace_list *list, int i, int process);
+
+static bool is_held_by_a_lower_owner(const struct trace_list *list, int i, const struct event *hold,
+                                     int64_t czxid)
+{
+    for (int owner = 0; owner < hold->owner; owner++) {
+        int grant = holding(list, i, hold->lock, hold->process, owner);
+        if (grant >= 0 && node_of(list, grant) == czxid)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the process heard between a grant and event i that this node is deleted, and the owner has not denied its hold since. */
+static bool has_heard(const struct trace_list *list, int grant, int i, int64_t czxid)
+{
+    const struct event *hold = &list->event[grant];
+    bool heard = false;
+    for (int k = grant + 1; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool denied = event->kind == EVENT_DOUBTS && event->code == 0 &&
+                      is_of(event, hold->lock, hold->process, hold->owner);
+        bool over = event->kind == EVENT_EXPIRED && event->process == hold->process;
+        if (event->kind == EVENT_WOKEN && event->code == 2 && event->lock == hold->lock &&
+            event->process == hold->process && event->zxid == czxid &&
+            !is_held_by_a_lower_owner(list, k, hold, czxid))
+            heard = true;
+        heard &= !denied && !over;
+    }
+    return heard;
+}
+
+static bool holds_on_a_node_that_is_gone(const struct trace_list *list, int i)
+{
+    for (int process = 0; process < PROCESSES; process++) {
+        struct link link = link_of(list, i, process);
+        for (int owner = 0; owner < OWNERS && link.up && !link.paused; owner++) {
+            int grant = holding(list, i, 0, process, owner);
+            if (grant >= 0 && has_heard(list, grant, i, node_of(list, grant)))
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool loses_its_node(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
+    if (event->kind == EVENT_REST)
+        return holds_on_a_node_that_is_gone(list, i);
     for (int process = 0; process < PROCESSES && is_deleted_by_a_process(event); process++)
         for (int owner = 0; owner < OWNERS; owner++) {
             int grant = holding(list, i, event->lock, process, owner);
@@ -221,10 +272,6 @@ static bool loses_its_node(const struct trace_list *list, int i)
 }
 
 /* ---- answers_have_reasons ---- */
-
-struct link {
-    bool up, apart, paused;
-};
 
 static struct link link_of(const struct trace_list *list, int i, int process)
 {
@@ -728,6 +775,8 @@ static int32_t code_of(struct rng *rng, int kind)
     case EVENT_NODE_SET:
     case EVENT_NODE_DELETED:
         return rng_below(rng, 8) != 0;
+    case EVENT_WOKEN:
+        return 2 + (rng_below(rng, 4) == 0);
     default:
         return rng_below(rng, 5) == 0;
     }
@@ -737,7 +786,7 @@ static int draw_kind(struct rng *rng, bool revokes)
 {
     static const uint8_t often[] = {EVENT_ASKED,    EVENT_GRANTED, EVENT_FAILED,       EVENT_NODE_CREATED,
                                     EVENT_RELEASED, EVENT_FREED,   EVENT_NODE_DELETED, EVENT_LINK_UP,
-                                    EVENT_BELIEVES, EVENT_DOUBTS};
+                                    EVENT_BELIEVES, EVENT_DOUBTS,  EVENT_WOKEN};
     static const uint8_t seldom[] = {
         EVENT_CANCELED,       EVENT_LOST,   EVENT_CONNECTED, EVENT_LINK_DOWN, EVENT_EXPIRED,
         EVENT_AUTH_FAILED,    EVENT_REST,   EVENT_CRASHED,   EVENT_STOPPED,   EVENT_SESSION_CLOSING,
