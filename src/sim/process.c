@@ -719,16 +719,17 @@ static void ask_for_guard(int p, const struct slot *slot)
     }
 }
 
-/* An owner that waits has nothing to release, and any other nothing to cancel. Of a closed lock it is not asked. */
+/* An owner that waits has nothing to release, and any other nothing to cancel. Of a closed lock it is not asked, nor of one that
+ * nobody has declared. */
 static void ask_refusal(int p, const struct slot *slot)
 {
     static char told[64];
     bool waits = slot->pending && slot->depth == 0;
-    if ((slot->pending && !waits) || process_has_closed(p, slot->rec.tag)) {
+    int lock = slot->rec.tag;
+    if ((slot->pending && !waits) || lock >= the_world.options.locks || process_has_closed(p, lock)) {
         return;
     }
     int wanted = waits ? LS_ENOTOWNER : LS_ENOENT;
-    int lock = slot->rec.tag;
     int owner = (int)slot->rec.word;
     void *state = enter(p);
     the_world.asked = p;
