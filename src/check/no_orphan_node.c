@@ -29,7 +29,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
         oldest = counts && !oldest ? node : oldest;
     }
     int claims = ledger_claims(table, lock, process, CLAIM_WAITING | CLAIM_HOLDING);
-    if (nodes > claims)
+    if (oldest && nodes > claims)
         check_violate(note, "%s%s %s %d contender node%s on %s (czxid %lld) for %d owner%s",
                       at_rest ? "at rest " : "", check_process_name(context, process).text,
                       at_rest ? "has" : "says that it is idle, but has", nodes, nodes == 1 ? "" : "s",
