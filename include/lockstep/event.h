@@ -89,9 +89,9 @@ enum event_kind {
     EVENT_MISBEHAVED, /* process; code = enum event_offence; path = where, NULL if nobody knows */
 
     /* The run. */
-    EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no fault pending */
-    EVENT_SETTLED, /* process; code = 1 if idle() of its recipe says that no clean-up is left over: a callback was run, and
-                      nothing that the process asked the servers for is under way */
+    EVENT_REST,    /* quiet: connected, no message under way, no timer of work armed, no fault pending */
+    EVENT_SETTLED, /* process: a callback was run, and no request of the process is under way; code = 1 if
+                      idle() of the recipe says that no clean-up is left over, else 0 */
     EVENT_LOCK_CLOSED, /* process, lock; code = rc: 0 = all its owners' acquires, holds and releases of the lock are over;
                           negative = refused, nothing has changed */
     EVENT_NODE_SET, /* as NODE_CREATED; cause = zxid of the write: the data of a contender node was set; owner =
@@ -130,7 +130,7 @@ enum event_offence {
     EVENT_OFFENCE_CONTENTS,     /* it created a contender with other data than its configuration names */
     EVENT_OFFENCE_GUARD,        /* its guard() made a check for an owner that does not hold */
     EVENT_OFFENCE_HANDLE,       /* it used a handle that is not open, or not its own; path = the call */
-    EVENT_OFFENCE_REFUSAL, /* it took a call that it has to refuse, or refused it with another code; path = both */
+    EVENT_OFFENCE_REFUSAL, /* it did not refuse a call, or by another code; path = the call and both codes */
     EVENT_OFFENCES
 };
 

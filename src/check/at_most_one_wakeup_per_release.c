@@ -27,9 +27,6 @@
  * (bounded_work). */
 #include <check/properties.h>
 
-/* ZooKeeper's event type for new contents, as when a holder is asked to give the lock back. */
-enum { TYPE_CHANGED = 3 };
-
 enum { STALE_MAX = 16 }; /* of one process on one lock; what is beyond counts as a waiter's */
 
 /* True if there was a stale watch on that node. */

@@ -24,8 +24,6 @@
  *   - lists, in worlds with several servers. */
 #include <check/properties.h>
 
-#define TYPE_DELETED 2 /* ZOO_DELETED_EVENT */
-
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {

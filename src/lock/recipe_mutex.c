@@ -477,21 +477,21 @@ static void settle_counters(struct lender *lender)
     ls_env_unlock(env);
 }
 
-static struct lender *lender_of(const struct ls_mutex *mutex)
+static struct lender *lender_of(struct ls_session *session)
 {
-    return (struct lender *)(void *)mutex->session;
+    return (struct lender *)(void *)session;
 }
 
 static void on_lent_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outcome *outcome)
 {
-    struct lender *lender = lender_of(mutex);
+    struct lender *lender = lender_of(mutex->session);
     on_done(mutex, owner, outcome);
     settle_counters(lender);
 }
 
 static void on_lent_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
 {
-    struct lender *lender = lender_of(mutex);
+    struct lender *lender = lender_of(mutex->session);
     on_freed(mutex, owner, rc);
     settle_counters(lender);
 }
@@ -544,7 +544,7 @@ static void on_lent_event(struct ls_session *session, struct ls_session_listener
 {
     (void)listener;
     (void)session_id;
-    struct lender *lender = (struct lender *)(void *)session;
+    struct lender *lender = lender_of(session);
     settle_counters(lender);
     if (event != LS_SESSION_LOST)
         return;
@@ -556,7 +556,7 @@ static const struct ls_session_ops lent_ops = {.on_event = on_lent_event};
 
 static int lend_the_first(struct ls_session *session)
 {
-    struct lender *lender = (struct lender *)(void *)session;
+    struct lender *lender = lender_of(session);
     ls_session_listener_init(&lender->listener, &lent_ops);
     ls_session_listener_add(session, &lender->listener);
     open_handle(lender);

@@ -56,6 +56,13 @@ static void tell(const struct guarded *write, int rc)
     observe(&event);
 }
 
+/* The writer is told, and the write is over. */
+static void end(struct guarded *write, int rc)
+{
+    tell(write, rc);
+    drop(write);
+}
+
 /* Nobody knows whether it was done, or it certainly was not because the link or the session was at its end. */
 static bool is_unanswered(int rc)
 {
@@ -78,8 +85,7 @@ static void answered(struct guarded *write, int rc)
 {
     write->sent = 0;
     if (!is_unanswered(rc)) {
-        tell(write, meaning(write, rc));
-        drop(write);
+        end(write, meaning(write, rc));
     }
 }
 
@@ -116,8 +122,7 @@ static void issue(struct guarded *write)
     }
     write->sent = 0;
     if (rc != LS_ECLOSED) {
-        tell(write, rc);
-        drop(write);
+        end(write, rc);
     }
 }
 
@@ -144,8 +149,7 @@ void guarded_start(int p, int lock, int owner, int64_t token)
     append(write);
     int rc = recipe()->guard(process_state(p), lock, owner, &write->ops[0], write->path, sizeof write->path);
     if (rc != 0) {
-        tell(write, rc);
-        drop(write);
+        end(write, rc);
         return;
     }
     int size = snprintf(write->data, sizeof write->data, DATA_FORMAT, lock, owner, (long long)token);
