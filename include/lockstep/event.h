@@ -49,8 +49,9 @@ enum event_kind {
 
     /* The coordinator: the committed log and its sessions. */
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
-                           code = 1 if it is a contender: an ephemeral child of the lock's directory */
-    EVENT_NODE_DELETED, /* the same fields; zxid = the node's czxid, code likewise; cause = zxid of the deletion;
+                           code = 1 if it is a contender: an ephemeral child of the lock's directory;
+                           cause = 1 if it is one, and idle() of its process says that no clean-up is left over */
+    EVENT_NODE_DELETED, /* process, lock, session, path, code likewise; zxid = the node's czxid; cause = zxid of the deletion;
                            owner = 1 + the process whose request deleted it while the session of the node lived,
                            EVENT_BY_OPERATOR = the operator, while the session of a contender lived, 0 = a server, the
                            session was over already, or unknown (a real server) */
@@ -94,7 +95,7 @@ enum event_kind {
                       idle() of the recipe says that no clean-up is left over, else 0 */
     EVENT_LOCK_CLOSED, /* process, lock; code = rc: 0 = all its owners' acquires, holds and releases of the lock are over;
                           negative = refused, nothing has changed */
-    EVENT_NODE_SET, /* as NODE_CREATED; cause = zxid of the write: the data of a contender node was set; owner =
+    EVENT_NODE_SET, /* as NODE_DELETED; cause = zxid of the write: the data of a contender node was set; owner =
                        EVENT_BY_OPERATOR = by the operator, 0 = by a client, which asks to give the lock back */
     EVENT_LISTENS, /* process, lock; code = rc of revocable(): 0 = requests to give the lock back are told from now
                        on */

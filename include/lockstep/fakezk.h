@@ -338,8 +338,9 @@ bool fakezk_is_sure(int client, int handle);
  * world. */
 uint64_t fakezk_uses(int client);
 
-bool fakezk_awaits(int client); /* the completion of some request has not run yet */
-int fakezk_watches(int client); /* registered in the client's tables */
+bool fakezk_awaits(int client);  /* the completion of some request has not run yet */
+bool fakezk_creates(int client); /* so is that of a create or a multi, and no reply has come */
+int fakezk_watches(int client);  /* registered in the client's tables */
 /* What the handle is told next is more than that a request failed. */
 bool fakezk_brings_news(int client, int handle);
 struct canon;

@@ -6,10 +6,11 @@
  * Formula. Of the live session of a process that runs stand at most as many contender nodes on a lock as owners of the
  * process wait for or hold that lock. Two nodes for one waiter are an orphan too: the waiter would wait for itself.
  *   - It holds at REST (connected, janitor idle, no fault pending).
- *   - It holds at SETTLED for a lock that no owner of the process waits for or holds, if idle() of the recipe says that
- *     no clean-up is left over, the process was told of no loss since it was connected, and each RELEASED of the lock that
- *     left depth 0 has its FREED. There a fault that is more than a loss excuses more nodes, and so do servers that refuse
- *     requests.
+ *   - It holds at SETTLED, and at NODE_CREATED of a contender of the process, for a lock that no owner of the process waits
+ *     for or holds, if idle() of the recipe says that no clean-up is left over, the process was told of no loss since it was
+ *     connected, and each RELEASED of the lock that left depth 0 has its FREED. There a fault that is more than a loss
+ *     excuses more nodes, and so do servers that refuse requests. So idle() may be true while a delete is under way, but not
+ *     while a create is.
  *
  * It does not see: which of several nodes is the orphan; nodes of sessions that are gone (the server's
  * business); non-contenders such as lock directories; an orphan that is removed before the next rest, if idle() does not
@@ -47,18 +48,43 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 }
 
 /* A process that has told of a loss opens another session, and the link of the former one may come back meanwhile. */
-static void judge_settled(struct check_table *table, const struct check_context *context,
-                          const struct event *event, struct check_note *note)
+static bool may_be_held_to_idle(struct check_table *table, const struct check_context *context, int process)
 {
     bool excused = context->refusing || ledger_had_fault(table, EVENT_FAULT_NODES) ||
                    ledger_had_fault(table, EVENT_FAULT_MEMORY);
-    if (event->code != 1 || excused || !ledger_answerable(table, event->process) ||
-        table_get(table, RECORD_APART, 0, event->process, 0))
+    return !excused && ledger_answerable(table, process) && !table_get(table, RECORD_APART, 0, process, 0);
+}
+
+static bool claims_nothing(struct check_table *table, int lock, int process)
+{
+    return !table_get(table, RECORD_OWES, lock, process, 0) &&
+           !ledger_claims(table, lock, process, CLAIM_WAITING | CLAIM_HOLDING);
+}
+
+static void judge_settled(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    if (event->code != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
     for (int lock = 0; lock < context->locks; lock++)
-        if (!table_get(table, RECORD_OWES, lock, event->process, 0) &&
-            !ledger_claims(table, lock, event->process, CLAIM_WAITING | CLAIM_HOLDING))
+        if (claims_nothing(table, lock, event->process))
             judge_lock(table, context, lock, event->process, false, note);
+}
+
+/* The ledger has no record of the node yet. */
+static void judge_created(struct check_table *table, const struct check_context *context,
+                          const struct event *event, struct check_note *note)
+{
+    note->premises = event->code == 1 && event->process != EVENT_PROCESS_NONE;
+    if (!note->premises || event->cause != 1 || !may_be_held_to_idle(table, context, event->process))
+        return;
+    bool lives = table_get(table, RECORD_PROCESS, 0, event->process, 0)->a == event->session;
+    if (lives && claims_nothing(table, event->lock, event->process))
+        check_violate(
+            note,
+            "%s says that it is idle, but its create of a contender node on %s (czxid %lld) was under way",
+            check_process_name(context, event->process).text, check_lock_name(context, event->lock).text,
+            (long long)event->zxid);
 }
 
 static void observe_released(struct check_table *table, const struct event *event)
@@ -101,7 +127,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         ledger_note_fault(table, event);
         break;
     case EVENT_NODE_CREATED:
-        note->premises = event->code == 1 && event->process != EVENT_PROCESS_NONE;
+        judge_created(table, context, event, note);
         break;
     default: /* the process is gone */
         table_drop_process(table, RECORD_OWES, event->process);

@@ -119,6 +119,20 @@ bool fakezk_awaits(int client)
     return false;
 }
 
+bool fakezk_creates(int client)
+{
+    struct pack pack = client_pack(client);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        for (struct rec *rec = pack_first(&pack, LIST_REQUEST + slot); rec != NULL;
+             rec = pack_next(&pack, rec)) {
+            if (rec->tag == OP_CREATE || rec->tag == OP_CREATE2 || rec->tag == OP_MULTI) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int fakezk_watches(int client)
 {
     struct pack pack = client_pack(client);

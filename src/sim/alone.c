@@ -53,6 +53,12 @@ static bool just_runs(int p)
            !process_tired(p) && pack_first(&pack, LIST_TIMER) == NULL;
 }
 
+/* When a node of a process is created, its idle() is asked: what it is told before that may change the answer. */
+static bool is_to_be_asked(int p)
+{
+    return fakezk_creates(p) && process_says_idle(p);
+}
+
 /* What ends a fault of the servers is told to all judges. */
 static bool servers_stand(void)
 {
@@ -74,7 +80,8 @@ enum world_alone world_alone(struct world *world, int p, const struct action *ac
 {
     struct picture picture = look_at(actions, count);
     *which = picture.delivery;
-    if (p >= world->options.processes || picture.deliveries != 1 || picture.acts || !just_runs(p)) {
+    if (p >= world->options.processes || picture.deliveries != 1 || picture.acts || !just_runs(p) ||
+        is_to_be_asked(p)) {
         return WORLD_ALONE_NEVER;
     }
     unsigned faults = action_faults_left();

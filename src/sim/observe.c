@@ -73,8 +73,12 @@ static void node_event(int kind, const struct fakezk_event *from)
     event.code = from->ephemeral && event.lock != EVENT_LOCK_NONE && !is_directory;
     _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
+    bool joins = kind == EVENT_NODE_CREATED && event.code == 1 && from->client < the_world.options.processes;
+    if (joins) {
+        event.cause = process_says_idle(from->client);
+    }
     observe(&event);
-    if (kind == EVENT_NODE_CREATED && event.code == 1 && from->client < the_world.options.processes) {
+    if (joins) {
         judge_contents(from->client, from);
     }
 }

@@ -457,10 +457,14 @@ static void forget_tiredness(int p)
     }
 }
 
-static bool says_idle(int p)
+bool process_says_idle(int p)
 {
+    bool can_be_asked = process_at(p)->started && fakezk_entered() < 0;
+    if (!can_be_asked || recipe()->idle == NULL) {
+        return false;
+    }
     the_world.asked = p;
-    bool idle = recipe()->idle != NULL && recipe()->idle(process_state(p));
+    bool idle = recipe()->idle(process_state(p));
     the_world.asked = -1;
     return idle;
 }
@@ -469,7 +473,7 @@ static void tell_settled(int p)
 {
     if (!fakezk_awaits(p)) {
         struct event event = observe_process(EVENT_SETTLED, p);
-        event.code = says_idle(p);
+        event.code = process_says_idle(p);
         observe(&event);
     }
 }
@@ -772,7 +776,7 @@ void process_ask_belief(int p)
 static void ask_idle(void *ctx)
 {
     int p = *(int *)ctx;
-    if (!says_idle(p)) {
+    if (!process_says_idle(p)) {
         world_tell_offence(p, EVENT_OFFENCE_CLEAN, NULL);
     }
 }

@@ -232,6 +232,9 @@ void process_ask_belief(int p);
 
 /* To be asked at rest alone. */
 void process_ask_idle(int p);
+
+/* What its idle() answers. False if it has none, or cannot be asked: it is not started, or is being called. */
+bool process_says_idle(int p);
 /* The next step of a program, if the process is ready for it, otherwise NULL. Its `process` is not filled in. */
 const struct action *process_next_op(int p);
 void process_skip_ops(int p);

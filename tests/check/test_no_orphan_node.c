@@ -142,6 +142,40 @@ static void a_node_beside_an_idle_recipe_is_violated(void **state)
     }
 }
 
+/* A create that is under way is clean-up that is left over. */
+static void a_create_behind_the_end_of_an_acquire_is_violated(void **state)
+{
+    (void)state;
+    enum { NOTHING, BUSY, WAITER, LOSS, DEFECT, LINK, FORMER_SESSION, OTHER_CHILD, WHATS };
+    for (int what = NOTHING; what < WHATS; what++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        up_all(&judge);
+        asked(&judge, A);
+        if (what != WAITER)
+            failed(&judge, A);
+        if (what == LOSS)
+            on(&judge, EVENT_LOST, A);
+        if (what == DEFECT)
+            show(&judge, (struct event){.kind = EVENT_FAULT, .process = A, .owner = EVENT_FAULT_NODES});
+        if (what == LINK)
+            on(&judge, EVENT_LINK_DOWN, A);
+        show(&judge, (struct event){.kind = EVENT_NODE_CREATED,
+                                    .process = A,
+                                    .zxid = 10,
+                                    .session = what == FORMER_SESSION ? 0x99 : SESSION(A),
+                                    .code = what != OTHER_CHILD,
+                                    .cause = what != BUSY});
+        if (what == NOTHING)
+            assert_violated(&judge, EVENT_NODE_CREATED,
+                            "process 0 says that it is idle, but its create of a contender node on lock 0 "
+                            "(czxid 10) was under way");
+        else
+            assert_true(verdict(&judge) != CHECK_VIOLATED);
+        judge_close(&judge);
+    }
+}
+
 static void nodes_of_the_dead_are_the_servers_business(void **state)
 {
     struct judge judge;
@@ -180,6 +214,7 @@ int main(void)
         cmocka_unit_test(node_of_a_hold_that_goes_on_holds),
         cmocka_unit_test(removed_before_rest_holds),
         cmocka_unit_test(a_node_beside_an_idle_recipe_is_violated),
+        cmocka_unit_test(a_create_behind_the_end_of_an_acquire_is_violated),
         cmocka_unit_test(nodes_of_the_dead_are_the_servers_business),
         cmocka_unit_test(without_nodes_it_is_not_judged),
     };

@@ -519,6 +519,34 @@ static void at_rest_a_recipe_is_asked_whether_it_is_idle(void **state)
     assert_int_equal(seen.idle_asked, asked + 1);
 }
 
+static bool always(const void *state)
+{
+    (void)state;
+    return true;
+}
+
+/* The create of an acquire that is given up goes on. Who waits for the lock may be idle. */
+static void whose_node_is_created_is_asked_whether_it_is_idle(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        bool denies = round >= 2, gives_up = round % 2 == 1;
+        recipe.idle = denies ? always : recipe.idle;
+        if (round > 0) {
+            end(NULL);
+        }
+        begin("process a: acquire");
+        take("a acquire");
+        assert_int_equal(count[EVENT_NODE_CREATED], round);
+        if (gives_up) {
+            take("a cancel");
+        }
+        settle();
+        assert_int_equal(count[EVENT_NODE_CREATED], round + 1);
+        assert_int_equal(last[EVENT_NODE_CREATED].cause, denies || !gives_up);
+    }
+}
+
 static void a_recipe_without_the_question_is_idle(void **state)
 {
     (void)state;
@@ -1270,6 +1298,7 @@ int main(void)
         PROBE_TEST(a_recipe_may_send_its_writes_itself),
         PROBE_TEST(a_write_that_was_not_sent_is_over_or_sent_again),
         PROBE_TEST(the_mutex_refuses_a_guard_by_its_codes),
+        MUTEX_TEST(whose_node_is_created_is_asked_whether_it_is_idle),
         MUTEX_TEST(a_revocable_holder_is_asked),
         MUTEX_TEST(who_asks_gets_one_answer),
         MUTEX_TEST(a_place_in_line_that_is_empty_is_told),
