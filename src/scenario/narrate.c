@@ -354,9 +354,9 @@ static void line_fault(struct narrator *narrator, const struct event *event)
 
 static void line_misbehaved(struct narrator *narrator, const struct event *event)
 {
-    static const char *const WHAT[] = {"crash",  "loop",     "global", "free",  "lock",     "keep",
-                                       "return", "block",    "clean",  "state", "bounds",   "freed",
-                                       "stale",  "lent",     "unset",  "leak",  "unlocked", "wrong",
+    static const char *const WHAT[] = {"crash",  "loop",     "global", "free",   "lock",     "keep",
+                                       "return", "block",    "clean",  "state",  "bounds",   "freed",
+                                       "stale",  "lent",     "unset",  "leak",   "unlocked", "wrong",
                                        "open",   "contents", "guard",  "handle", "refusal"};
     _Static_assert(sizeof WHAT / sizeof *WHAT == EVENT_OFFENCES, "one word for each");
     begin_event(narrator, event, "misbehaved");

@@ -33,8 +33,7 @@ for source in tests/canary/$part.c; do
     start=$SECONDS
     caught "$recipe" "$property" "${name%%_*}" || { echo "$name is not caught with $property"; failed=1; }
     took=$((SECONDS - start))
-    # Builds that watch themselves are slower.
-    ((took <= 10)) || [[ -n $LOCKSTEP_SANITIZE ]] || { echo "$name was caught after $took s"; failed=1; }
+    ((took <= 10)) || is_slow_build || { echo "$name was caught after $took s"; failed=1; }
     count=$((count + 1))
     rm -f "$recipe"
 done

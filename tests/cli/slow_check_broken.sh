@@ -3,12 +3,10 @@
 # Copyright the lockstep authors
 
 # A search of the standard configurations finds each broken recipe, in 10 seconds each at most; those who let somebody wait for
-# ever too. What a search without a
-# clock cannot show is named here, with the reason.
+# ever too. What a search without a clock cannot show is named here, with the reason.
 source "$(dirname "$0")/lib.sh"
 
 declare -A BEYOND=(
-    [broken-ignores-loss]="at_most_one_believer means something with a clock only"
     [broken-narrow-token]="none of these configurations restarts the leader of several servers"
     [broken-no-margin]="belief_ends_in_time means something with a clock only"
     [broken-busy-if-new]="none of these configurations has a try whose directory is missing"
