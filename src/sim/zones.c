@@ -439,16 +439,16 @@ void zones_paint(int p)
     fill(byte_at(heap, at), TAIL_BYTES, FREED);
 }
 
-/* A sanitizer would have its own place for the bytes. Its frame holds nothing else: the recipe's is there next. */
+/* A sanitizer would have its own place for the bytes. Its frame holds nothing else, and its words are aligned as every frame is,
+ * so that no gap is left above them: the recipe's frame is there next. */
 __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void zones_paint_stack(void)
 {
-    typedef uint64_t wide __attribute__((vector_size(32)));
-    static wide bytes;
+    static uint64_t word;
     static size_t at;
-    wide below[STACK_BYTES / sizeof(wide)];
-    memset(&bytes, byte_of(FRESH), sizeof bytes);
+    uint64_t below[STACK_BYTES / sizeof(uint64_t)];
+    memset(&word, byte_of(FRESH), sizeof word);
     for (at = 0; at < sizeof below / sizeof below[0]; at++) {
-        below[at] = bytes;
+        below[at] = word;
     }
     __asm__ volatile(""
                      :
