@@ -108,6 +108,18 @@ int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
     return the_world.options.timed ? (int64_t)fakezk_now_ms() + 1 - (int64_t)stamp->opaque : 0;
 }
 
+/* ---- what needs memory ---- */
+
+/* Whether this is the allocation that a fault lets fail. */
+static bool is_short_of_memory(int p)
+{
+    bool fails = process_at(p)->fail_in > 0 && --process_mark(p)->fail_in == 0;
+    if (fails) {
+        process_wake(p); /* the next attempt is another one: it has memory */
+    }
+    return fails;
+}
+
 /* ---- timers ---- */
 
 const char *timer_name(const struct timer *timer)
@@ -155,10 +167,15 @@ bool timers_of_work(int p)
     return false;
 }
 
+static bool is_deadline(const char *name)
+{
+    return strncmp(name, "deadline", 8) == 0;
+}
+
 /* Deadlines of callers and upkeep that goes on for ever are not work: a world is at rest while they run. */
 static bool is_background(const char *name)
 {
-    return strncmp(name, "deadline", 8) == 0 || strncmp(name, "fresh", 5) == 0;
+    return is_deadline(name) || strncmp(name, "fresh", 5) == 0;
 }
 
 static struct rec *behind(const struct pack *pack, const char *name, const struct ls_timer *timer)
@@ -184,6 +201,9 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
                        ls_timer_fn fn, void *ctx)
 {
     ls_env_timer_stop(env, timer);
+    if (is_deadline(name) && is_short_of_memory(env->process)) {
+        return LS_ENOMEM;
+    }
     struct pack pack = process_pack(env->process);
     struct timer *armed =
         (struct timer *)pack_insert(&pack, LIST_TIMER, behind(&pack, name, timer), sizeof *armed);
@@ -252,13 +272,8 @@ void env_unread(int process, void (*completion)(void), const struct String_vecto
 
 void *ls_env_alloc(struct ls_env *env, size_t size)
 {
-    struct process *process = process_at(env->process);
     expect_lock("ls_env_alloc");
-    if (process->fail_in > 0 && --process_mark(env->process)->fail_in == 0) {
-        process_wake(env->process); /* the next attempt is another one: it has memory */
-        return NULL;
-    }
-    return heap_alloc(env->process, size, HEAP_ENV);
+    return is_short_of_memory(env->process) ? NULL : heap_alloc(env->process, size, HEAP_ENV);
 }
 
 void ls_env_free(struct ls_env *env, void *memory)
