@@ -147,7 +147,7 @@ def compiler_arguments():
 
 
 LOCK_ARGUMENTS = ['-DLOCKSTEP_VERSION="0"', "-Isrc", "-Isrc/lock"]
-WATCHERS = ("recipe_invariants.c",)  # a mistake there is none of the lock
+WATCHERS = ("recipe_invariants.c", "recipe_refusals.c")  # a mistake there is none of the lock
 
 
 def all_mutants(recipe):

@@ -6,6 +6,7 @@
 #include "recipe_mutex.h"
 #include "claim.h"
 #include "recipe_invariants.h"
+#include "recipe_refusals.h"
 
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>
@@ -128,6 +129,8 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 {
     (void)listener;
     struct ls_report what = {.kind = kind_of(event), .session = session_id};
+    if (what.kind == LS_REPORT_LOST && !session_id)
+        return; /* the end of a session that has none: its loss was told before */
     report((struct state *)(void *)session, &what);
 }
 
@@ -363,8 +366,11 @@ static uint32_t states_now(const void *memory)
 
 static const char *wrong(const void *memory)
 {
-    const struct state *state = memory;
-    return lock_invariants_broken(&state->session);
+    struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
+    const char *what = lock_invariants_broken(&state->session);
+    for (int i = 0; i < state->opened && !what; i++)
+        what = lock_refusals_broken(&state->session, &state->mutexes[i]);
+    return what;
 }
 
 /* What both recipes have. */

@@ -697,12 +697,9 @@ static void start_failed(struct ls_session *session, int err)
     session->state = LS_STATE_NEW;
 }
 
-int ls_session_start(struct ls_session *session)
+static int start_new(struct ls_session *session)
 {
-    if (ls_env_in_callback(session->env))
-        return LS_EDEADLK;
-    ls_env_lock(session->env);
-    int err = session->state == LS_STATE_NEW ? open_handle(session) : LS_EINVAL;
+    int err = open_handle(session);
     if (err && session->state == LS_STATE_LOST)
         start_failed(session, err);
     if (!err && session->state == LS_STATE_LOST) {
@@ -711,6 +708,15 @@ int ls_session_start(struct ls_session *session)
         if (err)
             fail(session, err, LS_SESSION_GAVE_UP);
     }
+    return err;
+}
+
+int ls_session_start(struct ls_session *session)
+{
+    if (ls_env_in_callback(session->env))
+        return LS_EDEADLK;
+    ls_env_lock(session->env);
+    int err = session->state == LS_STATE_NEW ? start_new(session) : LS_EINVAL;
     lock_queue_deliver(session);
     ls_env_unlock(session->env);
     return err;

@@ -822,6 +822,22 @@ static void close_while_the_session_is_lost(void **state)
     stage_end();
 }
 
+/* Its handle is opened by the session itself: a start is refused, and ends no acquire. */
+static void a_lost_session_is_not_started(void **state)
+{
+    (void)state;
+    one();
+    play("expire a", "bury a", "hang-up a", "deliver a session-connecting", "connect a s1", "a acquire",
+         "deliver a session-expired");
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_LOST);
+    stage_forget();
+    assert_int_equal(ls_session_start(&stage_probe(0)->session), LS_EINVAL);
+    assert_int_equal(ls_session_state(&stage_probe(0)->session), LS_STATE_LOST);
+    play("settle");
+    told("a connected; a granted");
+    stage_end();
+}
+
 static void completions_dropped_at_close_leak_nothing_and_hang_nothing(void **state)
 {
     (void)state;
@@ -1008,6 +1024,7 @@ int main(void)
         cmocka_unit_test(close_answers_everybody_first),
         cmocka_unit_test(close_in_every_state_leaves_nothing),
         cmocka_unit_test(close_while_the_session_is_lost),
+        cmocka_unit_test(a_lost_session_is_not_started),
         cmocka_unit_test(completions_dropped_at_close_leak_nothing_and_hang_nothing),
         cmocka_unit_test(misuse_is_refused),
         cmocka_unit_test(blocking_calls_in_callbacks_are_refused),

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "recipe_refusals.h"
+#include "claim.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define REFUSED(call, code)                                                                                  \
+    do {                                                                                                     \
+        if ((call) != (code))                                                                                \
+            return #code " of " #call;                                                                       \
+    } while (0)
+
+#define CONTENDER "_c_00000000-0000-0000-0000-000000000000-lock-0000000001"
+
+enum { NOBODY = 1 }; /* an owner that has nothing */
+
+static void on_answer(int rc, const void *data)
+{
+    (void)rc;
+    (void)data;
+}
+
+/* ---- arguments, which no connection changes ---- */
+
+static const char *paths_accepted(struct ls_session *session)
+{
+    static const char *const malformed[] = {"",        "x",      "x/y",    "/x/",   "//",     "//x",  "/x//y",
+                                            "/.",      "/x/.",   "/..",    "/./x",  "/../x",  "/x\n", "/\x1f",
+                                            "/x/../y", "/x\x7f", "/x/./y", "/x/..", "/x\x01y"};
+    struct ls_mutex mutex;
+    char path[LS_MUTEX_PATH_SIZE_MAX + 2];
+    REFUSED(ls_mutex_init(NULL, session, "/x", NULL), LS_EINVAL);
+    REFUSED(ls_mutex_init(&mutex, NULL, "/x", NULL), LS_EINVAL);
+    REFUSED(ls_mutex_init(&mutex, session, NULL, NULL), LS_EINVAL);
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
+        REFUSED(ls_mutex_init(&mutex, session, malformed[i], NULL), LS_EINVAL);
+    memset(path, '/', sizeof path);
+    for (size_t i = 1; i < sizeof path; i += 2)
+        path[i] = 'x';
+    path[2 * (LS_MUTEX_PATH_NODES_MAX + 1)] = 0;
+    REFUSED(ls_mutex_init(&mutex, session, path, NULL), LS_EINVAL);
+    memset(path + 1, 'x', LS_MUTEX_PATH_SIZE_MAX);
+    path[LS_MUTEX_PATH_SIZE_MAX + 1] = 0;
+    REFUSED(ls_mutex_init(&mutex, session, path, NULL), LS_EINVAL);
+    return NULL;
+}
+
+static const char *credentials_accepted(struct ls_env *env)
+{
+    struct ls_session other;
+    struct ls_auth auth = {.scheme = "digest", .certificate = "user:password", .size = 13};
+    struct ls_session_options options = {.auth = &auth, .auth_count = 1};
+    REFUSED(ls_session_init(&other, env, "a:1", 1, &options), LS_OK);
+    auth.size = -1;
+    REFUSED(ls_session_init(&other, env, "a:1", 1, &options), LS_EINVAL);
+    auth = (struct ls_auth){.scheme = "digest", .size = 1};
+    REFUSED(ls_session_init(&other, env, "a:1", 1, &options), LS_EINVAL);
+    auth = (struct ls_auth){.scheme = NULL};
+    REFUSED(ls_session_init(&other, env, "a:1", 1, &options), LS_EINVAL);
+    options.auth_count = -1;
+    REFUSED(ls_session_init(&other, env, "a:1", 1, &options), LS_EINVAL);
+    options = (struct ls_session_options){.auth_count = 1};
+    REFUSED(ls_session_init(&other, env, "a:1", 1, &options), LS_EINVAL);
+    return NULL;
+}
+
+static const char *sessions_accepted(struct ls_env *env)
+{
+    struct ls_session other;
+    struct ls_session_options options = {.margin_percent = 100};
+    REFUSED(ls_session_init(&other, env, "a:1", LS_SESSION_TIMEOUT_MS_MAX, &options), LS_OK);
+    REFUSED(ls_session_counters(&other, &(struct ls_session_counters){0}), LS_EINVAL);
+    REFUSED(ls_session_init(&other, env, "a:1", LS_SESSION_TIMEOUT_MS_MAX + 1, &options), LS_EINVAL);
+    options.margin_percent = 101;
+    REFUSED(ls_session_init(&other, env, "a:1", 1, &options), LS_EINVAL);
+    REFUSED(ls_session_init(&other, env, "a:1", 0, NULL), LS_EINVAL);
+    REFUSED(ls_session_init(&other, env, NULL, 1, NULL), LS_EINVAL);
+    REFUSED(ls_session_init(&other, NULL, "a:1", 1, NULL), LS_EINVAL);
+    REFUSED(ls_session_init(NULL, env, "a:1", 1, NULL), LS_EINVAL);
+    return credentials_accepted(env);
+}
+
+static const char *operations_accepted(struct ls_session *session)
+{
+    zoo_op_t op = {.type = 99};
+    zoo_op_result_t result;
+    REFUSED(ls_session_multi(session, 1, &op, &result, on_answer, NULL), LS_EINVAL);
+    zoo_check_op_init(&op, "x", 0);
+    REFUSED(ls_session_multi(session, 1, &op, &result, on_answer, NULL), LS_EINVAL);
+    zoo_check_op_init(&op, "/x/", 0);
+    REFUSED(ls_session_multi(session, 1, &op, &result, on_answer, NULL), LS_EINVAL);
+    zoo_check_op_init(&op, "/x", 0);
+    REFUSED(ls_session_multi(session, 0, &op, &result, on_answer, NULL), LS_EINVAL);
+    REFUSED(ls_session_multi(session, 1, NULL, &result, on_answer, NULL), LS_EINVAL);
+    REFUSED(ls_session_multi(session, 1, &op, NULL, on_answer, NULL), LS_EINVAL);
+    REFUSED(ls_session_multi(session, 1, &op, &result, NULL, NULL), LS_EINVAL);
+    REFUSED(ls_session_multi(NULL, 1, &op, &result, on_answer, NULL), LS_EINVAL);
+    return NULL;
+}
+
+static const char *names_accepted(const struct ls_mutex *mutex)
+{
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    REFUSED(ls_mutex_contender_path(mutex, NULL, path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, "x", path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, "x/x-lock-0000000001", path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, CONTENDER, path, sizeof path), LS_OK);
+    REFUSED(ls_mutex_contender_path(mutex, CONTENDER, path, strlen(path)), LS_EOVERFLOW);
+    REFUSED(ls_mutex_contender_path(mutex, CONTENDER, path, strlen(path) + 1), LS_OK);
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* What needs a connection, of a session that has none. */
+static const char *done_without_link(struct ls_session *session, struct ls_mutex *mutex)
+{
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_check_op_init(&op, "/x", 0);
+    REFUSED(ls_session_multi(session, 1, &op, &result, on_answer, NULL), LS_ECLOSED);
+    REFUSED(ls_mutex_request_revoke_start(session, "/" CONTENDER, NULL, NULL), LS_ECLOSED);
+    REFUSED(ls_mutex_participants_start(mutex, NULL), LS_ECLOSED);
+    if (session->state != LS_STATE_FAILED)
+        REFUSED(ls_mutex_acquire_start(mutex, NOBODY, 0), LS_EBUSY);
+    return NULL;
+}
+
+static const char *done_in_callback(struct ls_session *session, struct ls_mutex *mutex)
+{
+    REFUSED(ls_mutex_acquire(mutex, -1), LS_EDEADLK);
+    REFUSED(ls_mutex_try(mutex), LS_EDEADLK);
+    REFUSED(ls_mutex_release(mutex), LS_EDEADLK);
+    REFUSED(ls_mutex_close(mutex), LS_EDEADLK);
+    REFUSED(ls_mutex_request_revoke(session, "/" CONTENDER), LS_EDEADLK);
+    REFUSED(ls_session_start(session), LS_EDEADLK);
+    REFUSED(ls_session_close(session), LS_EDEADLK);
+    return NULL;
+}
+
+static const char *done_for_nobody(struct ls_mutex *mutex)
+{
+    zoo_op_t op;
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    REFUSED(ls_mutex_cancel(mutex, NOBODY), LS_ENOENT);
+    REFUSED(ls_mutex_release_start(mutex, NOBODY), LS_ENOTOWNER);
+    REFUSED(ls_mutex_release(mutex), LS_ENOTOWNER);
+    REFUSED(ls_mutex_guard(mutex, NOBODY, &op, path, sizeof path), LS_ENOTOWNER);
+    REFUSED(ls_mutex_query(mutex, NOBODY), LS_NOT_HELD);
+    REFUSED(ls_mutex_depth(mutex, NOBODY), 0);
+    REFUSED(ls_mutex_token(mutex, NOBODY), 0);
+    REFUSED(ls_mutex_held_here(mutex), false);
+    REFUSED(ls_mutex_held_by_me(mutex), false);
+    return NULL;
+}
+
+static const char *done_by_closed(struct ls_mutex *mutex)
+{
+    zoo_op_t op;
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    REFUSED(ls_mutex_acquire_start(mutex, NOBODY, -1), LS_ECLOSED);
+    REFUSED(ls_mutex_acquire(mutex, -1), LS_ECLOSED);
+    REFUSED(ls_mutex_cancel(mutex, NOBODY), LS_ECLOSED);
+    REFUSED(ls_mutex_release_start(mutex, NOBODY), LS_ECLOSED);
+    REFUSED(ls_mutex_release(mutex), LS_ECLOSED);
+    REFUSED(ls_mutex_participants_start(mutex, NULL), LS_ECLOSED);
+    REFUSED(ls_mutex_make_revocable(mutex), LS_ECLOSED);
+    REFUSED(ls_mutex_contender_path(mutex, CONTENDER, path, sizeof path), LS_ECLOSED);
+    REFUSED(ls_mutex_guard(mutex, NOBODY, &op, path, sizeof path), LS_ENOTOWNER);
+    REFUSED(ls_mutex_set_contents(mutex, "x", 1), LS_EINVAL);
+    REFUSED(ls_mutex_counters(mutex, &(struct ls_mutex_counters){0}), LS_EINVAL);
+    REFUSED(ls_mutex_query(mutex, NOBODY), LS_NOT_HELD);
+    REFUSED(ls_mutex_depth(mutex, NOBODY), 0);
+    REFUSED(ls_mutex_token(mutex, NOBODY), 0);
+    REFUSED(ls_mutex_held_here(mutex), false);
+    REFUSED(ls_mutex_held_by_me(mutex), false);
+    REFUSED(ls_mutex_close(mutex), LS_OK);
+    return NULL;
+}
+
+static const char *done_by_open(struct ls_session *session, struct ls_mutex *mutex)
+{
+    bool failed = session->state == LS_STATE_FAILED;
+    if (!failed) {
+        REFUSED(ls_mutex_acquire_start(mutex, 0, -1), LS_EINVAL);
+        REFUSED(ls_mutex_acquire_start(mutex, ls_env_self(session->env) + 1, -1), LS_EINVAL);
+    }
+    REFUSED(ls_mutex_set_contents(mutex, "x", -1), LS_EINVAL);
+    REFUSED(ls_mutex_counters(mutex, &(struct ls_mutex_counters){0}), LS_EINVAL);
+    REFUSED(ls_mutex_request_revoke_start(session, NULL, NULL, NULL), LS_EINVAL);
+    REFUSED(ls_mutex_request_revoke_start(session, CONTENDER, NULL, NULL), LS_EINVAL);
+    REFUSED(ls_mutex_request_revoke_start(session, "/x", NULL, NULL), LS_EINVAL);
+    REFUSED(ls_session_start(session), LS_EINVAL);
+    REFUSED(ls_session_lend(session, NULL, session->zh), LS_EINVAL);
+    if (session->state != LS_STATE_CONNECTED && session->state != LS_STATE_READ_ONLY) {
+        const char *done = done_without_link(session, mutex);
+        if (done)
+            return done;
+    }
+    ls_env_callback_enter(session->env);
+    const char *done = done_in_callback(session, mutex);
+    ls_env_callback_leave(session->env);
+    return done ? done : done_for_nobody(mutex);
+}
+
+const char *lock_refusals_broken(struct ls_session *session, struct ls_mutex *mutex)
+{
+    if (!mutex->session)
+        return done_by_closed(mutex);
+    if (session->claims || session->surveys || session->asks)
+        return NULL;
+    const char *broken = NULL;
+    if (!session->told_id) /* where it costs least: arguments are the same in each state */
+        broken = paths_accepted(session);
+    if (!session->told_id && !broken)
+        broken = sessions_accepted(session->env);
+    if (!session->told_id && !broken)
+        broken = operations_accepted(session);
+    if (!session->told_id && !broken)
+        broken = names_accepted(mutex);
+    return broken ? broken : done_by_open(session, mutex);
+}
