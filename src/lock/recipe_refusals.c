@@ -40,7 +40,7 @@ static const char *paths_accepted(struct ls_session *session)
     memset(path, '/', sizeof path);
     for (size_t i = 1; i < sizeof path; i += 2)
         path[i] = 'x';
-    path[2 * (LS_MUTEX_PATH_NODES_MAX + 1)] = 0;
+    path[(size_t)2 * (LS_MUTEX_PATH_NODES_MAX + 1)] = 0;
     REFUSED(ls_mutex_init(&mutex, session, path, NULL), LS_EINVAL);
     memset(path + 1, 'x', LS_MUTEX_PATH_SIZE_MAX);
     path[LS_MUTEX_PATH_SIZE_MAX + 1] = 0;
@@ -115,7 +115,7 @@ static const char *names_accepted(const struct ls_mutex *mutex)
 
 /* ---- calls ---- */
 
-/* What needs a connection, of a session that has none. */
+/* Calls that need a connection, made without one. */
 static const char *done_without_link(struct ls_session *session, struct ls_mutex *mutex)
 {
     zoo_op_t op;
