@@ -24,6 +24,10 @@ int __real_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int 
 int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
                         const struct ACL_vector *acl, int mode, string_stat_completion_t done,
                         const void *data);
+int __real_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx);
+int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size,
@@ -32,6 +36,18 @@ int __wrap_zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int 
 {
     snprintf(contents, sizeof contents, "%.*s", size, value ? value : "");
     return __real_zoo_acreate2(zh, path, value, size, acl, mode, done, data);
+}
+
+/* ---- timers that cannot be had ---- */
+
+static const char *refused_timer = "";
+
+int __wrap_ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
+                              ls_timer_fn fn, void *ctx)
+{
+    if (strcmp(name, refused_timer) == 0)
+        return LS_ENOMEM;
+    return __real_ls_env_timer_start(env, timer, name, delay_ms, fn, ctx);
 }
 
 /* ---- what a driver is told ---- */
@@ -228,6 +244,18 @@ static void a_recipe_without_a_timeout_does_not_start(void **state)
     world_close(stage.world);
 }
 
+/* The session gives up behind the loss, and has no ZooKeeper session any more that could be lost. */
+static void a_loss_is_told_once_if_no_handle_follows(void **state)
+{
+    (void)state;
+    recipe_world(1);
+    refused_timer = "reopen-timer";
+    play("expire a", "settle");
+    refused_timer = "";
+    saw("suspended; lost");
+    world_close(stage.world);
+}
+
 /* Whichever allocation fails on the way, who asked is told once. */
 static void a_request_to_give_back_is_answered_once(void **state)
 {
@@ -258,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_recipe_without_memory_does_not_start),
         cmocka_unit_test(a_recipe_without_a_handle_does_not_start),
         cmocka_unit_test(a_recipe_without_a_timeout_does_not_start),
+        cmocka_unit_test(a_loss_is_told_once_if_no_handle_follows),
         cmocka_unit_test(a_request_to_give_back_is_answered_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
