@@ -368,9 +368,7 @@ static const char *wrong(const void *memory)
 {
     struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
     const char *what = lock_invariants_broken(&state->session);
-    for (int i = 0; i < state->opened && !what; i++)
-        what = lock_refusals_broken(&state->session, &state->mutexes[i]);
-    return what;
+    return what ? what : lock_refusals_broken(&state->session, state->mutexes, state->opened);
 }
 
 /* What both recipes have. */

@@ -25,8 +25,9 @@ static void on_answer(int rc, const void *data)
 
 /* ---- arguments, which no connection changes ---- */
 
-static const char *paths_accepted(struct ls_session *session)
+static const char *with_paths(struct ls_session *session, struct ls_mutex *unused)
 {
+    (void)unused;
     static const char *const malformed[] = {"",        "x",      "x/y",    "/x/",   "//",     "//x",  "/x//y",
                                             "/.",      "/x/.",   "/..",    "/./x",  "/../x",  "/x\n", "/\x1f",
                                             "/x/../y", "/x\x7f", "/x/./y", "/x/..", "/x\x01y"};
@@ -48,8 +49,10 @@ static const char *paths_accepted(struct ls_session *session)
     return NULL;
 }
 
-static const char *credentials_accepted(struct ls_env *env)
+static const char *with_credentials(struct ls_session *session, struct ls_mutex *unused)
 {
+    (void)unused;
+    struct ls_env *env = session->env;
     struct ls_session other;
     struct ls_auth auth = {.scheme = "digest", .certificate = "user:password", .size = 13};
     struct ls_session_options options = {.auth = &auth, .auth_count = 1};
@@ -67,8 +70,10 @@ static const char *credentials_accepted(struct ls_env *env)
     return NULL;
 }
 
-static const char *sessions_accepted(struct ls_env *env)
+static const char *with_session_options(struct ls_session *session, struct ls_mutex *unused)
 {
+    (void)unused;
+    struct ls_env *env = session->env;
     struct ls_session other;
     struct ls_session_options options = {.margin_percent = 100};
     REFUSED(ls_session_init(&other, env, "a:1", LS_SESSION_TIMEOUT_MS_MAX, &options), LS_OK);
@@ -80,11 +85,12 @@ static const char *sessions_accepted(struct ls_env *env)
     REFUSED(ls_session_init(&other, env, NULL, 1, NULL), LS_EINVAL);
     REFUSED(ls_session_init(&other, NULL, "a:1", 1, NULL), LS_EINVAL);
     REFUSED(ls_session_init(NULL, env, "a:1", 1, NULL), LS_EINVAL);
-    return credentials_accepted(env);
+    return NULL;
 }
 
-static const char *operations_accepted(struct ls_session *session)
+static const char *with_operations(struct ls_session *session, struct ls_mutex *unused)
 {
+    (void)unused;
     zoo_op_t op = {.type = 99};
     zoo_op_result_t result;
     REFUSED(ls_session_multi(session, 1, &op, &result, on_answer, NULL), LS_EINVAL);
@@ -101,12 +107,25 @@ static const char *operations_accepted(struct ls_session *session)
     return NULL;
 }
 
-static const char *names_accepted(const struct ls_mutex *mutex)
+static const char *with_names(struct ls_session *unused, struct ls_mutex *mutex)
 {
+    (void)unused;
+    static const char *const foreign[] = {"",
+                                          "x",
+                                          "lock-",
+                                          "lock-000000001",
+                                          "lock-00000000001",
+                                          "lock-0000000001x",
+                                          "lock--000000001",
+                                          "lock-00000000a1",
+                                          "__READ__0000000001",
+                                          "x/x-lock-0000000001"};
     char path[LS_MUTEX_PATH_SIZE_MAX + 64];
     REFUSED(ls_mutex_contender_path(mutex, NULL, path, sizeof path), LS_EINVAL);
-    REFUSED(ls_mutex_contender_path(mutex, "x", path, sizeof path), LS_EINVAL);
-    REFUSED(ls_mutex_contender_path(mutex, "x/x-lock-0000000001", path, sizeof path), LS_EINVAL);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        REFUSED(ls_mutex_contender_path(mutex, foreign[i], path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, "lock-0000000001", path, sizeof path), LS_OK);
+    REFUSED(ls_mutex_contender_path(mutex, "-lock-x-lock-0000000001", path, sizeof path), LS_OK);
     REFUSED(ls_mutex_contender_path(mutex, CONTENDER, path, sizeof path), LS_OK);
     REFUSED(ls_mutex_contender_path(mutex, CONTENDER, path, strlen(path)), LS_EOVERFLOW);
     REFUSED(ls_mutex_contender_path(mutex, CONTENDER, path, strlen(path) + 1), LS_OK);
@@ -116,8 +135,10 @@ static const char *names_accepted(const struct ls_mutex *mutex)
 /* ---- calls ---- */
 
 /* Calls that need a connection, made without one. */
-static const char *done_without_link(struct ls_session *session, struct ls_mutex *mutex)
+static const char *without_a_connection(struct ls_session *session, struct ls_mutex *mutex)
 {
+    if (session->state == LS_STATE_CONNECTED || session->state == LS_STATE_READ_ONLY)
+        return NULL;
     zoo_op_t op;
     zoo_op_result_t result;
     zoo_check_op_init(&op, "/x", 0);
@@ -129,7 +150,7 @@ static const char *done_without_link(struct ls_session *session, struct ls_mutex
     return NULL;
 }
 
-static const char *done_in_callback(struct ls_session *session, struct ls_mutex *mutex)
+static const char *blocking(struct ls_session *session, struct ls_mutex *mutex)
 {
     REFUSED(ls_mutex_acquire(mutex, -1), LS_EDEADLK);
     REFUSED(ls_mutex_try(mutex), LS_EDEADLK);
@@ -141,8 +162,9 @@ static const char *done_in_callback(struct ls_session *session, struct ls_mutex 
     return NULL;
 }
 
-static const char *done_for_nobody(struct ls_mutex *mutex)
+static const char *by_nobody(struct ls_session *unused, struct ls_mutex *mutex)
 {
+    (void)unused;
     zoo_op_t op;
     char path[LS_MUTEX_PATH_SIZE_MAX + 64];
     REFUSED(ls_mutex_cancel(mutex, NOBODY), LS_ENOENT);
@@ -157,7 +179,7 @@ static const char *done_for_nobody(struct ls_mutex *mutex)
     return NULL;
 }
 
-static const char *done_by_closed(struct ls_mutex *mutex)
+static const char *of_a_closed_mutex(struct ls_mutex *mutex)
 {
     zoo_op_t op;
     char path[LS_MUTEX_PATH_SIZE_MAX + 64];
@@ -181,45 +203,78 @@ static const char *done_by_closed(struct ls_mutex *mutex)
     return NULL;
 }
 
-static const char *done_by_open(struct ls_session *session, struct ls_mutex *mutex)
+/* A session that has a handle, or opens one itself, takes none on loan. */
+static const char *with_a_loan(struct ls_session *session, struct ls_mutex *unused)
 {
-    bool failed = session->state == LS_STATE_FAILED;
-    if (!failed) {
-        REFUSED(ls_mutex_acquire_start(mutex, 0, -1), LS_EINVAL);
-        REFUSED(ls_mutex_acquire_start(mutex, ls_env_self(session->env) + 1, -1), LS_EINVAL);
-    }
+    (void)unused;
+    struct ls_loan loan;
+    ls_loan_init(&loan, session->env);
+    if (!session->zh || (session->loan && session->state == LS_STATE_LOST))
+        return NULL;
+    REFUSED(ls_session_lend(session, &loan, session->zh), LS_EINVAL);
+    REFUSED(ls_session_lend(session, NULL, session->zh), LS_EINVAL);
+    REFUSED(ls_session_lend(session, &loan, NULL), LS_EINVAL);
+    REFUSED(ls_session_lend(NULL, &loan, session->zh), LS_EINVAL);
+    ls_loan_on_event(&loan, session->zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE); /* of no session */
+    return NULL;
+}
+
+static const char *in_callback(struct ls_session *session, struct ls_mutex *mutex)
+{
+    ls_env_callback_enter(session->env);
+    const char *broken = blocking(session, mutex);
+    ls_env_callback_leave(session->env);
+    return broken;
+}
+
+static const char *out_of_place(struct ls_session *session, struct ls_mutex *mutex)
+{
+    REFUSED(ls_session_start(session), LS_EINVAL);
     REFUSED(ls_mutex_set_contents(mutex, "x", -1), LS_EINVAL);
     REFUSED(ls_mutex_counters(mutex, &(struct ls_mutex_counters){0}), LS_EINVAL);
     REFUSED(ls_mutex_request_revoke_start(session, NULL, NULL, NULL), LS_EINVAL);
     REFUSED(ls_mutex_request_revoke_start(session, CONTENDER, NULL, NULL), LS_EINVAL);
     REFUSED(ls_mutex_request_revoke_start(session, "/x", NULL, NULL), LS_EINVAL);
-    REFUSED(ls_session_start(session), LS_EINVAL);
-    REFUSED(ls_session_lend(session, NULL, session->zh), LS_EINVAL);
-    if (session->state != LS_STATE_CONNECTED && session->state != LS_STATE_READ_ONLY) {
-        const char *done = done_without_link(session, mutex);
-        if (done)
-            return done;
-    }
-    ls_env_callback_enter(session->env);
-    const char *done = done_in_callback(session, mutex);
-    ls_env_callback_leave(session->env);
-    return done ? done : done_for_nobody(mutex);
+    if (session->state == LS_STATE_FAILED)
+        return NULL; /* each acquire is answered with the failure */
+    REFUSED(ls_mutex_acquire_start(mutex, 0, -1), LS_EINVAL);
+    REFUSED(ls_mutex_acquire_start(mutex, ls_env_self(session->env) + 1, -1), LS_EINVAL);
+    return NULL;
 }
 
-const char *lock_refusals_broken(struct ls_session *session, struct ls_mutex *mutex)
+/* ---- all of them ---- */
+
+typedef const char *refusal_fn(struct ls_session *session, struct ls_mutex *mutex);
+
+static refusal_fn *const arguments[] = {with_paths, with_session_options, with_credentials, with_operations,
+                                        with_names};
+static refusal_fn *const calls[] = {out_of_place, without_a_connection, with_a_loan, in_callback, by_nobody};
+
+static const char *first_broken(refusal_fn *const checks[], size_t count, struct ls_session *session,
+                                struct ls_mutex *mutex)
+{
+    const char *broken = NULL;
+    for (size_t i = 0; i < count && !broken; i++)
+        broken = checks[i](session, mutex);
+    return broken;
+}
+
+static const char *of_a_mutex(struct ls_session *session, struct ls_mutex *mutex)
 {
     if (!mutex->session)
-        return done_by_closed(mutex);
+        return of_a_closed_mutex(mutex);
     if (session->claims || session->surveys || session->asks)
         return NULL;
+    const char *broken = first_broken(calls, sizeof calls / sizeof *calls, session, mutex);
+    if (!broken && !session->told_id) /* the arguments are malformed in each state; here they cost least */
+        broken = first_broken(arguments, sizeof arguments / sizeof *arguments, session, mutex);
+    return broken;
+}
+
+const char *lock_refusals_broken(struct ls_session *session, struct ls_mutex *mutexes, int count)
+{
     const char *broken = NULL;
-    if (!session->told_id) /* where it costs least: arguments are the same in each state */
-        broken = paths_accepted(session);
-    if (!session->told_id && !broken)
-        broken = sessions_accepted(session->env);
-    if (!session->told_id && !broken)
-        broken = operations_accepted(session);
-    if (!session->told_id && !broken)
-        broken = names_accepted(mutex);
-    return broken ? broken : done_by_open(session, mutex);
+    for (int i = 0; i < count && !broken; i++)
+        broken = of_a_mutex(session, &mutexes[i]);
+    return broken;
 }

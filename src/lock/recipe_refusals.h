@@ -9,9 +9,9 @@
 
 #include <lockstep/mutex.h>
 
-/* Returns NULL, or the text of a call that was not refused with the right code. `mutex` is a mutex of `session`, or
- * a closed one. Legal whenever no call, callback or timer is inside of the library. The function makes no call
- * while anybody asks for a lock of the session, holds one, or waits for an answer about contenders. */
-const char *lock_refusals_broken(struct ls_session *session, struct ls_mutex *mutex);
+/* Returns NULL, or the text of a call that was not refused with the right code. `mutexes` are `count` mutexes of
+ * `session`, open or closed. Legal whenever no call, callback or timer is inside of the library. The function makes
+ * no call while anybody asks for a lock of the session, holds one, or waits for an answer about contenders. */
+const char *lock_refusals_broken(struct ls_session *session, struct ls_mutex *mutexes, int count);
 
 #endif
