@@ -274,9 +274,9 @@ static void remove_node(struct lock_claim *claim)
     }
     int rc = lock_request_sync(claim, lock_mutex_on_sync);
     claim->searching = rc == ZOK;
-    if (rc == ZOK)
-        rc = lock_request_list(claim, lock_mutex_on_list);
     refused_at_once(claim, rc);
+    if (rc == ZOK)
+        (void)lock_request_list(claim, lock_mutex_on_list); /* first_done() sees it if this one is refused */
 }
 
 void lock_janitor_go(struct lock_claim *claim)
