@@ -112,8 +112,8 @@ enum fakezk_event_kind {
     FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change */
     FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument */
     FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
-                              code = 1 committed, 0 failed, cause = 1 if this check failed it, data = what its
-                              first set writes */
+                              code = 1 committed, 0 failed, cause = 1 if this check failed it and not for want of
+                              a permission, data = what its first set writes */
     FAKEZK_ABORTED,       /* the real client library would have ended the process inside the call `path` */
     FAKEZK_LISTED, /* one server only: a list, or the answer that its node is missing, is delivered. The server
                       read it behind the last deletion of an ephemeral of this client by the operator */
@@ -277,6 +277,10 @@ bool fakezk_operator_remove(const char *path);
 
 /* Sets the data of a node, whatever its permissions, to a text. False if there is no such node, or no room. */
 bool fakezk_operator_set(const char *path, const char *text);
+
+/* Sets the ACL of a node, whatever it was: everybody has these permission bits, and nobody others. No watch hears of it. False if
+ * there is no such node, or no room. */
+bool fakezk_operator_set_perms(const char *path, int perms);
 
 /* Deletes a node of any kind that has no children, as an operator does. False if there is none. */
 bool fakezk_operator_rmdir(const char *path);

@@ -87,6 +87,7 @@ enum action_kind {
     ACTION_EVICT, /* lock: the operator deletes the process's oldest contender:  "evict a", "evict a y" */
     ACTION_TOUCH, /* lock: the operator sets the data of the process's oldest contender:  "touch a", "touch a y" */
     ACTION_FAIL_CALL, /* the client library finds no memory for the n-th next call:  "fail-call a n=1" */
+    ACTION_RESTRICT, /* lock: the operator lets nobody else read the process's oldest contender:  "restrict a", "restrict a y" */
     ACTION_KINDS
 };
 
@@ -155,21 +156,22 @@ const char *world_action_verb(int kind);
 
 /* Fault kinds with a budget, in the order of `budget` below; names as in "explore loss<=1". */
 enum world_fault {
-    WORLD_FAULT_LOSS,   /* "loss": cut */
-    WORLD_FAULT_EXPIRE, /* "expire" */
-    WORLD_FAULT_PAUSE,  /* "pause" */
-    WORLD_FAULT_CRASH,  /* "crash" (restart is free) */
-    WORLD_FAULT_REFUSE, /* "refuse" */
-    WORLD_FAULT_LAG,    /* "lag" */
-    WORLD_FAULT_LATE,   /* "late": applied late, a kind of cut */
-    WORLD_FAULT_CANCEL, /* "cancel": the caller gives up */
-    WORLD_FAULT_ALLOC,  /* "alloc" */
-    WORLD_FAULT_SWEEP,  /* "sweep" */
-    WORLD_FAULT_SERVER, /* "server": restart of a server */
-    WORLD_FAULT_RMDIR,  /* "rmdir" */
-    WORLD_FAULT_EVICT,  /* "evict" */
-    WORLD_FAULT_TOUCH,  /* "touch" */
-    WORLD_FAULT_CALL,   /* "call" */
+    WORLD_FAULT_LOSS,     /* "loss": cut */
+    WORLD_FAULT_EXPIRE,   /* "expire" */
+    WORLD_FAULT_PAUSE,    /* "pause" */
+    WORLD_FAULT_CRASH,    /* "crash" (restart is free) */
+    WORLD_FAULT_REFUSE,   /* "refuse" */
+    WORLD_FAULT_LAG,      /* "lag" */
+    WORLD_FAULT_LATE,     /* "late": applied late, a kind of cut */
+    WORLD_FAULT_CANCEL,   /* "cancel": the caller gives up */
+    WORLD_FAULT_ALLOC,    /* "alloc" */
+    WORLD_FAULT_SWEEP,    /* "sweep" */
+    WORLD_FAULT_SERVER,   /* "server": restart of a server */
+    WORLD_FAULT_RMDIR,    /* "rmdir" */
+    WORLD_FAULT_EVICT,    /* "evict" */
+    WORLD_FAULT_TOUCH,    /* "touch" */
+    WORLD_FAULT_CALL,     /* "call" */
+    WORLD_FAULT_RESTRICT, /* "restrict" */
     WORLD_FAULTS
 };
 

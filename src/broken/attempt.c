@@ -495,14 +495,12 @@ static void checked(struct attempt *attempt, int rc, const struct Stat *stat)
         attempt_go(attempt, ATTEMPT_LISTING);
 }
 
-static void on_checked(int rc, const char *value, int size, const struct Stat *stat, const void *data)
+static void on_checked(int rc, const struct Stat *stat, const void *data)
 {
     struct outbox out;
     bool counts;
     struct attempt *attempt = enter(data, &out, &counts);
     struct textbook *book = attempt->book;
-    (void)value;
-    (void)size;
     if (counts && !handled(attempt, rc, ATTEMPT_CHECKING))
         checked(attempt, rc, stat);
     leave(book);
@@ -512,7 +510,8 @@ static int issue_check(struct attempt *attempt)
 {
     char path[TEXTBOOK_PATH_MAX];
     own_path(attempt, path);
-    return zoo_awget(attempt->book->zh, path, NULL, NULL, on_checked, attempt);
+    /* Not a get: for an exists it does not matter who may read the node. */
+    return zoo_awexists(attempt->book->zh, path, NULL, NULL, on_checked, attempt);
 }
 
 /* ---- the line ---- */

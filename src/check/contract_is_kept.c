@@ -75,7 +75,7 @@ const struct property check_contract_is_kept = {
     .premise = "grants",
     .blind_to = "reads of what is no state; freed memory that is in use again; timers without the mutex; "
                 "crashes, loops, variables "
-                "and memory of built-in recipes",
+                "and memory of built-in recipes, but for what stop() leaves allocated",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_MISBEHAVED),
     .needs = 0,

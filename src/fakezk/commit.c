@@ -99,8 +99,9 @@ static void show_data(struct fakezk_event *event, const char *bytes, size_t path
     }
 }
 
-/* `failed` is the place of the operation that failed the multi, negative if it committed. */
-static void announce_effects(int client, const struct zk_request *multi, int failed)
+/* `failed` is the place of the operation that failed the multi with `rc`, negative if it committed. Who may not read the node
+ * has learned nothing of it. */
+static void announce_effects(int client, const struct zk_request *multi, int failed, int rc)
 {
     const struct zk_request *set = first_set(multi);
     size_t at = 0;
@@ -114,7 +115,7 @@ static void announce_effects(int client, const struct zk_request *multi, int fai
                                      .client = (uint8_t)client,
                                      .code = failed < 0,
                                      .zxid = node != NULL ? node->stat.czxid : 0,
-                                     .cause = failed == i,
+                                     .cause = failed == i && rc != ZNOAUTH,
                                      .path = sub->bytes};
         if (set != NULL) {
             show_data(&event, set->bytes, set->path_size, set->data_size);
@@ -163,7 +164,7 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
         arena_resize(fakezk.arena, fakezk.server_block[0], used);
         memcpy(leader, undo, used);
     }
-    announce_effects(client, multi, failed);
+    announce_effects(client, multi, failed, rc);
     return multi_results(reply, multi, failed, rc, results);
 }
 
@@ -602,6 +603,16 @@ void commit_operator_delete(const char *path)
     txn->counter = node->stat.czxid;
     tree_delete(0, path, txn->zxid);
     end_operator_batch();
+}
+
+bool commit_operator_set_perms(const char *path, int perms)
+{
+    begin_batch();
+    if (!operation_set_acl(tree_find(0, path), the_log()->zxid, path, perms, 0)) {
+        return false;
+    }
+    end_operator_batch();
+    return true;
 }
 
 bool commit_operator_set(const char *path, const char *text)

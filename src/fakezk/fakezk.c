@@ -183,6 +183,12 @@ bool fakezk_operator_set(const char *path, const char *text)
     return plain_path(path) && tree_find(0, path) != NULL && commit_operator_set(path, text);
 }
 
+bool fakezk_operator_set_perms(const char *path, int perms)
+{
+    aside_late_all();
+    return plain_path(path) && tree_find(0, path) != NULL && commit_operator_set_perms(path, perms);
+}
+
 bool fakezk_can_rmdir(const char *path)
 {
     const struct zk_node *node = plain_path(path) ? tree_find(0, path) : NULL;

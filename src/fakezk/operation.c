@@ -211,6 +211,19 @@ static int op_set(const struct zk_request *request, int32_t zxid, struct operati
     return ZOK;
 }
 
+bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner)
+{
+    struct zk_txn *txn = batch_add(TXN_SET_ACL, zxid, path, NULL, -1);
+    if (txn == NULL) {
+        return false;
+    }
+    txn->perms = (uint8_t)perms;
+    txn->owner = owner;
+    txn->version = node->stat.aversion + 1;
+    tree_set_acl(0, txn);
+    return true;
+}
+
 static int op_set_acl(const struct zk_request *request, int32_t zxid)
 {
     const struct zk_node *node = tree_find(0, request->bytes);
@@ -229,15 +242,8 @@ static int op_set_acl(const struct zk_request *request, int32_t zxid)
     if (request->version != -1 && request->version != node->stat.aversion) {
         return ZBADVERSION;
     }
-    struct zk_txn *txn = batch_add(TXN_SET_ACL, zxid, request->bytes, NULL, -1);
-    if (txn == NULL) {
-        return ZSYSTEMERROR;
-    }
-    txn->perms = request->perms;
-    txn->owner = auth_owner(request);
-    txn->version = node->stat.aversion + 1;
-    tree_set_acl(0, txn);
-    return ZOK;
+    return operation_set_acl(node, zxid, request->bytes, request->perms, auth_owner(request)) ? ZOK
+                                                                                              : ZSYSTEMERROR;
 }
 
 static int op_check(const struct zk_request *request)

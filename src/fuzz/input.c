@@ -140,6 +140,7 @@ static bool can_happen(const struct header *header, enum world_fault fault)
     case WORLD_FAULT_EVICT:
     case WORLD_FAULT_TOUCH:
     case WORLD_FAULT_CALL:
+    case WORLD_FAULT_RESTRICT:
         return false;
     case WORLD_FAULT_SWEEP:
         return !has(header, FUZZ_NO_CONTAINERS);

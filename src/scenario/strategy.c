@@ -56,6 +56,7 @@ static uint8_t directed_max(const struct world_options *options, int fault)
     case WORLD_FAULT_EVICT:
     case WORLD_FAULT_TOUCH:
     case WORLD_FAULT_CALL:
+    case WORLD_FAULT_RESTRICT:
         return 0;
     case WORLD_FAULT_LAG:
     case WORLD_FAULT_LATE:

@@ -146,6 +146,7 @@ static const char *why_no_fault(const struct tried *tried, int fault)
         [WORLD_FAULT_RMDIR] = "no directory of a lock was empty",
         [WORLD_FAULT_EVICT] = "no contender stood in a line",
         [WORLD_FAULT_TOUCH] = "no contender stood in a line",
+        [WORLD_FAULT_RESTRICT] = "no contender stood in a line",
     };
     if (fault == WORLD_FAULT_SWEEP) {
         return tried->container ? "the directory was never empty after a use"

@@ -81,6 +81,8 @@ static const struct verb VERBS[] = {
           "the operator deletes the contender node of a, the oldest if it has several"),
     FAULT(ARGUMENT_PROCESS, VERB_LOCK, ACTION_TOUCH, "touch a [LOCK]",
           "the operator sets the data of the contender node of a, the oldest if it has several"),
+    FAULT(ARGUMENT_PROCESS, VERB_LOCK, ACTION_RESTRICT, "restrict a [LOCK]",
+          "the operator lets nobody else read the contender node of a, the oldest if it has several"),
 
     RUNNING("settle", ARGUMENT_NONE, STEP_SETTLE, "settle", "the system works until nothing is under way"),
     RUNNING("advance", ARGUMENT_DURATION, STEP_ADVANCE, "advance 5s", "time passes, and with it what is due"),

@@ -41,7 +41,7 @@ enum { TURN_DEADLINE = 1, TURN_TRY = 2, TURNS_PLAIN = 4, TURNS_ALL = sizeof TURN
 #define BIT(fault) (1u << WORLD_FAULT_##fault)
 #define KINDS_USUAL                                                                                          \
     (BIT(LOSS) | BIT(EXPIRE) | BIT(PAUSE) | BIT(REFUSE) | BIT(CANCEL) | BIT(ALLOC) | BIT(RMDIR) |            \
-     BIT(SERVER) | BIT(EVICT) | BIT(TOUCH) | BIT(CALL))
+     BIT(SERVER) | BIT(EVICT) | BIT(TOUCH) | BIT(CALL) | BIT(RESTRICT))
 #define KINDS_FOLLOWER (BIT(LAG) | BIT(LATE)) /* they need a second server */
 
 /* The kinds that can happen at a place. */

@@ -77,6 +77,7 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_RMDIR] = {.verb = "rmdir", .traits = FAULT_ON_DIRECTORY, .fault = WORLD_FAULT_RMDIR + 1},
     [ACTION_EVICT] = {.verb = "evict", .traits = FAULT_ON_CONTENDER, .fault = WORLD_FAULT_EVICT + 1},
     [ACTION_TOUCH] = {.verb = "touch", .traits = FAULT_ON_CONTENDER, .fault = WORLD_FAULT_TOUCH + 1},
+    [ACTION_RESTRICT] = {.verb = "restrict", .traits = FAULT_ON_CONTENDER, .fault = WORLD_FAULT_RESTRICT + 1},
     [ACTION_FAIL_CALL] = {.verb = "fail-call", .traits = FAULT_OF_MEMORY, .fault = WORLD_FAULT_CALL + 1},
 };
 

@@ -252,6 +252,9 @@ static void add_process_faults(struct list *list, int p)
     if (may_buy(list, WORLD_FAULT_TOUCH)) {
         add_at_contenders(list, ACTION_TOUCH, p);
     }
+    if (may_buy(list, WORLD_FAULT_RESTRICT)) {
+        add_at_contenders(list, ACTION_RESTRICT, p);
+    }
     if (process_at(p)->started) {
         add_faults_of_started(list, p);
     }
@@ -389,9 +392,9 @@ bool world_same_action(const struct action *a, const struct action *b)
 
 const char *world_fault_name(enum world_fault fault)
 {
-    static const char *const names[] = {"loss",   "expire", "pause",  "crash", "refuse",
-                                        "lag",    "late",   "cancel", "alloc", "sweep",
-                                        "server", "rmdir",  "evict",  "touch", "call"};
+    static const char *const names[] = {"loss",  "expire", "pause", "crash",   "refuse", "lag",
+                                        "late",  "cancel", "alloc", "sweep",   "server", "rmdir",
+                                        "evict", "touch",  "call",  "restrict"};
     _Static_assert(sizeof names / sizeof *names == WORLD_FAULTS, "one name per fault");
     LS_ASSERT(fault < WORLD_FAULTS);
     return names[fault];

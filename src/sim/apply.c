@@ -7,6 +7,7 @@
 
 #include <lockstep/error.h>
 #include <string.h>
+#include <zookeeper/zookeeper.h>
 
 /* ---- time ---- */
 
@@ -102,6 +103,7 @@ static bool fault_on_process(const struct action *action)
         return process_at(p)->crashed;
     case ACTION_EVICT:
     case ACTION_TOUCH:
+    case ACTION_RESTRICT:
         return action->b < the_world.options.locks &&
                fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
     default: /* FAIL_ALLOC, FAIL_CALL */
@@ -181,7 +183,8 @@ static enum event_fault class_of_fault(const struct action *action)
     if (action_has(action, TRAIT_MEMORY)) {
         return EVENT_FAULT_MEMORY;
     }
-    bool nodes = action_has(action, TRAIT_PATH | TRAIT_DIRECTORY) || action->kind == ACTION_EVICT;
+    bool nodes = action_has(action, TRAIT_PATH | TRAIT_DIRECTORY) || action->kind == ACTION_EVICT ||
+                 action->kind == ACTION_RESTRICT;
     return nodes ? EVENT_FAULT_NODES : EVENT_FAULT_LOSSES;
 }
 
@@ -244,8 +247,10 @@ static void do_to_contender(const struct action *action)
     strcpy(path, node);
     if (action->kind == ACTION_EVICT) {
         fakezk_operator_remove(path);
-    } else {
+    } else if (action->kind == ACTION_TOUCH) {
         fakezk_operator_set(path, "touched");
+    } else {
+        fakezk_operator_set_perms(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     }
 }
 
@@ -282,6 +287,7 @@ static void do_process_fault(const struct action *action)
         break;
     case ACTION_EVICT:
     case ACTION_TOUCH:
+    case ACTION_RESTRICT:
         do_to_contender(action);
         break;
     case ACTION_RESTART:

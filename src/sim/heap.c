@@ -9,8 +9,8 @@
 #include <string.h>
 
 struct chunk {
-    uint32_t size; /* with this head; a multiple of 8 */
-    uint32_t used;
+    uint32_t size;  /* with this head; a multiple of 8 */
+    uint32_t owner; /* enum heap_owner */
 };
 
 struct heap {
@@ -62,14 +62,14 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner)
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     for (uint32_t at = heap->start; at < heap->head.used; at += chunk_at(heap, at)->size) {
         struct chunk *chunk = chunk_at(heap, at);
-        if (chunk->used || chunk->size < need) {
+        if (chunk->owner != HEAP_FREE || chunk->size < need) {
             continue;
         }
         if (chunk->size > need) {
             chunk_at(heap, at + need)->size = chunk->size - need;
         }
         chunk->size = need;
-        chunk->used = 1;
+        chunk->owner = owner;
         return chunk + 1;
     }
     uint32_t at = heap->head.used;
@@ -78,7 +78,7 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner)
         return NULL;
     }
     chunk_at(heap, at)->size = need;
-    chunk_at(heap, at)->used = 1;
+    chunk_at(heap, at)->owner = owner;
     return chunk_at(heap, at) + 1;
 }
 
@@ -90,11 +90,11 @@ static void merge(int p)
     while (at < heap->head.used) {
         struct chunk *chunk = chunk_at(heap, at);
         uint32_t next = at + chunk->size;
-        if (!chunk->used && next == heap->head.used) {
+        if (chunk->owner == HEAP_FREE && next == heap->head.used) {
             arena_resize(&the_world.arena, the_world.heap_block[p], at);
             return;
         }
-        if (chunk->used || chunk_at(heap, next)->used) {
+        if (chunk->owner != HEAP_FREE || chunk_at(heap, next)->owner != HEAP_FREE) {
             at = next;
         } else {
             uint32_t more = chunk_at(heap, next)->size;
@@ -115,12 +115,28 @@ void heap_free(int p, void *memory, enum heap_owner owner)
     unsigned char *low = (unsigned char *)heap + heap->start;
     unsigned char *high = (unsigned char *)heap + heap->head.used;
     bool inside = (unsigned char *)memory > low && (unsigned char *)memory < high;
-    if (!inside || !chunk->used) {
+    if (!inside || chunk->owner == HEAP_FREE) {
         world_note_offence(EVENT_OFFENCE_FREE, NULL);
         return;
     }
     arena_mark(&the_world.arena, the_world.heap_block[p]);
-    chunk->used = 0;
+    chunk->owner = HEAP_FREE;
     memset(memory, 0, chunk->size - sizeof *chunk);
     merge(p);
+}
+
+struct heap_use heap_use(int p)
+{
+    if (the_world.zoned) {
+        return zones_use(p);
+    }
+    struct heap *heap = heap_at(p);
+    struct heap_use use = {0};
+    for (uint32_t at = heap->start; at < heap->head.used; at += chunk_at(heap, at)->size) {
+        if (chunk_at(heap, at)->owner == HEAP_ENV) {
+            use.blocks++;
+            use.bytes += chunk_at(heap, at)->size - (uint32_t)sizeof(struct chunk);
+        }
+    }
+    return use;
 }

@@ -121,6 +121,7 @@ static void label_fault(const struct action *action, char *label)
         break;
     case ACTION_EVICT:
     case ACTION_TOUCH:
+    case ACTION_RESTRICT:
         snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", verb, process_name(action->process),
                  the_world.options.locks > 1 ? " " : "",
                  the_world.options.locks > 1 ? lock_name(action->b) : "");

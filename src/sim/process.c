@@ -201,10 +201,10 @@ static void tell_leak(int p, struct heap_use use)
 /* Before its memory is forgotten. */
 static void check_memory_at_stop(int p)
 {
-    if (!zones_are_whole(p)) {
+    if (the_world.zoned && !zones_are_whole(p)) {
         zones_scrub(p);
     } else {
-        tell_leak(p, zones_use(p));
+        tell_leak(p, heap_use(p));
     }
 }
 
@@ -219,9 +219,7 @@ void process_stop(int p)
         world_tell_offence(p, EVENT_OFFENCE_OPEN, NULL);
     }
     end_beliefs(p);
-    if (the_world.zoned) {
-        check_memory_at_stop(p);
-    }
+    check_memory_at_stop(p);
     wipe(p);
     struct event event = observe_process(EVENT_STOPPED, p);
     observe(&event);

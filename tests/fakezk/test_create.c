@@ -290,6 +290,31 @@ static void test_an_operator_sets_data(void **state)
     assert_int_equal(bench.stat.dataLength, 4);
 }
 
+/* No watch hears of it (F67), and an exists needs no permission. */
+static void test_an_operator_sets_permissions(void **state)
+{
+    (void)state;
+    zhandle_t *zh = bench_connected(0, "w");
+    must_create(zh, "/p", ZOO_PERSISTENT, "c 0 /p");
+    assert_false(fakezk_operator_set_perms("/q", ZOO_PERM_READ));
+    assert_false(fakezk_operator_set_perms("p", ZOO_PERM_READ));
+    assert_int_equal(bench_get(zh, "g", "/p", "x"), ZOK);
+    bench_run();
+    bench_saw("g 0 null");
+    assert_true(fakezk_operator_set_perms("/p", ZOO_PERM_ALL & ~ZOO_PERM_READ));
+    assert_int_equal(bench_get(zh, "g", "/p", NULL), ZOK);
+    assert_int_equal(bench_exists(zh, "e", "/p", NULL), ZOK);
+    bench_run();
+    bench_saw("g -102 | e 0");
+    assert_int_equal(bench.stat.aversion, 1);
+    assert_int_equal(bench.stat.version, 0);
+    assert_true(fakezk_operator_set_perms("/p", ZOO_PERM_READ));
+    assert_int_equal(bench_get(zh, "g", "/p", NULL), ZOK);
+    assert_int_equal(bench_delete(zh, "d", "/p", -1), ZOK);
+    bench_run();
+    bench_saw("g 0 null | x deleted /p | d 0");
+}
+
 static void test_an_operator_removes_what_is_empty(void **state)
 {
     (void)state;
@@ -412,6 +437,7 @@ int main(void)
         TEST(test_session_ids_differ_and_are_not_sorted_by_age),
         TEST(test_containers_are_swept_when_empty),
         TEST(test_an_operator_sets_data),
+        TEST(test_an_operator_sets_permissions),
         TEST(test_an_operator_removes_what_is_empty),
         TEST(test_servers_without_containers),
         TEST(test_modes),

@@ -152,6 +152,25 @@ static void test_each_operation_sees_those_before_it(void **state)
     assert_int_equal(bench.event[FAKEZK_EFFECT].code, 1);
 }
 
+/* The check of a node that the client may not read says nothing about the node: no effect was refused by it. */
+static void test_a_check_without_a_permission(void **state)
+{
+    (void)state;
+    zhandle_t *zh = bench_connected(0, "w");
+    bench_node("/old");
+    bench_node("/none");
+    bench_run();
+    for (int permitted = 0; permitted < 2; permitted++) {
+        assert_true(fakezk_operator_set_perms("/none", permitted ? ZOO_PERM_ALL : ZOO_PERM_WRITE));
+        begin();
+        op_check("/none", permitted ? 7 : -1);
+        op_set("/old", "new", -1, NULL);
+        run_multi(zh, permitted ? "m -103" : "m -102");
+        assert_int_equal(bench.event[FAKEZK_EFFECT].code, 0);
+        assert_int_equal(bench.event[FAKEZK_EFFECT].cause, permitted);
+    }
+}
+
 static void test_a_failed_multi_changes_nothing(void **state)
 {
     (void)state;
@@ -321,6 +340,7 @@ int main(void)
         TEST(test_a_node_created_again_starts_at_version_zero),
         TEST(test_each_operation_sees_those_before_it),
         TEST(test_a_failed_multi_changes_nothing),
+        TEST(test_a_check_without_a_permission),
         TEST(test_a_rolled_back_multi_gives_back_what_it_deleted),
         TEST(test_check),
         TEST(test_what_a_multi_does_not_take),

@@ -131,6 +131,7 @@ static void reads_every_command(void **state)
         {"evict a x", STEP_ACTION, ACTION_EVICT, 0, 0, 0, 0, 0},
         {"touch a", STEP_ACTION, ACTION_TOUCH, 0, 0, 0, 0, 0},
         {"touch a x", STEP_ACTION, ACTION_TOUCH, 0, 0, 0, 0, 0},
+        {"restrict a", STEP_ACTION, ACTION_RESTRICT, 0, 0, 0, 0, 0},
         {"rmdir x", STEP_ACTION, ACTION_RMDIR, 255, 0, 0, 0, 0},
         {"create /locks/x/content perms=1", STEP_ACTION, ACTION_FOREIGN, 255, 0, 0, 1, 0},
         {"remove /locks/x", STEP_ACTION, ACTION_REMOVE, 255, 0, 0, 0, 0},

@@ -216,6 +216,47 @@ static void nobody_can_sleep(void **state)
     world_close(world);
 }
 
+static void *kept;
+
+static void keep_a_block(struct ls_env *env)
+{
+    ls_env_lock(env);
+    kept = ls_env_alloc(env, 20);
+    ls_env_unlock(env);
+}
+
+static void keep_a_block_for_a_while(struct ls_env *env)
+{
+    keep_a_block(env);
+    ls_env_lock(env);
+    ls_env_free(env, kept);
+    ls_env_unlock(env);
+}
+
+static void stop_process(void)
+{
+    struct action action;
+    const char *why;
+    assert_int_equal(world_find(world, "a stop", &action, &why), 0);
+    assert_int_equal(world_apply(world, &action), 0);
+}
+
+static void what_a_stop_leaves_allocated_is_told(void **state)
+{
+    (void)state;
+    open_world();
+    assert_int_equal(offence_of(keep_a_block_for_a_while), -1);
+    stop_process();
+    assert_int_equal(noted.code, -1);
+    world_close(world);
+    open_world();
+    assert_int_equal(offence_of(keep_a_block), -1);
+    stop_process();
+    assert_int_equal(noted.code, EVENT_OFFENCE_LEAK);
+    assert_string_equal(noted.function, "stop() leaves 24 bytes in 1 blo");
+    world_close(world);
+}
+
 enum { TIMERS = 4096 };
 
 static struct ls_timer timers[TIMERS];
@@ -303,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_waiter_is_blank_before_and_after_its_use),
         cmocka_unit_test(what_needs_the_mutex_says_so),
         cmocka_unit_test(nobody_can_sleep),
+        cmocka_unit_test(what_a_stop_leaves_allocated_is_told),
         cmocka_unit_test(timers_may_be_too_many),
         cmocka_unit_test(timers_of_weeks_wait),
         cmocka_unit_test(random_bytes_are_a_function_of_the_run),
