@@ -138,7 +138,7 @@ enum event_offence {
 /* What a fault may do to requests and calls besides losing or delaying them. */
 enum event_fault {
     EVENT_FAULT_LOSSES, /* nothing else: a link, a session, a process or a server is gone for a while */
-    EVENT_FAULT_NODES, /* the operator creates or deletes nodes, or changes their ACL: servers may refuse requests */
+    EVENT_FAULT_NODES,  /* the operator changes nodes or their ACL: servers may refuse requests */
     EVENT_FAULT_MEMORY, /* an allocation of the process, or of its client library, fails */
 };
 

@@ -278,8 +278,8 @@ bool fakezk_operator_remove(const char *path);
 /* Sets the data of a node, whatever its permissions, to a text. False if there is no such node, or no room. */
 bool fakezk_operator_set(const char *path, const char *text);
 
-/* Sets the ACL of a node, whatever it was: everybody has these permission bits, and nobody others. No watch hears of it. False if
- * there is no such node, or no room. */
+/* Replaces the ACL of a node: everybody has these permission bits, and nobody has others. No watch fires. False if there
+ * is no such node, or no room. */
 bool fakezk_operator_set_perms(const char *path, int perms);
 
 /* Deletes a node of any kind that has no children, as an operator does. False if there is none. */

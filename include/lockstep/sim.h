@@ -10,6 +10,7 @@
 #ifndef LOCKSTEP_SIM_H
 #define LOCKSTEP_SIM_H
 
+#include <lockstep/event.h>
 #include <lockstep/recipe.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,7 +88,7 @@ enum action_kind {
     ACTION_EVICT, /* lock: the operator deletes the process's oldest contender:  "evict a", "evict a y" */
     ACTION_TOUCH, /* lock: the operator sets the data of the process's oldest contender:  "touch a", "touch a y" */
     ACTION_FAIL_CALL, /* the client library finds no memory for the n-th next call:  "fail-call a n=1" */
-    ACTION_RESTRICT, /* lock: the operator lets nobody else read the process's oldest contender:  "restrict a", "restrict a y" */
+    ACTION_RESTRICT, /* lock: the operator makes the process's oldest contender unreadable for others: "restrict a" */
     ACTION_KINDS
 };
 
@@ -133,6 +134,7 @@ struct action_info {
     const char *verb;     /* its word in labels, scenarios and lists */
     uint16_t traits;      /* enum action_trait */
     uint8_t fault;        /* the budget that pays for it (enum world_fault) + 1; 0 = none */
+    uint8_t fault_class;  /* of a fault: enum event_fault */
     const char *stimulus; /* a verb that enters the recipe: its name in coverage; NULL otherwise */
 };
 

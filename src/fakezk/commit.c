@@ -99,8 +99,8 @@ static void show_data(struct fakezk_event *event, const char *bytes, size_t path
     }
 }
 
-/* `failed` is the place of the operation that failed the multi with `rc`, negative if it committed. Who may not read the node
- * has learned nothing of it. */
+/* `failed` is the place of the operation that failed the multi with `rc`, negative if it committed. A refused permission
+ * says nothing about the node. */
 static void announce_effects(int client, const struct zk_request *multi, int failed, int rc)
 {
     const struct zk_request *set = first_set(multi);

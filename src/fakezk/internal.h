@@ -460,7 +460,7 @@ int operation_do(const struct zk_request *request, int32_t session, int32_t zxid
 /* Sets the data of the leader's node without a check; false if the batch or the block is full. */
 bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
                         int32_t size);
-/* Sets the ACL of the leader's node without a check; false if the batch is full. `owner` is what auth_owner() returns. */
+/* Sets the ACL of the leader's node without a check; false if the batch is full. `owner`: see auth_owner(). */
 bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner);
 /* The directory's counter after a create: it sticks at the top since ZOOKEEPER-3249, and wrapped before (F49). */
 int32_t operation_count_up(int32_t created);

@@ -210,10 +210,11 @@ static void add_faults_of_started(struct list *list, int p)
     }
 }
 
-/* At each lock, if the process has a contender there. */
+/* At each lock, if the process has a contender there and the budget pays. */
 static void add_at_contenders(struct list *list, int kind, int p)
 {
-    for (int lock = 0; lock < the_world.options.locks; lock++) {
+    bool pays = may_buy(list, (enum world_fault)(world_action_infos[kind].fault - 1));
+    for (int lock = 0; pays && lock < the_world.options.locks; lock++) {
         if (fakezk_ephemeral_child(the_world.lock_path[lock], p) != NULL) {
             add(list, kind, p)->b = (uint8_t)lock;
         }
@@ -246,15 +247,9 @@ static void add_process_faults(struct list *list, int p)
     if (may_buy(list, WORLD_FAULT_EXPIRE)) {
         add_expiry(list, p);
     }
-    if (may_buy(list, WORLD_FAULT_EVICT)) {
-        add_at_contenders(list, ACTION_EVICT, p);
-    }
-    if (may_buy(list, WORLD_FAULT_TOUCH)) {
-        add_at_contenders(list, ACTION_TOUCH, p);
-    }
-    if (may_buy(list, WORLD_FAULT_RESTRICT)) {
-        add_at_contenders(list, ACTION_RESTRICT, p);
-    }
+    add_at_contenders(list, ACTION_EVICT, p);
+    add_at_contenders(list, ACTION_TOUCH, p);
+    add_at_contenders(list, ACTION_RESTRICT, p);
     if (process_at(p)->started) {
         add_faults_of_started(list, p);
     }

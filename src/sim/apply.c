@@ -80,6 +80,10 @@ static bool fault_on_process(const struct action *action)
     if (p >= the_world.options.processes) {
         return false;
     }
+    if (action_has(action, TRAIT_CONTENDER)) {
+        return action->b < the_world.options.locks &&
+               fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
+    }
     bool started = process_at(p)->started;
     int handle = fakezk_linked(p);
     switch (action->kind) {
@@ -101,11 +105,6 @@ static bool fault_on_process(const struct action *action)
         return started;
     case ACTION_RESTART:
         return process_at(p)->crashed;
-    case ACTION_EVICT:
-    case ACTION_TOUCH:
-    case ACTION_RESTRICT:
-        return action->b < the_world.options.locks &&
-               fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
     default: /* FAIL_ALLOC, FAIL_CALL */
         return started && action->c > 0 && action->c < 256;
     }
@@ -178,21 +177,11 @@ bool world_enabled(struct world *world, const struct action *action)
 
 /* ---- doing it ---- */
 
-static enum event_fault class_of_fault(const struct action *action)
-{
-    if (action_has(action, TRAIT_MEMORY)) {
-        return EVENT_FAULT_MEMORY;
-    }
-    bool nodes = action_has(action, TRAIT_PATH | TRAIT_DIRECTORY) || action->kind == ACTION_EVICT ||
-                 action->kind == ACTION_RESTRICT;
-    return nodes ? EVENT_FAULT_NODES : EVENT_FAULT_LOSSES;
-}
-
 static void announce_fault(const struct action *action)
 {
     struct event event = observe_process(EVENT_FAULT, action->process);
     event.code = action->kind;
-    event.owner = (uint8_t)class_of_fault(action);
+    event.owner = world_action_infos[action->kind].fault_class;
     observe(&event);
 }
 
@@ -256,6 +245,10 @@ static void do_to_contender(const struct action *action)
 
 static void do_process_fault(const struct action *action)
 {
+    if (action_has(action, TRAIT_CONTENDER)) {
+        do_to_contender(action);
+        return;
+    }
     int p = action->process;
     int rc = action->c != 0 ? action->c : the_world.options.loss_rc;
     switch (action->kind) {
@@ -284,11 +277,6 @@ static void do_process_fault(const struct action *action)
         break;
     case ACTION_CRASH:
         process_crash(p);
-        break;
-    case ACTION_EVICT:
-    case ACTION_TOUCH:
-    case ACTION_RESTRICT:
-        do_to_contender(action);
         break;
     case ACTION_RESTART:
         process_mark(p)->crashed = 0;

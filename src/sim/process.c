@@ -791,7 +791,7 @@ static void rehearse_stop(void *ctx)
     void *state = enter(rehearsal->process);
     recipe()->stop(state);
     leave();
-    rehearsal->left = zones_use(rehearsal->process);
+    rehearsal->left = heap_use(rehearsal->process);
 }
 
 /* What a stop would leave behind now. */

@@ -256,8 +256,8 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner);
 void heap_free(int p, void *memory, enum heap_owner owner);
 bool heap_clear(int p, size_t state_size); /* false: the state is too large, which is noted */
 
-/* How many blocks are allocated that are not ours, and their bytes: as they were asked for in a world with zones, else rounded up to
- * multiples of 8. */
+/* How many blocks of the recipe are allocated, and their bytes. A world with zones counts the bytes that were asked for,
+ * another world multiples of 8. */
 struct heap_use {
     uint32_t blocks, bytes;
 };
@@ -281,7 +281,7 @@ size_t zones_size(int p, const void *memory, enum heap_owner owner);
  * not, the offence is told, and the process is to be given up. */
 bool zones_are_whole(int p);
 
-struct heap_use zones_use(int p);
+struct heap_use zones_use(int p); /* see heap_use() */
 
 /* Memory that is not to be read, which holds another byte than its own, `paint`, in steps that are done twice. */
 enum {

@@ -100,16 +100,21 @@ static void open_world(void)
     open_timed_world(false);
 }
 
-/* Runs the job in the process, and returns the offence that was noted. */
-static int offence_of(void (*what)(struct ls_env *env))
+static void act(const char *label)
 {
     struct action action;
     const char *why;
+    assert_int_equal(world_find(world, label, &action, &why), 0);
+    assert_int_equal(world_apply(world, &action), 0);
+}
+
+/* Runs the job in the process, and returns the offence that was noted. */
+static int offence_of(void (*what)(struct ls_env *env))
+{
     job = what;
     noted.code = -1;
     noted.function[0] = 0;
-    assert_int_equal(world_find(world, "a acquire", &action, &why), 0);
-    assert_int_equal(world_apply(world, &action), 0);
+    act("a acquire");
     return noted.code;
 }
 
@@ -233,25 +238,17 @@ static void keep_a_block_for_a_while(struct ls_env *env)
     ls_env_unlock(env);
 }
 
-static void stop_process(void)
-{
-    struct action action;
-    const char *why;
-    assert_int_equal(world_find(world, "a stop", &action, &why), 0);
-    assert_int_equal(world_apply(world, &action), 0);
-}
-
 static void what_a_stop_leaves_allocated_is_told(void **state)
 {
     (void)state;
     open_world();
     assert_int_equal(offence_of(keep_a_block_for_a_while), -1);
-    stop_process();
+    act("a stop");
     assert_int_equal(noted.code, -1);
     world_close(world);
     open_world();
     assert_int_equal(offence_of(keep_a_block), -1);
-    stop_process();
+    act("a stop");
     assert_int_equal(noted.code, EVENT_OFFENCE_LEAK);
     assert_string_equal(noted.function, "stop() leaves 24 bytes in 1 blo");
     world_close(world);
