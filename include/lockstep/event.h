@@ -45,7 +45,7 @@ enum event_kind {
     /* Belief: the answer of the recipe's query, on a change (D5). */
     EVENT_BELIEVES, /* process, lock, owner: the answer became "held" */
     EVENT_DOUBTS,   /* process, lock, owner; code = enum ls_belief (recipe.h): it became something else.
-                     cause = 1: LS_NOT_HELD of a hold that was neither given back nor told to be lost */
+                     cause = enum event_doubt */
 
     /* The coordinator: the committed log and its sessions. */
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
@@ -65,9 +65,10 @@ enum event_kind {
     EVENT_WATCH_SET, /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
     EVENT_WATCH_GONE, /* the same: it fired (cause = zxid of what it fired for, 0 = told at reconnect), was removed, or its handle is
                          gone */
-    EVENT_WOKEN,      /* process, lock; zxid = czxid of the node, cause = zxid of its deletion (0 = told at
-                         reconnect), code = ZooKeeper's event type, owner = 1 if it was a node of the same process:
-                         a node event was delivered to a watcher */
+    EVENT_WOKEN, /* process, lock: a node event was delivered to a watcher; code = ZooKeeper's event type,
+                         zxid = czxid of the node that was created or deleted, for a change of a child list of the
+                         child that was deleted (0 = none was), cause = zxid of the change (0 = told at reconnect),
+                         owner = 1 if it was a node of the same process */
     EVENT_EFFECT, /* process, lock, owner; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
                          cause = czxid of the contender node (the token) when a guarded multi wrote, else 0 */
     EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write;
@@ -140,6 +141,13 @@ enum event_fault {
     EVENT_FAULT_LOSSES, /* nothing else: a link, a session, a process or a server is gone for a while */
     EVENT_FAULT_NODES,  /* the operator changes nodes or their ACL: servers may refuse requests */
     EVENT_FAULT_MEMORY, /* an allocation of the process, or of its client library, fails */
+};
+
+/* When a recipe's belief ended. */
+enum event_doubt {
+    EVENT_DOUBT_OTHER,  /* none of these */
+    EVENT_DOUBT_DENIED, /* it says LS_NOT_HELD of a hold that was neither given back nor told to be lost */
+    EVENT_DOUBT_TIMER,  /* a timer of the recipe fired that is no deadline of an acquire */
 };
 
 enum event_request {

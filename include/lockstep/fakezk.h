@@ -109,7 +109,8 @@ enum fakezk_event_kind {
     FAKEZK_REQUESTED, /* code = op, see fakezk_op_name */
     FAKEZK_WATCH_SET, /* zxid = czxid of the node or 0; code = table: 0 data, 1 exist, 2 child */
     FAKEZK_WATCH_GONE,
-    FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change */
+    FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change,
+                              zxid as of EVENT_WOKEN (event.h) */
     FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument */
     FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
                               code = 1 committed, 0 failed, cause = 1 if this check failed it and not for want of
@@ -298,8 +299,9 @@ void fakezk_operator_preset(const char *path, int32_t next_sequence);
 void fakezk_keep(int place);
 void fakezk_put_back(int place);
 
-/* What callbacks are given lies in this area from now on: 0, as in ordinary steps, or 1. Then area 0 cannot be accessed: whoever
- * uses what was lent to a callback that is over gets a SIGSEGV. No callback is running. */
+/* What callbacks are given lies in this area from now on: 0, as in ordinary steps, or 1. Then, if an aligned word of the arena
+ * points into area 0, that area cannot be accessed: whoever uses what was lent to a callback that is over gets a SIGSEGV. No
+ * callback is running. */
 #define FAKEZK_POISON 0xa5 /* what is lent is overwritten with this afterwards */
 void fakezk_lend(int area);
 

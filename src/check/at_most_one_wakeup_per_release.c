@@ -3,11 +3,10 @@
 
 /* No herd (D7): deleting one contender's node wakes at most one waiting contender.
  *
- * Counted are deliveries of node events with a deletion as their cause, DELETED and CHILD, to processes that wait
- * for that lock.
- * The watched node is part of the key, because the end of a session deletes several contenders with one zxid,
- * and each may wake the one behind it. Session events, CHANGED, and what is told at a reconnect do not count.
- * A watch on the directory's child list is found here, since one deletion then wakes all who wait.
+ * Counted are deliveries of node events by a deletion, DELETED and CHILD, to processes that wait for that lock. Session
+ * events, creations, changes of contents, and what is told at a reconnect do not count.
+ * The deleted node is part of the key, because the end of a session deletes several contenders with one zxid, and each may
+ * wake the one behind it. The watch of the directory's child list is woken by the first of them.
  *
  * A watch that stood when an owner of its process gave up is no waiter's any more, unless it is set again: what it wakes counts
  * as none. That it was left standing is for no_watch_left_behind to say. The same goes for the next one that the process is told
@@ -29,11 +28,18 @@
 
 enum { STALE_MAX = 16 }; /* of one process on one lock; what is beyond counts as a waiter's */
 
+/* What is watched: the czxid of a node, or 0 for the directory's child list, which has one watch at most. */
+static int64_t watched_by(const struct event *event)
+{
+    bool is_list = event->kind == EVENT_WOKEN ? event->code == TYPE_CHILD : event->code == EVENT_WATCH_PARENT;
+    return is_list ? 0 : event->zxid;
+}
+
 /* True if there was a stale watch on that node. */
 static bool end_stale(struct check_table *table, const struct event *event)
 {
     struct check_record *stale =
-        table_get_exact(table, RECORD_STALE, event->lock, event->process, 0, event->zxid);
+        table_get_exact(table, RECORD_STALE, event->lock, event->process, 0, watched_by(event));
     table_drop(table, stale);
     return stale != NULL;
 }
@@ -47,7 +53,7 @@ static void outdate_watches(struct check_table *table, const struct event *event
     for (; watch && count < STALE_MAX; watch = table_next_lock(table, watch))
         if (watch->process == event->process &&
             (watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_PARENT))
-            watched[count++] = watch->a;
+            watched[count++] = watch->owner == EVENT_WATCH_PARENT ? 0 : watch->a;
     while (count-- > 0)
         table_put(table, RECORD_STALE, event->lock, event->process, 0, watched[count], 0);
     struct check_record *late = table_put(table, RECORD_LATE, event->lock, event->process, 0, 0, 0);
@@ -92,7 +98,8 @@ static void observe_woken(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     bool own = event->owner != 0, is_stale = end_stale(table, event);
-    if (event->cause == 0 || event->code == TYPE_CHANGED || event->lock == EVENT_LOCK_NONE || own || is_stale)
+    bool by_deletion = event->code == TYPE_DELETED || (event->code == TYPE_CHILD && event->zxid != 0);
+    if (event->cause == 0 || !by_deletion || event->lock == EVENT_LOCK_NONE || own || is_stale)
         return;
     if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING) ||
         ledger_is_evicted(table, event->lock, event->process))

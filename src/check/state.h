@@ -121,8 +121,8 @@ struct check_table {
 /* The least number of enum ls_err, likewise. */
 #define CODE_LEAST (-19)
 
-/* ZooKeeper's types of the event behind WOKEN. Contents change when a holder is asked to give the lock back. */
-enum { TYPE_DELETED = 2, TYPE_CHANGED = 3 };
+/* ZooKeeper's types of the event behind WOKEN. */
+enum { TYPE_DELETED = 2, TYPE_CHILD = 4 };
 
 /* Of NODE_DELETED: a request of some process took the node away. */
 static inline bool event_is_by_process(const struct event *event)

@@ -220,15 +220,17 @@ static void announce(int client, const struct zk_txn *txn)
     }
 }
 
+/* A deletion is told with the czxid of its node, to the watchers of the directory too. */
 static void fire(int server, const struct zk_txn *txn)
 {
     char parent[FAKEZK_PATH_MAX];
+    int32_t deleted = txn->rec.tag == TXN_DELETE ? txn->counter : 0;
     switch (txn->rec.tag) {
     case TXN_CREATE:
         server_fire(server, ZOO_CREATED_EVENT, txn->bytes, txn->zxid, txn->zxid, txn->client);
         break;
     case TXN_DELETE:
-        server_fire(server, ZOO_DELETED_EVENT, txn->bytes, txn->counter, txn->zxid, txn->client);
+        server_fire(server, ZOO_DELETED_EVENT, txn->bytes, deleted, txn->zxid, txn->client);
         break;
     case TXN_SET:
         server_fire(server, ZOO_CHANGED_EVENT, txn->bytes, 0, txn->zxid, 0);
@@ -237,7 +239,7 @@ static void fire(int server, const struct zk_txn *txn)
         return;
     }
     if (tree_parent(txn->bytes, parent)) {
-        server_fire(server, ZOO_CHILD_EVENT, parent, 0, txn->zxid, 0);
+        server_fire(server, ZOO_CHILD_EVENT, parent, deleted, txn->zxid, 0);
     }
 }
 

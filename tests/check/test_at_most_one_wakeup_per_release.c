@@ -5,8 +5,10 @@
 #include <check/state.h>
 
 #define PROPERTY "at_most_one_wakeup_per_release"
+#define CREATED 1
 #define DELETED 2
 #define CHANGED 3
+#define CHILD 4
 
 static void woken(struct judge *judge, int process, int64_t czxid, int64_t cause)
 {
@@ -73,6 +75,74 @@ static void two_who_watch_the_line_are_violated(void **state)
     woken(&judge, B, 10, 20);
     woken(&judge, C, 10, 20);
     assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
+static void watch_list(struct judge *judge, int process)
+{
+    show(judge,
+         (struct event){
+             .kind = EVENT_WATCH_SET, .process = (uint8_t)process, .zxid = 2, .code = EVENT_WATCH_PARENT});
+}
+
+static void told(struct judge *judge, int process, int type, int64_t czxid, int64_t cause)
+{
+    show(judge,
+         (struct event){
+             .kind = EVENT_WOKEN, .process = (uint8_t)process, .zxid = czxid, .cause = cause, .code = type});
+}
+
+/* One watches the node, another the child list it is deleted from; in either order. */
+static void one_by_the_node_and_one_by_the_list_are_violated(void **state)
+{
+    static const int types[][2] = {{DELETED, CHILD}, {CHILD, DELETED}, {CHILD, CHILD}};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        all_wait(&judge);
+        if (types[i][1] == CHILD)
+            watch_list(&judge, C);
+        else
+            watch(&judge, EVENT_WATCH_SET, C, 10, 0);
+        told(&judge, B, types[i][0], 10, 20);
+        told(&judge, C, types[i][1], 10, 20);
+        assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
+        judge_close(&judge);
+    }
+}
+
+/* A node that comes is no release. */
+static void two_told_of_a_creation_hold(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    watch_list(&judge, C);
+    told(&judge, B, CHILD, 0, 20);
+    told(&judge, C, CHILD, 0, 20);
+    told(&judge, B, CREATED, 20, 20);
+    told(&judge, C, CREATED, 20, 20);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    judge_close(&judge);
+}
+
+/* B has given up, and its watch on the child list is left over. */
+static void one_by_a_list_that_is_left_over_holds(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    all_wait(&judge);
+    watch_list(&judge, B);
+    failed(&judge, B);
+    asked(&judge, B);
+    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
+    told(&judge, B, CHILD, 10, 20);
+    told(&judge, C, DELETED, 10, 20);
+    assert_verdict(&judge, CHECK_HOLDS);
+    assert_int_equal(judge.finding->premises, 1);
     judge_close(&judge);
 }
 
@@ -296,6 +366,9 @@ int main(void)
         cmocka_unit_test(one_each_holds),
         cmocka_unit_test(two_are_violated),
         cmocka_unit_test(two_who_watch_the_line_are_violated),
+        cmocka_unit_test(one_by_the_node_and_one_by_the_list_are_violated),
+        cmocka_unit_test(two_told_of_a_creation_hold),
+        cmocka_unit_test(one_by_a_list_that_is_left_over_holds),
         cmocka_unit_test(what_nobody_else_watches_is_forgotten),
         cmocka_unit_test(one_by_its_own_node_holds),
         cmocka_unit_test(one_by_a_watch_that_is_left_over_holds),

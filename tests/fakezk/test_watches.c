@@ -59,6 +59,8 @@ static void test_what_triggers_what(void **state)
     assert_int_equal(bench_create(zh, "3", "/p/m", ZOO_PERSISTENT), ZOK);
     bench_run();
     bench_saw("child child /p | 3 0 /p/m");
+    assert_int_equal(bench.event[FAKEZK_WOKEN].zxid, 0); /* nothing was deleted */
+    int32_t created = fakezk_czxid("/p/m");
     assert_int_equal(bench_set(zh, "4", "/p", "x", -1), ZOK);
     bench_run();
     bench_saw("data changed /p | 4 0");
@@ -68,6 +70,7 @@ static void test_what_triggers_what(void **state)
     assert_int_equal(bench_delete(zh, "6", "/p/m", -1), ZOK);
     bench_run();
     bench_saw("l 0 [m n] | 5 0 | child child /p | 6 0");
+    assert_int_equal(bench.event[FAKEZK_WOKEN].zxid, created);
 }
 
 static void test_the_order_of_events_of_one_change(void **state)
