@@ -23,7 +23,8 @@
  *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
  *     and the ends of sessions.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
- *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS).
+ *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS), unless
+ *     a timer that is no deadline has fired: of a time without a clock every length is possible.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
  *     before it. If WRITTEN says "lost" or "not owner", the owner does not hold with that token, or the node is
  *     gone.
@@ -241,8 +242,8 @@ static void judge_failed(struct check_table *table, const struct check_context *
 static void judge_unsure(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    if (context->timed || event->code != CODE_UNKNOWN || !ledger_holds(table, event) ||
-        ledger_may_fail(table, context))
+    if (context->timed || event->code != CODE_UNKNOWN || event->cause == EVENT_DOUBT_TIMER ||
+        !ledger_holds(table, event) || ledger_may_fail(table, context))
         return;
     note->premises = 1;
     check_violate(note,
@@ -254,7 +255,7 @@ static void judge_unsure(struct check_table *table, const struct check_context *
 static void judge_denied(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    if (event->cause == 0 || !ledger_holds(table, event))
+    if (event->cause != EVENT_DOUBT_DENIED || !ledger_holds(table, event))
         return;
     note->premises = 1;
     if (standing_hold(table, event))
@@ -443,7 +444,7 @@ static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_FREED || event->kind == EVENT_CANCELED || event->kind == EVENT_CONNECTED ||
            event->kind == EVENT_LINK_DOWN || event->kind == EVENT_SETTLED ||
-           (event->kind == EVENT_DOUBTS && event->cause == 0);
+           (event->kind == EVENT_DOUBTS && event->cause != EVENT_DOUBT_DENIED);
 }
 
 const struct property check_answers_have_reasons = {

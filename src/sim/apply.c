@@ -436,6 +436,7 @@ static void do_whole(void *ctx)
         }
         process_ask_belief(p);
     }
+    world->timer_fired = false;
 }
 
 /* What tells it from steps that a recipe hears of in another way; 0 = it hears of none such. */

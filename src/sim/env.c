@@ -172,6 +172,11 @@ static bool is_deadline(const char *name)
     return strncmp(name, "deadline", 8) == 0;
 }
 
+bool timer_is_deadline(const struct timer *timer)
+{
+    return is_deadline(timer_name(timer));
+}
+
 /* Deadlines of callers and upkeep that goes on for ever are not work: a world is at rest while they run. */
 static bool is_background(const char *name)
 {

@@ -87,7 +87,7 @@ static void give_up(int process, enum event_offence offence, const char *where)
     the_world.locked = the_world.in_callback = 0;
     the_world.asked = -1;
     the_world.release = NULL;
-    the_world.reacting = the_world.stopping = false;
+    the_world.reacting = the_world.timer_fired = the_world.stopping = false;
     the_world.closing = 0;
     fakezk_leave();
     if (p >= 0) {

@@ -507,6 +507,7 @@ void process_fire(int p, int index)
     enter(p);
     fired.timer->armed = 0;
     ls_timer_fn fn = (ls_timer_fn)code_unpack_fn(fired.fn);
+    the_world.timer_fired = !timer_is_deadline(&fired);
     the_world.locked = 1;
     fn(fired.ctx);
     if (the_world.locked != 1) {
@@ -703,7 +704,9 @@ static void ask_slot(int p, struct slot *slot)
         struct event event = slot_event(belief == LS_HELD ? EVENT_BELIEVES : EVENT_DOUBTS, p, slot->rec.tag,
                                         (int)slot->rec.word);
         event.code = (int32_t)belief;
-        event.cause = denied;
+        event.cause = denied                  ? EVENT_DOUBT_DENIED
+                      : the_world.timer_fired ? EVENT_DOUBT_TIMER
+                                              : EVENT_DOUBT_OTHER;
         observe(&event);
     }
 }

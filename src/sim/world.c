@@ -196,7 +196,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.zoned = guard_is_set();
     the_world.closing = 0;
     the_world.release = NULL;
-    the_world.reacting = the_world.stopping = the_world.programmed = false;
+    the_world.reacting = the_world.timer_fired = the_world.stopping = the_world.programmed = false;
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;
     }

@@ -104,6 +104,7 @@ struct world {
     bool programmed;         /* some process has a program */
     struct release *release; /* the innermost one that the running process is in; NULL = none */
     bool reacting;           /* an owner acts within the report of its grant */
+    bool timer_fired;        /* in this step, one that is no deadline */
     bool stopping;           /* within a recipe's stop */
     uint8_t closing;         /* within a recipe's close: 1 + the lock; else 0 */
     bool zoned;              /* there is a guard: the memory of processes has red zones, see zones.c */
@@ -318,6 +319,8 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
+/* It is the deadline of an acquire: it bears that name. */
+bool timer_is_deadline(const struct timer *timer);
 /* Its time has come; untimed, something has changed since a timer of work fired last (D8). */
 bool timer_may_fire(int p, const struct timer *timer);
 bool timers_of_work(int p);

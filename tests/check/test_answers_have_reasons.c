@@ -521,11 +521,11 @@ static void a_hold_is_denied_once_its_node_is_gone(void **state)
     }
 }
 
-/* A clock, a fault or a release ends a belief; nothing else does. */
+/* A clock, a timer, a fault or a release ends a belief; nothing else does. */
 static void a_holder_is_sure_until_something_happens(void **state)
 {
     (void)state;
-    enum { NOTHING, CLOCK, FAULT, RELEASE, WHATS };
+    enum { NOTHING, CLOCK, TIMER, FAULT, RELEASE, WHATS };
     for (int what = NOTHING; what < WHATS; what++) {
         struct judge judge;
         open_up(&judge, what == CLOCK);
@@ -536,7 +536,10 @@ static void a_holder_is_sure_until_something_happens(void **state)
             show(&judge, (struct event){.kind = EVENT_FAULT, .process = B, .owner = EVENT_FAULT_LOSSES});
         if (what == RELEASE)
             lock_event(&judge, EVENT_RELEASED, A, 0, 0);
-        lock_event(&judge, EVENT_DOUBTS, A, 0, LS_UNKNOWN);
+        show(&judge, (struct event){.kind = EVENT_DOUBTS,
+                                    .process = A,
+                                    .code = LS_UNKNOWN,
+                                    .cause = what == TIMER ? EVENT_DOUBT_TIMER : EVENT_DOUBT_OTHER});
         if (what == NOTHING)
             assert_violated(&judge, EVENT_DOUBTS, "says that it is unsure of lock 0");
         else

@@ -441,7 +441,8 @@ static bool denies_a_hold(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
     int grant = holding(list, i, event->lock, event->process, event->owner);
-    return event->cause != 0 && grant >= 0 && stands(list, i, event->lock, node_of(list, grant));
+    return event->cause == EVENT_DOUBT_DENIED && grant >= 0 &&
+           stands(list, i, event->lock, node_of(list, grant));
 }
 
 /* Whether the owner of event i holds on the node with this czxid, which stands. */
@@ -455,8 +456,8 @@ static bool is_held_with(const struct trace_list *list, int i, int64_t czxid)
 static bool is_unsure_of_a_hold(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
-    return !list->timed && event->code == CODE_UNKNOWN && !was_faulted(list, i) &&
-           holding(list, i, event->lock, event->process, event->owner) >= 0;
+    return !list->timed && event->code == CODE_UNKNOWN && event->cause != EVENT_DOUBT_TIMER &&
+           !was_faulted(list, i) && holding(list, i, event->lock, event->process, event->owner) >= 0;
 }
 
 static bool is_no_code(const struct event *event)
@@ -839,7 +840,7 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
         event->zxid = 1 + rng_below(rng, (uint32_t)zxid + 1);
         event->now_ms = timed ? now_ms += rng_below(rng, 12) : 0;
         if (event->kind == EVENT_FAILED || event->kind == EVENT_DOUBTS)
-            event->cause = rng_below(rng, 2);
+            event->cause = rng_below(rng, event->kind == EVENT_FAILED ? 2 : 3);
         if (event->kind == EVENT_FAULT)
             event->owner = (uint8_t)rng_below(rng, 3);
         if (event->kind == EVENT_NODE_CREATED) {

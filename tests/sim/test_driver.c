@@ -43,6 +43,8 @@ struct probe {
 static struct {
     int start_rc, close_rc, open_rc;
     bool arms_timer, denies;
+    bool doubts;         /* the timer ends the belief */
+    const char *timer;   /* its name; NULL = probe-timer */
     bool waits;          /* an acquire is not answered, and a guard is made for whoever asks */
     bool takes_anything; /* a cancel and a release return 0, whoever calls */
     bool frees_another;  /* a release tells FREED of the next owner too */
@@ -104,7 +106,8 @@ static int probe_start(void *state, struct ls_env *env, const struct ls_recipe_c
     }
     if (seen.arms_timer) {
         ls_env_lock(env);
-        ls_env_timer_start(env, &probe->timer, "probe-timer", 10, probe_timer, probe);
+        const char *name = seen.timer != NULL ? seen.timer : "probe-timer";
+        ls_env_timer_start(env, &probe->timer, name, 10, probe_timer, probe);
         ls_env_unlock(env);
     }
     return seen.start_rc;
@@ -156,7 +159,8 @@ static int probe_release(void *state, int lock, int owner)
 static enum ls_belief probe_query(const void *state, int lock, int owner)
 {
     (void)lock, (void)owner;
-    return visit(state)->held && !seen.denies ? LS_HELD : LS_NOT_HELD;
+    enum ls_belief belief = visit(state)->held && !seen.denies ? LS_HELD : LS_NOT_HELD;
+    return seen.doubts && seen.fired > 0 ? LS_UNKNOWN : belief;
 }
 
 static bool probe_idle(const void *state)
@@ -957,7 +961,7 @@ static void assert_denied(void)
 {
     assert_int_equal(count[EVENT_DOUBTS], 1);
     assert_int_equal(last[EVENT_DOUBTS].code, LS_NOT_HELD);
-    assert_int_equal(last[EVENT_DOUBTS].cause, 1);
+    assert_int_equal(last[EVENT_DOUBTS].cause, EVENT_DOUBT_DENIED);
 }
 
 static void a_hold_that_is_denied_at_once_is_told(void **state)
@@ -989,7 +993,32 @@ static void a_hold_that_was_given_back_is_not_denied(void **state)
     take("a acquire");
     take("a release");
     assert_int_equal(count[EVENT_DOUBTS], 1);
-    assert_int_equal(last[EVENT_DOUBTS].cause, 0);
+    assert_int_equal(last[EVENT_DOUBTS].cause, EVENT_DOUBT_OTHER);
+}
+
+/* The deadline of an acquire is no time that a belief may end with. */
+static void a_belief_that_a_timer_ends_is_told_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *step;
+        enum event_doubt doubt;
+    } timers[] = {{"probe-timer", "fire a probe-timer", EVENT_DOUBT_TIMER},
+                  {"deadline-0", "fire a deadline-0", EVENT_DOUBT_OTHER}};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        if (i > 0) {
+            end(NULL);
+        }
+        seen.arms_timer = seen.doubts = true;
+        seen.fired = count[EVENT_DOUBTS] = 0;
+        seen.timer = timers[i].name;
+        begin("process a: acquire acquire");
+        take("a acquire");
+        take(timers[i].step);
+        assert_int_equal(count[EVENT_DOUBTS], 1);
+        assert_int_equal(last[EVENT_DOUBTS].code, LS_UNKNOWN);
+        assert_int_equal(last[EVENT_DOUBTS].cause, timers[i].doubt);
+    }
 }
 
 static void a_mutex_that_was_opened_again_is_acquired(void **state)
@@ -1311,6 +1340,7 @@ int main(void)
         PROBE_TEST(a_hold_that_is_denied_at_once_is_told),
         PROBE_TEST(a_hold_that_is_denied_later_is_told),
         PROBE_TEST(a_hold_that_was_given_back_is_not_denied),
+        PROBE_TEST(a_belief_that_a_timer_ends_is_told_so),
         MUTEX_TEST(a_mutex_that_was_opened_again_is_acquired),
         PROBE_TEST(closed_locks_are_asked_for_nothing_but_belief),
         PROBE_TEST(a_close_that_is_refused_changes_nothing),
