@@ -259,6 +259,23 @@ size_t arena_image_bytes(const struct arena_image *image)
     return image->bytes;
 }
 
+bool arena_points_at(const struct arena *arena, const void *from, size_t size)
+{
+    uint64_t begin = (uintptr_t)from;
+    for (int i = 0; i < arena->blocks; i++) {
+        const uint64_t *word = arena_at(arena, i);
+        size_t words = head(arena, i)->used / sizeof *word;
+        bool points = false;
+        for (size_t w = 0; w < words; w++) {
+            points |= word[w] - begin < size;
+        }
+        if (points) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int arena_unmarked_write(const struct arena *arena, const struct arena_image *image)
 {
     const unsigned char *from = image->data;

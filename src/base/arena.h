@@ -132,6 +132,9 @@ typedef bool (*arena_same_fn)(int block, const unsigned char *now, size_t now_si
 /* The first block whose bytes are neither those of the image nor the same by this function, or -1. */
 int arena_first_other(const struct arena *arena, const struct arena_image *image, arena_same_fn same);
 
+/* True if an aligned word of a block is an address within these bytes. */
+bool arena_points_at(const struct arena *arena, const void *from, size_t size);
+
 /* Debug: the number of a block that differs from the image though it is not marked since, or -1. */
 int arena_unmarked_write(const struct arena *arena, const struct arena_image *image);
 

@@ -33,6 +33,7 @@ struct areas {
 
 static struct areas *lent;
 static int area;
+static bool hidden; /* area 0 cannot be accessed */
 static int depth;
 
 /* How far the areas have been used, ever. */
@@ -68,12 +69,19 @@ static void poison(void)
     }
 }
 
+/* To hide and to show it are calls of the system, which take longer than most steps do. */
+static void hide(bool wanted)
+{
+    if (wanted != hidden) {
+        int rc = mprotect(&lent[0].area, sizeof lent[0].area, wanted ? PROT_NONE : PROT_READ | PROT_WRITE);
+        LS_ASSERT(rc == 0);
+        hidden = wanted;
+    }
+}
+
 void fakezk_lend(int wanted)
 {
-    int rc = wanted != area ? mprotect(&lent[0].area, sizeof lent[0].area,
-                                       wanted == 1 ? PROT_NONE : PROT_READ | PROT_WRITE)
-                            : 0;
-    LS_ASSERT(rc == 0);
+    hide(wanted == 1 && arena_points_at(fakezk.arena, &lent[0].area, sizeof lent[0].area));
     area = wanted;
     depth = 0;
     if (area == 0) {
