@@ -71,15 +71,16 @@ static void prepared(struct lock_claim *claim)
         return;
     }
     claim->state = LOCK_CLAIMING;
+    if (rc)
+        claim->zk_rc = 0; /* what was not created for another reason may be the parent that is missing */
     if (lacking) {
         LS_SOMETIMES("servers-lack-containers");
         session->no_containers = 1;
-    } else if (lock_session_verdict(rc) == LOCK_AGAIN) {
-        claim->zk_rc = 0;
-        lock_mutex_retry(claim, rc);
-        return;
     }
-    lock_mutex_go(claim);
+    if (lock_session_verdict(rc) == LOCK_AGAIN)
+        lock_mutex_retry(claim, rc);
+    else
+        lock_mutex_go(claim);
 }
 
 static void on_ancestor(int rc, const char *value, const void *data)
