@@ -25,7 +25,7 @@ enum event_kind {
     EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up (FAILED follows) */
     EVENT_RELEASED, /* process, lock, owner; code = depth left, 0 = given back: the caller stops using it now */
     EVENT_REFUSED, /* process, lock, owner; code = rc: a release was refused */
-    EVENT_FREED,   /* process, lock, owner; code = rc: the release is complete */
+    EVENT_FREED,   /* process, lock, owner; code = rc: the release is complete; cause as of FAILED */
     EVENT_WARNED,  /* process, lock; code = warning */
     EVENT_IDLE,    /* process: nothing left to do in the background */
 

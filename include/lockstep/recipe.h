@@ -268,8 +268,8 @@ struct ls_recipe {
     int (*close)(void *state, int lock);
     int (*open)(void *state, int lock);
 
-    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant.
-     * Without it a program leaves out the steps behind `on granted:`. */
+    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant, and of an acquire that
+     * failed. Without it a program leaves out the steps behind `on granted:` and `on failed:`. */
     bool in_reports;
 
     /* Answers whether the state is one that the recipe can be in: its invariants. NULL = the recipe has none.

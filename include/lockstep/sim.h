@@ -101,14 +101,17 @@ struct action {
     int32_t
         c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; RELEASE: 1 = anyway; REVOKE: place; CUT: rc; FAIL_ALLOC, FAIL_CALL: n; ADVANCE: ms to move, 0 = to the next moment */
     int32_t
-        d; /* CUT: 1 = the last request read commits late; ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_GRANTED() */
+        d; /* CUT: 1 = the last request read commits late; ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_GRANTED(), ACTION_ON_FAILED() */
 };
 
 /* Of an acquire or a write of a program: the next step does not wait for the answer. */
 #define ACTION_NOWAIT 0x01
-/* Of an acquire of a program: within the report of the grant its owner does this, an enum action_kind that is not 0. */
+/* Of an acquire of a program: within the report of the grant, or of the failure, its owner does this, an enum action_kind that is
+ * not 0. */
 #define ACTION_ON_GRANTED(kind) ((int32_t)(kind) << 8)
-#define ACTION_IS_ON_GRANTED(d) ((int)((d) >> 8))
+#define ACTION_IS_ON_GRANTED(d) ((int)((d) >> 8 & 0xff))
+#define ACTION_ON_FAILED(kind) ((int32_t)(kind) << 16)
+#define ACTION_IS_ON_FAILED(d) ((int)((d) >> 16 & 0xff))
 
 /* What drivers ask of a kind of action. They compare kinds for equality at most, never by order. */
 enum action_trait {

@@ -20,6 +20,7 @@
  *   - If F says "closed", it comes within stop(), or within close() of the lock.
  *   - If F says "pending already", one of these is true at F: the process is undoing what it had before, as for
  *     "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost.
+ *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
  *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
  *     and the ends of sessions.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
@@ -310,6 +311,10 @@ static void judge_freed(struct check_table *table, const struct check_context *c
     }
     answer->depth--;
     settle(table, answer);
+    if (event->code != 0 && event->cause == 0 && !ledger_may_fail(table, context))
+        check_violate(note,
+                      "%s (owner %d) was told that its release of %s failed (%d), but nothing has happened",
+                      WHO, event->owner, WHAT, event->code);
 }
 
 /* The first contender of a process that tries may be its own. One that comes behind it leaves the lock free for it. */
@@ -439,10 +444,11 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* What is owed to a release is looked at at rest. An outage and another contender excuse alike, in either order. */
+/* What is owed to a release is looked at at rest; a release that failed wants a fault. An outage and another contender excuse alike, in either order. */
 static bool is_local(const struct event *event)
 {
-    return event->kind == EVENT_FREED || event->kind == EVENT_CANCELED || event->kind == EVENT_CONNECTED ||
+    bool freed = event->kind == EVENT_FREED && (event->code == 0 || event->cause != 0);
+    return freed || event->kind == EVENT_CANCELED || event->kind == EVENT_CONNECTED ||
            event->kind == EVENT_LINK_DOWN || event->kind == EVENT_SETTLED ||
            (event->kind == EVENT_DOUBTS && event->cause != EVENT_DOUBT_DENIED);
 }
@@ -454,7 +460,8 @@ const struct property check_answers_have_reasons = {
         "acquire is answered, and nobody who did not ask",
     .premise =
         "acquires that failed, releases, guarded writes, and holds of which query() says that they are none",
-    .blind_to = "which error follows a fault of nodes or memory; how soon an answer comes; whether a busy "
+    .blind_to = "which error follows a fault of nodes or memory, or is told of a release behind any fault; "
+                "how soon an answer comes; whether a busy "
                 "lock became "
                 "free in time",
     .modes = PROPERTY_ALWAYS,

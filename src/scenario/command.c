@@ -20,23 +20,24 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     return 0;
 }
 
-/* granted: release */
+/* granted: release, or failed: acquire */
 static int reaction(struct parser *parser, struct action *action)
 {
     struct input_word word = input_next_word(&parser->cursor);
-    if (!input_word_is(&word, "granted:")) {
-        return parser_wrong(parser, &word, "'granted:'");
+    bool failed = input_word_is(&word, "failed:");
+    if (!failed && !input_word_is(&word, "granted:")) {
+        return parser_wrong(parser, &word, "'granted:' or 'failed:'");
     }
     word = input_next_word(&parser->cursor);
     const struct verb *verb = verb_find(&word, true);
     if (!verb || (verb->flags & VERB_REACTS) == 0) {
         return parser_wrong(parser, &word, "acquire, release, cancel or close");
     }
-    action->d |= ACTION_ON_GRANTED(verb->action);
+    action->d |= failed ? ACTION_ON_FAILED(verb->action) : ACTION_ON_GRANTED(verb->action);
     return 1;
 }
 
-/* owner=N, timeout=2s, place=N, guarded, anyway, nowait, on granted: VERB. Returns 1 if it was one of them. */
+/* owner=N, timeout=2s, place=N, guarded, anyway, nowait, on granted: VERB, on failed: VERB. Returns 1 if it was one of them. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
@@ -301,8 +302,8 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;
     }
-    if (ACTION_IS_ON_GRANTED(command->action.d) != 0) {
-        return parser_wrong(parser, &next, "no 'on granted:' outside of a program");
+    if (ACTION_IS_ON_GRANTED(command->action.d) != 0 || ACTION_IS_ON_FAILED(command->action.d) != 0) {
+        return parser_wrong(parser, &next, "no 'on granted:' or 'on failed:' outside of a program");
     }
     command->action.process = (uint8_t)process;
     return next.text ? parser_wrong(parser, &next, "the name of a lock, an option or the end of the line")

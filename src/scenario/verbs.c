@@ -19,7 +19,7 @@
 
 static const struct verb VERBS[] = {
     CLIENT(NULL, VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT | VERB_REACTS, ACTION_ACQUIRE,
-           "a acquire [LOCK] [owner=N] [timeout=2s] [nowait] [on granted: VERB]",
+           "a acquire [LOCK] [owner=N] [timeout=2s] [nowait] [on granted: VERB] [on failed: VERB]",
            "asks for the lock; without timeout it waits for ever; in a program with nowait the next step "
            "does not wait "
            "for the answer"),

@@ -29,7 +29,7 @@ enum verb_argument {
 #define VERB_PLACE 0x100u  /* takes place=N */
 #define VERB_ANYWAY 0x200u /* takes anyway */
 #define VERB_NOWAIT 0x400u /* takes nowait */
-#define VERB_REACTS 0x800u /* may stand behind "on granted:" */
+#define VERB_REACTS 0x800u /* may stand behind "on granted:" and "on failed:" */
 #define VERB_LOCK 0x1000u  /* the name of a lock behind the process; may be left out if there is one */
 #define VERB_CLIENT 0x10u  /* the process stands before it */
 #define VERB_FAULT 0x20u   /* listed as a fault */

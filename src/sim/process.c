@@ -257,6 +257,7 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
         slot->pending = 0;
         struct event failed = slot_event(EVENT_FAILED, p, lock, owner);
         failed.code = rc;
+        failed.cause = the_world.closing == 1 + lock;
         observe(&failed);
     }
 }
@@ -533,16 +534,17 @@ static void react_by_cancel(int p, int lock, int owner)
     }
 }
 
-/* What the program does within the report of the grant; of an acquire that it does there, nothing more. */
-static void react(int p, int lock, int owner)
+/* What the program does within the report of the answer; of an acquire that it does there, nothing more. A lock that is being
+ * closed is not closed within that, and nothing is begun while the process stops. */
+static void react(int p, int lock, int owner, bool failed)
 {
-    const struct action *op =
-        the_world.programmed && recipe()->in_reports ? last_op(p, ACTION_ACQUIRE, lock, owner) : NULL;
+    bool acts = the_world.programmed && recipe()->in_reports && !the_world.stopping;
+    const struct action *op = acts ? last_op(p, ACTION_ACQUIRE, lock, owner) : NULL;
     if (op == NULL || the_world.reacting) {
         return;
     }
     the_world.reacting = true;
-    switch (ACTION_IS_ON_GRANTED(op->d)) {
+    switch (failed ? ACTION_IS_ON_FAILED(op->d) : ACTION_IS_ON_GRANTED(op->d)) {
     case ACTION_ACQUIRE:
         process_acquire(p, lock, owner, -1);
         break;
@@ -553,7 +555,7 @@ static void react(int p, int lock, int owner)
         react_by_cancel(p, lock, owner);
         break;
     case ACTION_CLOSE:
-        if (recipe_can_close(recipe())) {
+        if (recipe_can_close(recipe()) && the_world.closing == 0) {
             process_close(p, lock);
         }
         break;
@@ -584,7 +586,7 @@ static void report_grant(int p, const struct ls_report *report)
         event.session = fakezk_session(p, h) != 0 ? fakezk_session(p, h) : event.session;
     }
     observe(&event);
-    react(p, report->lock, report->owner);
+    react(p, report->lock, report->owner, false);
 }
 
 static void report_failure(int p, const struct ls_report *report)
@@ -598,12 +600,14 @@ static void report_failure(int p, const struct ls_report *report)
     event.code = report->rc;
     event.cause = the_world.stopping || the_world.closing == 1 + report->lock;
     observe(&event);
+    react(p, report->lock, report->owner, true);
 }
 
 static void report_freed(int p, const struct ls_report *report)
 {
     struct event event = slot_event(EVENT_FREED, p, report->lock, report->owner);
     event.code = report->rc;
+    event.cause = the_world.stopping || the_world.closing == 1 + report->lock;
     struct release *release = the_world.release;
     while (release != NULL &&
            (release->lock != report->lock || release->owner != report->owner || release->freed_waits)) {

@@ -79,9 +79,32 @@ static void a_release_is_answered_by_a_code(void **state)
         asked(&judge, A);
         granted(&judge, A, 10);
         lock_event(&judge, EVENT_RELEASED, A, 0, 0);
-        lock_event(&judge, EVENT_FREED, A, 0, wrong ? 1 : LS_EUNSURE);
+        lock_event(&judge, EVENT_FREED, A, 0, wrong ? 1 : 0);
         if (wrong)
             assert_violated(&judge, EVENT_FREED, "was told 1 about lock 0");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void a_release_fails_within_a_close_or_after_a_fault(void **state)
+{
+    (void)state;
+    enum { NOTHING, CLOSING, FAULT, WHATS };
+    for (int what = NOTHING; what < WHATS; what++) {
+        struct judge judge;
+        open_up(&judge, false);
+        asked(&judge, A);
+        granted(&judge, A, 10);
+        lock_event(&judge, EVENT_RELEASED, A, 0, 0);
+        if (what == FAULT)
+            show(&judge, (struct event){.kind = EVENT_FAULT, .process = A, .owner = EVENT_FAULT_LOSSES});
+        show(&judge,
+             (struct event){.kind = EVENT_FREED, .process = A, .code = LS_EUNSURE, .cause = what == CLOSING});
+        if (what == NOTHING)
+            assert_violated(&judge, EVENT_FREED,
+                            "its release of lock 0 failed (-16), but nothing has happened");
         else
             assert_verdict(&judge, CHECK_HOLDS);
         judge_close(&judge);
@@ -632,6 +655,7 @@ int main(void)
         cmocka_unit_test(codes_are_those_of_the_interface),
         cmocka_unit_test(codes_of_others_are_violated),
         cmocka_unit_test(a_release_is_answered_by_a_code),
+        cmocka_unit_test(a_release_fails_within_a_close_or_after_a_fault),
         cmocka_unit_test(deadlines_hold),
         cmocka_unit_test(timeouts_without_a_deadline_are_violated),
         cmocka_unit_test(a_timeout_before_its_deadline_is_violated),

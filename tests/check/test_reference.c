@@ -476,6 +476,8 @@ static bool answers_without_reason(const struct trace_list *list, int i)
             return true;
     if (event->kind == EVENT_FREED && owed(list, i, event->lock, event->process, event->owner) == 0)
         return true;
+    if (event->kind == EVENT_FREED)
+        return event->code != 0 && event->cause == 0 && !was_faulted(list, i);
     int asked = pending(list, i, event->lock, event->process, event->owner);
     if (is_answer(event) && asked < 0)
         return true;
@@ -766,6 +768,8 @@ static int32_t code_of(struct rng *rng, int kind)
         return (int32_t)rng_below(rng, 3) * 20 - 20 + (rng_below(rng, 3) == 0 ? 20 : 0);
     case EVENT_FAILED:
         return failures[rng_below(rng, 9)];
+    case EVENT_FREED:
+        return rng_below(rng, 4) == 0 ? failures[rng_below(rng, 9)] : rng_below(rng, 16) == 0;
     case EVENT_WRITTEN:
         return written[rng_below(rng, 4)];
     case EVENT_REVOKE_SENT:
@@ -839,8 +843,8 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
         event->session = 100 + event->process + 10 * (rng_below(rng, 4) == 0);
         event->zxid = 1 + rng_below(rng, (uint32_t)zxid + 1);
         event->now_ms = timed ? now_ms += rng_below(rng, 12) : 0;
-        if (event->kind == EVENT_FAILED || event->kind == EVENT_DOUBTS)
-            event->cause = rng_below(rng, event->kind == EVENT_FAILED ? 2 : 3);
+        if (event->kind == EVENT_FAILED || event->kind == EVENT_FREED || event->kind == EVENT_DOUBTS)
+            event->cause = rng_below(rng, event->kind == EVENT_DOUBTS ? 3 : 2);
         if (event->kind == EVENT_FAULT)
             event->owner = (uint8_t)rng_below(rng, 3);
         if (event->kind == EVENT_NODE_CREATED) {

@@ -363,12 +363,18 @@ static void refuses_wrong_commands(void **state)
     refuse(HEAD "a try timeout=2s\n----\n", "s:3:7: expected owner=N or nowait, found 'timeout=2s'");
     refuse(HEAD "a acquire late=1\n----\n",
            "s:3:11: expected owner=N, timeout=DURATION or nowait, found 'late=1'");
-    refuse(HEAD "a acquire on granted: release\n----\n",
-           "s:3:30: expected no 'on granted:' outside of a program, found the end of the line");
+    refuse(
+        HEAD "a acquire on granted: release\n----\n",
+        "s:3:30: expected no 'on granted:' or 'on failed:' outside of a program, found the end of the line");
+    refuse(
+        HEAD "a acquire on failed: release\n----\n",
+        "s:3:29: expected no 'on granted:' or 'on failed:' outside of a program, found the end of the line");
     refuse("mutex /locks/x\nprocess a: acquire on release\n----\n",
-           "s:2:23: expected 'granted:', found 'release'");
+           "s:2:23: expected 'granted:' or 'failed:', found 'release'");
     refuse("mutex /locks/x\nprocess a: acquire on granted: try\n----\n",
            "s:2:32: expected acquire, release, cancel or close, found 'try'");
+    refuse("mutex /locks/x\nprocess a: acquire on failed: try\n----\n",
+           "s:2:31: expected acquire, release, cancel or close, found 'try'");
     refuse(HEAD "a write owner=1\n----\n", "s:3:9: expected guarded or nowait, found 'owner=1'");
     refuse(HEAD "a release owner=8\n----\n", "s:3:17: expected an owner from 0 to 7, found '8'");
     refuse(HEAD "cut\n----\n", "s:3:4: expected the name of a process, found the end of the line");

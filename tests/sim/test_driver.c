@@ -43,6 +43,7 @@ struct probe {
 static struct {
     int start_rc, close_rc, open_rc;
     bool arms_timer, denies;
+    bool fails;          /* an acquire is told to be busy */
     bool doubts;         /* the timer ends the belief */
     const char *timer;   /* its name; NULL = probe-timer */
     bool waits;          /* an acquire is not answered, and a guard is made for whoever asks */
@@ -125,6 +126,12 @@ static int probe_acquire(void *state, int lock, int owner, int timeout_ms)
     (void)timeout_ms;
     seen.acquired++;
     if (seen.waits) {
+        return 0;
+    }
+    if (seen.fails) {
+        ls_report(probe->env,
+                  &(struct ls_report){
+                      .kind = LS_REPORT_FAILED, .lock = lock, .owner = owner, .rc = LS_EBUSY, .depth = 0});
         return 0;
     }
     probe->held = true;
@@ -1088,6 +1095,20 @@ static void within_reports_steps_are_done(void **state)
     assert_int_equal(seen.acquired, 2);
 }
 
+static void a_failed_acquire_is_followed_by_its_own_step(void **state)
+{
+    (void)state;
+    recipe.in_reports = true;
+    seen.fails = true;
+    begin("process a: acquire on failed: acquire on granted: close release\nprocess b: acquire on granted: "
+          "acquire");
+    take("a acquire");
+    assert_int_equal(seen.acquired, 2); /* the second one fails too, and nothing follows it */
+    assert_int_equal(count[EVENT_FAILED], 2);
+    take("b acquire");
+    assert_int_equal(seen.acquired, 3);
+}
+
 /* ---- numbers that grow ---- */
 
 struct numbers {
@@ -1347,6 +1368,7 @@ int main(void)
         PROBE_TEST(without_memory_a_lock_stays_closed),
         PROBE_TEST(within_reports_steps_are_left_out),
         PROBE_TEST(within_reports_steps_are_done),
+        PROBE_TEST(a_failed_acquire_is_followed_by_its_own_step),
         PROBE_TEST(a_renamed_zxid_makes_no_difference),
         PROBE_TEST(a_renamed_session_makes_no_difference),
         PROBE_TEST(a_renamed_sequence_makes_no_difference),
