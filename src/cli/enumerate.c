@@ -329,7 +329,7 @@ static int reduce(const struct cli_options *options, const struct batch *batch, 
     int result = outcome->verdict == VERDICT_VIOLATED ? 1 : 0;
     quick.budget = whole.budget = &budget;
     quick.filter = whole.filter = NULL;
-    quick.no_shrink = true;
+    quick.no_shrink = quick.search.first_only = true;
     worlds_spec(worlds_class(at.class), at.world, &spec);
     while (result > 0 && !cli_interrupted()) {
         result = try_smaller(&quick, &spec, outcome->stats.violated);
@@ -491,7 +491,7 @@ static int run_batch(struct batch *batch, const struct cli_options *user, struct
 {
     struct cli_options quick = *batch->options;
     struct enumeration *worlds = batch->worlds;
-    quick.no_shrink = true;
+    quick.no_shrink = quick.search.first_only = true;
     int result = cli_run_jobs(&quick, batch->job, batch->count, on_world, batch) < 0 ? -1 : 0;
     if (result == 0 && batch->failing >= 0) {
         struct cli_options options = *batch->options;

@@ -200,7 +200,7 @@ static void work(const struct cli_options *options, struct cli_job *job)
     setup.part = part->kind == CLI_PART_LAYER || part->kind == CLI_PART_SEEDS;
     if (part->kind == CLI_PART_SEEDS) {
         random_run(&setup, part->first_seed, part->seeds, options->out, job->outcome);
-        if (options->budget != NULL) {
+        if (options->budget != NULL && !options->search.first_only) {
             random_find_others(&setup, part->first_seed, part->seeds, job->outcome);
         }
     } else if (job->scenario.exploring && options->no_search) {

@@ -538,7 +538,7 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     doubt_bits(&search);
     conclude(&search, outcome);
     bool alone = options->checkpoint == NULL && options->resume == NULL && options->bitstate_bytes == 0;
-    bool others = search.violated && !search.circles && outcome->verdict == VERDICT_VIOLATED && alone;
+    bool others = search.violated && !search.circles && outcome->verdict == VERDICT_VIOLATED && alone && !options->first_only;
     checkpoint_close(&search);
     free(search.path);
     run_close(&run);

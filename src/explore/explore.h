@@ -26,9 +26,10 @@ struct explore_part {
 
 struct explore_options {
     enum explore_order order;
-    bool any_order; /* nobody has asked for it: endless programs are searched breadth first, see explore.c */
-    bool layers;    /* first without faults, then with one, ...; otherwise with all at once */
-    bool distrust;  /* some steps are done twice, see distrust.h */
+    bool any_order;  /* nobody has asked for it: endless programs are searched breadth first, see explore.c */
+    bool layers;     /* first without faults, then with one, ...; otherwise with all at once */
+    bool first_only; /* what else is violated, in other runs, is not looked for */
+    bool distrust;   /* some steps are done twice, see distrust.h */
     bool
         every_step; /* each is done; otherwise none again that was done in the same surroundings, see expansion.h */
     bool exact;         /* states are compared whole, and not by fingerprints: with one worker */

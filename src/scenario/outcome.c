@@ -52,14 +52,31 @@ uint32_t outcome_known_violations(const struct outcome *outcome)
     return mask;
 }
 
+/* What a recipe does behind such an offence says nothing: its process is gone, or its memory is not what it was. */
+static bool breaks_off(int offence)
+{
+    switch (offence) {
+    case EVENT_OFFENCE_CRASH:
+    case EVENT_OFFENCE_LOOP:
+    case EVENT_OFFENCE_STATE:
+    case EVENT_OFFENCE_BLOCK_BOUNDS:
+    case EVENT_OFFENCE_FREED:
+    case EVENT_OFFENCE_STALE:
+    case EVENT_OFFENCE_LENT:
+    case EVENT_OFFENCE_UNSET:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool outcome_is_broken_off(const struct outcome *outcome)
 {
     bool broken_off = false;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         const struct check_finding *finding = &outcome->stats.finding[i];
         bool misbehaved = finding->violated && finding->event_kind == EVENT_MISBEHAVED;
-        broken_off |=
-            misbehaved && (finding->code == EVENT_OFFENCE_CRASH || finding->code == EVENT_OFFENCE_LOOP);
+        broken_off |= misbehaved && breaks_off(finding->code);
     }
     return broken_off;
 }

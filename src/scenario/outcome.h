@@ -89,8 +89,8 @@ const char *outcome_also(const struct check_finding *finding);
 /* Returns the mask of all properties that are violated so far, in any run. */
 uint32_t outcome_known_violations(const struct outcome *outcome);
 
-/* True if the recipe has crashed or did not come back. Further runs would meet that too, and each endless loop takes as
- * long as its timer. */
+/* True if the recipe has crashed, did not come back, or has misused memory. Further runs would meet that too, and each endless
+ * loop takes as long as its timer. */
 bool outcome_is_broken_off(const struct outcome *outcome);
 
 /* Adds what another run than the one that is told violates. */
