@@ -176,7 +176,12 @@ static void prepare_directories(const struct world_options *options)
         settle_log();
     }
     for (int i = 0; i < WORLD_NODES_MAX && options->node[i] != NULL; i++) {
-        fakezk_operator_create(options->node[i], options->node_perms[i], false);
+        bool stands = fakezk_exists(options->node[i]);
+        if (!stands) {
+            fakezk_operator_create(options->node[i], options->node_perms[i], false);
+        } else if (options->node_perms[i] != 0) {
+            fakezk_operator_set_perms(options->node[i], options->node_perms[i]);
+        }
         settle_log();
     }
 }
