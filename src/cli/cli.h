@@ -167,6 +167,7 @@ struct cli_job {
     struct coverage *coverage; /* likewise; NULL = nobody asks */
     double seconds;
     bool finished;
+    bool guarded; /* its worker has died, and another does the same under a guard */
     char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* files; empty = none */
 };
 

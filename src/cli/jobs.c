@@ -6,9 +6,11 @@
 
 #include "cli/parts.h"
 #include "cli/progress.h"
+#include "plugin/plugin.h"
 #include "scenario/direct.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
+#include "sim/guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -241,6 +243,9 @@ static pid_t start(const struct cli_options *options, struct cli_job *job)
     }
     sigprocmask(SIG_UNBLOCK, &set, NULL);
     start_watchdog();
+    if (job->guarded) {
+        guard_watch_program();
+    }
     work(options, job);
     exit(0);
 }
@@ -294,6 +299,26 @@ static void note_worker(struct slot *slots, int count, struct cli_job *jobs, pid
     }
 }
 
+/* A recipe that is linked in is trusted: its searches are faster. Where it ends its worker, nobody knows in which run. */
+static bool is_worth_a_guard(const struct cli_job *job, int status)
+{
+    bool crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM;
+    return crashed && !job->outcome->done && !job->guarded && !world_guard_is_set();
+}
+
+/* Does the job of a worker that has died once more. False if there is no reason to, or no worker. */
+static bool do_guarded(const struct cli_options *options, struct slot *slot, struct cli_job *jobs, int status)
+{
+    struct cli_job *job = &jobs[slot->job];
+    if (!is_worth_a_guard(job, status)) {
+        return false;
+    }
+    memset(job->outcome, 0, sizeof *job->outcome);
+    job->guarded = true;
+    slot->pid = start(options, job);
+    return slot->pid > 0;
+}
+
 /* Waits until a signal may have changed something, for so long at most. Returns whether somebody interrupts. */
 static bool wait_for_signal(int ms)
 {
@@ -304,13 +329,16 @@ static bool wait_for_signal(int ms)
 }
 
 /* Waits until a worker has ended, somebody interrupts, or it is time to show how far the others are. */
-static void wait_for_one(struct slot *slots, int count, struct cli_job *jobs)
+static void wait_for_one(const struct cli_options *options, struct slot *slots, struct cli_job *jobs)
 {
     int status;
     pid_t pid = waitpid(-1, &status, WNOHANG);
     interrupted = wait_for_signal(pid != 0 ? 0 : progress_wanted() ? PROGRESS_MS : -1) || interrupted;
-    if (pid > 0) {
-        note_worker(slots, count, jobs, pid, status);
+    for (int i = 0; i < options->jobs && pid > 0; i++) {
+        if (slots[i].pid == pid && !do_guarded(options, &slots[i], jobs, status)) {
+            slots[i].pid = pid;
+            note_worker(slots, options->jobs, jobs, pid, status);
+        }
     }
 }
 
@@ -505,7 +533,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
            !is_spent(options)) {
         next = fill_slots(options, slots, jobs, next, count);
         show_progress(slots, options->jobs, jobs, count_finished(jobs, count), count);
-        wait_for_one(slots, options->jobs, jobs);
+        wait_for_one(options, slots, jobs);
         reported = report_finished(jobs, reported, count, false, report, ctx);
     }
     stop_workers(slots, options->jobs, jobs);

@@ -135,7 +135,8 @@ static const char *name_of(int number)
 /* "SIGSEGV in on_created()", as far as it is known: the same each time. */
 static const char *describe(void)
 {
-    const char *function = fault_at >= base ? object_symbol(watched, fault_at - base) : NULL;
+    bool inside = watched != NULL && fault_at >= base;
+    const char *function = inside ? object_symbol(watched, fault_at - base) : NULL;
     const char *name = name_of(signal_number);
     bool known = function != NULL && (name != NULL || signal_number == 0);
     snprintf(where_text, sizeof where_text, "%s%s%s%s", name != NULL ? name : "", known ? " in " : "",
@@ -197,15 +198,28 @@ static void keep_variables(void)
     }
 }
 
-void guard_watch(const struct object *object, uintptr_t loaded_at)
+static void begin(void)
 {
     static const struct world_guard GUARD = {.call = call, .changed = changed};
+    listen();
+    pthread_atfork(NULL, NULL, in_child);
+    world_set_guard(&GUARD);
+}
+
+void guard_watch_program(void)
+{
+    extern const char __executable_start[], etext[]; /* the linker's */
+    base = (uintptr_t)__executable_start;
+    code_size = (uintptr_t)etext - base;
+    begin();
+}
+
+void guard_watch(const struct object *object, uintptr_t loaded_at)
+{
     watched = object;
     base = loaded_at;
     variables = (struct variables){0};
     code_size = object_code(object, &code_offset, &code_size) ? code_size : 0;
     keep_variables();
-    listen();
-    pthread_atfork(NULL, NULL, in_child);
-    world_set_guard(&GUARD);
+    begin();
 }

@@ -13,7 +13,7 @@ void world_set_guard(const struct world_guard *wanted)
     guard = wanted;
 }
 
-bool guard_is_set(void)
+bool world_guard_is_set(void)
 {
     return guard != NULL;
 }

@@ -22,6 +22,9 @@ struct world_guard {
 /* From now on, in this process and those that it forks; NULL = recipes are trusted. It lives for ever. */
 void world_set_guard(const struct world_guard *guard);
 
+/* Whether one is set. */
+bool world_guard_is_set(void);
+
 /* Whether a recipe is being called right now. Async-signal-safe. */
 bool world_in_recipe(void);
 

@@ -4,6 +4,7 @@
 #include "sim/world.h"
 
 #include "base/assert.h"
+#include "sim/guard.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -198,7 +199,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.trouble[0] = 0;
     the_world.locked = the_world.in_callback = 0;
     the_world.asked = -1;
-    the_world.zoned = guard_is_set();
+    the_world.zoned = world_guard_is_set();
     the_world.closing = 0;
     the_world.release = NULL;
     the_world.reacting = the_world.timer_fired = the_world.stopping = the_world.programmed = false;

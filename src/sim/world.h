@@ -178,8 +178,6 @@ void world_tell_offence(int p, enum event_offence offence, const char *where);
  * crashed. */
 void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 
-bool guard_is_set(void);
-
 /* fn(ctx), of which nothing stays. False if it did not come back, or there is no guard. */
 bool guard_rehearse(void (*fn)(void *ctx), void *ctx);
 
