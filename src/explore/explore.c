@@ -537,8 +537,9 @@ void explore_run(const struct run_setup *setup, const struct explore_options *op
     search_whole(&search);
     doubt_bits(&search);
     conclude(&search, outcome);
-    bool alone = options->checkpoint == NULL && options->resume == NULL && options->bitstate_bytes == 0;
-    bool others = search.violated && !search.circles && outcome->verdict == VERDICT_VIOLATED && alone && !options->first_only;
+    bool wanted = options->checkpoint == NULL && options->resume == NULL && options->bitstate_bytes == 0 &&
+                  !options->first_only;
+    bool others = search.violated && !search.circles && outcome->verdict == VERDICT_VIOLATED && wanted;
     checkpoint_close(&search);
     free(search.path);
     run_close(&run);
