@@ -208,7 +208,8 @@ static void begin(void)
 
 void guard_watch_program(void)
 {
-    extern const char __executable_start[], etext[]; /* the linker's */
+    /* The linker's. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+    extern const char __executable_start[], etext[];
     base = (uintptr_t)__executable_start;
     code_size = (uintptr_t)etext - base;
     begin();
