@@ -20,9 +20,9 @@
  *   - If F says "closed", it comes within stop(), or within close() of the lock.
  *   - If F says "pending already", one of these is true at F: the process is undoing what it had before, as for
  *     "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost.
- *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
  *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
  *     and the ends of sessions.
+ *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS), unless
  *     a timer that is no deadline has fired: of a time without a clock every length is possible.
@@ -444,7 +444,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* What is owed to a release is looked at at rest; a release that failed wants a fault. An outage and another contender excuse alike, in either order. */
+/* What is owed to a release is looked at at rest; a release that failed wants a fault before it. An outage and another contender
+ * excuse alike, in either order. */
 static bool is_local(const struct event *event)
 {
     bool freed = event->kind == EVENT_FREED && (event->code == 0 || event->cause != 0);
@@ -461,9 +462,7 @@ const struct property check_answers_have_reasons = {
     .premise =
         "acquires that failed, releases, guarded writes, and holds of which query() says that they are none",
     .blind_to = "which error follows a fault of nodes or memory, or is told of a release behind any fault; "
-                "how soon an answer comes; whether a busy "
-                "lock became "
-                "free in time",
+                "how soon an answer comes; whether a busy lock became free in time",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_FREED) |

@@ -28,18 +28,18 @@
 
 enum { STALE_MAX = 16 }; /* of one process on one lock; what is beyond counts as a waiter's */
 
-/* What is watched: the czxid of a node, or 0 for the directory's child list, which has one watch at most. */
-static int64_t watched_by(const struct event *event)
+/* What is watched: the node with this czxid, or 0 for the directory's child list, which has one watch at most. */
+static int64_t watched(bool is_list, int64_t czxid)
 {
-    bool is_list = event->kind == EVENT_WOKEN ? event->code == TYPE_CHILD : event->code == EVENT_WATCH_PARENT;
-    return is_list ? 0 : event->zxid;
+    return is_list ? 0 : czxid;
 }
 
 /* True if there was a stale watch on that node. */
 static bool end_stale(struct check_table *table, const struct event *event)
 {
+    bool is_list = event->code == (event->kind == EVENT_WOKEN ? TYPE_CHILD : EVENT_WATCH_PARENT);
     struct check_record *stale =
-        table_get_exact(table, RECORD_STALE, event->lock, event->process, 0, watched_by(event));
+        table_get_exact(table, RECORD_STALE, event->lock, event->process, 0, watched(is_list, event->zxid));
     table_drop(table, stale);
     return stale != NULL;
 }
@@ -47,15 +47,15 @@ static bool end_stale(struct check_table *table, const struct event *event)
 /* Of what the process watches it is not known which owner it was for. */
 static void outdate_watches(struct check_table *table, const struct event *event)
 {
-    int64_t watched[STALE_MAX];
+    int64_t stale[STALE_MAX];
     int count = 0;
     struct check_record *watch = table_first_lock(table, RECORD_WATCH, event->lock);
     for (; watch && count < STALE_MAX; watch = table_next_lock(table, watch))
         if (watch->process == event->process &&
             (watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_PARENT))
-            watched[count++] = watch->owner == EVENT_WATCH_PARENT ? 0 : watch->a;
+            stale[count++] = watched(watch->owner == EVENT_WATCH_PARENT, watch->a);
     while (count-- > 0)
-        table_put(table, RECORD_STALE, event->lock, event->process, 0, watched[count], 0);
+        table_put(table, RECORD_STALE, event->lock, event->process, 0, stale[count], 0);
     struct check_record *late = table_put(table, RECORD_LATE, event->lock, event->process, 0, 0, 0);
     if (late->flags < STALE_MAX)
         late->flags++;

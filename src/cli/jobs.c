@@ -288,15 +288,11 @@ static void note_end(struct cli_job *job, int status)
     }
 }
 
-static void note_worker(struct slot *slots, int count, struct cli_job *jobs, pid_t pid, int status)
+static void note_worker(struct slot *slot, struct cli_job *jobs, int status)
 {
-    for (int i = 0; i < count; i++) {
-        if (slots[i].pid == pid) {
-            jobs[slots[i].job].seconds = seconds_since(&slots[i].since);
-            note_end(&jobs[slots[i].job], status);
-            slots[i].pid = 0;
-        }
-    }
+    jobs[slot->job].seconds = seconds_since(&slot->since);
+    note_end(&jobs[slot->job], status);
+    slot->pid = 0;
 }
 
 /* A recipe that is linked in is trusted: its searches are faster. Where it ends its worker, nobody knows in which run. */
@@ -335,9 +331,11 @@ static void wait_for_one(const struct cli_options *options, struct slot *slots, 
     pid_t pid = waitpid(-1, &status, WNOHANG);
     interrupted = wait_for_signal(pid != 0 ? 0 : progress_wanted() ? PROGRESS_MS : -1) || interrupted;
     for (int i = 0; i < options->jobs && pid > 0; i++) {
-        if (slots[i].pid == pid && !do_guarded(options, &slots[i], jobs, status)) {
-            slots[i].pid = pid;
-            note_worker(slots, options->jobs, jobs, pid, status);
+        if (slots[i].pid == pid) {
+            if (!do_guarded(options, &slots[i], jobs, status)) {
+                note_worker(&slots[i], jobs, status);
+            }
+            break;
         }
     }
 }
@@ -378,7 +376,7 @@ static void note_stopped(struct slot *slot, struct cli_job *jobs, int status)
     if (sent) {
         note_killed(slot, jobs);
     } else {
-        note_worker(slot, 1, jobs, slot->pid, status);
+        note_worker(slot, jobs, status);
     }
 }
 

@@ -84,11 +84,7 @@ static void give_up(int process, enum event_offence offence, const char *where)
 {
     int p = called();
     world_tell_offence(p >= 0 ? p : process, offence, where);
-    the_world.locked = the_world.in_callback = 0;
-    the_world.asked = -1;
-    the_world.release = NULL;
-    the_world.reacting = the_world.timer_fired = the_world.stopping = false;
-    the_world.closing = 0;
+    world_forget_call();
     fakezk_leave();
     if (p >= 0) {
         drop_process(p);

@@ -238,6 +238,12 @@ void process_crash(int p)
 
 /* ---- client verbs ---- */
 
+/* Within stop(), or within close() of this lock. */
+static bool is_ending(int lock)
+{
+    return the_world.stopping || the_world.closing == 1 + lock;
+}
+
 void process_acquire(int p, int lock, int owner, int timeout_ms)
 {
     struct slot *slot = make_slot(p, lock, owner);
@@ -257,7 +263,7 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
         slot->pending = 0;
         struct event failed = slot_event(EVENT_FAILED, p, lock, owner);
         failed.code = rc;
-        failed.cause = the_world.closing == 1 + lock;
+        failed.cause = is_ending(lock);
         observe(&failed);
     }
 }
@@ -598,7 +604,7 @@ static void report_failure(int p, const struct ls_report *report)
     }
     struct event event = slot_event(EVENT_FAILED, p, report->lock, report->owner);
     event.code = report->rc;
-    event.cause = the_world.stopping || the_world.closing == 1 + report->lock;
+    event.cause = is_ending(report->lock);
     observe(&event);
     react(p, report->lock, report->owner, true);
 }
@@ -607,7 +613,7 @@ static void report_freed(int p, const struct ls_report *report)
 {
     struct event event = slot_event(EVENT_FREED, p, report->lock, report->owner);
     event.code = report->rc;
-    event.cause = the_world.stopping || the_world.closing == 1 + report->lock;
+    event.cause = is_ending(report->lock);
     struct release *release = the_world.release;
     while (release != NULL &&
            (release->lock != report->lock || release->owner != report->owner || release->freed_waits)) {

@@ -197,12 +197,9 @@ static void lay_out(const struct world_options *wanted)
     the_world.layouts++;
     the_world.texts = 0;
     the_world.trouble[0] = 0;
-    the_world.locked = the_world.in_callback = 0;
-    the_world.asked = -1;
+    world_forget_call();
     the_world.zoned = world_guard_is_set();
-    the_world.closing = 0;
-    the_world.release = NULL;
-    the_world.reacting = the_world.timer_fired = the_world.stopping = the_world.programmed = false;
+    the_world.programmed = false;
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;
     }

@@ -103,7 +103,7 @@ struct world {
     int in_callback;
     bool programmed;         /* some process has a program */
     struct release *release; /* the innermost one that the running process is in; NULL = none */
-    bool reacting;           /* an owner acts within the report of its grant */
+    bool reacting;           /* an owner acts within the report of an answer */
     bool timer_fired;        /* in this step, one that is no deadline */
     bool stopping;           /* within a recipe's stop */
     uint8_t closing;         /* within a recipe's close: 1 + the lock; else 0 */
@@ -123,6 +123,16 @@ struct world {
 };
 
 extern struct world the_world;
+
+/* From now on no recipe is being called, whatever was under way. */
+static inline void world_forget_call(void)
+{
+    the_world.locked = the_world.in_callback = 0;
+    the_world.asked = -1;
+    the_world.release = NULL;
+    the_world.reacting = the_world.timer_fired = the_world.stopping = false;
+    the_world.closing = 0;
+}
 
 static inline struct world_state *state_mark(void)
 {

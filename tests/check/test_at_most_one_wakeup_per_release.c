@@ -10,13 +10,16 @@
 #define CHANGED 3
 #define CHILD 4
 
+static void told(struct judge *judge, int process, int type, int64_t czxid, int64_t cause)
+{
+    show(judge,
+         (struct event){
+             .kind = EVENT_WOKEN, .process = (uint8_t)process, .zxid = czxid, .cause = cause, .code = type});
+}
+
 static void woken(struct judge *judge, int process, int64_t czxid, int64_t cause)
 {
-    show(judge, (struct event){.kind = EVENT_WOKEN,
-                               .process = (uint8_t)process,
-                               .zxid = czxid,
-                               .cause = cause,
-                               .code = DELETED});
+    told(judge, process, DELETED, czxid, cause);
 }
 
 static void watch(struct judge *judge, enum event_kind kind, int process, int64_t czxid, int64_t cause)
@@ -26,6 +29,13 @@ static void watch(struct judge *judge, enum event_kind kind, int process, int64_
                                .zxid = czxid,
                                .cause = cause,
                                .code = EVENT_WATCH_PREDECESSOR});
+}
+
+static void watch_list(struct judge *judge, int process)
+{
+    show(judge,
+         (struct event){
+             .kind = EVENT_WATCH_SET, .process = (uint8_t)process, .zxid = 2, .code = EVENT_WATCH_PARENT});
 }
 
 /* B, C and D wait. */
@@ -70,26 +80,11 @@ static void two_who_watch_the_line_are_violated(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     all_wait(&judge);
-    show(&judge,
-         (struct event){.kind = EVENT_WATCH_SET, .process = C, .zxid = 2, .code = EVENT_WATCH_PARENT});
+    watch_list(&judge, C);
     woken(&judge, B, 10, 20);
     woken(&judge, C, 10, 20);
     assert_verdict(&judge, CHECK_VIOLATED);
     judge_close(&judge);
-}
-
-static void watch_list(struct judge *judge, int process)
-{
-    show(judge,
-         (struct event){
-             .kind = EVENT_WATCH_SET, .process = (uint8_t)process, .zxid = 2, .code = EVENT_WATCH_PARENT});
-}
-
-static void told(struct judge *judge, int process, int type, int64_t czxid, int64_t cause)
-{
-    show(judge,
-         (struct event){
-             .kind = EVENT_WOKEN, .process = (uint8_t)process, .zxid = czxid, .cause = cause, .code = type});
 }
 
 /* One watches the node, another the child list it is deleted from; in either order. */
@@ -299,8 +294,7 @@ static void two_told_of_new_contents_hold(void **state)
     judge_open(&judge, PROPERTY, false);
     all_wait(&judge);
     for (int process = B; process <= C; process++)
-        show(&judge,
-             (struct event){.kind = EVENT_WOKEN, .process = (uint8_t)process, .cause = 20, .code = CHANGED});
+        told(&judge, process, CHANGED, 0, 20);
     assert_verdict(&judge, CHECK_NOT_JUDGED);
     judge_close(&judge);
 }
