@@ -66,9 +66,9 @@ enum event_kind {
     EVENT_WATCH_GONE, /* the same: it fired (cause = zxid of what it fired for, 0 = told at reconnect), was removed, or its handle is
                          gone */
     EVENT_WOKEN, /* process, lock: a node event was delivered to a watcher; code = ZooKeeper's event type,
-                         zxid = czxid of the node that was created or deleted, for a change of a child list of the
-                         child that was deleted (0 = none was), cause = zxid of the change (0 = told at reconnect),
-                         owner = 1 if it was a node of the same process */
+                    zxid = czxid of the created or deleted node; with a changed child list, of the deleted child,
+                    0 if no child was deleted; cause = zxid of the change (0 = told at reconnect),
+                    owner = 1 if it was a node of the same process */
     EVENT_EFFECT, /* process, lock, owner; zxid = fencing token sent, code = 1 taken by the resource, 0 refused,
                          cause = czxid of the contender node (the token) when a guarded multi wrote, else 0 */
     EVENT_WRITTEN, /* process, lock, owner; code = rc: the writer is told what became of its guarded write;

@@ -299,9 +299,9 @@ void fakezk_operator_preset(const char *path, int32_t next_sequence);
 void fakezk_keep(int place);
 void fakezk_put_back(int place);
 
-/* What callbacks are given lies in this area from now on: 0, as in ordinary steps, or 1. Then, if an aligned word of the arena
- * points into area 0, that area cannot be accessed: whoever uses what was lent to a callback that is over gets a SIGSEGV. No
- * callback is running. */
+/* From now on this area holds the values that callbacks are given: 0, as in ordinary steps, or 1. With 1, area 0 cannot be
+ * accessed if an aligned word of the arena points into it. A recipe that uses a value of a callback that is over gets a
+ * SIGSEGV there. To be called while no callback is running. */
 #define FAKEZK_POISON 0xa5 /* what is lent is overwritten with this afterwards */
 void fakezk_lend(int area);
 

@@ -268,8 +268,9 @@ struct ls_recipe {
     int (*close)(void *state, int lock);
     int (*open)(void *state, int lock);
 
-    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant, and of an acquire that
-     * failed. Without it a program leaves out the steps behind `on granted:` and `on failed:`. */
+    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant.
+     * The recipe takes them within the report of an acquire that failed, too. Without it a program leaves out the
+     * steps behind `on granted:` and `on failed:`. */
     bool in_reports;
 
     /* Answers whether the state is one that the recipe can be in: its invariants. NULL = the recipe has none.

@@ -106,8 +106,8 @@ struct action {
 
 /* Of an acquire or a write of a program: the next step does not wait for the answer. */
 #define ACTION_NOWAIT 0x01
-/* Of an acquire of a program: within the report of the grant, or of the failure, its owner does this, an enum action_kind that is
- * not 0. */
+/* Of an acquire of a program: what its owner does within the report of the grant, or of the failure. An enum action_kind
+ * that is not 0. */
 #define ACTION_ON_GRANTED(kind) ((int32_t)(kind) << 8)
 #define ACTION_IS_ON_GRANTED(d) ((int)((d) >> 8 & 0xff))
 #define ACTION_ON_FAILED(kind) ((int32_t)(kind) << 16)

@@ -295,7 +295,7 @@ static void note_worker(struct slot *slot, struct cli_job *jobs, int status)
     slot->pid = 0;
 }
 
-/* A recipe that is linked in is trusted: its searches are faster. Where it ends its worker, nobody knows in which run. */
+/* Searches of a recipe that is linked in have no guard, which makes them faster. If it crashes, no run is known that shows it. */
 static bool is_worth_a_guard(const struct cli_job *job, int status)
 {
     bool crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM;

@@ -63,7 +63,7 @@ void imports_redirect(const struct object *object, uintptr_t base);
 /* Watches the steps of the recipe in this object, loaded at `base`, from now on. The object is kept. */
 void guard_watch(const struct object *object, uintptr_t base);
 
-/* Likewise of a recipe that is linked in: then a step that crashes, or does not end, violates contract_is_kept. */
+/* Watches the steps of a recipe that is linked in: one that crashes, or does not end, violates contract_is_kept. */
 void guard_watch_program(void);
 
 #endif

@@ -540,8 +540,8 @@ static void react_by_cancel(int p, int lock, int owner)
     }
 }
 
-/* What the program does within the report of the answer; of an acquire that it does there, nothing more. A lock that is being
- * closed is not closed within that, and nothing is begun while the process stops. */
+/* Does what the program says for the report of an answer; nothing follows an acquire that is made there. A close makes no
+ * other close, and a process that stops does nothing more. */
 static void react(int p, int lock, int owner, bool failed)
 {
     bool acts = the_world.programmed && recipe()->in_reports && !the_world.stopping;

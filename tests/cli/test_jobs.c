@@ -105,7 +105,7 @@ static void a_dead_worker_costs_one_scenario(void **state)
         assert_int_equal(jobs[i].outcome->verdict, wanted);
         scenario_close(&jobs[i].scenario);
     }
-    /* Another worker has done it under a guard and says which step that was. The trace is no use: nobody else knows this recipe. */
+    /* Another worker has done it under a guard and says which step that was. Its trace cannot be replayed: this recipe has no name there. */
     assert_true(jobs[1].guarded);
     assert_non_null(strstr(jobs[1].outcome->text, "a misbehaved crash SIGABRT"));
     assert_string_equal(jobs[3].outcome->text, "  the worker ended with status 7\n");

@@ -332,6 +332,26 @@ static void an_owner_acts_within_the_report_of_its_grant(void **state)
     end();
 }
 
+/* A asks anew where the close of its lock answers it: the lock is closed. */
+static void an_owner_acts_within_the_report_of_its_failure(void **state)
+{
+    (void)state;
+    memset(seen, 0, sizeof seen);
+    begin("process a: acquire nowait on failed: acquire close\nprocess b: acquire");
+    world_set_observer(run.world, on_event, NULL);
+    settle();
+    take("b acquire");
+    settle();
+    take("a acquire");
+    settle();
+    assert_int_equal(seen[EVENT_FAILED], 0);
+    take("a close");
+    assert_int_equal(seen[EVENT_ASKED], 2);
+    assert_int_equal(seen[EVENT_FAILED], 2);
+    assert_int_equal(last_code[EVENT_FAILED], LS_ECLOSED);
+    end();
+}
+
 static void within_a_report_a_close_is_refused(void **state)
 {
     (void)state;
@@ -409,6 +429,7 @@ int main(void)
         cmocka_unit_test(without_memory_a_lock_stays_closed),
         cmocka_unit_test(a_recipe_that_cannot_close_passes_it_over),
         cmocka_unit_test(an_owner_acts_within_the_report_of_its_grant),
+        cmocka_unit_test(an_owner_acts_within_the_report_of_its_failure),
         cmocka_unit_test(within_a_report_a_close_is_refused),
         cmocka_unit_test(a_verb_knows_its_step),
         cmocka_unit_test(a_program_ends_with_its_last_answer),
