@@ -64,7 +64,8 @@ each point a recipe whose bug is found because the point is a choice, and is not
 
 - d, g, j, l: a search takes the one value of the file, unless that says `explore constants=N`: then it goes through values
   of d, g and l (scenario-language.md). j is a value of the file (one in `scenarios/explore` has it), and `--seed 0` to `15` are
-  all orders, and 16 more (`--seed 16` to `31`) are the same with a state that lags. Random schedules draw d, g and l.
+  all orders but half of those of children. `--seed 16` to `31` are the same with a state that lags; the other orders of
+  children come with `--seed 32` to `63`. Random schedules draw d, g and l.
 - h, whether the result of a synchronous call overtakes queued events (F37), is no choice of a world: there is no synchronous
   API in it (F24). `--without=h` is refused.
 - i: the budget of pauses alone adds nothing to a search without a clock: a process that stops, and goes on, is one whose

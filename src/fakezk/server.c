@@ -261,37 +261,72 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
 
 #define CHILDREN_MAX 256
 
-/* The order of a list is unspecified (F57): a run constant, one of four that do not depend on names' numbers.
- */
+/* The orders of a list, which is unspecified (F57): a run constant. None depends on the numbers in names. With three children
+ * that were created in the order 0 1 2, all but the first two stand for the same order each time. */
+enum list_order {
+    LIST_OF_THE_TREE,
+    LIST_OF_THE_TREE_REVERSED,
+    LIST_FALLING,         /* 2 1 0 */
+    LIST_OLDEST_LAST,     /* 1 2 0 */
+    LIST_NEWEST_FIRST,    /* 2 0 1 */
+    LIST_OLDEST_FIRST,    /* 0 2 1, the others falling */
+    LIST_NEIGHBOURS,      /* 1 0 2, each two of them exchanged */
+    LIST_EVERY_OTHER_ONE, /* 0 2 1, those between behind them */
+    LIST_RISING,          /* 0 1 2; of no seed */
+};
+
+static enum list_order list_order(void)
+{
+    uint64_t seed = fakezk.options.seed;
+    return fakezk.options.fixed_orders ? LIST_RISING : (enum list_order)((seed & 3) | (seed >> 5 & 1) << 2);
+}
+
+/* Which child stands at a place, counted from the oldest, or in the tree's order. */
+static int child_at(enum list_order order, int place, int count)
+{
+    int half = (count + 1) / 2;
+    switch (order) {
+    case LIST_OF_THE_TREE_REVERSED:
+    case LIST_FALLING:
+        return count - 1 - place;
+    case LIST_OLDEST_LAST:
+        return (place + 1) % count;
+    case LIST_NEWEST_FIRST:
+        return (place + count - 1) % count;
+    case LIST_OLDEST_FIRST:
+        return (count - place) % count;
+    case LIST_NEIGHBOURS:
+        return (place ^ 1) < count ? place ^ 1 : place;
+    case LIST_EVERY_OTHER_ONE:
+        return place < half ? 2 * place : 2 * (place - half) + 1;
+    default:
+        return place;
+    }
+}
+
+static void sort_by_age(struct zk_node **children, int count)
+{
+    for (int i = 1; i < count; i++) {
+        struct zk_node *child = children[i];
+        int k = i;
+        for (; k > 0 && children[k - 1]->stat.czxid > child->stat.czxid; k--) {
+            children[k] = children[k - 1];
+        }
+        children[k] = child;
+    }
+}
+
 static void order_children(struct zk_node **children, int count)
 {
-    unsigned order = fakezk.options.fixed_orders ? 4 : (unsigned)(fakezk.options.seed & 3);
-    if (order == 1) {
-        for (int i = 0; i < count / 2; i++) {
-            struct zk_node *other = children[i];
-            children[i] = children[count - 1 - i];
-            children[count - 1 - i] = other;
-        }
-    } else if (order >= 2) {
-        /* Newest first, the oldest last with the others rising, or, of no seed, oldest first. */
-        for (int i = 1; i < count; i++) {
-            for (int k = i; k > 0; k--) {
-                bool swap = order == 2 ? children[k]->stat.czxid > children[k - 1]->stat.czxid
-                                       : children[k]->stat.czxid < children[k - 1]->stat.czxid;
-                if (!swap) {
-                    break;
-                }
-                struct zk_node *other = children[k];
-                children[k] = children[k - 1];
-                children[k - 1] = other;
-            }
-        }
-        if (order == 3 && count > 1) {
-            struct zk_node *oldest = children[0];
-            memmove(children, children + 1, (size_t)(count - 1) * sizeof(struct zk_node *));
-            children[count - 1] = oldest;
-        }
+    struct zk_node *listed[CHILDREN_MAX];
+    enum list_order order = list_order();
+    if (order > LIST_OF_THE_TREE_REVERSED) {
+        sort_by_age(children, count);
     }
+    for (int i = 0; i < count; i++) {
+        listed[i] = children[child_at(order, i, count)];
+    }
+    memcpy(children, listed, (size_t)count * sizeof(struct zk_node *));
 }
 
 static unsigned char *list_children(int server, struct zk_message *reply, const char *path)

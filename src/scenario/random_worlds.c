@@ -18,7 +18,7 @@
 #define OWNERS_MAX 8
 #define OPERATIONS_MAX 16 /* of a program */
 #define NODE_PATH_MAX 95  /* less than a `node` line takes, for there may be a chroot */
-#define SEEDS 32          /* each bit that a seed of the run constants means something by */
+#define SEEDS 64          /* each bit that a seed of the run constants means something by */
 
 /* Each number is drawn in a statement of its own: the order in which a compiler evaluates arguments is not fixed. */
 

@@ -413,6 +413,10 @@ static void test_lists_have_no_promised_order(void **state)
     list_of_four(1, "l 0 [d c b a]");
     list_of_four(2, "l 0 [c a d b]");
     list_of_four(3, "l 0 [d a c b]");
+    list_of_four(32, "l 0 [c b d a]");
+    list_of_four(33, "l 0 [b c a d]");
+    list_of_four(34, "l 0 [d b c a]");
+    list_of_four(35, "l 0 [b a d c]");
     zhandle_t *zh = bench_connected(1, "v");
     assert_int_equal(bench_list(zh, "l", "/pp", NULL), ZOK);
     assert_int_equal(bench_list(zh, "m", "/none", NULL), ZOK);
