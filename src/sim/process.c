@@ -259,8 +259,10 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
     int rc = recipe()->acquire(state, lock, owner, timeout_ms);
     leave_verb();
     slot = process_slot(p, lock, owner);
-    if (rc < 0 && slot != NULL && slot->pending) {
-        slot->pending = 0;
+    if (rc < 0 && process_at(p)->started) { /* also after a report: that is an answer too many */
+        if (slot != NULL) {
+            slot->pending = 0;
+        }
         struct event failed = slot_event(EVENT_FAILED, p, lock, owner);
         failed.code = rc;
         failed.cause = is_ending(lock);

@@ -44,6 +44,7 @@ static struct {
     int start_rc, close_rc, open_rc;
     bool arms_timer, denies;
     bool fails;          /* an acquire is told to be busy */
+    bool refuses;        /* an acquire is refused, after what it was told */
     bool doubts;         /* the timer ends the belief */
     const char *timer;   /* its name; NULL = probe-timer */
     bool waits;          /* an acquire is not answered, and a guard is made for whoever asks */
@@ -131,7 +132,7 @@ static int probe_acquire(void *state, int lock, int owner, int timeout_ms)
     if (seen.fails) {
         ls_report(probe->env, &(struct ls_report){
                                   .kind = LS_REPORT_FAILED, .lock = lock, .owner = owner, .rc = LS_EBUSY});
-        return 0;
+        return seen.refuses ? LS_ENOMEM : 0;
     }
     probe->held = true;
     ls_report(
@@ -507,6 +508,17 @@ static void a_report_may_come_before_the_acquire_returns(void **state)
     take("a release");
     assert_int_equal(count[EVENT_GRANTED], 2);
     assert_int_equal(count[EVENT_FREED], 2);
+}
+
+/* Each is an answer, so that the judges see two. */
+static void a_refusal_behind_a_report_is_told(void **state)
+{
+    (void)state;
+    begin("process a: acquire");
+    seen.fails = seen.refuses = true;
+    take("a acquire");
+    assert_int_equal(count[EVENT_FAILED], 2);
+    assert_int_equal(last[EVENT_FAILED].code, LS_ENOMEM);
 }
 
 static void a_release_may_free_what_another_owner_gave_back(void **state)
@@ -1324,6 +1336,7 @@ int main(void)
         PROBE_TEST(a_start_that_succeeds_does_not),
         PROBE_TEST(after_a_stop_nothing_is_called),
         PROBE_TEST(a_report_may_come_before_the_acquire_returns),
+        PROBE_TEST(a_refusal_behind_a_report_is_told),
         PROBE_TEST(a_release_may_free_what_another_owner_gave_back),
         PROBE_TEST(at_rest_a_recipe_is_asked_whether_it_is_idle),
         PROBE_TEST(a_recipe_without_the_question_is_idle),
