@@ -118,6 +118,8 @@ static uint32_t capacity_of(const struct check_set *set)
         per_contender += 1;
     if (set->needs & CHECK_NEEDS_NODES)
         per_contender += 3;
+    if (set->needs & CHECK_NEEDS_LISTENERS)
+        per_contender += 1;
     if (set->needs & CHECK_NEEDS_WATCHES)
         per_contender += 3;
     int count = count_all(), more = 16;

@@ -60,9 +60,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
 static void judge_listens(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code == 0)
-        table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
-    else if (event->code != CODE_UNSUPPORTED && !ledger_may_fail(table, context))
+    if (event->code != 0 && event->code != CODE_UNSUPPORTED && !ledger_may_fail(table, context))
         check_violate(note, "%s cannot be asked to give %s back (%d), but nothing had gone wrong", WHO, WHAT,
                       event->code);
 }
@@ -111,7 +109,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
                           check_process_name(context, record->process).text,
                           check_lock_name(context, record->lock).text);
     for (record = table_first(table, RECORD_REQUEST); record; record = table_next(table, record)) {
-        bool listens = table_get(table, RECORD_LISTENER, record->lock, record->process, 0);
+        bool listens = ledger_listens(table, record->lock, record->process);
         if (listens && (record->flags & REQUEST_UNTOLD) && ledger_answerable(table, record->process) &&
             ledger_holder(table, record->lock, record->process, record->a))
             check_violate(note, "at rest %s has not been told that it is asked to give %s back",
@@ -165,10 +163,6 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_SESSION_CLOSING:
         observe_session_closing(table, event);
         break;
-    case EVENT_LOCK_CLOSED:
-        if (event->code == 0) /* otherwise it is refused, and nothing has changed */
-            table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
-        break;
     case EVENT_FAULT:
         ledger_note_fault(table, event);
         break;
@@ -177,7 +171,6 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     default: /* the process is gone */
         table_drop_process(table, RECORD_QUESTION, event->process);
-        table_drop_process(table, RECORD_LISTENER, event->process);
         break;
     }
 }
@@ -190,11 +183,10 @@ const struct property check_every_revocation_is_told = {
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REVOKES) | EVENT_BIT(EVENT_REVOKE_SENT) | EVENT_BIT(EVENT_LISTENS) |
              EVENT_BIT(EVENT_NODE_SET) | EVENT_BIT(EVENT_REVOKE_ASKED) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_CLOSES) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_FAULT) |
-             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED) |
-             EVENT_BIT(EVENT_STOPPED),
-    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
-    .records_per_process = 3,
+             EVENT_BIT(EVENT_CLOSES) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_SESSION_CLOSING) |
+             EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_STOPPED),
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES | CHECK_NEEDS_LISTENERS,
+    .records_per_process = 2,
     .records_per_contender = 1,
     .observe = observe,
 };

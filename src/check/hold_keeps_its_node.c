@@ -13,6 +13,9 @@
  *     the GRANTED: then the process could know.
  *   - If a watch of the process has told it that node(H) is deleted (WOKEN), H has ended by the next REST, or query()
  *     has said "not held" since (DOUBTS). Of several holds on one node the one of the lowest owner counts.
+ *   - The same if the process listens at a NODE_DELETED of node(H) by the operator, or at GRANTED on a node that the
+ *     operator has deleted: it keeps a watch on its own node, or reads it. A process listens from a LISTENS that says
+ *     "done" until it closes the lock, stops or crashes. Servers that refuse requests without a fault excuse it.
  * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes
  * by a server (also by one with a planted defect) and after the end of the session name none.
  *
@@ -24,11 +27,36 @@
  *   - lists, in worlds with several servers. */
 #include <check/properties.h>
 
+/* By the next rest the holder knows that its node is gone. */
+static void expect_doubt(struct check_table *table, const struct check_record *holder)
+{
+    table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->a, 0);
+}
+
+static bool will_hear(struct check_table *table, const struct check_context *context,
+                      const struct event *event)
+{
+    return !context->refusing && ledger_listens(table, event->lock, event->process);
+}
+
+/* Nobody but the operator may take the node of a hold away. */
+static void observe_evicted(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
+{
+    const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
+    if (holder && event->owner == EVENT_BY_OPERATOR && will_hear(table, context, event))
+        expect_doubt(table, holder);
+}
+
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || !event_is_by_process(event))
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
+    if (!event_is_by_process(event)) {
+        observe_evicted(table, context, event);
+        return;
+    }
     const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
     if (holder)
         check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
@@ -51,6 +79,8 @@ static void judge_granted(struct check_table *table, const struct check_context 
     if (by_process || (evicted && (evicted->flags & EVICTED_SHOWN)))
         check_violate(note, "%s was granted %s on its node (czxid %lld), which %s had deleted", WHO, WHAT,
                       (long long)event->zxid, by_process ? "a process" : "an operator, as a list has shown,");
+    if (evicted && will_hear(table, context, event))
+        table_put(table, RECORD_HEARD, event->lock, event->process, event->owner, event->zxid, 0);
 }
 
 /* The nodes that went answer the question of the waits that are under way. */
@@ -67,7 +97,7 @@ static void observe_woken(struct check_table *table, const struct event *event)
 {
     const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
     if (event->code == TYPE_DELETED && holder)
-        table_put(table, RECORD_HEARD, event->lock, event->process, holder->owner, event->zxid, 0);
+        expect_doubt(table, holder);
 }
 
 static void judge_rest(struct check_table *table, const struct check_context *context,
@@ -81,8 +111,8 @@ static void judge_rest(struct check_table *table, const struct check_context *co
         if (holds && ledger_answerable(table, heard->process))
             check_violate(
                 note,
-                "at rest %s (owner %d) holds %s on a node (czxid %lld) of which it heard that it is "
-                "deleted",
+                "at rest %s (owner %d) holds %s on a node (czxid %lld) that is deleted, though it heard of "
+                "that, or listens",
                 check_process_name(context, heard->process).text, heard->owner,
                 check_lock_name(context, heard->lock).text, (long long)heard->a);
     }
@@ -137,8 +167,9 @@ static bool is_local(const struct event *event)
 
 const struct property check_hold_keeps_its_node = {
     .name = "hold_keeps_its_node",
-    .sentence = "no process deletes the node of a hold before its release, nor is granted the lock on a node "
-                "that is gone, nor holds on one of which it heard that it is deleted",
+    .sentence =
+        "no process deletes the node of a hold before its release, nor is granted the lock on a node "
+        "that is gone, nor holds at rest on one of which it knows, or listens to know, that it is deleted",
     .premise = "grants",
     .blind_to =
         "deletes by servers, after the session, and by the operator if no list shows them; a real server, "
@@ -148,7 +179,7 @@ const struct property check_hold_keeps_its_node = {
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_WOKEN) |
              EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) |
              EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_REST),
-    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
+    .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES | CHECK_NEEDS_LISTENERS,
     .records_per_contender = 3,
     .is_local = is_local,
     .observe = observe,

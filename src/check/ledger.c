@@ -16,6 +16,9 @@
      EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
 #define WANTS_EVICTED (EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_LISTED))
+#define WANTS_LISTENERS                                                                                      \
+    (EVENT_BIT(EVENT_LISTENS) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_CRASHED) |                    \
+     EVENT_BIT(EVENT_STOPPED))
 #define WANTS_WATCHES (EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) | EVENT_BIT(EVENT_CRASHED))
 
 uint64_t ledger_wants(unsigned needs)
@@ -31,6 +34,8 @@ uint64_t ledger_wants(unsigned needs)
         wants |= WANTS_EVICTED;
     if (needs & CHECK_NEEDS_WATCHES)
         wants |= WANTS_WATCHES;
+    if (needs & CHECK_NEEDS_LISTENERS)
+        wants |= WANTS_LISTENERS;
     return wants;
 }
 
@@ -272,6 +277,18 @@ static void observe_watch(struct check_table *table, const struct event *event)
         table_drop(table, record);
 }
 
+static void observe_listener(struct check_table *table, const struct event *event)
+{
+    if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED)
+        table_drop_process(table, RECORD_LISTENER, event->process);
+    else if (event->code != 0)
+        return; /* refused: nothing has changed */
+    else if (event->kind == EVENT_LISTENS)
+        table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
+    else
+        table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
+}
+
 void ledger_observe(struct check_table *table, unsigned needs, const struct event *event)
 {
     uint64_t bit = EVENT_BIT(event->kind);
@@ -285,6 +302,8 @@ void ledger_observe(struct check_table *table, unsigned needs, const struct even
         observe_evicted(table, event);
     if ((needs & CHECK_NEEDS_WATCHES) && (WANTS_WATCHES & bit))
         observe_watch(table, event);
+    if ((needs & CHECK_NEEDS_LISTENERS) && (WANTS_LISTENERS & bit))
+        observe_listener(table, event);
 }
 
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags)
@@ -295,6 +314,11 @@ int ledger_claims(struct check_table *table, int lock, int process, unsigned fla
         if ((process < 0 || claim->process == process) && (claim->flags & flags))
             count++;
     return count;
+}
+
+bool ledger_listens(struct check_table *table, int lock, int process)
+{
+    return table_get(table, RECORD_LISTENER, lock, process, 0) != NULL;
 }
 
 const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid)

@@ -15,6 +15,7 @@
 #define CHECK_NEEDS_CLAIMS 0x02u
 #define CHECK_NEEDS_NODES 0x04u
 #define CHECK_NEEDS_WATCHES 0x08u
+#define CHECK_NEEDS_LISTENERS 0x10u
 
 _Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
 
@@ -29,7 +30,8 @@ enum record_kind {
     RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node; flags = how many */
     RECORD_EVICTED, /* lock, process; flags EVICTED_…; a = czxid of a contender that the operator deleted while its
                        process waits */
-    RECORD_FAULTED, /* nobody's; flags = a bit for each enum event_fault; see ledger_note_fault() */
+    RECORD_LISTENER, /* lock, process: it hears requests to give the lock back, and of the end of its node */
+    RECORD_FAULTED,  /* nobody's; flags = a bit for each enum event_fault; see ledger_note_fault() */
     /* The judges. */
     RECORD_GHOST,    /* at_most_one_holder: as NODE, deleted while first and while its process waits */
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
@@ -55,11 +57,10 @@ enum record_kind {
     RECORD_TERM, /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
     RECORD_OVER, /* belief_ends_in_time: process; a = session whose time is up, which the process was not told */
     RECORD_QUESTION, /* every_revocation_is_told: lock, process; flags QUESTION_…, depth = REVOKES without an answer */
-    RECORD_LISTENER, /* every_revocation_is_told: lock, process; hears requests to give the lock back */
     RECORD_REQUEST, /* every_revocation_is_told: lock, process; a = czxid of a node; flags REQUEST_…, depth = times that
                        its data was set and its holder was not asked */
-    RECORD_HEARD, /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, which it heard is deleted */
-    RECORD_OWES, /* no_orphan_node: lock, process; depth = releases that have no answer yet */
+    RECORD_HEARD, /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, of whose end it heard or will hear */
+    RECORD_OWES,  /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_KINDS
 };
@@ -177,6 +178,9 @@ int ledger_claims(struct check_table *table, int lock, int process, unsigned fla
 
 /* The hold that stands on the node with that czxid; process -1 = of any process. NULL if there is none. */
 const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid);
+
+/* True if the process hears requests to give the lock back. */
+bool ledger_listens(struct check_table *table, int lock, int process);
 
 /* Remembers a FAULT, or the operator's deletion of a lock's directory, for ledger_may_fail(). Other events are ignored. A judge
  * that asks calls it for both kinds of event. */

@@ -68,13 +68,60 @@ static void who_hears_that_his_node_is_deleted_holds_no_more(void **state)
             show(&judge, ends[what]);
         rest(&judge);
         if (what == NOTHING || what == UNSURE || what == OTHERS)
-            assert_violated(
-                &judge, EVENT_REST,
-                "at rest process 0 (owner 0) holds lock 0 on a node (czxid 10) of which it heard");
+            assert_violated(&judge, EVENT_REST,
+                            "at rest process 0 (owner 0) holds lock 0 on a node (czxid 10) that is deleted");
         else
             assert_verdict(&judge, CHECK_HOLDS);
         judge_close(&judge);
     }
+}
+
+static void listens(struct judge *judge)
+{
+    show(judge, (struct event){.kind = EVENT_LISTENS, .process = A});
+}
+
+/* Whoever listens keeps a watch on its node, or reads it. */
+static void a_listener_hears_that_its_node_is_deleted(void **state)
+{
+    enum { DENIED, HELD, DEAF, REFUSED, CLOSED, BY_A_SERVER, CASES };
+    (void)state;
+    for (int what = DENIED; what < CASES; what++) {
+        struct judge judge;
+        hold(&judge);
+        judge.set.context.refusing = what == REFUSED;
+        up_all(&judge);
+        if (what != DEAF)
+            listens(&judge);
+        if (what == CLOSED)
+            show(&judge, (struct event){.kind = EVENT_LOCK_CLOSED, .process = A});
+        deleted_by(&judge, A, 10, what == BY_A_SERVER ? BY_NOBODY : EVENT_BY_OPERATOR);
+        if (what == DENIED)
+            show(&judge, (struct event){.kind = EVENT_DOUBTS, .process = A});
+        rest(&judge);
+        if (what == HELD)
+            assert_violated(&judge, EVENT_REST, "holds lock 0 on a node (czxid 10) that is deleted");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* Its first read finds no node. */
+static void a_listener_is_granted_a_node_that_is_deleted(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    up_all(&judge);
+    listens(&judge);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    deleted_by(&judge, A, 10, EVENT_BY_OPERATOR);
+    granted(&judge, A, 10);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "holds lock 0 on a node (czxid 10) that is deleted");
+    judge_close(&judge);
 }
 
 static void node_that_a_process_deletes_is_violated(void **state)
@@ -239,6 +286,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(node_that_goes_after_the_release_holds),
         cmocka_unit_test(who_hears_that_his_node_is_deleted_holds_no_more),
+        cmocka_unit_test(a_listener_hears_that_its_node_is_deleted),
+        cmocka_unit_test(a_listener_is_granted_a_node_that_is_deleted),
         cmocka_unit_test(node_that_a_process_deletes_is_violated),
         cmocka_unit_test(a_release_of_one_level_does_not_free),
         cmocka_unit_test(operator_and_servers_are_excepted),

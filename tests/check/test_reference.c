@@ -217,19 +217,24 @@ static bool is_held_by_a_lower_owner(const struct trace_list *list, int i, const
     return false;
 }
 
-/* Whether the process heard between a grant and event i that this node is deleted, and the owner has not denied its hold since. */
+static bool listens(const struct trace_list *list, int i, int lock, int process);
+
+/* Whether the process heard between a grant and event i that this node is deleted, or listened when the operator deleted it, and the
+ * owner has not denied its hold since. */
 static bool has_heard(const struct trace_list *list, int grant, int i, int64_t czxid)
 {
     const struct event *hold = &list->event[grant];
-    bool heard = false;
+    bool heard = is_evicted(list, grant) && listens(list, grant, hold->lock, hold->process);
     for (int k = grant + 1; k < i; k++) {
         const struct event *event = &list->event[k];
+        bool of_it = event->lock == hold->lock && event->process == hold->process && event->zxid == czxid;
+        bool told = event->kind == EVENT_WOKEN && event->code == 2;
+        bool evicted = event->kind == EVENT_NODE_DELETED && event->code == 1 &&
+                       event->owner == EVENT_BY_OPERATOR && listens(list, k, hold->lock, hold->process);
         bool denied = event->kind == EVENT_DOUBTS && event->code == 0 &&
                       is_of(event, hold->lock, hold->process, hold->owner);
         bool over = event->kind == EVENT_EXPIRED && event->process == hold->process;
-        if (event->kind == EVENT_WOKEN && event->code == 2 && event->lock == hold->lock &&
-            event->process == hold->process && event->zxid == czxid &&
-            !is_held_by_a_lower_owner(list, k, hold, czxid))
+        if (of_it && (told || evicted) && !is_held_by_a_lower_owner(list, k, hold, czxid))
             heard = true;
         heard &= !denied && !over;
     }
