@@ -172,8 +172,8 @@ const struct property check_hold_keeps_its_node = {
         "that is gone, nor holds at rest on one of which it knows, or listens to know, that it is deleted",
     .premise = "grants",
     .blind_to =
-        "deletes by servers, after the session, and by the operator if no list shows them; a real server, "
-        "which names nobody",
+        "deletes by servers, after the session, and by the operator if no list shows them to a recipe that "
+        "does not listen; a real server, which names nobody",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_WOKEN) |
