@@ -76,6 +76,21 @@ static void who_hears_that_his_node_is_deleted_holds_no_more(void **state)
     }
 }
 
+/* The watch is of the owner that waits. */
+static void a_holder_does_not_hear_what_another_owner_hears(void **state)
+{
+    struct judge judge;
+    (void)state;
+    hold(&judge);
+    up_all(&judge);
+    show(&judge, (struct event){.kind = EVENT_ASKED, .process = A, .owner = 1, .code = -1});
+    deleted_by(&judge, A, 10, EVENT_BY_OPERATOR);
+    show(&judge, (struct event){.kind = EVENT_WOKEN, .process = A, .zxid = 10, .code = 2});
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
 static void listens(struct judge *judge)
 {
     show(judge, (struct event){.kind = EVENT_LISTENS, .process = A});
@@ -286,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(node_that_goes_after_the_release_holds),
         cmocka_unit_test(who_hears_that_his_node_is_deleted_holds_no_more),
+        cmocka_unit_test(a_holder_does_not_hear_what_another_owner_hears),
         cmocka_unit_test(a_listener_hears_that_its_node_is_deleted),
         cmocka_unit_test(a_listener_is_granted_a_node_that_is_deleted),
         cmocka_unit_test(node_that_a_process_deletes_is_violated),

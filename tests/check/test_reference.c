@@ -228,7 +228,8 @@ static bool has_heard(const struct trace_list *list, int grant, int i, int64_t c
     for (int k = grant + 1; k < i; k++) {
         const struct event *event = &list->event[k];
         bool of_it = event->lock == hold->lock && event->process == hold->process && event->zxid == czxid;
-        bool told = event->kind == EVENT_WOKEN && event->code == 2;
+        bool told =
+            event->kind == EVENT_WOKEN && event->code == 2 && !waits(list, k, event->lock, event->process);
         bool evicted = event->kind == EVENT_NODE_DELETED && event->code == 1 &&
                        event->owner == EVENT_BY_OPERATOR && listens(list, k, hold->lock, hold->process);
         bool denied = event->kind == EVENT_DOUBTS && event->code == 0 &&
