@@ -174,7 +174,7 @@ static void all_are_scenarios(void **state)
 /* Of each kind: two worlds differ, each class begins where the one before ends, and compilers agree on the numbers drawn. */
 static void random_worlds_are_drawn_once(void **state)
 {
-    static const uint64_t HASH[RANDOM_WORLDS] = {0xd3d726128f833debull, 0xe73352d1f2befa37ull};
+    static const uint64_t HASH[RANDOM_WORLDS] = {0x9c6f194f1571f436ull, 0x451c5f8a114b0963ull};
     (void)state;
     for (int kind = 0; kind < RANDOM_WORLDS; kind++) {
         char text[2][WORLDS_TEXT_MAX] = {""};
