@@ -320,6 +320,9 @@ static void order_children(struct zk_node **children, int count)
 {
     struct zk_node *listed[CHILDREN_MAX];
     enum list_order order = list_order();
+    if (order == LIST_OF_THE_TREE) {
+        return; /* as the children come: most searches */
+    }
     if (order > LIST_OF_THE_TREE_REVERSED) {
         sort_by_age(children, count);
     }
