@@ -53,8 +53,8 @@ struct fakezk_options {
     int latency_min_ms; /* one way */
     int latency_max_ms;
     int tick_ms;
-    uint64_t
-        seed; /* run constants: list order (also by bit 5), session ids, receiver order; bit 4: the state lags (F1) */
+    /* Run constants: the order of lists (bits 0, 1 and 5), of session ids and of receivers; bit 4: the state lags (F1). */
+    uint64_t seed;
     unsigned defects;       /* FAKEZK_DEFECT_… bits */
     unsigned settings;      /* FAKEZK_SETTING_… bits */
     bool epochs;            /* a restart of the leader begins a new epoch; only with followers (F107) */

@@ -11,12 +11,13 @@
  *     names an actor, if some owner of the process has waited at every moment since, without CRASHED or EXPIRED.
  *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and
  *     the GRANTED: then the process could know.
- *   - If a watch of the process has told it that node(H) is deleted (WOKEN), while no owner of the process waited for
- *     the lock, H has ended by the next REST, or query() has said "not held" since (DOUBTS). Of several holds on one
- *     node the one of the lowest owner counts. Who waits may have set that watch, and it tells the holder nothing.
- *   - The same if the process listens at a NODE_DELETED of node(H) by the operator, or at GRANTED on a node that the
- *     operator has deleted: it keeps a watch on its own node, or reads it. A process listens from a LISTENS that says
- *     "done" until it closes the lock, stops or crashes. Servers that refuse requests without a fault excuse it.
+ *   - The process knows that node(H) is gone from each of these on:
+ *       a WOKEN that says so, while no owner of the process waits for the lock (a waiter may have set that watch);
+ *       a NODE_DELETED of node(H) by the operator, while the process listens (it watches or reads its own node);
+ *       a GRANTED on a node that the operator has deleted, while the process listens.
+ *     Then H has ended by the next REST, or query() has said "not held" since (DOUBTS). Of several holds on one
+ *     node the hold of the lowest owner counts. A process listens from a LISTENS that says "done" until it closes
+ *     the lock, stops or crashes. Servers that refuse requests without a fault excuse a listener.
  * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes
  * by a server (also by one with a planted defect) and after the end of the session name none.
  *
@@ -41,9 +42,9 @@ static bool will_hear(struct check_table *table, const struct check_context *con
     return !context->refusing && ledger_listens(table, event->lock, event->process);
 }
 
-/* Nobody but the operator may take the node of a hold away. */
-static void observe_evicted(struct check_table *table, const struct check_context *context,
-                            const struct event *event)
+/* A holder that listens hears of the operator's deletion. */
+static void observe_operator(struct check_table *table, const struct check_context *context,
+                             const struct event *event)
 {
     const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
     if (holder && event->owner == EVENT_BY_OPERATOR && will_hear(table, context, event))
@@ -56,7 +57,7 @@ static void judge_deleted(struct check_table *table, const struct check_context 
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     if (!event_is_by_process(event)) {
-        observe_evicted(table, context, event);
+        observe_operator(table, context, event);
         return;
     }
     const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
