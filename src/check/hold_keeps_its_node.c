@@ -12,7 +12,8 @@
  *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and
  *     the GRANTED: then the process could know.
  *   - The process knows that node(H) is gone from each of these on:
- *       a WOKEN that says so, while no owner of the process waits for the lock (a waiter may have set that watch);
+ *       a WOKEN that says so, unless another owner of the process waited for the lock or held it at some moment
+ *         since the owner of H began to wait or holds: the watch may have been set for that owner;
  *       a NODE_DELETED of node(H) by the operator, while the process listens (it watches or reads its own node);
  *       a GRANTED on a node that the operator has deleted, while the process listens.
  *     Then H has ended by the next REST, or query() has said "not held" since (DOUBTS). Of several holds on one
@@ -25,7 +26,7 @@
  *
  * It does not see:
  *   - whether the process knew that its node would go;
- *   - a holder that does not listen and whose node another owner of the process waits behind;
+ *   - a holder that does not listen and beside whom another owner of the process waited or held;
  *   - deletes on a real server, whose actor is unknown;
  *   - lists, in worlds with several servers. */
 #include <check/properties.h>
@@ -99,8 +100,7 @@ static void forget(struct check_table *table, const struct event *event)
 static void observe_woken(struct check_table *table, const struct event *event)
 {
     const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
-    bool waits = ledger_claims(table, event->lock, event->process, CLAIM_WAITING) > 0;
-    if (event->code == TYPE_DELETED && holder && !waits)
+    if (event->code == TYPE_DELETED && holder && (holder->flags & CLAIM_BESIDE) == 0)
         expect_doubt(table, holder);
 }
 

@@ -105,10 +105,31 @@ struct check_record *ledger_claim(struct check_table *table, const struct event 
     return table_get(table, RECORD_CLAIM, event->lock, event->process, event->owner);
 }
 
+static bool is_live(const struct check_record *claim)
+{
+    return claim->flags & (CLAIM_WAITING | CLAIM_HOLDING);
+}
+
 static void settle_claim(struct check_table *table, struct check_record *claim)
 {
-    if ((claim->flags & (CLAIM_WAITING | CLAIM_HOLDING | CLAIM_VOID)) == 0)
+    if (!is_live(claim))
+        claim->flags &= (uint16_t)~CLAIM_BESIDE;
+    if (claim->flags == 0)
         table_drop(table, claim);
+}
+
+/* Marks the other live claims of the process. Returns the mark that its own claim gets from them. */
+static uint16_t join(struct check_table *table, const struct event *event)
+{
+    uint16_t mark = 0;
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, event->lock);
+    for (; claim; claim = table_next_lock(table, claim)) {
+        if (claim->process != event->process || claim->owner == event->owner || !is_live(claim))
+            continue;
+        mark = CLAIM_BESIDE;
+        claim->flags |= mark;
+    }
+    return mark;
 }
 
 static void observe_asked(struct check_table *table, const struct event *event)
@@ -116,7 +137,7 @@ static void observe_asked(struct check_table *table, const struct event *event)
     struct check_record *claim = ledger_claim(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
-    claim->flags |= CLAIM_WAITING;
+    claim->flags |= CLAIM_WAITING | join(table, event);
 }
 
 static void observe_granted(struct check_table *table, unsigned needs, const struct event *event)
@@ -130,7 +151,7 @@ static void observe_granted(struct check_table *table, unsigned needs, const str
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
     if ((claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1)
         claim->a = czxid;
-    claim->flags = CLAIM_HOLDING;
+    claim->flags = (uint16_t)((claim->flags & CLAIM_BESIDE) | CLAIM_HOLDING | join(table, event));
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
 }
 
@@ -176,6 +197,7 @@ static void observe_lost(struct check_table *table, int process)
         claim->flags = (uint16_t)((claim->flags & ~CLAIM_HOLDING) | CLAIM_VOID);
         claim->a = 0;
         claim->depth = 0;
+        settle_claim(table, claim);
     }
 }
 

@@ -94,6 +94,7 @@ struct check_table {
 #define CLAIM_HOLDING                                                                                        \
     0x02u                /* granted, not given back, and the process was not told that the session is lost */
 #define CLAIM_VOID 0x04u /* was HOLDING when the loss was told: nothing is promised of it any more */
+#define CLAIM_BESIDE 0x08u /* since this owner began to wait, another one of the process waited or held too */
 
 /* LS_ENOENT of the public interface, which judges do not include: in REFUSED it says that a cancel was
  * refused, not a release. A test compares the two numbers. */

@@ -134,10 +134,17 @@ void lock_session_unclaimed(struct ls_session *session)
         forget_belief(session);
 }
 
-/* True if the server has answered, whatever it said about the node. */
-static bool is_answer(int zk_rc)
+/* True for the codes that only a server gives which knows the session: it lived when the request was processed. */
+static bool is_proof(int zk_rc)
 {
     return zk_rc == ZOK || zk_rc == ZNONODE || zk_rc == ZNODEEXISTS;
+}
+
+/* True if a request ended without a reply, or with the news that the session is over. */
+static bool is_silence(int zk_rc)
+{
+    enum lock_verdict verdict = lock_session_verdict(zk_rc);
+    return verdict == LOCK_UNKNOWN || verdict == LOCK_DYING;
 }
 
 void lock_session_answered(struct ls_session *session, int zk_rc)
@@ -150,16 +157,18 @@ void lock_session_answered(struct ls_session *session, int zk_rc)
     }
     if (!lock_session_is_open(session) || !session->measured)
         return;
-    if (!is_answer(zk_rc)) {
+    if (is_silence(zk_rc)) {
         measure_nothing(session);
         return;
     }
     if (--session->measured)
         return;
-    if (age_ms(session))
-        session->slot = !session->slot;
-    session->confirmed = 1;
-    session->unproven = 0;
+    if (is_proof(zk_rc)) {
+        if (age_ms(session))
+            session->slot = !session->slot;
+        session->confirmed = 1;
+        session->unproven = 0;
+    }
     measure_nothing(session);
 }
 

@@ -76,19 +76,47 @@ static void who_hears_that_his_node_is_deleted_holds_no_more(void **state)
     }
 }
 
-/* The watch is of the owner that waits. */
+static void other_asks(struct judge *judge)
+{
+    show(judge, (struct event){.kind = EVENT_ASKED, .process = A, .owner = 1, .code = -1});
+}
+
+static void other_fails(struct judge *judge)
+{
+    show(judge, (struct event){.kind = EVENT_FAILED, .process = A, .owner = 1, .code = LS_ETIMEDOUT});
+}
+
+/* The watch may be of another owner: of one that waits, gave up, or asked before the holder did. */
 static void a_holder_does_not_hear_what_another_owner_hears(void **state)
 {
-    struct judge judge;
+    enum { WAITS, GAVE_UP, ASKED_FIRST, NEVER_TOGETHER, CASES };
     (void)state;
-    hold(&judge);
-    up_all(&judge);
-    show(&judge, (struct event){.kind = EVENT_ASKED, .process = A, .owner = 1, .code = -1});
-    deleted_by(&judge, A, 10, EVENT_BY_OPERATOR);
-    show(&judge, (struct event){.kind = EVENT_WOKEN, .process = A, .zxid = 10, .code = 2});
-    rest(&judge);
-    assert_verdict(&judge, CHECK_HOLDS);
-    judge_close(&judge);
+    for (int what = WAITS; what < CASES; what++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        up_all(&judge);
+        if (what >= ASKED_FIRST)
+            other_asks(&judge);
+        if (what == NEVER_TOGETHER)
+            other_fails(&judge);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        if (what == ASKED_FIRST)
+            other_fails(&judge);
+        granted(&judge, A, 10);
+        if (what <= GAVE_UP)
+            other_asks(&judge);
+        if (what == GAVE_UP)
+            other_fails(&judge);
+        deleted_by(&judge, A, 10, EVENT_BY_OPERATOR);
+        show(&judge, (struct event){.kind = EVENT_WOKEN, .process = A, .zxid = 10, .code = 2});
+        rest(&judge);
+        if (what == NEVER_TOGETHER)
+            assert_violated(&judge, EVENT_REST, "holds lock 0 on a node (czxid 10) that is deleted");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
 }
 
 static void listens(struct judge *judge)

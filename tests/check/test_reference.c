@@ -219,6 +219,22 @@ static bool is_held_by_a_lower_owner(const struct trace_list *list, int i, const
 
 static bool listens(const struct trace_list *list, int i, int lock, int process);
 
+static bool is_live(const struct trace_list *list, int i, const struct event *hold, int owner)
+{
+    return pending(list, i, hold->lock, hold->process, owner) >= 0 ||
+           holding(list, i, hold->lock, hold->process, owner) >= 0;
+}
+
+/* Whether another owner of the process waited or held before event i, and since the owner of this hold waits or holds. */
+static bool had_company(const struct trace_list *list, int i, const struct event *hold)
+{
+    for (int k = i; k > 0 && is_live(list, k, hold, hold->owner); k--)
+        for (int owner = 0; owner < OWNERS; owner++)
+            if (owner != hold->owner && is_live(list, k, hold, owner))
+                return true;
+    return false;
+}
+
 /* Whether the process heard between a grant and event i that this node is deleted, or listened when the operator deleted it, and the
  * owner has not denied its hold since. */
 static bool has_heard(const struct trace_list *list, int grant, int i, int64_t czxid)
@@ -228,8 +244,7 @@ static bool has_heard(const struct trace_list *list, int grant, int i, int64_t c
     for (int k = grant + 1; k < i; k++) {
         const struct event *event = &list->event[k];
         bool of_it = event->lock == hold->lock && event->process == hold->process && event->zxid == czxid;
-        bool told =
-            event->kind == EVENT_WOKEN && event->code == 2 && !waits(list, k, event->lock, event->process);
+        bool told = event->kind == EVENT_WOKEN && event->code == 2 && !had_company(list, k, hold);
         bool evicted = event->kind == EVENT_NODE_DELETED && event->code == 1 &&
                        event->owner == EVENT_BY_OPERATOR && listens(list, k, hold->lock, hold->process);
         bool denied = event->kind == EVENT_DOUBTS && event->code == 0 &&
