@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # What docs/findings.md says about the recipes that do as Curator and kazoo do: its traces replay and violate what its table says,
-# its stories are theirs, and the suite finds in both what its last table says, and nothing else.
+# and its stories are theirs. slow_findings_of_the_suite.sh compares its last table.
 source "$(dirname "$0")/../cli/lib.sh"
 page=docs/findings.md
 
@@ -36,26 +36,4 @@ for trace in docs/findings/*.trace; do
     fi
 done
 
-# ---- the suite: the last table. Slow builds leave it out ----
-ZOO_STATES=400000 # those of the suite
-source dev.d/zoo.sh
-
-# fails RECIPE: a line `situation property, property` for each situation that fails.
-fails()
-{
-    zoo_run "$LOCKSTEP" "$LOCKSTEP_BUILD_DIR/recipes/$1.so" "$scratch/$1" | grep -v '^passed ' | sed 's/ /, /2g' | sort
-}
-
-# told COLUMN: the same from the page.
-told()
-{
-    sed -n '/^## All situations that fail/,$p' "$page" | grep '^| [a-z_]* |' | grep -v '^| situation' |
-        awk -F' *[|] *' -v n="$1" '$(n + 1) != "" { print $2, $(n + 1) }' | sort
-}
-
-if ! is_slow_build; then
-    for column in 2:curator_like 3:kazoo_like; do
-        same "$(told "${column%:*}")" "$(fails "${column#*:}")" "what the suite finds in ${column#*:}"
-    done
-fi
 finish
