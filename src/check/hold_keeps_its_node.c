@@ -12,8 +12,8 @@
  *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and
  *     the GRANTED: then the process could know.
  *   - The process knows that node(H) is gone from each of these on:
- *       a WOKEN that says so, unless another owner of the process waited for the lock or held it at some moment
- *         since the owner of H began to wait or holds: the watch may have been set for that owner;
+ *       a WOKEN that says so, unless another owner of the process waited for the lock or held it at some
+ *         moment since the owner of H began to wait: the watch may have been set for that other owner;
  *       a NODE_DELETED of node(H) by the operator, while the process listens (it watches or reads its own node);
  *       a GRANTED on a node that the operator has deleted, while the process listens.
  *     Then H has ended by the next REST, or query() has said "not held" since (DOUBTS). Of several holds on one
@@ -26,7 +26,7 @@
  *
  * It does not see:
  *   - whether the process knew that its node would go;
- *   - a holder that does not listen and beside whom another owner of the process waited or held;
+ *   - a holder that does not listen, if another owner of the process waited or held meanwhile;
  *   - deletes on a real server, whose actor is unknown;
  *   - lists, in worlds with several servers. */
 #include <check/properties.h>

@@ -132,12 +132,20 @@ static uint16_t join(struct check_table *table, const struct event *event)
     return mark;
 }
 
-static void observe_asked(struct check_table *table, const struct event *event)
+/* The claim of an owner that waits or holds from now on, if it did not before. */
+static struct check_record *begin_claim(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
-    claim->flags |= CLAIM_WAITING | join(table, event);
+    if (!is_live(claim))
+        claim->flags |= join(table, event);
+    return claim;
+}
+
+static void observe_asked(struct check_table *table, const struct event *event)
+{
+    begin_claim(table, event)->flags |= CLAIM_WAITING;
 }
 
 static void observe_granted(struct check_table *table, unsigned needs, const struct event *event)
@@ -146,12 +154,10 @@ static void observe_granted(struct check_table *table, unsigned needs, const str
     if (needs & CHECK_NEEDS_NODES)
         node = ledger_grant(table, event, RECORD_NONE);
     int64_t czxid = node ? node->a : event->zxid;
-    struct check_record *claim = ledger_claim(table, event);
-    if (!claim)
-        claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
+    struct check_record *claim = begin_claim(table, event);
     if ((claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1)
         claim->a = czxid;
-    claim->flags = (uint16_t)((claim->flags & CLAIM_BESIDE) | CLAIM_HOLDING | join(table, event));
+    claim->flags = (uint16_t)((claim->flags & CLAIM_BESIDE) | CLAIM_HOLDING);
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
 }
 
@@ -161,21 +167,19 @@ static void observe_failed(struct check_table *table, struct check_record *claim
     settle_claim(table, claim);
 }
 
-static void observe_released(struct check_table *table, struct check_record *claim, int32_t depth)
-{
-    claim->depth = (uint16_t)(depth > 0 ? depth : 0);
-    if (claim->depth == 0) {
-        claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
-        claim->a = 0;
-    }
-    settle_claim(table, claim);
-}
-
 static void end_hold(struct check_record *claim)
 {
     claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
     claim->a = 0;
     claim->depth = 0;
+}
+
+static void observe_released(struct check_table *table, struct check_record *claim, int32_t depth)
+{
+    claim->depth = (uint16_t)(depth > 0 ? depth : 0);
+    if (claim->depth == 0)
+        end_hold(claim);
+    settle_claim(table, claim);
 }
 
 /* A refused release ends what was left of a lost hold: the owner has been told. */
@@ -194,9 +198,8 @@ static void observe_lost(struct check_table *table, int process)
     for (claim = table_first(table, RECORD_CLAIM); claim; claim = table_next(table, claim)) {
         if (claim->process != process || (claim->flags & CLAIM_HOLDING) == 0)
             continue;
-        claim->flags = (uint16_t)((claim->flags & ~CLAIM_HOLDING) | CLAIM_VOID);
-        claim->a = 0;
-        claim->depth = 0;
+        end_hold(claim);
+        claim->flags |= CLAIM_VOID; /* so that settling drops no record of the list */
         settle_claim(table, claim);
     }
 }

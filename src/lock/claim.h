@@ -137,6 +137,12 @@ enum lock_verdict {
 
 /* ---- session.c ---- */
 
+/* True if a request ended without a reply, or with the news that the session is over. */
+static inline bool lock_is_unsure(enum lock_verdict verdict)
+{
+    return verdict == LOCK_UNKNOWN || verdict == LOCK_DYING;
+}
+
 /* The verdict of a code, and whether the link is up so that requests may be sent. */
 enum lock_verdict lock_session_verdict(int zk_rc);
 bool lock_session_ready(const struct ls_session *session);

@@ -233,7 +233,7 @@ static void on_unwatched(int rc, const void *data)
     struct ls_session *session = claim->place->session;
     enum lock_verdict verdict = lock_session_verdict(rc);
     claim->in_flight &= (uint8_t)~LOCK_UNWATCH;
-    bool unsure = verdict == LOCK_UNKNOWN || verdict == LOCK_DYING;
+    bool unsure = lock_is_unsure(verdict);
     if (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session))) {
         lock_janitor_again(claim);
     } else if (!unsure) {

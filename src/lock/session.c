@@ -134,30 +134,24 @@ void lock_session_unclaimed(struct ls_session *session)
         forget_belief(session);
 }
 
-/* True for the codes that only a server gives which knows the session: it lived when the request was processed. */
+/* True if only a server that knows the session gives this code: the session lived at that request. */
 static bool is_proof(int zk_rc)
 {
     return zk_rc == ZOK || zk_rc == ZNONODE || zk_rc == ZNODEEXISTS;
 }
 
-/* True if a request ended without a reply, or with the news that the session is over. */
-static bool is_silence(int zk_rc)
-{
-    enum lock_verdict verdict = lock_session_verdict(zk_rc);
-    return verdict == LOCK_UNKNOWN || verdict == LOCK_DYING;
-}
-
 void lock_session_answered(struct ls_session *session, int zk_rc)
 {
+    enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (session->unanswered)
         session->unanswered--;
-    if (lock_session_is_open(session) && session->id && lock_session_verdict(zk_rc) == LOCK_DYING) {
+    if (lock_session_is_open(session) && session->id && verdict == LOCK_DYING) {
         LS_SOMETIMES("server-says-that-the-session-is-over");
         session->dying = 1;
     }
     if (!lock_session_is_open(session) || !session->measured)
         return;
-    if (is_silence(zk_rc)) {
+    if (lock_is_unsure(verdict)) {
         measure_nothing(session);
         return;
     }

@@ -4,7 +4,7 @@
 
 # What docs/findings.md says about the recipes that do as Curator and kazoo do: its traces replay and violate what its table says,
 # and its stories are theirs. slow_findings_of_the_suite.sh compares its last table.
-source "$(dirname "$0")/../cli/lib.sh"
+source "$(dirname "$0")/lib.sh"
 page=docs/findings.md
 
 # cell N LINE: the N-th cell of a table's line.

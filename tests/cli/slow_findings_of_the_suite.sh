@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # What the suite finds in the recipes that do as Curator and kazoo do is what the last table of docs/findings.md says, and nothing else.
-source "$(dirname "$0")/../cli/lib.sh"
+source "$(dirname "$0")/lib.sh"
 ! is_slow_build || exit 77
 page=docs/findings.md
 ZOO_STATES=400000 # those of the suite
