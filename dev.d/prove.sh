@@ -10,14 +10,18 @@
 #   EXPECT   a regular expression for the names of the ctest tests of which at least one must fail
 # Every folder below tests/ that has tests needs at least one fault.
 
+# prove_tier FILTER all|COUNT: plants the faults whose names have FILTER in them, or that many of them, drawn anew each time.
 prove_tier()
 {
-    local fault filter=$1 scratch=$ROOT/build/prove/source build=$ROOT/build/prove/build
+    local fault faults=() filter=$1 count=$2 scratch=$ROOT/build/prove/source build=$ROOT/build/prove/build
     mkdir -p build/prove
     step "copy and build" prove_prepare "$scratch" "$build" || exit $EXIT_FAILED
     count_step "before anything is planted the tests are green" prove_is_green "$build" "$filter"
-    for fault in tests/prove/*.sh; do
-        [[ -f $fault && $(basename "$fault" .sh) == *"$filter"* ]] || continue
+    mapfile -t faults < <(compgen -G "tests/prove/*$filter*.sh")
+    if [[ $count != all ]]; then
+        mapfile -t faults < <(shuf -n "$count" -e "${faults[@]}" | sort)
+    fi
+    for fault in "${faults[@]}"; do
         count_step "$(basename "$fault" .sh): the tests must turn red" prove_fault "$ROOT/$fault" "$scratch" "$build"
     done
     if [[ -z $filter ]]; then

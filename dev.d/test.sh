@@ -11,9 +11,9 @@ usage: ./dev test [--full | --prove] [--filter NAMES]
 Installs what is missing, builds release and debug (address and undefined behaviour sanitizers) and runs the tests of
 release, and the unit tests of debug. It says what this fast tier leaves out. The last line is `N passed, N failed`.
 
-  --full           all presets (the slow tests in release alone; shell tests without a real server in release and debug
-                   alone), replays compared between compilers, valgrind, coverage, lint, what --prove does, some of
-                   ./dev mutants and of ./dev promises
+  --full           all presets (the slow tests, and those of tests/house, in release alone; shell tests without a real
+                   server in release and debug alone), replays compared between compilers, valgrind, coverage, lint, and
+                   some of what --prove, ./dev mutants and ./dev promises do
   --prove          plant one fault per test group in a scratch copy; fails if the group stays green
   --filter NAMES   only tests whose name (LAYER.NAME) has this in it, in both presets; with * or ? a pattern for the
                    whole name
@@ -30,6 +30,7 @@ TEXT
 PASSED=0 FAILED=0 SKIPPED=0
 MUTANTS_OF_THE_TIER=10 # the first of those that ./dev mutants draws; properties and tests are asked for each
 PROMISES_OF_THE_TIER=30 # drawn anew each time
+FAULTS_OF_THE_TIER=15   # of those of tests/prove, drawn anew each time
 
 cmd_test()
 {
@@ -56,7 +57,7 @@ cmd_test()
     full) full_tier "$filter" ;;
     prove)
         source dev.d/prove.sh
-        prove_tier "$filter"
+        prove_tier "$filter" all
         ;;
     esac
     closing_line
@@ -100,7 +101,7 @@ full_tier()
     done
     find build/coverage -name '*.gcda' -delete
     run_preset release "$1"
-    run_preset debug "$1" --label-exclude '^slow$'
+    run_preset debug "$1" --label-exclude '^(slow|house)$'
     for preset in release-clang debug-clang tsan coverage; do
         run_preset "$preset" "$1" --label-exclude '^slow$' --exclude-regex "$(shell_tests_of_one_thread)"
     done
@@ -111,7 +112,7 @@ full_tier()
         count_step "replays agree between compilers" check_replays
         count_step "lint" cmd_lint
         source dev.d/prove.sh
-        prove_tier ''
+        prove_tier '' "$FAULTS_OF_THE_TIER"
         source dev.d/mutants.sh
         count_step "$MUTANTS_OF_THE_TIER mutants of src/lock" cmd_mutants --budget 0 --count "$MUTANTS_OF_THE_TIER"
         source dev.d/promises.sh

@@ -4,6 +4,7 @@
 
 # Who waits for ever: our mutex lets nobody, each of these recipes somebody, each for a reason of its own, and each in a run
 # that goes round and does not just stop. What is told can be replayed; what cannot be judged never holds.
+[[ -z ${LOCKSTEP_SANITIZE:-} ]] || exit 77 # ten times as long; the unit tests search under sanitizers
 source "$(dirname "$0")/lib.sh"
 check=("$LOCKSTEP" check --out "$scratch/reports")
 once=scenarios/explore/live_once_2.scn

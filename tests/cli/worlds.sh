@@ -4,6 +4,7 @@
 
 # The small worlds behind the standard suite: as far as a budget goes, the same for every number of jobs, gone on with, and a world
 # that fails is reduced and written as a scenario.
+[[ -z ${LOCKSTEP_SANITIZE:-} ]] || exit 77 # ten times as long; the unit tests search under sanitizers
 source "$(dirname "$0")/lib.sh"
 check=("$LOCKSTEP" check --suite --filter 'worlds/*' --out "$scratch/reports")
 
