@@ -165,7 +165,7 @@ struct cli_job {
     uint64_t states_max;       /* of a world of an enumeration; 0 = no limit of its own */
     struct outcome *outcome;   /* in memory shared with the worker */
     struct coverage *coverage; /* likewise; NULL = nobody asks */
-    double seconds;
+    double seconds;            /* that its worker has taken */
     bool finished;
     bool guarded; /* its worker has died, and another does the same under a guard */
     char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* files; empty = none */
@@ -217,7 +217,7 @@ int cli_shard(const struct cli_options *options, const char *command, struct cli
 int cli_place_checkpoints(const struct cli_options *options, const char *command, struct cli_job *jobs,
                           int count);
 
-/* ---- workers (jobs.c) ---- */
+/* ---- workers (jobs.c, worker.c) ---- */
 
 /* Whether the counts of a search are those that a file may claim. */
 bool cli_counts_compare(const struct cli_options *options);
@@ -227,7 +227,7 @@ bool cli_counts_compare(const struct cli_options *options);
 void cli_add_random(const struct cli_options *options, const struct scenario *scenario,
                     const struct outcome *first, struct outcome *random);
 
-/* Runs all, each in a process of its own, at most options->jobs at once; calls `report` in the order of the
+/* Runs all in workers (worker.h), at most options->jobs at once; calls `report` in the order of the
  * list as soon as that is possible. Stops early when interrupted. Returns the number of finished ones, or -1
  * with errno set. */
 typedef void (*cli_report_fn)(void *ctx, const struct cli_job *job);

@@ -47,6 +47,16 @@ awk -v found="$(field expected_omissions)" -v states="$(field states)" \
 awk -v bytes="$(field bytes_per_state)" -v rate="$(field states_per_second)" \
     'BEGIN { exit !(bytes >= 8 && rate > 1000) }' || { cat "$scratch/output"; failed=1; }
 
+# A worker goes on with the next scenario, also behind one that is violated; each has its own time.
+for number in 1 2 3 4; do
+    sed 's/loss<=1/loss<=0/' "$scratch/small.scn" >"$scratch/series$number.scn"
+done
+scenario series3 'loss<=1'
+expect 1 '3 passed, 1 failed' "${check[@]}" --jobs 1 --json --recipe broken-no-protection "$scratch"/series?.scn
+same 'holds holds violated holds' "$(sed -n 's/.*"verdict":"\([a-z]*\)".*/\1/p' "$scratch/output" | paste -sd' ')" 'four in a row'
+sed -n 's/.*"states_per_second":\([0-9]*\).*/\1/p' "$scratch/output" | awk '$1 < 1000 || $1 > 1e9 { exit 1 }' ||
+    { cat "$scratch/output"; failed=1; }
+
 # A limit is no verdict, also if nothing has been judged until then. What was done for fewer faults stands.
 expect 3 'the number of states reached its limit (see --max-states)' "${check[@]}" --max-states 10 "$scratch/small.scn"
 same "limit $scratch/small.scn  (10 states, 10 transitions, depth 2)" "$(head -n 1 "$scratch/output")" 'ten states'
