@@ -11,13 +11,14 @@ help_zoo()
 usage: ./dev zoo [--rewrite] [CANARY...]
 
 Runs the standard suite with each recipe of tests/canary, as it is and mended (-DFIXED), and prints what catches what: by
-property, by situation, and by canary. With --rewrite it also writes docs/kill-matrix.md. CANARY is the beginning of a
-name; then nothing is written.
+property, by situation, and by canary. With --rewrite it also writes docs/kill-matrix.md, with --check it compares the
+page with what it finds. CANARY is the beginning of a name; then nothing is written or compared.
 
 examples:
   ./dev zoo
   ./dev zoo z02 c09
   ./dev zoo --rewrite
+  ./dev zoo --check
 TEXT
 }
 
@@ -108,6 +109,15 @@ zoo_collect()
     done
 }
 
+# zoo_names RECIPES: of all canaries.
+zoo_names()
+{
+    local recipe
+    for recipe in "$1"/*.so; do
+        [[ $recipe == *-fixed.so ]] || basename "$recipe" .so
+    done
+}
+
 zoo_wanted()
 {
     local name=$1 start
@@ -129,7 +139,7 @@ Each recipe in [tests/canary](../tests/canary) is a bug that a published lock re
 standard suite (`lockstep check --suite`, with searches of at most 100,000 states) is run with each of them, and with each mended
 (`-DFIXED`), which passes all of it and small worlds of 300,000 states behind it. `m01` to `m08` are no published bugs: they are errors of memory, one of each kind, around a recipe that
 makes none ([memory.c](../tests/canary/memory/memory.c)).
-This page is written by `./dev zoo --rewrite`, and `./dev test --full` compares it with what it finds.
+This page is written by `./dev zoo --rewrite` and compared by `./dev zoo --check`; `./dev test --full` compares it for a draw of canaries.
 
 ## By property
 
@@ -168,9 +178,9 @@ TEXT
 
 cmd_zoo()
 {
-    local rewrite=0 scratch
-    if [[ ${1:-} == --rewrite ]]; then
-        rewrite=1
+    local action='' scratch
+    if [[ ${1:-} == --rewrite || ${1:-} == --check ]]; then
+        action=$1
         shift
     fi
     source dev.d/setup.sh
@@ -180,8 +190,10 @@ cmd_zoo()
     scratch=$(mktemp -d)
     zoo_collect build/release/lockstep build/release/canary "$scratch" "$@"
     zoo_page "$scratch" | sed -n '/^## By property/,$p'
-    if ((rewrite && $# == 0)) && [[ ! -s $scratch/wrong ]]; then
+    if [[ $action == --rewrite && $# == 0 && ! -s $scratch/wrong ]]; then
         zoo_page "$scratch" >"$ZOO_PAGE"
+    elif [[ $action == --check && $# == 0 ]]; then
+        zoo_page "$scratch" | diff "$ZOO_PAGE" - >>"$scratch/wrong" || true
     fi
     cat "$scratch/wrong"
     [[ ! -s $scratch/wrong ]] || exit 1
