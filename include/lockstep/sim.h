@@ -221,7 +221,7 @@ struct world_options {
     char name[WORLD_PROCESSES_MAX][WORLD_NAME_MAX];
     bool autostart[WORLD_PROCESSES_MAX]; /* start() is called when the world begins */
     int locks;
-    const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot */
+    const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot, whose own node is "/" */
     const char *chroot;                     /* NULL or "/app" */
     const char *node[WORLD_NODES_MAX];      /* persistent ones that stand already; whole paths; NULL = none */
     uint8_t node_perms[WORLD_NODES_MAX];    /* everybody's permission bits there; 0 = all */

@@ -42,6 +42,12 @@ static const char *lock_path(const struct attempt *attempt)
     return attempt->book->config->lock_paths[attempt->lock];
 }
 
+/* What stands before the slash of a contender's path. */
+static const char *folder(const struct attempt *attempt)
+{
+    return textbook_folder(attempt->book, attempt->lock);
+}
+
 /* "_c_<id>-": what all retries of one attempt have in common. The id is written as UUIDs are. */
 static void id_prefix(const struct attempt *attempt, char prefix[48])
 {
@@ -69,12 +75,12 @@ static void own_path(const struct attempt *attempt, char path[TEXTBOOK_PATH_MAX]
 {
     char name[64];
     own_name(attempt, name);
-    snprintf(path, TEXTBOOK_PATH_MAX, "%s/%s", lock_path(attempt), name);
+    snprintf(path, TEXTBOOK_PATH_MAX, "%s/%s", folder(attempt), name);
 }
 
 static void ahead_path(const struct attempt *attempt, char path[TEXTBOOK_PATH_MAX])
 {
-    snprintf(path, TEXTBOOK_PATH_MAX, "%s/%s", lock_path(attempt), attempt->ahead);
+    snprintf(path, TEXTBOOK_PATH_MAX, "%s/%s", folder(attempt), attempt->ahead);
 }
 
 int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_t size)
@@ -323,7 +329,7 @@ static int issue_create(struct attempt *attempt)
     const struct ls_recipe_config *config = attempt->book->config;
     char prefix[48], path[TEXTBOOK_PATH_MAX];
     id_prefix(attempt, prefix);
-    snprintf(path, sizeof path, "%s/%slock-", lock_path(attempt), prefix);
+    snprintf(path, sizeof path, "%s/%slock-", folder(attempt), prefix);
     ls_env_stamp(attempt->book->env, &attempt->fresh);
     return zoo_acreate2(attempt->book->zh, path, config->contents,
                         config->contents ? config->contents_size : -1, &ZOO_OPEN_ACL_UNSAFE,

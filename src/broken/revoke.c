@@ -59,7 +59,7 @@ static void on_removed(int rc, const void *data)
 static int ask(struct textbook *book, const char *name)
 {
     char path[TEXTBOOK_PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", book->config->lock_paths[book->asked_lock], name);
+    snprintf(path, sizeof path, "%s/%s", textbook_folder(book, book->asked_lock), name);
     if (textbook_defects_of(book)->revokes_by_force)
         return zoo_adelete(book->zh, path, -1, on_removed, book);
     return zoo_aset(book->zh, path, REQUEST, (int)strlen(REQUEST), -1, on_set, book);

@@ -19,6 +19,12 @@ const struct textbook_defects *textbook_defects_of(const struct textbook *book)
     return &textbook_variants[book->variant];
 }
 
+const char *textbook_folder(const struct textbook *book, int lock)
+{
+    const char *path = book->config->lock_paths[lock];
+    return strcmp(path, "/") == 0 ? "" : path;
+}
+
 /* ---- entering and leaving ---- */
 
 void textbook_begin(struct textbook *book, struct outbox *out)

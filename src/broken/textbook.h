@@ -185,6 +185,9 @@ void textbook_report(struct textbook *book, const struct ls_report *report);
 
 const struct textbook_defects *textbook_defects_of(const struct textbook *book);
 
+/* What stands before the slash of the paths of a lock's contenders: the lock's path, and nothing if that is the root. */
+const char *textbook_folder(const struct textbook *book, int lock);
+
 /* Our node is the head of the line: the owner holds. */
 void textbook_grant(struct attempt *attempt);
 

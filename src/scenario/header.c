@@ -264,22 +264,54 @@ static int check_name(struct parser *parser, const struct input_word *word)
     return 0;
 }
 
+/* The part of a path behind its last slash. */
+static struct input_word last_name(const struct input_word *path)
+{
+    struct input_word name = *path;
+    for (size_t i = path->size; i > 0 && path->text[i - 1] != '/'; i--) {
+        name.text = path->text + i - 1;
+        name.size = path->size - i + 1;
+        name.column = path->column + (int)i - 1;
+    }
+    return name;
+}
+
+/* The path of a lock. "/" is the node of the chroot, which gives the lock its name. The directories of other locks would be among
+ * its contenders, and without a chroot the nodes of the server too. */
+static int read_lock_path(struct parser *parser, const struct input_word *path, struct input_word *name)
+{
+    const struct world_options *options = &parser->scenario->options;
+    const char *chroot = options->chroot;
+    bool is_root = input_word_is(path, "/");
+    if (options->locks > 0 && (is_root || strcmp(options->lock_path[0], "/") == 0)) {
+        return parser_wrong(parser, path, "no other lock beside one at '/'");
+    }
+    if (!is_root) {
+        *name = last_name(path);
+        return parser_path(parser, path);
+    }
+    if (chroot == NULL) {
+        return parser_wrong(parser, path, "a path (/locks/x), or '/' behind a line 'chroot PATH'");
+    }
+    struct input_word above = *path;
+    above.text = chroot;
+    above.size = strlen(chroot);
+    *name = last_name(&above);
+    name->column = path->column;
+    return 0;
+}
+
 static int read_mutex(struct parser *parser)
 {
     struct world_options *options = &parser->scenario->options;
-    struct input_word path = input_next_word(&parser->cursor);
+    struct input_word path = input_next_word(&parser->cursor), name;
     if (options->locks == WORLD_LOCKS_MAX) {
         return parser_wrong(parser, &path, "at most " PARSER_DIGITS(WORLD_LOCKS_MAX) " locks");
     }
-    if (parser_path(parser, &path) != 0) {
+    if (read_lock_path(parser, &path, &name) != 0) {
         return -1;
     }
-    struct input_word name = path, word = input_next_word(&parser->cursor);
-    for (size_t i = path.size; i > 0 && path.text[i - 1] != '/'; i--) {
-        name.text = path.text + i - 1;
-        name.size = path.size - i + 1;
-        name.column = path.column + (int)i - 1;
-    }
+    struct input_word word = input_next_word(&parser->cursor);
     if (word.text) {
         if (!input_word_is(&word, "as")) {
             return parser_wrong(parser, &word, "'as' or the end of the line");

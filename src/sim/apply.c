@@ -113,7 +113,7 @@ static bool fault_on_process(const struct action *action)
 /* An operator who tidies up begins with the lock's directory, and goes on with the ones above it. */
 bool action_empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 {
-    size_t chroot = the_world.lock_path_size[lock] - strlen(the_world.options.lock_path[lock]);
+    size_t chroot = the_world.options.chroot != NULL ? strlen(the_world.options.chroot) : 0;
     strcpy(path, the_world.lock_path[lock]);
     while (strlen(path) > chroot && !fakezk_exists(path)) {
         *strrchr(path, '/') = 0;

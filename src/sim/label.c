@@ -17,7 +17,7 @@ static const char *process_name(int p)
 
 static const char *lock_name(int lock)
 {
-    return strrchr(the_world.options.lock_path[lock], '/') + 1;
+    return strrchr(the_world.lock_path[lock], '/') + 1;
 }
 
 /* ---- writing ---- */

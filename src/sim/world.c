@@ -70,7 +70,8 @@ static void lay_config(const struct world_options *options)
     LS_ASSERT(paths != NULL && config != NULL);
     for (int i = 0; i < options->locks; i++) {
         paths[i] = constant_text(options->lock_path[i], "");
-        the_world.lock_path[i] = constant_text(chroot, options->lock_path[i]);
+        bool is_root = strcmp(options->lock_path[i], "/") == 0;
+        the_world.lock_path[i] = constant_text(chroot, is_root ? "" : options->lock_path[i]);
         the_world.lock_path_size[i] = strlen(the_world.lock_path[i]);
     }
     config->hosts = constant_text(HOSTS, chroot);

@@ -309,6 +309,11 @@ static void refuses_wrong_headers(void **state)
     refuse("mutex /a/x\nmutex /b/x\n",
            "s:2:10: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no "
            "word of the language, found 'x'");
+    refuse("mutex /\n", "s:1:7: expected a path (/locks/x), or '/' behind a line 'chroot PATH', found '/'");
+    refuse("chroot /app\nmutex /\nmutex /l/x\n",
+           "s:3:7: expected no other lock beside one at '/', found '/l/x'");
+    refuse("chroot /app\nmutex /l/x\nmutex /\n",
+           "s:3:7: expected no other lock beside one at '/', found '/'");
     refuse("mutex /a/x is y\n", "s:1:12: expected 'as' or the end of the line, found 'is'");
     refuse("contents hello\n", "s:1:10: expected a text of at most 64 bytes in double quotes, found 'hello'");
     refuse("process\n", "s:1:8: expected the name of a process, found the end of the line");
