@@ -304,7 +304,7 @@ static int read_lock_path(struct parser *parser, const struct input_word *path, 
 static int read_mutex(struct parser *parser)
 {
     struct world_options *options = &parser->scenario->options;
-    struct input_word path = input_next_word(&parser->cursor), name;
+    struct input_word path = input_next_word(&parser->cursor), name = path;
     if (options->locks == WORLD_LOCKS_MAX) {
         return parser_wrong(parser, &path, "at most " PARSER_DIGITS(WORLD_LOCKS_MAX) " locks");
     }
