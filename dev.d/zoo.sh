@@ -8,7 +8,7 @@ ZOO_PAGE=docs/kill-matrix.md
 help_zoo()
 {
     cat <<'TEXT'
-usage: ./dev zoo [--rewrite] [CANARY...]
+usage: ./dev zoo [--rewrite | --check] [CANARY...]
 
 Runs the standard suite with each recipe of tests/canary, as it is and mended (-DFIXED), and prints what catches what: by
 property, by situation, and by canary. With --rewrite it also writes docs/kill-matrix.md, with --check it compares the

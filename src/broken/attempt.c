@@ -42,7 +42,7 @@ static const char *lock_path(const struct attempt *attempt)
     return attempt->book->config->lock_paths[attempt->lock];
 }
 
-/* What stands before the slash of a contender's path. */
+/* The part of a contender's path before its last slash. */
 static const char *folder(const struct attempt *attempt)
 {
     return textbook_folder(attempt->book, attempt->lock);

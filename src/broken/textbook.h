@@ -185,7 +185,7 @@ void textbook_report(struct textbook *book, const struct ls_report *report);
 
 const struct textbook_defects *textbook_defects_of(const struct textbook *book);
 
-/* What stands before the slash of the paths of a lock's contenders: the lock's path, and nothing if that is the root. */
+/* The part of a contender's path before its last slash: the path of the lock, empty if that is "/". */
 const char *textbook_folder(const struct textbook *book, int lock);
 
 /* Our node is the head of the line: the owner holds. */

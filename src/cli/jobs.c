@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Workers in slots, as many as may work at once: who does what, what has come of it, and how all are stopped. */
+/* The parent of the workers (worker.h): it starts them, notes what each job came to, and stops them. */
 
 #include "cli/progress.h"
 #include "cli/worker.h"
@@ -275,7 +275,7 @@ static void *share(size_t size)
     return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* What stays when the workers have ended: cli_forget_jobs() gives it back. */
+/* Outcomes stay when the workers have ended: cli_forget_jobs() gives them back. */
 static int share_outcomes(struct cli_job *jobs, int count, bool covers)
 {
     struct outcome *outcomes = share((size_t)count * sizeof *outcomes);

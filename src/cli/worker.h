@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A worker is a forked process that does one job after the other: most jobs take less time than a process takes to begin. It
- * ends after a job whose recipe may have left the process in disorder: one that is violated, or an error. A recipe that crashes
- * or never returns costs the job that its worker was doing; another worker goes on with the rest. */
+/* A worker is a forked process that does one job after the other, because most jobs take less time than a process takes to
+ * begin. It ends after a job that is violated or an error: the recipe may have left the process in disorder. A recipe that
+ * crashes or never returns costs the job that its worker was doing. Another worker goes on with the rest. */
 #ifndef CLI_WORKER_H
 #define CLI_WORKER_H
 
@@ -24,14 +24,14 @@ struct worker_queue {
     struct worker_note *note; /* by job */
 };
 
-/* What a worker that goes on leaves about a job behind it. */
+/* About a job whose worker has gone on with another one. A worker's last job has none: it is judged by how the worker ends. */
 struct worker_note {
     bool ended;
     double seconds;
 };
 
-/* What a parent blocks, and takes when it waits and at no other time: no signal can slip in between a look and a wait. A worker
- * takes them as anybody does. */
+/* The signals that the parent of workers blocks. It takes them when it waits and at no other time, so that none can slip in
+ * between a look and a wait. A worker has them unblocked. */
 sigset_t worker_signals(void);
 
 /* Takes the next job. Returns its index, or -1 if all are taken. Any process may call it. */

@@ -22,7 +22,6 @@ for file in scenarios/explore/*_2.scn; do
 done
 recipes=$("$LOCKSTEP" list recipes | awk '$1 ~ /^broken-/ { print $1 }' | shuf -n 20)
 at_least=20
-echo "drawn:" $recipes
 if [[ -n ${LOCKSTEP_SANITIZE:-} ]]; then
     configurations=(scenarios/explore/mutex_2.scn)
     recipes='broken-no-sort broken-session-token broken-waits-for-absent broken-never-deletes broken-exists-watch'
@@ -30,6 +29,7 @@ if [[ -n ${LOCKSTEP_SANITIZE:-} ]]; then
 fi
 
 count=0
+echo "recipes:" $recipes
 for recipe in $recipes; do
     status=0
     "$LOCKSTEP" check --quiet --no-shrink --recipe "$recipe" --max-time 10 --out "$scratch/reports" "${configurations[@]}" \
