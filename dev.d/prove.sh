@@ -16,11 +16,11 @@ prove_tier()
     local fault faults=() filter=$1 count=$2 scratch=$ROOT/build/prove/source build=$ROOT/build/prove/build
     mkdir -p build/prove
     step "copy and build" prove_prepare "$scratch" "$build" || exit $EXIT_FAILED
-    count_step "before anything is planted the tests are green" prove_is_green "$build" "$filter"
     mapfile -t faults < <(compgen -G "tests/prove/*$filter*.sh")
     if [[ $count != all ]]; then
         mapfile -t faults < <(shuf -n "$count" -e "${faults[@]}" | sort)
     fi
+    count_step "before anything is planted the tests are green" prove_is_green "$build" "${faults[@]}"
     for fault in "${faults[@]}"; do
         count_step "$(basename "$fault" .sh): the tests must turn red" prove_fault "$ROOT/$fault" "$scratch" "$build"
     done
@@ -91,16 +91,17 @@ prove_fault()
     return $status
 }
 
-# All tests that some fault is to turn red, without any.
+# prove_is_green BUILD FAULT...: all tests that these faults are to turn red, without any fault.
 prove_is_green()
 {
-    local fault numbers EXPECT
-    numbers=$(for fault in tests/prove/*"$2"*.sh; do
+    local build=$1 fault numbers EXPECT
+    shift
+    numbers=$(for fault in "$@"; do
         EXPECT=''
         source "$fault"
-        ctest --test-dir "$1" -N -R "$EXPECT" | sed -nE 's/^ *Test *#([0-9]+): .*/\1/p'
+        ctest --test-dir "$build" -N -R "$EXPECT" | sed -nE 's/^ *Test *#([0-9]+): .*/\1/p'
     done | sort -nu | paste -sd,)
-    if ! run_ctest "$1" build/prove/before.out -I "${numbers%%,*},${numbers%%,*},1,$numbers" >/dev/null; then
+    if ! run_ctest "$build" build/prove/before.out -I "${numbers%%,*},${numbers%%,*},1,$numbers" >/dev/null; then
         grep -E '\*\*\*(Failed|Timeout|Exception|Not Run)' build/prove/before.out
         return 1
     fi

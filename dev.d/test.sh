@@ -12,8 +12,9 @@ Installs what is missing, builds release and debug (address and undefined behavi
 release, and the unit tests of debug. It says what this fast tier leaves out. The last line is `N passed, N failed`.
 
   --full           all presets (the slow tests, and those of tests/house, in release alone; shell tests without a real
-                   server in release and debug alone), replays compared between compilers, valgrind, coverage, lint, and
-                   some of what --prove, ./dev mutants, ./dev promises and ./dev zoo do
+                   server in release and debug alone, those that search for long in release; in tsan only tests with
+                   threads), replays compared between compilers, valgrind, coverage, lint, and some of what --prove,
+                   ./dev mutants, ./dev promises and ./dev zoo do
   --prove          plant one fault per test group in a scratch copy; fails if the group stays green
   --filter NAMES   only tests whose name (LAYER.NAME) has this in it, in both presets; with * or ? a pattern for the
                    whole name
@@ -23,6 +24,7 @@ examples:
   ./dev test --filter fakezk.
   ./dev test --filter 'check.no_*'
   ./dev test --full
+  LOCKSTEP_DRAW=all ./dev test --full --filter cli.check_broken   all broken recipes; without it some are drawn
   ./dev test --prove
 TEXT
 }
@@ -73,11 +75,10 @@ closing_line()
 
 fast_tier()
 {
-    local preset without='^(slow|shell)$'
-    [[ -z $1 ]] || without='^slow$' # tests that are named run in both presets
-    for preset in release debug; do
-        step "build $preset" build_preset "$preset" ON || exit $EXIT_FAILED
-    done
+    local without='^(slow|shell)$' targets=(unit_tests)
+    [[ -z $1 ]] || without='^slow$' targets=() # tests that are named run in both presets
+    step "build release" build_preset release ON || exit $EXIT_FAILED
+    step "build debug" build_preset debug ON "${targets[@]}" || exit $EXIT_FAILED
     run_preset release "$1" --label-exclude '^slow$'
     run_preset debug "$1" --label-exclude "$without"
     name_what_is_left_out
@@ -86,7 +87,7 @@ fast_tier()
 name_what_is_left_out()
 {
     local slow
-    slow=$(ctest --test-dir build/release -N -L '^slow$' | sed -n 's/^ *Test *#[0-9]*: //p' | tr '\n' ' ')
+    slow=$(ctest --test-dir build/release -N -L '^slow$' | test_names | tr '\n' ' ')
     echo "left out, see ./dev test --help: shell tests of the preset debug; the presets tsan, coverage, release-clang," \
         "debug-clang; valgrind; coverage thresholds; replays compared between compilers; lint; planted faults; mutants;" \
         "broken promises; slow tests: ${slow:-none}"
@@ -102,9 +103,10 @@ full_tier()
     find build/coverage -name '*.gcda' -delete
     run_preset release "$1"
     run_preset debug "$1" --label-exclude '^(slow|house)$'
-    for preset in release-clang debug-clang tsan coverage; do
-        run_preset "$preset" "$1" --label-exclude '^slow$' --exclude-regex "$(shell_tests_of_one_thread)"
+    for preset in release-clang debug-clang coverage; do
+        run_preset "$preset" "$1" --label-exclude '^slow$' --exclude-regex "$(shell_tests_without_a_server)"
     done
+    run_preset tsan "$1" --label-exclude '^slow$' --exclude-regex "$(tests_of_one_thread)"
     if [[ -z $1 ]]; then
         source dev.d/lint.sh
         count_step "coverage of src/lock, src/fakezk, src/sim" check_coverage
@@ -121,14 +123,28 @@ full_tier()
 }
 
 # A pattern for shell tests without a real server. Another compiler changes nothing in what they see: unit tests and replays that are
-# compared tell that sooner. The program that they run searches in processes of one thread each, so that the thread sanitizer has
-# nothing to see; and what they do is no evidence that the unit tests cover the code.
-shell_tests_of_one_thread()
+# compared tell that sooner. And what they do is no evidence that the unit tests cover the code.
+shell_tests_without_a_server()
 {
-    local names
-    names=$(ctest --test-dir build/release -N -L '^shell$' | sed -n 's/^ *Test *#[0-9]*: //p' | grep -v '^real\.')
-    names=${names//./\\.}
-    echo "^(${names//$'\n'/|})\$"
+    ctest --test-dir build/release -N -L '^shell$' | test_names | grep -v '^real\.' | any_of
+}
+
+# A pattern for tests in which the thread sanitizer has nothing to see: a world is in one thread, and workers of a search are processes.
+tests_of_one_thread()
+{
+    ctest --test-dir build/release -N | test_names | grep -vE '^(lock|real)\.|^explore\.(visited|bits)$' | any_of
+}
+
+# Of a list by ctest -N.
+test_names()
+{
+    sed -n 's/^ *Test *#[0-9]*: //p'
+}
+
+# A pattern for the names that it reads.
+any_of()
+{
+    echo "^($(sed 's/\./\\./g' | paste -sd '|'))\$"
 }
 
 count_step()
@@ -202,15 +218,24 @@ valgrind_one()
     return 1
 }
 
+# Programs of unit tests that ran for a second or longer in release: valgrind takes fifty times as long. They search, or draw many
+# runs, with code that shorter tests run too. Those of the locks do less work under valgrind by themselves.
+programs_that_take_long()
+{
+    sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([a-z]+)\.([^ ]+) .* Passed +[1-9][0-9]*\.[0-9]+ sec$|build/release/tests/\1/test_\2|p' \
+        build/release/ctest.out | grep -v '/tests/lock/'
+}
+
 # The unit tests that need no server; the others depend on timing, which valgrind stretches.
 check_valgrind()
 {
-    local programs=() failed=0
-    mapfile -t programs < <(find build/release/tests -path '*/real/*' -prune -o -type f -name 'test_*' -perm -u+x -print | sort)
+    local programs=() failed=0 all
+    all=$(find build/release/tests -path '*/real/*' -prune -o -type f -name 'test_*' -perm -u+x -print | sort)
+    mapfile -t programs < <(grep -vxFf <(programs_that_take_long) <<<"$all")
     mkdir -p build/valgrind
     export -f valgrind_one
     printf '%s\0' "${programs[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'valgrind_one "$1"' valgrind || failed=1
-    note "${#programs[@]} programs"
+    note "${#programs[@]} programs; too long:" $(programs_that_take_long | grep -xFf <(echo "$all") | xargs -n 1 basename)
     ((failed == 0 && ${#programs[@]} > 0))
 }
 

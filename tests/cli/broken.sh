@@ -8,6 +8,7 @@
 # slow_every_broken.sh takes all, in builds without sanitizers.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 source dev.d/traces.sh
+plain_build_only
 
 # run RECIPE [OPTION...]: its output in $scratch/output, its traces in a folder of its own, its exit status in `status`.
 run()

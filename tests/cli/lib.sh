@@ -47,6 +47,22 @@ same()
     fi
 }
 
+# drawn COUNT: of the lines that it reads so many, drawn anew each time, in their order; all of them with LOCKSTEP_DRAW=all.
+drawn()
+{
+    if [[ ${LOCKSTEP_DRAW:-} == all ]]; then
+        cat
+    else
+        nl | shuf -n "$1" | sort -n | cut -f2
+    fi
+}
+
+# plain_build_only: ends a test that searches for long, in builds that watch or count themselves. The unit tests run there.
+plain_build_only()
+{
+    ! is_slow_build || exit 77
+}
+
 # Builds that watch or count themselves are up to twenty times slower, and find the same.
 is_slow_build()
 {

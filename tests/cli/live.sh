@@ -4,8 +4,8 @@
 
 # Who waits for ever: our mutex lets nobody, each of these recipes somebody, each for a reason of its own, and each in a run
 # that goes round and does not just stop. What is told can be replayed; what cannot be judged never holds.
-[[ -z ${LOCKSTEP_SANITIZE:-} ]] || exit 77 # ten times as long; the unit tests search under sanitizers
 source "$(dirname "$0")/lib.sh"
+plain_build_only
 check=("$LOCKSTEP" check --out "$scratch/reports")
 once=scenarios/explore/live_once_2.scn
 both='can_always_be_served served_under_weak_fairness'

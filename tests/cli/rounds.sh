@@ -6,6 +6,7 @@
 # they become tests that fail for as long as somebody waits. Who does not matter to it is no part of it any more.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
 source "${BASH_SOURCE[0]%/*}/lib_export.sh"
+plain_build_only
 
 # scenario NAME PROCESS EXPLORE
 scenario()

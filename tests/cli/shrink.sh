@@ -5,6 +5,7 @@
 # lockstep shrink, and the shorter trace that run and check find by themselves: the same violation, the same bytes each
 # time, nothing more to gain the second time, near the shortest that there is; nothing is lost when something fails.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
+plain_build_only
 
 printf 'world untimed used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 expire<=1\n----\n' \
     >"$scratch/two.scn"

@@ -5,6 +5,7 @@
 # What a fuzzer has found becomes findings: inputs with the same shrunk shape are one, its trace replays, its scenario fails with the
 # recipe that it is about.
 source "$(dirname "$0")/lib.sh"
+plain_build_only
 bin=$LOCKSTEP_BUILD_DIR/fuzz/fuzz_session_loss
 mkdir -p "$scratch/afl/main/crashes" "$scratch/afl/main/queue"
 

@@ -4,8 +4,8 @@
 
 # The small worlds behind the standard suite: as far as a budget goes, the same for every number of jobs, gone on with, and a world
 # that fails is reduced and written as a scenario.
-[[ -z ${LOCKSTEP_SANITIZE:-} ]] || exit 77 # ten times as long; the unit tests search under sanitizers
 source "$(dirname "$0")/lib.sh"
+plain_build_only
 check=("$LOCKSTEP" check --suite --filter 'worlds/*' --out "$scratch/reports")
 
 # A budget in states ends at the same world, however many are searched at once; the first nine classes fit, the tenth does not.
@@ -19,13 +19,11 @@ done
   next: worlds/one-client-one-turn/all-2/deadline; 410 classes are not begun'* ]] || { echo "$said"; failed=1; }
 
 # Without a filter whole classes are exhausted; --budget 0 leaves all worlds out, and so does a filter without a budget.
-if ! is_slow_build; then
-    expect 0 '
+expect 0 '
   exhausted: one-client-one-turn/all-1  (4 worlds, ' "$LOCKSTEP" check --suite --max-states 2000 --budget 100000 --out "$scratch/reports"
-    situations=(scenarios/suite/*.scn)
-    same "${#situations[@]} passed, 0 failed" "$(tail -n 1 "$scratch/output")" 'the last line'
-    grep -q '^  not exhausted: one-client-two-turns/all-1  (' "$scratch/output" || { cat "$scratch/output"; failed=1; }
-fi
+situations=(scenarios/suite/*.scn)
+same "${#situations[@]} passed, 0 failed" "$(tail -n 1 "$scratch/output")" 'the last line'
+grep -q '^  not exhausted: one-client-two-turns/all-1  (' "$scratch/output" || { cat "$scratch/output"; failed=1; }
 "$LOCKSTEP" check --suite --filter three_clients.scn --out "$scratch/reports" >"$scratch/output"
 "$LOCKSTEP" check --suite --filter three_clients.scn --budget 0 --out "$scratch/reports" >>"$scratch/output"
 ! grep worlds "$scratch/output" || failed=1
@@ -79,11 +77,9 @@ expect 1 'worlds: none was searched, because a situation fails' "$LOCKSTEP" chec
     --no-shrink --out "$scratch/reports" --recipe broken-cancel-leaks
 
 # A budget in time ends the enumeration in time, which is no limit.
-if ! is_slow_build; then
-    before=$SECONDS
-    expect 0 'worlds: ' "${check[@]}" --budget 2s
-    ((SECONDS - before <= 20)) || { echo "2 s took $((SECONDS - before)) s"; failed=1; }
-fi
+before=$SECONDS
+expect 0 'worlds: ' "${check[@]}" --budget 2s
+((SECONDS - before <= 20)) || { echo "2 s took $((SECONDS - before)) s"; failed=1; }
 
 expect_line "lockstep check: expected a number of states, or a duration (45s, 3m, 1h) after --budget, found '3x'" \
     "$LOCKSTEP" check --suite --budget 3x

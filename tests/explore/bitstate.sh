@@ -5,6 +5,7 @@
 # States as bits of a table: with a large one all are found, with a small one as many fewer as is said, within the bounds of what
 # an expectation and the states that only others lead to allow; and it is never a proof.
 source "$(dirname "$0")/../cli/lib.sh"
+plain_build_only
 scenario=$scratch/kept.scn
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 pause<=1\n----\nholds at_most_one_holder\n' \
     >"$scenario"

@@ -5,6 +5,7 @@
 # A search that is kept, stopped and gone on with finds what one finds that nobody stops: whatever stops it, a limit, a signal, or
 # kill -9 while it writes; and what is no checkpoint of this very search is refused.
 source "$(dirname "$0")/lib_checkpoint.sh"
+plain_build_only
 scenario=$scratch/kept.scn
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 pause<=1\n----\nholds at_most_one_holder\n' \
     >"$scenario"

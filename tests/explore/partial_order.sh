@@ -5,6 +5,7 @@
 # --partial-order: the same states whatever the order, the workers and what is remembered; fewer than without; the same verdicts,
 # here of some broken recipes, of all in slow_reductions.sh.
 source "$(dirname "$0")/lib_counts.sh"
+plain_build_only
 
 write plain 'world used' 'a b: acquire release'
 write loss 'world used' 'a b: acquire release' 'loss<=1'
