@@ -112,7 +112,7 @@ enum fakezk_event_kind {
     FAKEZK_WATCH_GONE,
     FAKEZK_WOKEN,         /* a node event reaches watchers; code = event type, cause = zxid of the change,
                               zxid as of EVENT_WOKEN (event.h) */
-    FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument */
+    FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument, handle = the slot */
     FAKEZK_EFFECT,        /* a multi that checks a node committed or failed: zxid = czxid of the checked node,
                               code = 1 committed, 0 failed, cause = 1 if this check failed it and not for want of
                               a permission, data = what its first set writes */
@@ -133,6 +133,7 @@ struct fakezk_event {
     uint8_t client;    /* FAKEZK_NONE if nobody's; node events: of an ephemeral's session, else who did it */
     uint8_t ephemeral; /* node events */
     uint8_t own;       /* watch events: 1 if the node was the client's own when the watch was set */
+    uint8_t handle;    /* session events */
     int32_t code;
     int32_t zxid;
     int32_t cause;
@@ -289,6 +290,9 @@ bool fakezk_operator_rmdir(const char *path);
 bool fakezk_can_rmdir(const char *path);
 bool fakezk_exists(const char *path);
 
+/* Returns the session that owns the child of this node with that czxid; 0 if there is no such child, or nobody owns it. */
+int32_t fakezk_owner(const char *path, int32_t czxid);
+
 /* Returns the path of the client's oldest ephemeral child of this node, or NULL. The path is valid until the
  * tree changes. */
 const char *fakezk_ephemeral_child(const char *path, int client);
@@ -326,9 +330,10 @@ int32_t fakezk_next_ms(int32_t *limit);
 
 /* ---- questions ---- */
 
-int fakezk_handles(int client);                 /* bit mask of open slots */
-bool fakezk_connected(int client, int handle);  /* link up */
-int fakezk_linked(int client);                  /* the first slot whose link is up, or -1 */
+int fakezk_handles(int client);                /* bit mask of open slots */
+bool fakezk_connected(int client, int handle); /* link up */
+int fakezk_linked(int client, int nth);        /* of the slots whose link is up the nth, from 0, or -1 */
+int fakezk_refusable(int client, int nth); /* of the slots whose attempt may be refused the nth, likewise */
 bool fakezk_terminal(int client, int handle);   /* expired or auth failed */
 int fakezk_outstanding(int client, int handle); /* requests not answered */
 int fakezk_queued(int client, int handle);      /* messages not delivered */

@@ -25,6 +25,8 @@ extern "C" {
 #define WORLD_LOCKS_MAX 4
 #define WORLD_SERVERS_MAX 5
 #define WORLD_PROGRAM_MAX 16   /* operations in a client program */
+#define WORLD_LINKS_MAX 2      /* connections of a process */
+#define WORLD_TASKS_MAX 4      /* owners of a process that have programs of their own */
 #define WORLD_ACTIONS_MAX 1024 /* enabled actions at one moment */
 #define WORLD_LABEL_MAX 160
 #define WORLD_NODES_MAX 4 /* of the operator, before a run begins */
@@ -95,14 +97,31 @@ enum action_kind {
 struct action {
     uint8_t kind;    /* enum action_kind */
     uint8_t process; /* index; 255 = none */
-    uint8_t a; /* APPLY…DELIVER, CONNECT: handle slot; FIRE: timer slot; client verbs: owner; CUT: keep */
+    uint8_t
+        a; /* APPLY…DELIVER, CONNECT: handle slot; FIRE: timer slot; client verbs: owner; CUT: keep; REFUSE: which
+                  of the handles whose attempt may fail, from 0 */
     uint8_t
         b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
     int32_t
         c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; RELEASE: 1 = anyway; REVOKE: place; CUT: rc; FAIL_ALLOC, FAIL_CALL: n; ADVANCE: ms to move, 0 = to the next moment */
     int32_t
-        d; /* CUT: 1 = the last request read commits late; ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_GRANTED(), ACTION_ON_FAILED() */
+        d; /* CUT: ACTION_CUT_LATE, ACTION_CUT_LINK(); ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_GRANTED(), ACTION_ON_FAILED() */
 };
+
+/* Of a cut: the last request that is read commits late. */
+#define ACTION_CUT_LATE 0x01
+/* Of a cut: which of the links of the process that are up, from 0. */
+#define ACTION_CUT_LINK(nth) ((int32_t)(nth) << 8)
+
+static inline bool action_cut_is_late(const struct action *cut)
+{
+    return (cut->d & ACTION_CUT_LATE) != 0;
+}
+
+static inline int action_cut_link(const struct action *cut)
+{
+    return cut->d >> 8;
+}
 
 /* Of an acquire or a write of a program: the next step does not wait for the answer. */
 #define ACTION_NOWAIT 0x01
@@ -191,10 +210,19 @@ const char *world_fault_name(enum world_fault fault);
 #define WORLD_DEFECT_MISSED_WATCH 0x10u  /* "missed-watch": the server forgets to send a DELETED */
 #define WORLD_DEFECT_CURSOR 0x20u /* "half-list": a failed attempt leaves half of an even server list (F91) */
 
+/* The operations of one owner, which do not wait for answers of other owners: ops[begin] to ops[end - 1]. */
+struct world_task {
+    uint8_t begin, end;
+    uint8_t owner;
+    bool endless; /* start again after the last */
+};
+
 struct world_program {
     struct action ops[WORLD_PROGRAM_MAX]; /* client verbs in order; process is filled in by the world */
     int count;
-    bool endless; /* start again after the last */
+    bool endless;  /* start again after the last */
+    uint8_t tasks; /* 0 = all operations are one list, and wait for the answers of all owners */
+    struct world_task task[WORLD_TASKS_MAX]; /* one behind the other, without gaps */
 };
 
 /* Choice points that a world may lack, by the letters of docs/fidelity.md, to show what a search sees with them:
@@ -449,7 +477,7 @@ bool world_stimulus(struct world *world, const struct action *action, char text[
  * or does not run. */
 uint32_t world_recipe_states(struct world *world, int process);
 
-/* The step of its process's program that an enabled client verb is, from 0; -1 if it is none. Changes nothing. */
+/* The operation of its process's program (its index in `ops`) that an enabled client verb is; -1 if it is none. Changes nothing. */
 int world_program_step(struct world *world, const struct action *action);
 
 /* A bit for each kind of fault (enum world_fault) that was taken out of its budget since open or reset,

@@ -77,8 +77,7 @@ static bool waits(struct check_table *table, const struct event *event)
 
 static bool is_connected(struct check_table *table, int process)
 {
-    const struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);
-    return record && (record->flags & PROCESS_UP) && !table_get(table, RECORD_APART, 0, process, 0);
+    return ledger_is_linked(table, process) && !table_get(table, RECORD_APART, 0, process, 0);
 }
 
 /* True if a release by the process was taken and is not answered, or a node of an acquire that failed may still stand. */

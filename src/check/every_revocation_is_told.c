@@ -28,10 +28,9 @@
 static void put_question(struct check_table *table, const struct event *event)
 {
     struct check_record *question = table_get(table, RECORD_QUESTION, event->lock, event->process, 0);
-    const struct check_record *process = table_get(table, RECORD_PROCESS, 0, event->process, 0);
     if (!question)
         question = table_put(table, RECORD_QUESTION, event->lock, event->process, 0, 0, 0);
-    if (!process || (process->flags & PROCESS_UP) == 0)
+    if (!ledger_is_linked(table, event->process))
         question->flags |= QUESTION_EXCUSED;
     question->depth++;
 }

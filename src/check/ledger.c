@@ -46,58 +46,80 @@ bool ledger_is_local(unsigned needs, const struct event *event)
     return (wants & EVENT_BIT(event->kind)) == 0;
 }
 
-static struct check_record *process_record(struct check_table *table, int process)
+static struct check_record *process_record(struct check_table *table, int process, int handle)
 {
-    struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);
-    return record ? record : table_put(table, RECORD_PROCESS, 0, process, 0, 0, 0);
+    struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, handle);
+    return record ? record : table_put(table, RECORD_PROCESS, 0, process, handle, 0, 0);
 }
 
-/* A process of which nothing is known has no record. */
+/* A handle of which nothing is known has no record. */
 static void settle_process(struct check_table *table, struct check_record *record)
 {
     if (record->a == 0 && record->flags == 0)
         table_drop(table, record);
 }
 
+static void end_link(struct check_table *table, struct check_record *record)
+{
+    record->flags &= (uint16_t)~PROCESS_UP;
+    record->a = 0;
+    settle_process(table, record);
+}
+
+/* Who is told runs, whatever became of the process before. */
+static void begin_link(struct check_table *table, const struct event *event)
+{
+    struct check_record *process = process_record(table, event->process, 0);
+    process->flags &= PROCESS_UP;
+    settle_process(table, process);
+    struct check_record *record = process_record(table, event->process, event->owner);
+    record->flags = PROCESS_UP;
+    record->a = event->session;
+}
+
+static void set_process_flags(struct check_table *table, int process, unsigned clear, unsigned set)
+{
+    struct check_record *record = process_record(table, process, 0);
+    record->flags = (uint16_t)((record->flags & ~clear) | set);
+    settle_process(table, record);
+}
+
 static void observe_process(struct check_table *table, const struct event *event)
 {
     if (event->process == EVENT_PROCESS_NONE)
         return;
-    struct check_record *record = process_record(table, event->process);
+    struct check_record *record;
     switch (event->kind) {
     case EVENT_LINK_UP:
-        record->flags = PROCESS_UP; /* who is told runs, whatever became of it before */
-        record->a = event->session;
+        begin_link(table, event);
         break;
     case EVENT_LINK_DOWN: /* the next link tells of a session again */
     case EVENT_EXPIRED:
     case EVENT_AUTH_FAILED:
-        record->flags &= (uint16_t)~PROCESS_UP;
-        record->a = 0;
+        record = table_get(table, RECORD_PROCESS, 0, event->process, event->owner);
+        if (record)
+            end_link(table, record);
         break;
     case EVENT_SESSION_CLOSED:
-        if (record->a == event->session) {
-            record->flags &= (uint16_t)~PROCESS_UP;
-            record->a = 0;
-        }
+        while ((record = ledger_session(table, event->process, event->session)) != NULL)
+            end_link(table, record);
         break;
     case EVENT_CRASHED:
-        record->flags = PROCESS_CRASHED;
-        record->a = 0;
+        table_drop_process(table, RECORD_PROCESS, event->process);
+        set_process_flags(table, event->process, 0, PROCESS_CRASHED);
         break;
     case EVENT_RESTARTED:
-        record->flags = 0;
+        table_drop_process(table, RECORD_PROCESS, event->process);
         break;
     case EVENT_PAUSED:
-        record->flags |= PROCESS_PAUSED;
+        set_process_flags(table, event->process, 0, PROCESS_PAUSED);
         break;
     case EVENT_RESUMED:
-        record->flags &= (uint16_t)~PROCESS_PAUSED;
+        set_process_flags(table, event->process, PROCESS_PAUSED, 0);
         break;
     default:
         break;
     }
-    settle_process(table, record);
 }
 
 struct check_record *ledger_claim(struct check_table *table, const struct event *event)
@@ -414,10 +436,41 @@ bool ledger_is_evicted(struct check_table *table, int lock, int process)
     return table_get(table, RECORD_EVICTED, lock, process, 0) && !ledger_has_node(table, lock, process);
 }
 
+/* Of this process the first record, or the one behind `record`; NULL if there is none. */
+static struct check_record *next_handle(struct check_table *table, struct check_record *record, int process)
+{
+    record = record ? table_next(table, record) : table_first(table, RECORD_PROCESS);
+    while (record && record->process < process)
+        record = table_next(table, record);
+    return record && record->process == process ? record : NULL;
+}
+
+struct check_record *ledger_session(struct check_table *table, int process, int64_t session)
+{
+    struct check_record *record = next_handle(table, NULL, process);
+    while (record && (record->a == 0 || record->a != session))
+        record = next_handle(table, record, process);
+    return record;
+}
+
+bool ledger_is_linked(struct check_table *table, int process)
+{
+    struct check_record *record = next_handle(table, NULL, process);
+    while (record && (record->flags & PROCESS_UP) == 0)
+        record = next_handle(table, record, process);
+    return record != NULL;
+}
+
 bool ledger_answerable(struct check_table *table, int process)
 {
-    const struct check_record *record = table_get(table, RECORD_PROCESS, 0, process, 0);
-    return record && record->a != 0 && record->flags == PROCESS_UP;
+    bool linked = false;
+    struct check_record *record = next_handle(table, NULL, process);
+    for (; record; record = next_handle(table, record, process)) {
+        if (record->flags & (PROCESS_PAUSED | PROCESS_CRASHED))
+            return false;
+        linked = linked || ((record->flags & PROCESS_UP) && record->a != 0);
+    }
+    return linked;
 }
 
 /* True if another owner of the process holds on this node. */

@@ -28,7 +28,7 @@ static bool is_blocked(struct check_table *table, int lock)
         return false;
     if (!ledger_answerable(table, first->process))
         return true;
-    return table_get(table, RECORD_PROCESS, 0, first->process, 0)->a != first->b;
+    return !ledger_session(table, first->process, first->b);
 }
 
 static void judge_lock(struct check_table *table, const struct check_context *context, int lock,

@@ -3,7 +3,7 @@
 
 /* No contender node stands that nobody stands behind.
  *
- * Formula. Of the live session of a process that runs stand at most as many contender nodes on a lock as owners of the
+ * Formula. Of the live sessions of a process that runs stand at most as many contender nodes on a lock as owners of the
  * process wait for or hold that lock. Two nodes for one waiter are an orphan too: the waiter would wait for itself.
  *   - It holds at REST (connected, janitor idle, no fault pending).
  *   - It holds at SETTLED, and at NODE_CREATED of a contender of the process, for a lock that no owner of the process waits
@@ -20,12 +20,11 @@
 static void judge_lock(struct check_table *table, const struct check_context *context, int lock, int process,
                        bool at_rest, struct check_note *note)
 {
-    int64_t session = table_get(table, RECORD_PROCESS, 0, process, 0)->a;
     struct check_record *oldest = NULL;
     struct check_record *node;
     int nodes = 0;
     for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node)) {
-        bool counts = node->process == process && node->b == session;
+        bool counts = node->process == process && ledger_session(table, process, node->b);
         nodes += counts;
         oldest = counts && !oldest ? node : oldest;
     }
@@ -78,7 +77,7 @@ static void judge_created(struct check_table *table, const struct check_context 
     note->premises = event->code == 1 && event->process != EVENT_PROCESS_NONE;
     if (!note->premises || event->cause != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
-    bool lives = table_get(table, RECORD_PROCESS, 0, event->process, 0)->a == event->session;
+    bool lives = ledger_session(table, event->process, event->session);
     if (lives && claims_nothing(table, event->lock, event->process))
         check_violate(
             note,

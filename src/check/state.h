@@ -22,7 +22,7 @@ _Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
 enum record_kind {
     RECORD_NONE,
     /* The ledger. */
-    RECORD_PROCESS, /* process; flags PROCESS_…; a = session the client library has while its link is up, else 0 */
+    RECORD_PROCESS, /* process, owner = which handle; flags PROCESS_…; a = session of the handle while its link is up, else 0 */
     RECORD_CLAIM, /* lock, process, owner; flags CLAIM_…, depth; a = czxid of the node that its grant stands
                      on */
     RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
@@ -84,9 +84,9 @@ struct check_table {
     struct check_record record[];
 };
 
-#define PROCESS_UP 0x01u /* the last link event was LINK_UP */
-#define PROCESS_PAUSED 0x02u
-#define PROCESS_CRASHED 0x04u
+#define PROCESS_UP 0x01u      /* the last link event of this handle was LINK_UP */
+#define PROCESS_PAUSED 0x02u  /* of the process: in the record of its first handle */
+#define PROCESS_CRASHED 0x04u /* likewise */
 
 #define EVICTED_SHOWN 0x01u /* a list that was read behind the deletion has reached the process */
 
@@ -208,9 +208,15 @@ bool ledger_has_node(struct check_table *table, int lock, int process);
 /* True if the process waits, and has no contender since the operator deleted one. */
 bool ledger_is_evicted(struct check_table *table, int lock, int process);
 
-/* True if the process runs, is connected and has a session: what it leaves undone at rest is its own fault.
- */
+/* True if the process runs, and some handle of it is connected and has a session: what it leaves undone at rest is its own
+ * fault. */
 bool ledger_answerable(struct check_table *table, int process);
+
+/* True if the link of some handle of the process is up, as far as the process was told. */
+bool ledger_is_linked(struct check_table *table, int process);
+
+/* The handle of the process whose link is up with that session; NULL if there is none. */
+struct check_record *ledger_session(struct check_table *table, int process, int64_t session);
 
 /* The node that a grant stands on: of the grantee's nodes, or of `ghosts` (a kind, or RECORD_NONE), the one
  * whose czxid is the token; otherwise the oldest that no other claim of the process stands on. NULL if there

@@ -19,11 +19,21 @@ bool fakezk_connected(int client, int handle)
     return handle_at(client, handle)->link != 0;
 }
 
-int fakezk_linked(int client)
+int fakezk_linked(int client, int nth)
 {
     const struct zk_client *c = client_at(client);
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
-        if (c->handle[slot].open && c->handle[slot].link) {
+        if (c->handle[slot].open && c->handle[slot].link && nth-- == 0) {
+            return slot;
+        }
+    }
+    return -1;
+}
+
+int fakezk_refusable(int client, int nth)
+{
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        if (fakezk_can_refuse(client, slot) && nth-- == 0) {
             return slot;
         }
     }
@@ -37,7 +47,7 @@ bool fakezk_terminal(int client, int handle)
 
 bool fakezk_stands(int client)
 {
-    int slot = fakezk_linked(client);
+    int slot = fakezk_linked(client, 0);
     if (slot < 0 || fakezk_handles(client) != 1 << slot) {
         return false;
     }

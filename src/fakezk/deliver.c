@@ -320,8 +320,11 @@ static void call_watchers(struct _zhandle *zh, int type, int state, const char *
 static void deliver_session(struct _zhandle *zh, const struct zk_message *m)
 {
     struct watch_target targets[WATCH_TARGETS_MAX + 1];
-    struct fakezk_event event = {
-        .kind = FAKEZK_SESSION_EVENT, .client = zh->client, .code = m->rc, .session = m->out_size};
+    struct fakezk_event event = {.kind = FAKEZK_SESSION_EVENT,
+                                 .client = zh->client,
+                                 .handle = zh->slot,
+                                 .code = m->rc,
+                                 .session = m->out_size};
     fakezk_emit(&event);
     int count = watch_collect_session(zh->client, zh->slot, targets);
     call_watchers(zh, ZOO_SESSION_EVENT, m->rc, "", targets, count);

@@ -216,6 +216,17 @@ const char *fakezk_ephemeral_child(const char *path, int client)
     return oldest != NULL ? node_path(oldest) : NULL;
 }
 
+int32_t fakezk_owner(const char *path, int32_t czxid)
+{
+    for (struct zk_node *node = tree_first_child(0, path); node != NULL;
+         node = tree_next_child(0, node, path)) {
+        if (node->stat.czxid == czxid) {
+            return node->stat.owner;
+        }
+    }
+    return 0;
+}
+
 bool fakezk_exists(const char *path)
 {
     return tree_find(0, path) != NULL;

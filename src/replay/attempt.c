@@ -117,7 +117,7 @@ static void measure(struct attempt_list *list)
         }
         list->steps++;
         list->faults += list->choice[i].fault;
-        list->loss += action->kind == ACTION_CUT ? action->a + action->b + (action->d != 0) : 0;
+        list->loss += action->kind == ACTION_CUT ? action->a + action->b + action_cut_is_late(action) : 0;
         if (action->process < WORLD_PROCESSES_MAX && !(seen >> action->process & 1)) {
             seen |= 1u << action->process;
             list->processes++;

@@ -15,6 +15,11 @@ struct part {
     size_t start, end;
 };
 
+static bool is_name(const char *word, size_t size)
+{
+    return !(size == 6 && memcmp(word, "asleep", 6) == 0) && memchr(word, '=', size) == NULL;
+}
+
 /* The names of a line stand between the word `process` and the colon, the end of the line or a comment. Returns
  * whether this one is among them. */
 static bool find_in_line(const char *text, size_t line, const char *name, struct part *part)
@@ -38,7 +43,7 @@ static bool find_in_line(const char *text, size_t line, const char *name, struct
             *part = (struct part){blanks, at + word};
             found = true;
         } else {
-            others += !(word == 6 && memcmp(text + at, "asleep", 6) == 0);
+            others += is_name(text + at, word);
         }
         at += word;
     }
@@ -51,18 +56,28 @@ static bool find_in_line(const char *text, size_t line, const char *name, struct
 
 char *without_process(const char *text, size_t size, const char *name, size_t *out_size)
 {
-    struct part part;
-    for (size_t line = 0; line < size; line += strcspn(text + line, "\n") + 1) {
-        if (find_in_line(text, line, name, &part)) {
-            char *out = malloc(size - (part.end - part.start) + 1);
-            if (out) {
-                memcpy(out, text, part.start);
-                memcpy(out + part.start, text + part.end, size - part.end);
-                *out_size = size - (part.end - part.start);
-                out[*out_size] = 0;
-            }
-            return out;
+    char *out = malloc(size + 1);
+    size_t line = 0;
+    if (!out) {
+        return NULL;
+    }
+    memcpy(out, text, size);
+    out[size] = 0;
+    *out_size = size;
+    while (line < *out_size) {
+        struct part part;
+        bool found = find_in_line(out, line, name, &part);
+        if (found) {
+            memmove(out + part.start, out + part.end, *out_size + 1 - part.end);
+            *out_size -= part.end - part.start;
+        }
+        if (!found || part.start > line) {
+            line += strcspn(out + line, "\n") + 1;
         }
     }
-    return NULL;
+    if (*out_size == size) {
+        free(out);
+        return NULL;
+    }
+    return out;
 }

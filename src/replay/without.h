@@ -7,8 +7,7 @@
 
 #include <stddef.h>
 
-/* Leaves the name out of the `process` line that declares it, and the line with its program if it was the only
- * one there. Returns a terminated text that the caller frees, its size in *out_size; NULL if the name is not
+/* Leaves the name out of each `process` line, and the line with its program if it was the only name there. Returns a terminated text that the caller frees, its size in *out_size; NULL if the name is not
  * declared or memory is short. */
 char *without_process(const char *text, size_t size, const char *name, size_t *out_size);
 

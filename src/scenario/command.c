@@ -59,6 +59,9 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         if (parser_integer(parser, &value, "an owner from 0 to 7", 0, 7, &owner) != 0) {
             return -1;
         }
+        if (parser->owner >= 0 && owner != parser->owner) {
+            return parser_wrong(parser, word, "the owner whose program this is");
+        }
         action->a = (uint8_t)owner;
         return 1;
     }
@@ -82,7 +85,7 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
                         verb->flags & VERB_TIMEOUT   ? "owner=N, timeout=DURATION or nowait"
                         : verb->flags & VERB_PLACE   ? "place=N"
                         : verb->flags & VERB_ANYWAY  ? "owner=N or anyway"
-                        : verb->flags & VERB_GUARDED ? "guarded or nowait"
+                        : verb->flags & VERB_GUARDED ? "owner=N, guarded or nowait"
                         : verb->flags & VERB_NOWAIT  ? "owner=N or nowait"
                         : verb->flags & VERB_OWNER   ? "owner=N"
                                                      : "no option");
@@ -99,6 +102,9 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     }
     if (verb->flags & VERB_PLACE) {
         action->c = 1;
+    }
+    if ((verb->flags & VERB_OWNER) && parser->owner >= 0) {
+        action->a = (uint8_t)parser->owner;
     }
     struct input_word word = input_next_word(&parser->cursor), at = word;
     while (word.text && verb->argument == ARGUMENT_LOCK) {
@@ -123,6 +129,12 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
 }
 
 /* ---- faults ---- */
+
+static int read_link(struct parser *parser, const struct input_word *value, int64_t *number)
+{
+    return parser_integer(parser, value, "which of the links, from 1 to " PARSER_DIGITS(WORLD_LINKS_MAX), 1,
+                          WORLD_LINKS_MAX, number);
+}
 
 static int cut_option(struct parser *parser, const struct input_word *word, struct scenario_command *command)
 {
@@ -152,10 +164,17 @@ static int cut_option(struct parser *parser, const struct input_word *word, stru
         return 0;
     }
     if (input_word_is(word, "late")) {
-        command->action.d = 1;
+        command->action.d |= ACTION_CUT_LATE;
         return 0;
     }
-    return parser_wrong(parser, word, "keep=K, apply=J, rc=-4, rc=-7 or late");
+    if (input_word_is(&key, "link") && value.text) {
+        if (read_link(parser, &value, &number) != 0) {
+            return -1;
+        }
+        command->action.d |= ACTION_CUT_LINK(number - 1);
+        return 0;
+    }
+    return parser_wrong(parser, word, "keep=K, apply=J, rc=-4, rc=-7, late or link=N");
 }
 
 static int fault_options(struct parser *parser, const struct verb *verb, struct scenario_command *command)
@@ -173,6 +192,11 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
                 return -1;
             }
             command->action.c = (int32_t)number;
+        } else if ((verb->flags & VERB_LINK) && input_word_is(&key, "link")) {
+            if (read_link(parser, &value, &number) != 0) {
+                return -1;
+            }
+            command->action.a = (uint8_t)(number - 1);
         } else if ((verb->flags & VERB_PERMS) && input_word_is(&key, "perms")) {
             uint8_t perms;
             if (parser_perms(parser, &value, &perms) != 0) {
@@ -183,13 +207,14 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
             return parser_wrong(parser, &word,
                                 verb->flags & VERB_COUNT   ? "n=N or the end of the line"
                                 : verb->flags & VERB_PERMS ? "perms=N or the end of the line"
+                                : verb->flags & VERB_LINK  ? "link=N or the end of the line"
                                                            : "the end of the line");
         }
     }
     if ((verb->flags & VERB_CUT) && !command->rc_given) {
         command->action.c = parser->scenario->options.loss_rc;
     }
-    if (command->action.d && command->action.b == 0) {
+    if ((verb->flags & VERB_CUT) && action_cut_is_late(&command->action) && command->action.b == 0) {
         return parser_wrong(parser, &word, "apply=J with late: the last of J requests is the late one");
     }
     return 0;

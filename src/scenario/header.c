@@ -246,7 +246,7 @@ static int read_world(struct parser *parser)
 
 /* ---- names ---- */
 
-static int check_name(struct parser *parser, const struct input_word *word)
+int parser_new_name(struct parser *parser, const struct input_word *word)
 {
     static const char EXPECTED[] =
         "a new name of 1 to 15 letters, digits, '-' or '_' that is no word of the language";
@@ -318,7 +318,7 @@ static int read_mutex(struct parser *parser)
         }
         name = input_next_word(&parser->cursor);
     }
-    if (check_name(parser, &name) != 0 || parser_end_of_line(parser) != 0) {
+    if (parser_new_name(parser, &name) != 0 || parser_end_of_line(parser) != 0) {
         return -1;
     }
     memcpy(parser->scenario->lock_name[options->locks], name.text, name.size);
@@ -382,98 +382,6 @@ static int read_contents(struct parser *parser)
     return parser->scenario->options.contents ? 0 : -1;
 }
 
-/* ---- processes and their programs ---- */
-
-/* Operations up to the end of the line, for processes first … last. */
-static int read_program(struct parser *parser, int first, int last)
-{
-    struct world_program *program = &parser->scenario->options.program[first];
-    struct input_word word = input_next_word(&parser->cursor);
-    while (word.text) {
-        const struct verb *verb = verb_find(&word, true);
-        if (input_word_is(&word, "forever") && program->count > 0) {
-            program->endless = true;
-            if (parser_end_of_line(parser) != 0) {
-                return -1;
-            }
-            break;
-        }
-        if (!verb) {
-            return parser_wrong(parser, &word,
-                                program->count > 0 ? "an option, an operation or 'forever'" : "an operation");
-        }
-        if (verb->action == ACTION_CANCEL) {
-            return parser_wrong(parser, &word,
-                                "an operation of a program (a cancel is a fault: explore cancel<=N)");
-        }
-        if (program->count == WORLD_PROGRAM_MAX) {
-            return parser_wrong(parser, &word, "at most " PARSER_DIGITS(WORLD_PROGRAM_MAX) " operations");
-        }
-        if (parser_client_verb(parser, verb, &program->ops[program->count++], &word) != 0) {
-            return -1;
-        }
-    }
-    if (program->count == 0) {
-        return parser_wrong(parser, &word, "an operation");
-    }
-    for (int i = first + 1; i <= last; i++) {
-        parser->scenario->options.program[i] = *program;
-    }
-    return 0;
-}
-
-static int add_process(struct parser *parser, const struct input_word *word)
-{
-    struct world_options *options = &parser->scenario->options;
-    if (options->processes == WORLD_PROCESSES_MAX) {
-        return parser_wrong(parser, word, "at most " PARSER_DIGITS(WORLD_PROCESSES_MAX) " processes");
-    }
-    if (check_name(parser, word) != 0) {
-        return -1;
-    }
-    memcpy(options->name[options->processes], word->text, word->size);
-    options->autostart[options->processes++] = true;
-    return 0;
-}
-
-/* process a b c, process c asleep, process a b: acquire release */
-static int read_process(struct parser *parser)
-{
-    struct world_options *options = &parser->scenario->options;
-    int first = options->processes;
-    bool colon = false, asleep = false;
-    struct input_word word = input_next_word(&parser->cursor);
-    for (; word.text && !colon; word = colon ? word : input_next_word(&parser->cursor)) {
-        colon = word.text[word.size - 1] == ':';
-        word.size -= colon;
-        if (word.size == 0 && options->processes > first) {
-            continue; /* "process a b : acquire" */
-        }
-        if (asleep) {
-            return parser_wrong(parser, &word, "':' or the end of the line");
-        }
-        asleep = input_word_is(&word, "asleep") && options->processes > first;
-        if (!asleep && add_process(parser, &word) != 0) {
-            return -1;
-        }
-    }
-    if (options->processes == first) {
-        return parser_wrong(parser, &word, "the name of a process");
-    }
-    for (int i = first; i < options->processes; i++) {
-        options->autostart[i] = !asleep;
-    }
-    if (!colon) {
-        return 0;
-    }
-    struct input_cursor program = parser->cursor;
-    word = input_next_word(&program);
-    if (asleep && !input_word_is(&word, "start")) {
-        return parser_wrong(parser, &word, "'start': the process is asleep");
-    }
-    return read_program(parser, first, options->processes - 1);
-}
-
 /* ---- show, properties ---- */
 
 static int read_show(struct parser *parser)
@@ -535,10 +443,14 @@ int parser_header(struct parser *parser, const struct input_word *word)
         const char *name;
         int (*read)(struct parser *parser);
     } LINES[] = {
-        {"world", read_world},     {"mutex", read_mutex},
-        {"chroot", read_chroot},   {"contents", read_contents},
-        {"process", read_process}, {"explore", parser_explore},
-        {"show", read_show},       {"properties", read_named_properties},
+        {"world", read_world},
+        {"mutex", read_mutex},
+        {"chroot", read_chroot},
+        {"contents", read_contents},
+        {"process", parser_process_line},
+        {"explore", parser_explore},
+        {"show", read_show},
+        {"properties", read_named_properties},
         {"node", read_node},
     };
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {

@@ -213,7 +213,7 @@ static int ended_early(struct parser *parser, const struct state *state)
 
 static int parse(struct scenario *scenario, struct input_error *error)
 {
-    struct parser parser = {.scenario = scenario, .error = error};
+    struct parser parser = {.scenario = scenario, .error = error, .owner = -1};
     struct state state = {0};
     world_options_default(&scenario->options);
     scenario->options.processes = scenario->options.locks = 0;

@@ -24,6 +24,7 @@ struct parser {
     struct input_word fine_word;                /* of the world line, if it is there */
     struct input_word clock_word;               /* the first property that was named and needs a clock */
     struct input_word search_word;              /* likewise, a search */
+    int owner; /* whose operations are read; -1 = those of all owners, or a command */
 };
 
 /* ---- values (values.c) ---- */
@@ -53,6 +54,9 @@ int parser_end_of_line(struct parser *parser);
 /* An absolute node path without empty or dot parts and without a slash at its end. */
 int parser_path(struct parser *parser, const struct input_word *word);
 
+/* Complains of a word that cannot be the name of a new process or lock (header.c). */
+int parser_new_name(struct parser *parser, const struct input_word *word);
+
 /* Index of the process or lock of that name, or -1. */
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
@@ -69,6 +73,9 @@ int parser_properties(struct parser *parser, uint32_t *mask);
 /* If the word begins a header line, reads the line and returns 1; 0 if it does not; -1 after a complaint
  * (header.c). */
 int parser_header(struct parser *parser, const struct input_word *word);
+
+/* The words behind `process` (processes.c). */
+int parser_process_line(struct parser *parser);
 
 /* The words behind `explore`, and what they ask for that cannot be (budgets.c). */
 int parser_explore(struct parser *parser);

@@ -258,7 +258,7 @@ static bool try_command(struct chooser *c, const struct scenario_command *comman
     }
     if (action.kind == ACTION_CUT) { /* the same fault with nothing under way */
         action.a = action.b = 0;
-        action.d = 0;
+        action.d &= ~ACTION_CUT_LATE;
         return run_apply(c->run, &action) == 0;
     }
     return false;

@@ -30,7 +30,8 @@ static const struct verb VERBS[] = {
            "gives one level of the lock back; in a program with anyway also if it does not hold it"),
     CLIENT(NULL, VERB_OWNER | VERB_REACTS, ACTION_CANCEL, "a cancel [LOCK] [owner=N]",
            "gives a pending acquire up; not in a program, where it is a fault: explore cancel<=N"),
-    CLIENT(NULL, VERB_GUARDED | VERB_NOWAIT, ACTION_WRITE, "a write [LOCK] [guarded [nowait]]",
+    CLIENT(NULL, VERB_OWNER | VERB_GUARDED | VERB_NOWAIT, ACTION_WRITE,
+           "a write [LOCK] [owner=N] [guarded [nowait]]",
            "writes to a resource that compares fencing tokens; guarded: to the ensemble, in a multi that "
            "fails once the "
            "hold is over"),
@@ -46,11 +47,13 @@ static const struct verb VERBS[] = {
     {NULL, ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start",
      "starts the process, or starts it again"},
 
-    FAULT(ARGUMENT_PROCESS, VERB_CUT, ACTION_CUT, "cut a [keep=K] [apply=J] [rc=-4|-7] [late]",
+    FAULT(ARGUMENT_PROCESS, VERB_CUT, ACTION_CUT, "cut a [keep=K] [apply=J] [rc=-4|-7] [late] [link=N]",
           "breaks the link; the first K replies under way still arrive, the first J requests are still read "
           "by the server; "
-          "with late the last of those commits only after the reconnect"),
-    FAULT(ARGUMENT_PROCESS, 0, ACTION_REFUSE, "refuse a", "the next connection attempt fails"),
+          "with late the last of those commits only after the reconnect; of several links that are up the "
+          "N-th"),
+    FAULT(ARGUMENT_PROCESS, VERB_LINK, ACTION_REFUSE, "refuse a [link=N]",
+          "the next connection attempt fails"),
     FAULT(ARGUMENT_PROCESS, 0, ACTION_PARTITION, "partition a", "nothing passes between a and the servers"),
     FAULT(ARGUMENT_PROCESS, 0, ACTION_HEAL, "heal a",
           "ends a partition; `heal all` ends all faults in force"),
@@ -100,8 +103,8 @@ static const struct header_word HEADERS[] = {
     {"chroot", "chroot /app", "all paths lie below it"},
     {"node", "node PATH [perms=N]", "a persistent node that stands before the run begins"},
     {"contents", "contents \"TEXT\"", "contents of the contender nodes"},
-    {"process", "process NAME... [asleep][: OPERATION...]",
-     "processes, and their program in an exploring scenario"},
+    {"process", "process NAME... [asleep | owner=N][: OPERATION...]",
+     "processes, and in an exploring scenario their program, or the program of one owner"},
     {"explore", "explore FAULT<=N... [total<=N] [constants=N]",
      "fault budgets and run constants of an exploring scenario"},
     {"show", "show GROUP...", "more events in the expected trace"},

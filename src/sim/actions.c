@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+_Static_assert(WORLD_LINKS_MAX == FAKEZK_HANDLES_MAX, "each handle has a link");
+
 /* ---- the ensemble's steps as actions ---- */
 
 static const uint8_t kind_of_step[] = {
@@ -110,44 +112,55 @@ static bool may_buy(const struct list *list, enum world_fault fault)
     return (list->faults >> fault & 1u) != 0;
 }
 
-static struct action *add_cut(struct list *list, int p, int keep, int apply)
+static struct action *add_cut(struct list *list, int p, int link, int keep, int apply)
 {
     struct action *cut = add(list, ACTION_CUT, p);
     cut->a = (uint8_t)keep;
     cut->b = (uint8_t)apply;
     cut->c = the_world.options.loss_rc;
+    cut->d = ACTION_CUT_LINK(link);
     return cut;
 }
 
-static void add_cuts(struct list *list, int p)
+static void add_cuts_of(struct list *list, int p, int link, int handle)
 {
     bool loss = may_buy(list, WORLD_FAULT_LOSS);
     bool late = may_buy(list, WORLD_FAULT_LATE);
-    int handle = loss || late ? fakezk_linked(p) : -1;
-    if (handle < 0) {
-        return;
-    }
     int keep_max = fakezk_unreceived_messages(p, handle);
     int apply_max = fakezk_unread_requests(p, handle);
     for (int keep = 0; keep <= keep_max; keep++) {
         for (int apply = 0; apply <= apply_max; apply++) {
             if (loss && fakezk_can_cut(p, handle, keep, apply, false)) {
-                add_cut(list, p, keep, apply);
+                add_cut(list, p, link, keep, apply);
             }
             if (late && fakezk_can_cut(p, handle, keep, apply, true)) {
-                add_cut(list, p, keep, apply)->d = 1;
+                add_cut(list, p, link, keep, apply)->d |= ACTION_CUT_LATE;
             }
         }
     }
 }
 
-static void add_expiry(struct list *list, int p)
+static void add_cuts(struct list *list, int p)
+{
+    int handle;
+    for (int link = 0; (handle = fakezk_linked(p, link)) >= 0; link++) {
+        add_cuts_of(list, p, link, handle);
+    }
+}
+
+static void add_refusals(struct list *list, int p)
+{
+    for (int nth = 0; fakezk_refusable(p, nth) >= 0; nth++) {
+        add(list, ACTION_REFUSE, p)->a = (uint8_t)nth;
+    }
+}
+
+static void add_expiries(struct list *list, int p)
 {
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         int32_t session = fakezk_session(p, h);
         if (session != 0 && fakezk_session_live(session)) {
             add(list, ACTION_EXPIRE, p)->c = session;
-            return;
         }
     }
 }
@@ -193,8 +206,8 @@ static void add_faults_of_started(struct list *list, int p)
     if (may_buy(list, WORLD_FAULT_CRASH)) {
         add(list, ACTION_CRASH, p);
     }
-    if (may_buy(list, WORLD_FAULT_REFUSE) && fakezk_can_refuse(p, 0)) {
-        add(list, ACTION_REFUSE, p);
+    if (may_buy(list, WORLD_FAULT_REFUSE)) {
+        add_refusals(list, p);
     }
     if (process_at(p)->paused) {
         return;
@@ -243,9 +256,11 @@ static void add_process_faults(struct list *list, int p)
     if (list->faults == 0) {
         return;
     }
-    add_cuts(list, p);
+    if (may_buy(list, WORLD_FAULT_LOSS) || may_buy(list, WORLD_FAULT_LATE)) {
+        add_cuts(list, p);
+    }
     if (may_buy(list, WORLD_FAULT_EXPIRE)) {
-        add_expiry(list, p);
+        add_expiries(list, p);
     }
     add_at_contenders(list, ACTION_EVICT, p);
     add_at_contenders(list, ACTION_TOUCH, p);
@@ -288,20 +303,34 @@ static void add_advance(struct list *list)
     }
 }
 
-static void add_op(struct list *list, int p)
+/* The same verb of two lists is one action. */
+static bool is_listed(const struct list *list, int first, const struct action *action)
 {
-    const struct action *op = process_next_op(p);
-    if (op == NULL) {
-        return;
+    for (int i = first; i < list->count - 1; i++) {
+        if (world_same_action(&list->out[i], action)) {
+            return true;
+        }
     }
-    int count = list->count;
-    struct action *action = add(list, op->kind, p);
-    action->a = op->a;
-    action->b = op->b;
-    action->c = op->c;
-    action->d = op->d;
-    if (!world_enabled(&the_world, action)) {
-        list->count = count;
+    return false;
+}
+
+static void add_ops(struct list *list, int p)
+{
+    int first = list->count;
+    for (int i = 0; i < program_lists(p); i++) {
+        const struct action *op = program_next_op(p, i);
+        if (op == NULL) {
+            continue;
+        }
+        int count = list->count;
+        struct action *action = add(list, op->kind, p);
+        action->a = op->a;
+        action->b = op->b;
+        action->c = op->c;
+        action->d = op->d;
+        if (!world_enabled(&the_world, action) || is_listed(list, first, action)) {
+            list->count = count;
+        }
     }
 }
 
@@ -323,7 +352,7 @@ int world_actions(struct world *world, struct action *out)
     }
     add_advance(&list);
     for (int p = 0; world->programmed && p < world->options.processes; p++) {
-        add_op(&list, p);
+        add_ops(&list, p);
     }
     for (int p = 0; p < world->options.processes; p++) {
         add_process_faults(&list, p);
@@ -344,7 +373,7 @@ int world_actions_among(struct world *world, int p, unsigned parts, struct actio
         add_timers(&list, p);
     }
     if ((parts & WORLD_PART_PROGRAM) != 0 && is_process && world->programmed) {
-        add_op(&list, p);
+        add_ops(&list, p);
     }
     if ((parts & WORLD_PART_FAULTS) != 0) {
         list.faults = action_faults_left();
@@ -369,8 +398,8 @@ int world_fault_of(const struct action *action)
     if (action->kind >= ACTION_KINDS) {
         return -1;
     }
-    return action->kind == ACTION_CUT && action->d != 0 ? WORLD_FAULT_LATE
-                                                        : world_action_infos[action->kind].fault - 1;
+    bool late = action->kind == ACTION_CUT && action_cut_is_late(action);
+    return late ? WORLD_FAULT_LATE : world_action_infos[action->kind].fault - 1;
 }
 
 bool world_is_fault(const struct action *action)

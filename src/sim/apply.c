@@ -85,12 +85,13 @@ static bool fault_on_process(const struct action *action)
                fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
     }
     bool started = process_at(p)->started;
-    int handle = fakezk_linked(p);
+    int handle;
     switch (action->kind) {
     case ACTION_CUT:
-        return handle >= 0 && fakezk_can_cut(p, handle, action->a, action->b, action->d != 0);
+        handle = fakezk_linked(p, action_cut_link(action));
+        return handle >= 0 && fakezk_can_cut(p, handle, action->a, action->b, action_cut_is_late(action));
     case ACTION_REFUSE:
-        return fakezk_can_refuse(p, 0);
+        return fakezk_refusable(p, action->a) >= 0;
     case ACTION_PARTITION:
         return !fakezk_is_partitioned(p);
     case ACTION_HEAL:
@@ -253,10 +254,11 @@ static void do_process_fault(const struct action *action)
     int rc = action->c != 0 ? action->c : the_world.options.loss_rc;
     switch (action->kind) {
     case ACTION_CUT:
-        fakezk_cut(p, fakezk_linked(p), action->a, action->b, rc, action->d != 0);
+        fakezk_cut(p, fakezk_linked(p, action_cut_link(action)), action->a, action->b, rc,
+                   action_cut_is_late(action));
         break;
     case ACTION_REFUSE:
-        fakezk_refuse(p, 0);
+        fakezk_refuse(p, fakezk_refusable(p, action->a));
         break;
     case ACTION_PARTITION:
     case ACTION_HEAL:
@@ -342,22 +344,6 @@ static void do_timed(const struct action *action)
     }
 }
 
-/* Whether the process's program stands at this step. */
-static bool is_programmed(const struct action *action)
-{
-    const struct action *next = process_next_op(action->process);
-    return next != NULL && next->kind == action->kind && next->a == action->a && next->b == action->b;
-}
-
-int world_program_step(struct world *world, const struct action *action)
-{
-    uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
-    int step = is_programmed(action) ? process_at(action->process)->pc : -1;
-    world->arena.read[0] = kept[0];
-    world->arena.read[1] = kept[1];
-    return step;
-}
-
 uint32_t world_faults_paid(const struct world *world)
 {
     return world->paid;
@@ -378,9 +364,7 @@ bool world_has_container(struct world *world)
 static void do_client(const struct action *action)
 {
     process_wake(action->process);
-    if (is_programmed(action)) {
-        process_mark(action->process)->pc++;
-    }
+    program_pass(action);
     action_pay(action, false);
     do_verb(action);
 }
@@ -432,7 +416,7 @@ static void do_whole(void *ctx)
     int end = one ? first + 1 : world->options.processes;
     for (int p = first; p < end && p < world->options.processes; p++) {
         if (world->programmed) {
-            process_skip_ops(p);
+            program_skip_ops(p);
         }
         process_ask_belief(p);
     }

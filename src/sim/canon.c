@@ -160,13 +160,17 @@ struct canon *world_canon(struct world *world)
 
 /* ---- processes that may change their names ---- */
 
+static bool equal_program(const struct world_program *a, const struct world_program *b)
+{
+    return a->count == b->count && a->endless == b->endless && a->tasks == b->tasks &&
+           memcmp(a->ops, b->ops, sizeof a->ops) == 0 && memcmp(a->task, b->task, sizeof a->task) == 0;
+}
+
 static bool equal_programs(const struct world_options *options)
 {
     const struct world_program *first = &options->program[0];
     for (int p = 1; p < options->processes; p++) {
-        const struct world_program *program = &options->program[p];
-        if (options->autostart[p] != options->autostart[0] || program->count != first->count ||
-            program->endless != first->endless || memcmp(program->ops, first->ops, sizeof first->ops) != 0) {
+        if (options->autostart[p] != options->autostart[0] || !equal_program(&options->program[p], first)) {
             return false;
         }
     }

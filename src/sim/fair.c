@@ -59,7 +59,7 @@ static bool is_fair(const struct action *action)
     return action_has(action, TRAIT_FAIR) || (action->kind == ACTION_EXPIRE && is_due(action));
 }
 
-/* Of whom; and of two handles of a process, of which. */
+/* Of whom; of two handles of a process, of which; and of owners with programs of their own, of which. */
 static void add_role(const struct action *action, char *text)
 {
     size_t used = strlen(text);
@@ -70,7 +70,12 @@ static void add_role(const struct action *action, char *text)
     } else if (action->process < the_world.options.processes) {
         const char *name = the_world.options.name[action->process];
         bool second = action_has(action, TRAIT_STEP) && action->kind != ACTION_BURY && action->a > 0;
-        snprintf(end, size, " %s%s", name, second ? "/2" : "");
+        bool of_task = world_is_verb(action) && the_world.options.program[action->process].tasks > 0;
+        if (of_task) {
+            snprintf(end, size, " %s owner=%d", name, action->a);
+        } else {
+            snprintf(end, size, " %s%s", name, second ? "/2" : "");
+        }
     }
 }
 

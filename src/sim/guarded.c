@@ -46,6 +46,15 @@ static void drop(struct guarded *write)
     heap_free(write->process, write, HEAP_WORLD);
 }
 
+bool guarded_waits(int p, int owner)
+{
+    const struct guarded *write = process_at(p)->writes;
+    while (write != NULL && owner >= 0 && write->owner != owner) {
+        write = write->next;
+    }
+    return write != NULL;
+}
+
 static void tell(const struct guarded *write, int rc)
 {
     struct event event = observe_process(EVENT_WRITTEN, write->process);

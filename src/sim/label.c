@@ -106,6 +106,15 @@ static void label_client(const struct action *action, char *label)
     }
 }
 
+/* Of several links of the process which one; the first needs no word. */
+static void add_link(char *label, int nth)
+{
+    size_t size = strlen(label);
+    if (nth > 0) {
+        snprintf(label + size, WORLD_LABEL_MAX - size, " link=%d", nth + 1);
+    }
+}
+
 static void label_fault(const struct action *action, char *label)
 {
     const char *verb = world_action_verb(action->kind);
@@ -113,7 +122,12 @@ static void label_fault(const struct action *action, char *label)
     case ACTION_CUT:
         snprintf(label, WORLD_LABEL_MAX, "cut %s keep=%d apply=%d rc=%d%s", process_name(action->process),
                  action->a, action->b, action->c != 0 ? action->c : the_world.options.loss_rc,
-                 action->d != 0 ? " late" : "");
+                 action_cut_is_late(action) ? " late" : "");
+        add_link(label, action_cut_link(action));
+        break;
+    case ACTION_REFUSE:
+        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
+        add_link(label, action->a);
         break;
     case ACTION_FAIL_ALLOC:
     case ACTION_FAIL_CALL:
@@ -297,10 +311,12 @@ static int parse_cut(const struct words *words, struct action *action, const cha
         } else if (option(word, "rc", &value) && (value == -4 || value == -7)) {
             action->c = value;
         } else if (strcmp(word, "late") == 0) {
-            action->d = 1;
+            action->d |= ACTION_CUT_LATE;
+        } else if (option(word, "link", &value) && value >= 1 && value <= WORLD_LINKS_MAX) {
+            action->d |= ACTION_CUT_LINK(value - 1);
         } else {
-            return fail(why, LS_EINVAL, "expected keep=K, apply=J, rc=-4, rc=-7 or late, found \"%.60s\"",
-                        word);
+            return fail(why, LS_EINVAL,
+                        "expected keep=K, apply=J, rc=-4, rc=-7, late or link=N, found \"%.60s\"", word);
         }
     }
     action->c = action->c != 0 ? action->c : the_world.options.loss_rc;
@@ -387,9 +403,16 @@ static int parse_on_process(const struct words *words, struct action *action, co
     if (action_has(action, TRAIT_CONTENDER)) {
         return parse_contender(words, action, why);
     }
+    int32_t value;
+    if (action->kind == ACTION_REFUSE && words->count > 2) {
+        if (!option(words->word[2], "link", &value) || value < 1 || value > FAKEZK_HANDLES_MAX) {
+            return fail(why, LS_EINVAL, "expected link=N, found \"%.60s\"", words->word[2]);
+        }
+        action->a = (uint8_t)(value - 1);
+        return 0;
+    }
     if (action_has(action, TRAIT_MEMORY)) {
         action->c = 1;
-        int32_t value;
         if (words->count > 2) {
             if (!option(words->word[2], "n", &value) || value < 1 || value > 255) {
                 return fail(why, LS_EINVAL, "expected n=1 .. 255, found \"%.60s\"", words->word[2]);

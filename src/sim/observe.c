@@ -159,6 +159,7 @@ static void session_event(const struct fakezk_event *from)
     }
     struct event event = observe_process(kind, from->client);
     event.session = from->session;
+    event.owner = from->handle;
     observe(&event);
 }
 

@@ -231,7 +231,7 @@ void process_crash(int p)
     fakezk_crash(p);
     wipe(p);
     process_mark(p)->crashed = 1;
-    process_mark(p)->pc = 0;
+    program_rewind(p);
     struct event event = observe_process(EVENT_CRASHED, p);
     observe(&event);
 }
@@ -529,8 +529,6 @@ void process_fire(int p, int index)
 
 /* ---- reports ---- */
 
-static const struct action *last_op(int p, enum action_kind kind, int lock, int owner);
-
 /* A cancel finds nothing to give up: the answer is there. */
 static void react_by_cancel(int p, int lock, int owner)
 {
@@ -547,7 +545,7 @@ static void react_by_cancel(int p, int lock, int owner)
 static void react(int p, int lock, int owner, bool failed)
 {
     bool acts = the_world.programmed && recipe()->in_reports && !the_world.stopping;
-    const struct action *op = acts ? last_op(p, ACTION_ACQUIRE, lock, owner) : NULL;
+    const struct action *op = acts ? program_last_acquire(p, lock, owner) : NULL;
     if (op == NULL || the_world.reacting) {
         return;
     }
@@ -573,6 +571,23 @@ static void react(int p, int lock, int owner, bool failed)
     the_world.reacting = false;
 }
 
+/* Of several handles the one whose session owns the node that the token names; otherwise the first that has a session. */
+static int32_t session_of_grant(int p, int lock, int64_t token)
+{
+    int32_t first = 0, owner = -1;
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        int32_t session = fakezk_session(p, h);
+        if (first != 0 && session != 0 && owner < 0) {
+            owner = fakezk_owner(the_world.lock_path[lock], (int32_t)token);
+        }
+        if (session != 0 && session == owner) {
+            return session;
+        }
+        first = first != 0 ? first : session;
+    }
+    return first;
+}
+
 static void report_grant(int p, const struct ls_report *report)
 {
     struct slot *slot = make_slot(p, report->lock, report->owner);
@@ -590,9 +605,7 @@ static void report_grant(int p, const struct ls_report *report)
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = report->depth;
     event.zxid = token_number(report->token);
-    for (int h = FAKEZK_HANDLES_MAX - 1; h >= 0; h--) {
-        event.session = fakezk_session(p, h) != 0 ? fakezk_session(p, h) : event.session;
-    }
+    event.session = session_of_grant(p, report->lock, event.zxid);
     observe(&event);
     react(p, report->lock, report->owner, false);
 }
@@ -825,139 +838,4 @@ void process_ask_idle(int p)
     if (recipe()->idle != NULL && process_at(p)->started) {
         guard_call(p, ACTION_KINDS + 1u, ask_idle, &p);
     }
-}
-
-/* ---- programs ---- */
-
-static const struct world_program *program(int p)
-{
-    return &the_world.options.program[p];
-}
-
-/* The next step, NULL if there is none. An endless program comes to its first one again. */
-static const struct action *upcoming(int p)
-{
-    int pc = process_at(p)->pc;
-    if (pc >= program(p)->count) {
-        pc = program(p)->endless ? 0 : -1;
-    }
-    return pc >= 0 ? &program(p)->ops[pc] : NULL;
-}
-
-/* What the program did last before the present step, of this kind and with this lock and owner (any, if lock is -1); NULL if it
- * has not done such a thing. */
-static const struct action *last_op(int p, enum action_kind kind, int lock, int owner)
-{
-    const struct world_program *all = program(p);
-    for (int back = 1; back <= all->count; back++) {
-        int at = process_at(p)->pc - back;
-        if (at < 0 && !all->endless) {
-            break;
-        }
-        const struct action *op = &all->ops[at < 0 ? at + all->count : at];
-        if (op->kind == kind && (lock < 0 || (op->b == lock && op->a == owner))) {
-            return op;
-        }
-    }
-    return NULL;
-}
-
-/* Whether the program waits for the answer to that. */
-static bool is_awaited(int p, enum action_kind kind, int lock, int owner)
-{
-    const struct action *op = last_op(p, kind, lock, owner);
-    return op == NULL || (op->d & ACTION_NOWAIT) == 0;
-}
-
-/* Whoever goes on without an answer waits for it all the same where he comes back to that lock. */
-static bool is_about(const struct action *op, const struct slot *slot)
-{
-    bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;
-    return of_slot && op->b == slot->rec.tag && op->a == slot->rec.word;
-}
-
-/* Whether some answer has to come before this step. */
-static bool waits(int p, const struct action *op)
-{
-    struct pack pack = process_pack(p);
-    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-        const struct slot *slot = (struct slot *)rec;
-        if (slot->pending &&
-            (is_about(op, slot) || is_awaited(p, ACTION_ACQUIRE, slot->rec.tag, (int)slot->rec.word))) {
-            return true;
-        }
-    }
-    return process_at(p)->writes != NULL && (op->kind == ACTION_WRITE || is_awaited(p, ACTION_WRITE, -1, 0));
-}
-
-const struct action *process_next_op(int p)
-{
-    const struct process *process = process_at(p);
-    if (process->pc >= program(p)->count || process->paused) {
-        return NULL;
-    }
-    const struct action *op = &program(p)->ops[process->pc];
-    return (process->started || op->kind == ACTION_START) && !waits(p, op) ? op : NULL;
-}
-
-/* Whether a step has lost its meaning: the lock is not held, because the acquire before it failed; it is closed, or open
- * already; or the recipe knows no revocation, or cannot close locks. */
-static bool is_void(int p, const struct action *op)
-{
-    if (action_has(op, TRAIT_LOCK) && process_has_closed(p, op->b) != (op->kind == ACTION_OPEN)) {
-        return true;
-    }
-    if (op->kind == ACTION_CLOSE) {
-        return !recipe_can_close(recipe());
-    }
-    if (op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE) {
-        return !recipe_can_revoke(recipe());
-    }
-    if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->c != 0)) {
-        return false;
-    }
-    const struct slot *slot = process_slot(p, op->b, op->a);
-    return slot == NULL || slot->depth <= 0 || (op->kind == ACTION_WRITE && slot->lost);
-}
-
-/* Void steps are passed over at once. */
-void process_skip_ops(int p)
-{
-    int count = program(p)->count;
-    for (int turns = 0; turns <= count; turns++) {
-        const struct action *op = upcoming(p);
-        if (op == NULL || waits(p, op)) {
-            return;
-        }
-        if (process_at(p)->pc >= count) {
-            process_mark(p)->pc = 0;
-        }
-        if (!is_void(p, op)) {
-            return;
-        }
-        process_mark(p)->pc++;
-    }
-}
-
-static bool has_ended(int p)
-{
-    if (program(p)->endless || process_at(p)->pc < program(p)->count || process_at(p)->writes != NULL) {
-        return false;
-    }
-    struct pack pack = process_pack(p);
-    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (((struct slot *)rec)->pending) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool world_program_ended(struct world *world, int p)
-{
-    uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
-    bool ended = has_ended(p);
-    world->arena.read[0] = kept[0];
-    world->arena.read[1] = kept[1];
-    return ended;
 }

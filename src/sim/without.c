@@ -104,19 +104,34 @@ static bool is_out_of_turn(const struct look *look, const struct action *action)
     return look->mover >= 0 && is_own(action) && action->process != look->mover;
 }
 
-static bool in_flight(int p)
+static bool in_flight(int p, int handle)
 {
-    int handle = fakezk_linked(p);
     return handle >= 0 && fakezk_outstanding(p, handle) + fakezk_unreceived_messages(p, handle) > 0;
+}
+
+/* On some link of the process. */
+static bool some_in_flight(int p)
+{
+    int handle;
+    bool some = false;
+    for (int link = 0; (handle = fakezk_linked(p, link)) >= 0; link++) {
+        some |= in_flight(p, handle);
+    }
+    return some;
+}
+
+static int cut_handle(const struct action *cut)
+{
+    return fakezk_linked(cut->process, action_cut_link(cut));
 }
 
 /* b: a link breaks only while nothing travels on it. */
 static bool breaks_in_flight(const struct look *look, const struct action *action)
 {
     (void)look;
-    bool breaks = action->kind == ACTION_CUT && in_flight(action->process);
+    bool breaks = action->kind == ACTION_CUT && in_flight(action->process, cut_handle(action));
     for (int p = 0; action->kind == ACTION_RESTART_SERVER && p < the_world.options.processes; p++) {
-        breaks |= in_flight(p);
+        breaks |= some_in_flight(p);
     }
     return breaks;
 }
@@ -128,15 +143,16 @@ static bool hides_write(const struct look *look, const struct action *action)
     (void)look;
     switch (action->kind) {
     case ACTION_CUT:
-        handle = fakezk_linked(action->process);
-        return action->d != 0 || fakezk_hides_write(action->process, handle, action->a, action->b);
+        return action_cut_is_late(action) ||
+               fakezk_hides_write(action->process, cut_handle(action), action->a, action->b);
     case ACTION_GIVE_UP:
         return fakezk_hides_write(action->process, action->a, 0, 0);
     case ACTION_RESTART_SERVER:
         for (int p = 0; p < the_world.options.processes; p++) {
-            handle = fakezk_linked(p);
-            if (handle >= 0 && fakezk_hides_write(p, handle, INT32_MAX, 0)) {
-                return true;
+            for (int link = 0; (handle = fakezk_linked(p, link)) >= 0; link++) {
+                if (fakezk_hides_write(p, handle, INT32_MAX, 0)) {
+                    return true;
+                }
             }
         }
         return false;

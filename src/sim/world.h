@@ -41,12 +41,12 @@ struct process {
     struct arena_block head;
     uint8_t started;
     uint8_t crashed;
-    uint8_t pc;      /* next step of the program */
-    uint8_t fail_in; /* the n-th next allocation fails; 0 = none */
-    uint32_t ids;    /* attempt ids handed out */
-    uint8_t paused;  /* as the fake knows it; kept here because it is asked so often */
-    uint8_t closed;  /* locks that the process has closed, a bit each */
-    uint8_t reserved[6];
+    uint8_t paused;              /* as the fake knows it; kept here because it is asked so often */
+    uint8_t fail_in;             /* the n-th next allocation fails; 0 = none */
+    uint32_t ids;                /* attempt ids handed out */
+    uint8_t closed;              /* locks that the process has closed, a bit each */
+    uint8_t pc[WORLD_TASKS_MAX]; /* the next step of each list of its program */
+    uint8_t reserved[3];
     struct guarded *writes; /* guarded ones without an answer, oldest first, in the heap */
     struct pack_table table;
 };
@@ -244,10 +244,22 @@ void process_ask_idle(int p);
 
 /* What its idle() answers. False if it has none, or cannot be asked: it is not started, or is being called. */
 bool process_says_idle(int p);
-/* The next step of a program, if the process is ready for it, otherwise NULL. Its `process` is not filled in. */
-const struct action *process_next_op(int p);
-void process_skip_ops(int p);
 void *process_state(int p);
+
+/* ---- program.c: what processes do by themselves ---- */
+
+/* How many lists of operations the program has, at least one. */
+int program_lists(int p);
+/* The next step of a list, if the process is ready for it, otherwise NULL. Its `process` is not filled in. */
+const struct action *program_next_op(int p, int list);
+/* If a list stands at this action, it goes on. */
+void program_pass(const struct action *action);
+/* Steps that have lost their meaning are passed over. */
+void program_skip_ops(int p);
+/* The acquire of this lock that the owner's list had last, or NULL. */
+const struct action *program_last_acquire(int p, int lock, int owner);
+/* To the begin of each list. */
+void program_rewind(int p);
 
 /* ---- heap.c: the memory of one process ---- */
 
@@ -316,6 +328,8 @@ void zones_scrub(int p);
 /* ---- guarded.c: writes that commit only while the hold stands; called with the process entered ---- */
 
 void guarded_start(int p, int lock, int owner, int64_t token);
+/* Whether a write of this owner (any, if it is -1) has no answer yet. */
+bool guarded_waits(int p, int owner);
 /* The link is up: what has no answer is sent again. */
 void guarded_connected(int p, bool new_session);
 /* A multi with a check committed or failed: an effect, if it was a guarded write. */

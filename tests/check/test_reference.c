@@ -297,29 +297,35 @@ static bool loses_its_node(const struct trace_list *list, int i)
 static struct link link_of(const struct trace_list *list, int i, int process)
 {
     struct link link = {0};
-    int64_t session = 0;
+    bool up[OWNERS] = {false};
+    int64_t session[OWNERS] = {0};
     for (int k = 0; k < i; k++) {
         const struct event *event = &list->event[k];
         if (event->process != process)
             continue;
-        bool closed = event->kind == EVENT_SESSION_CLOSED && event->session == session;
         if (event->kind == EVENT_LOST)
             link.apart = true;
         if (event->kind == EVENT_CONNECTED)
             link.apart = false;
         if (event->kind == EVENT_LINK_UP) {
-            link.up = true;
+            up[event->owner] = true;
             link.paused = false;
-            session = event->session;
+            session[event->owner] = event->session;
         }
-        if (closed || event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
-            event->kind == EVENT_AUTH_FAILED || event->kind == EVENT_RESTARTED)
-            link.up = false;
+        if (event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
+            event->kind == EVENT_AUTH_FAILED)
+            up[event->owner] = false;
+        for (int handle = 0; handle < OWNERS; handle++)
+            if (event->kind == EVENT_RESTARTED || ends_process(event, process) ||
+                (event->kind == EVENT_SESSION_CLOSED && event->session == session[handle]))
+                up[handle] = false;
         if (event->kind == EVENT_PAUSED || event->kind == EVENT_RESUMED)
             link.paused = event->kind == EVENT_PAUSED;
         if (ends_process(event, process))
             link = (struct link){0};
     }
+    for (int handle = 0; handle < OWNERS; handle++)
+        link.up |= up[handle];
     return link;
 }
 

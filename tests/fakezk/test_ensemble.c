@@ -73,13 +73,13 @@ static void test_a_cut_off_follower_serves_the_dead(void **state)
     bench_saw("g 0 null");
     assert_int_equal(bench_state(zh), ZOO_CONNECTED_STATE);
     assert_true(fakezk_connected(1, 0));
-    assert_int_equal(fakezk_linked(1), 0);
+    assert_int_equal(fakezk_linked(1, 0), 0);
     assert_false(bench_can(FAKEZK_GIVE_UP, 1)); /* pings are answered */
     assert_false(bench_can(FAKEZK_CATCH_UP, BENCH_ANY));
     fakezk_freeze(1, false);
     bench_run();
     bench_saw("x deleted /lock | w connecting | w expired");
-    assert_int_equal(fakezk_linked(1), -1);
+    assert_int_equal(fakezk_linked(1, 0), -1);
 }
 
 static void test_a_write_at_a_cut_off_follower_hangs(void **state)

@@ -399,7 +399,7 @@ static void show(struct world *world, const struct action *action)
 /* Its link and its session stand, and it has heard all that was sent to it. */
 static bool is_live(int p, const struct ls_session *session)
 {
-    int handle = process_at(p)->started && !fakezk_is_paused(p) ? fakezk_linked(p) : -1;
+    int handle = process_at(p)->started && !fakezk_is_paused(p) ? fakezk_linked(p, 0) : -1;
     return handle >= 0 && fakezk_queued(p, handle) == 0 && session->id != 0 &&
            fakezk_session_live((int32_t)session->id);
 }

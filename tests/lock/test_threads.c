@@ -772,7 +772,7 @@ static void offer_steps(void)
 
 static void offer_faults(void)
 {
-    int handle = fakezk_linked(0);
+    int handle = fakezk_linked(0, 0);
     if (now.program->cuts && !now.cut && handle >= 0) {
         offer(CUT)->step.handle = (uint8_t)handle;
     }

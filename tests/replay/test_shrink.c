@@ -426,6 +426,8 @@ static void a_name_leaves_its_line(void **state)
     assert_without("process a: acquire b\n", "acquire", NULL);
     assert_without("mutex /a as process\n", "process", NULL);
     assert_without("  process a", "a", "");
+    assert_without("process a b owner=1: acquire\nprocess a owner=2: try\n# a\n", "a",
+                   "process b owner=1: acquire\n# a\n");
 }
 
 int main(void)

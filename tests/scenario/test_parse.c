@@ -270,6 +270,60 @@ static void reads_programs(void **state)
     scenario_close(&scenario);
 }
 
+static void reads_programs_of_owners(void **state)
+{
+    (void)state;
+    take("mutex /x/y\nprocess a\nprocess a b owner=2: acquire write guarded release forever\n"
+         "process a owner=0: try\n" TAIL);
+    const struct world_program *program = &scenario.options.program[0];
+    assert_int_equal(scenario.options.processes, 2);
+    assert_int_equal(program->tasks, 2);
+    assert_int_equal(program->count, 4);
+    assert_true(program->endless);
+    assert_int_equal(program->task[0].begin, 0);
+    assert_int_equal(program->task[0].end, 3);
+    assert_int_equal(program->task[0].owner, 2);
+    assert_true(program->task[0].endless);
+    assert_int_equal(program->task[1].begin, 3);
+    assert_int_equal(program->task[1].end, 4);
+    assert_int_equal(program->task[1].owner, 0);
+    assert_false(program->task[1].endless);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(program->ops[i].a, 2);
+    }
+    assert_int_equal(program->ops[3].a, 0);
+    assert_int_equal(scenario.options.program[1].tasks, 1);
+    scenario_close(&scenario);
+}
+
+static void refuses_wrong_programs_of_owners(void **state)
+{
+    (void)state;
+    refuse("mutex /l/x\nprocess a owner=8: acquire\n", "s:2:17: expected an owner from 0 to 7, found '8'");
+    refuse("mutex /l/x\nprocess owner=1: acquire\n",
+           "s:2:9: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no word of the "
+           "language, found 'owner=1'");
+    refuse("mutex /l/x\nprocess a owner=1\n",
+           "s:2:18: expected ':' and the operations of this owner, found the end of the line");
+    refuse("mutex /l/x\nprocess a owner=1 b: acquire\n",
+           "s:2:19: expected ':' and the operations of this owner, found 'b'");
+    refuse("mutex /l/x\nprocess a owner=1: acquire owner=2\n",
+           "s:2:28: expected the owner whose program this is, found 'owner=2'");
+    refuse("mutex /l/x\nprocess a: acquire\nprocess a owner=1: acquire\n",
+           "s:3:20: expected a process without a program for all its owners, found 'acquire'");
+    refuse("mutex /l/x\nprocess a owner=1: acquire\nprocess a owner=1: release\n",
+           "s:3:20: expected an owner of this process who has no program yet, found 'release'");
+    refuse("mutex /l/x\nprocess a owner=1: acquire\nprocess a: release\n",
+           "s:3:9: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no word of the "
+           "language, found 'a'");
+    refuse("mutex /l/x\nprocess a owner=0: try\nprocess a owner=1: try\nprocess a owner=2: try\n"
+           "process a owner=3: try\nprocess a owner=4: try\n",
+           "s:6:20: expected at most 4 owners with programs, found 'try'");
+    refuse("mutex /l/x\nprocess a owner=0: try try try try try try try try try\n"
+           "process a owner=1: try try try try try try try try\n",
+           "s:3:20: expected at most 16 operations in all of a process, found 'try'");
+}
+
 static void refuses_wrong_headers(void **state)
 {
     (void)state;
@@ -380,14 +434,15 @@ static void refuses_wrong_commands(void **state)
            "s:2:32: expected acquire, release, cancel or close, found 'try'");
     refuse("mutex /locks/x\nprocess a: acquire on failed: try\n----\n",
            "s:2:31: expected acquire, release, cancel or close, found 'try'");
-    refuse(HEAD "a write owner=1\n----\n", "s:3:9: expected guarded or nowait, found 'owner=1'");
+    refuse(HEAD "a write timeout=1s\n----\n",
+           "s:3:9: expected owner=N, guarded or nowait, found 'timeout=1s'");
     refuse(HEAD "a release owner=8\n----\n", "s:3:17: expected an owner from 0 to 7, found '8'");
     refuse(HEAD "cut\n----\n", "s:3:4: expected the name of a process, found the end of the line");
     refuse(HEAD "cut c\n----\n", "s:3:5: expected the name of a process, found 'c'");
     refuse(HEAD "cut a rc=-112\n----\n", "s:3:10: expected -4 or -7, found '-112'");
     refuse(HEAD "cut a keep=-1\n----\n", "s:3:12: expected a number of replies from 0 to 99, found '-1'");
     refuse(HEAD "cut a often\n----\n",
-           "s:3:7: expected keep=K, apply=J, rc=-4, rc=-7 or late, found 'often'");
+           "s:3:7: expected keep=K, apply=J, rc=-4, rc=-7, late or link=N, found 'often'");
     refuse(HEAD "cut a late\n----\n", "s:3:11: expected apply=J with late: the last of J requests is the "
                                       "late one, found the end of the line");
     refuse(HEAD "expire a now\n----\n", "s:3:10: expected the end of the line, found 'now'");
@@ -494,6 +549,8 @@ int main(void)
         cmocka_unit_test(refuses_what_cannot_happen),
         cmocka_unit_test(refuses_a_clock_that_is_not_there),
         cmocka_unit_test(reads_programs),
+        cmocka_unit_test(reads_programs_of_owners),
+        cmocka_unit_test(refuses_wrong_programs_of_owners),
         cmocka_unit_test(refuses_wrong_headers),
         cmocka_unit_test(refuses_wrong_commands),
         cmocka_unit_test(refuses_wrong_shapes),

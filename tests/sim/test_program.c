@@ -384,6 +384,78 @@ static void a_verb_knows_its_step(void **state)
     end();
 }
 
+static void each_owner_goes_on_by_itself(void **state)
+{
+    (void)state;
+    begin("process a owner=0: acquire release\nprocess a owner=1: acquire release");
+    settle();
+    take("a acquire");
+    assert_true(ready("a acquire owner=1")); /* the answer to the other owner does not matter */
+    settle();
+    take("a acquire owner=1");
+    settle();
+    assert_false(ready("a release owner=1"));
+    assert_int_equal(world_program_step(run.world, find("a release")), 1);
+    take("a release");
+    settle();
+    assert_false(world_program_ended(run.world, 0));
+    assert_int_equal(world_program_step(run.world, find("a release owner=1")), 3);
+    take("a release owner=1");
+    settle();
+    assert_true(world_program_ended(run.world, 0));
+    end();
+}
+
+static void an_owner_without_an_end_starts_again(void **state)
+{
+    (void)state;
+    begin("process a owner=0: acquire release\nprocess a owner=3: acquire release forever");
+    settle();
+    take("a acquire owner=3");
+    settle();
+    take("a release owner=3");
+    settle();
+    assert_true(ready("a acquire owner=3"));
+    assert_true(ready("a acquire"));
+    assert_false(world_program_ended(run.world, 0));
+    end();
+}
+
+/* Both owners would do the same: it is one action, and each of them goes on by one. */
+static void one_action_of_two_owners_is_listed_once(void **state)
+{
+    (void)state;
+    static struct action actions[WORLD_ACTIONS_MAX];
+    int stops = 0;
+    begin("process a owner=0: stop start\nprocess a owner=1: stop start");
+    settle();
+    int count = world_actions(run.world, actions);
+    for (int i = 0; i < count; i++) {
+        stops += actions[i].kind == ACTION_STOP;
+    }
+    assert_int_equal(stops, 1);
+    take("a stop");
+    assert_false(ready("a stop")); /* it is stopped */
+    assert_true(ready("a start"));
+    take("a start");
+    assert_true(ready("a stop"));
+    end();
+}
+
+static void a_crash_begins_each_program_anew(void **state)
+{
+    (void)state;
+    begin("process a owner=0: acquire release\nprocess a owner=1: acquire release\nexplore crash<=1");
+    settle();
+    take("a acquire");
+    take("a acquire owner=1");
+    take("crash a");
+    take("restart a");
+    assert_true(ready("a acquire"));
+    assert_true(ready("a acquire owner=1"));
+    end();
+}
+
 static void a_program_ends_with_its_last_answer(void **state)
 {
     (void)state;
@@ -433,6 +505,10 @@ int main(void)
         cmocka_unit_test(within_a_report_a_close_is_refused),
         cmocka_unit_test(a_verb_knows_its_step),
         cmocka_unit_test(a_program_ends_with_its_last_answer),
+        cmocka_unit_test(each_owner_goes_on_by_itself),
+        cmocka_unit_test(an_owner_without_an_end_starts_again),
+        cmocka_unit_test(one_action_of_two_owners_is_listed_once),
+        cmocka_unit_test(a_crash_begins_each_program_anew),
         cmocka_unit_test(a_fault_is_paid_once),
         cmocka_unit_test(within_the_report_of_a_grant_there_is_nothing_to_cancel),
         cmocka_unit_test(what_was_asked_in_the_round_before_need_not_be_answered),

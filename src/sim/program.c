@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Programs: what the owners of a process do, and which operation is next.
+ *
+ * A program is one list of operations, or one list for each owner (a task). Each list has a counter of its own in the process's
+ * block. An operation waits until its list has the answers to what was asked before; the answers of other owners with a
+ * task of their own do not matter to it. */
+#include "sim/abilities.h"
+#include "sim/world.h"
+
+#include <string.h>
+
+/* One list of operations. */
+struct list {
+    const struct action *ops;
+    int count;
+    bool endless;
+    int owner; /* whose answers it waits for; -1 = those of all owners */
+};
+
+static const struct world_program *program(int p)
+{
+    return &the_world.options.program[p];
+}
+
+int program_lists(int p)
+{
+    return program(p)->tasks > 0 ? program(p)->tasks : 1;
+}
+
+static struct list list_at(int p, int which)
+{
+    const struct world_program *all = program(p);
+    if (all->tasks == 0) {
+        return (struct list){all->ops, all->count, all->endless, -1};
+    }
+    const struct world_task *task = &all->task[which];
+    return (struct list){all->ops + task->begin, task->end - task->begin, task->endless, task->owner};
+}
+
+/* The list that an owner's operations are in; -1 if none is. */
+static int list_of(int p, int owner)
+{
+    for (int i = 0; i < program_lists(p); i++) {
+        int whose = list_at(p, i).owner;
+        if (whose < 0 || whose == owner) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool is_theirs(const struct list *list, int owner)
+{
+    return list->owner < 0 || list->owner == owner;
+}
+
+void program_rewind(int p)
+{
+    struct process *process = process_mark(p);
+    memset(process->pc, 0, sizeof process->pc);
+}
+
+/* The next step, NULL if there is none. An endless list comes to its first one again. */
+static const struct action *upcoming(const struct list *list, int pc)
+{
+    if (pc >= list->count) {
+        pc = list->endless ? 0 : -1;
+    }
+    return pc >= 0 ? &list->ops[pc] : NULL;
+}
+
+/* What the list had last before the present step, of this kind and with this lock and owner (any, if lock is -1); NULL if
+ * there was no such thing. */
+static const struct action *last_op(const struct list *list, int pc, enum action_kind kind, int lock,
+                                    int owner)
+{
+    for (int back = 1; back <= list->count; back++) {
+        int at = pc - back;
+        if (at < 0 && !list->endless) {
+            break;
+        }
+        const struct action *op = &list->ops[at < 0 ? at + list->count : at];
+        if (op->kind == kind && (lock < 0 || (op->b == lock && op->a == owner))) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+const struct action *program_last_acquire(int p, int lock, int owner)
+{
+    int which = list_of(p, owner);
+    if (which < 0) {
+        return NULL;
+    }
+    struct list list = list_at(p, which);
+    return last_op(&list, process_at(p)->pc[which], ACTION_ACQUIRE, lock, owner);
+}
+
+/* Whether the list waits for the answer to that. */
+static bool is_awaited(const struct list *list, int pc, enum action_kind kind, int lock, int owner)
+{
+    const struct action *op = last_op(list, pc, kind, lock, owner);
+    return op == NULL || (op->d & ACTION_NOWAIT) == 0;
+}
+
+/* Whoever goes on without an answer waits for it all the same where he comes back to that lock. */
+static bool is_about(const struct action *op, const struct slot *slot)
+{
+    bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;
+    return of_slot && op->b == slot->rec.tag && op->a == slot->rec.word;
+}
+
+/* Whether some answer has to come before this step. */
+static bool waits(int p, const struct list *list, int pc, const struct action *op)
+{
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct slot *slot = (struct slot *)rec;
+        if (slot->pending && is_theirs(list, (int)slot->rec.word) &&
+            (is_about(op, slot) ||
+             is_awaited(list, pc, ACTION_ACQUIRE, slot->rec.tag, (int)slot->rec.word))) {
+            return true;
+        }
+    }
+    return guarded_waits(p, list->owner) &&
+           (op->kind == ACTION_WRITE || is_awaited(list, pc, ACTION_WRITE, -1, 0));
+}
+
+const struct action *program_next_op(int p, int which)
+{
+    const struct process *process = process_at(p);
+    struct list list = list_at(p, which);
+    int pc = process->pc[which];
+    if (pc >= list.count || process->paused) {
+        return NULL;
+    }
+    const struct action *op = &list.ops[pc];
+    return (process->started || op->kind == ACTION_START) && !waits(p, &list, pc, op) ? op : NULL;
+}
+
+/* The list that stands at this step; -1 if none does. */
+static int list_at_step(const struct action *action)
+{
+    for (int i = 0; i < program_lists(action->process); i++) {
+        const struct action *next = program_next_op(action->process, i);
+        if (next != NULL && next->kind == action->kind && next->a == action->a && next->b == action->b) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+void program_pass(const struct action *action)
+{
+    int which = list_at_step(action);
+    if (which >= 0) {
+        process_mark(action->process)->pc[which]++;
+    }
+}
+
+int world_program_step(struct world *world, const struct action *action)
+{
+    uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
+    int which = list_at_step(action), step = -1;
+    if (which >= 0) {
+        step = (int)(list_at(action->process, which).ops - program(action->process)->ops) +
+               process_at(action->process)->pc[which];
+    }
+    world->arena.read[0] = kept[0];
+    world->arena.read[1] = kept[1];
+    return step;
+}
+
+/* Whether a step has lost its meaning: the lock is not held, because the acquire before it failed; it is closed, or open
+ * already; or the recipe knows no revocation, or cannot close locks. */
+static bool is_void(int p, const struct action *op)
+{
+    const struct ls_recipe *recipe = the_world.options.recipe;
+    if (action_has(op, TRAIT_LOCK) && process_has_closed(p, op->b) != (op->kind == ACTION_OPEN)) {
+        return true;
+    }
+    if (op->kind == ACTION_CLOSE) {
+        return !recipe_can_close(recipe);
+    }
+    if (op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE) {
+        return !recipe_can_revoke(recipe);
+    }
+    if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->c != 0)) {
+        return false;
+    }
+    const struct slot *slot = process_slot(p, op->b, op->a);
+    return slot == NULL || slot->depth <= 0 || (op->kind == ACTION_WRITE && slot->lost);
+}
+
+static void skip_in_list(int p, int which)
+{
+    struct list list = list_at(p, which);
+    for (int turns = 0; turns <= list.count; turns++) {
+        int pc = process_at(p)->pc[which];
+        const struct action *op = upcoming(&list, pc);
+        if (op == NULL || waits(p, &list, pc, op)) {
+            return;
+        }
+        if (pc >= list.count) {
+            process_mark(p)->pc[which] = 0;
+        }
+        if (!is_void(p, op)) {
+            return;
+        }
+        process_mark(p)->pc[which]++;
+    }
+}
+
+void program_skip_ops(int p)
+{
+    for (int i = 0; i < program_lists(p); i++) {
+        skip_in_list(p, i);
+    }
+}
+
+static bool has_ended(int p)
+{
+    for (int i = 0; i < program_lists(p); i++) {
+        struct list list = list_at(p, i);
+        if (list.endless || process_at(p)->pc[i] < list.count) {
+            return false;
+        }
+    }
+    struct pack pack = process_pack(p);
+    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
+        if (((struct slot *)rec)->pending) {
+            return false;
+        }
+    }
+    return process_at(p)->writes == NULL;
+}
+
+bool world_program_ended(struct world *world, int p)
+{
+    uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
+    bool ended = has_ended(p);
+    world->arena.read[0] = kept[0];
+    world->arena.read[1] = kept[1];
+    return ended;
+}
