@@ -43,7 +43,7 @@ static void make_options(struct world_options *options, uint64_t seed)
     for (int p = 0; p < 3; p++) {
         options->name[p][0] = (char)('a' + p);
         options->autostart[p] = true;
-        options->program[p].ops[0] = (struct action){.kind = ACTION_ACQUIRE, .c = -1};
+        options->program[p].ops[0] = (struct action){.kind = ACTION_ACQUIRE, .timeout_ms = -1};
         options->program[p].ops[1] = (struct action){.kind = ACTION_RELEASE};
         options->program[p].count = 2;
     }

@@ -94,18 +94,43 @@ enum action_kind {
     ACTION_KINDS
 };
 
+/* One choice. What a kind has no field for is zero. `a` to `d` name the same bytes for code that copies or compares any kind. */
 struct action {
     uint8_t kind;    /* enum action_kind */
     uint8_t process; /* index; 255 = none */
-    uint8_t
-        a; /* APPLY…DELIVER, CONNECT: handle slot; FIRE: timer slot; client verbs: owner; CUT: keep; REFUSE: which
-                  of the handles whose attempt may fail, from 0 */
-    uint8_t
-        b; /* APPLY, CATCH_UP, CONNECT, FREEZE…: server; client verbs: lock; CUT: apply; FOREIGN, REMOVE: text slot */
-    int32_t
-        c; /* ACQUIRE: timeout_ms (-1 for ever); WRITE: 1 = guarded; RELEASE: 1 = anyway; REVOKE: place; CUT: rc; FAIL_ALLOC, FAIL_CALL: n; ADVANCE: ms to move, 0 = to the next moment */
-    int32_t
-        d; /* CUT: ACTION_CUT_LATE, ACTION_CUT_LINK(); ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_GRANTED(), ACTION_ON_FAILED() */
+    union {
+        uint8_t a;
+        uint8_t handle; /* steps of the coordinator: slot in its process */
+        uint8_t timer;  /* FIRE: place among the armed timers of its process */
+        uint8_t owner;  /* client verbs */
+        uint8_t keep;   /* CUT: messages that still arrive */
+        uint8_t nth;    /* REFUSE: which of the handles whose attempt may fail, from 0 */
+    };
+    union {
+        uint8_t b;
+        uint8_t server; /* APPLY, CATCH_UP, CONNECT, faults of servers */
+        uint8_t lock;   /* client verbs, faults of contenders and directories */
+        uint8_t apply;  /* CUT: requests that are still read */
+        uint8_t text;   /* FOREIGN, REMOVE: slot of a path, see world_text() */
+    };
+    union {
+        int32_t c;
+        int32_t session;    /* EXPIRE, BURY */
+        int32_t timeout_ms; /* ACQUIRE: -1 for ever, 0 a try */
+        int32_t guarded;    /* WRITE: 1 = in a multi with the recipe's check */
+        int32_t anyway;     /* RELEASE: 1 = also of what is not held */
+        int32_t place;      /* REVOKE: in line, from 1 */
+        int32_t rc;         /* CUT: of unanswered requests; 0 = that of the world */
+        int32_t n;          /* FAIL_ALLOC, FAIL_CALL: which one fails, from 1 */
+        int32_t perms;      /* FOREIGN: of the node, for others; 0 = all */
+        int32_t ms;         /* ADVANCE: how far; 0 = to the next moment */
+    };
+    union {
+        int32_t d;
+        int32_t refused; /* APPLY: 1 = the server refuses the request, as its session is over */
+        int32_t
+            modes; /* CUT: ACTION_CUT_LATE, ACTION_CUT_LINK(); ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_… */
+    };
 };
 
 /* Of a cut: the last request that is read commits late. */
@@ -115,12 +140,12 @@ struct action {
 
 static inline bool action_cut_is_late(const struct action *cut)
 {
-    return (cut->d & ACTION_CUT_LATE) != 0;
+    return (cut->modes & ACTION_CUT_LATE) != 0;
 }
 
 static inline int action_cut_link(const struct action *cut)
 {
-    return cut->d >> 8;
+    return cut->modes >> 8;
 }
 
 /* Of an acquire or a write of a program: the next step does not wait for the answer. */

@@ -50,15 +50,15 @@ struct depths {
 /* Counts one step of a process. Returns whether it acquires what has not been given back. */
 static bool goes_deeper(struct depths *depths, const struct action *op)
 {
-    int *depth = depths->of[op->b];
+    int *depth = depths->of[op->lock];
     switch (op->kind) {
     case ACTION_ACQUIRE:
-        return ++depth[op->a & (OWNERS_MAX - 1)] > 1;
+        return ++depth[op->owner & (OWNERS_MAX - 1)] > 1;
     case ACTION_RELEASE:
-        depth[op->a & (OWNERS_MAX - 1)] -= depth[op->a & (OWNERS_MAX - 1)] > 0;
+        depth[op->owner & (OWNERS_MAX - 1)] -= depth[op->owner & (OWNERS_MAX - 1)] > 0;
         return false;
     case ACTION_CLOSE:
-        memset(depth, 0, sizeof depths->of[op->b]);
+        memset(depth, 0, sizeof depths->of[op->lock]);
         return false;
     default:
         return false;
@@ -86,7 +86,7 @@ static bool commands_reenter(const struct scenario *scenario)
         if (command->step == STEP_ACTION && op->process < WORLD_PROCESSES_MAX) {
             struct depths before = depths[op->process];
             deep |= goes_deeper(&depths[op->process], op);
-            if (op->kind == ACTION_ACQUIRE && op->c >= 0) {
+            if (op->kind == ACTION_ACQUIRE && op->timeout_ms >= 0) {
                 depths[op->process] = before;
             }
         }
@@ -99,7 +99,7 @@ static const char *lacks(const struct ls_recipe *recipe, const struct action *op
 {
     switch (op->kind) {
     case ACTION_WRITE:
-        return op->c == 1 && !recipe_can_guard(recipe) ? "the recipe cannot guard writes" : NULL;
+        return op->guarded == 1 && !recipe_can_guard(recipe) ? "the recipe cannot guard writes" : NULL;
     case ACTION_REVOCABLE:
     case ACTION_REVOKE:
         return !recipe_can_revoke(recipe) ? "the recipe knows no revocation" : NULL;

@@ -157,11 +157,11 @@ static void on_action(void *ctx, const struct run *run, const struct action *act
     if (row < 0) {
         return;
     }
-    if (action->kind == ACTION_CANCEL && action->a < OWNERS) {
-        table->met[row][table->phase[action->process][action->b][action->a]] = true;
+    if (action->kind == ACTION_CANCEL && action->owner < OWNERS) {
+        table->met[row][table->phase[action->process][action->lock][action->owner]] = true;
         return;
     }
-    int lock = action->kind == ACTION_SWEEP ? action->b : -1;
+    int lock = action->kind == ACTION_SWEEP ? action->lock : -1;
     for (int p = 0; p < table->scenario->options.processes; p++) {
         if (action->process == p || action->process >= WORLD_PROCESSES_MAX) {
             meet(table, row, p, lock);

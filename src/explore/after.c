@@ -256,13 +256,13 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
     static uint8_t none;
     uint8_t *known = &none;
     none = 0;
-    if (action->kind == ACTION_FIRE && action->a < TIMERS_NOTED) {
+    if (action->kind == ACTION_FIRE && action->timer < TIMERS_NOTED) {
         struct noted *noted = note_of(c, state[c->process_block[action->process]]);
-        known = noted != NULL ? &noted->timer[action->a] : &none;
+        known = noted != NULL ? &noted->timer[action->timer] : &none;
     } else if (action->kind != ACTION_FIRE) {
         int p = action->process <= WORLD_PROCESSES_MAX ? action->process : WORLD_PROCESSES_MAX;
         bool of_server = action_has(action, TRAIT_SERVER);
-        known = &c->label[action->kind][p][(of_server ? action->b : action->a) & 7];
+        known = &c->label[action->kind][p][(of_server ? action->server : action->handle) & 7];
     }
     if (*known == 0) {
         unsigned label = look_at_label(c, state, action);

@@ -70,8 +70,8 @@ static int agreement(const struct world_program *program, struct deeds deeds)
         if (!world_is_verb(deed) || (deeds.process >= 0 && deed->process != deeds.process)) {
             continue;
         }
-        bool timed_alike = op->kind != ACTION_ACQUIRE || (op->c < 0) == (deed->c < 0);
-        if (op->kind != deed->kind || op->a != deed->a || op->b != deed->b || !timed_alike) {
+        bool timed_alike = op->kind != ACTION_ACQUIRE || (op->timeout_ms < 0) == (deed->timeout_ms < 0);
+        if (op->kind != deed->kind || op->owner != deed->owner || op->lock != deed->lock || !timed_alike) {
             break;
         }
         at++;

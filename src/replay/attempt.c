@@ -117,7 +117,8 @@ static void measure(struct attempt_list *list)
         }
         list->steps++;
         list->faults += list->choice[i].fault;
-        list->loss += action->kind == ACTION_CUT ? action->a + action->b + action_cut_is_late(action) : 0;
+        list->loss +=
+            action->kind == ACTION_CUT ? action->keep + action->apply + action_cut_is_late(action) : 0;
         if (action->process < WORLD_PROCESSES_MAX && !(seen >> action->process & 1)) {
             seen |= 1u << action->process;
             list->processes++;

@@ -199,14 +199,15 @@ static bool without_fault(struct shrink *s, int index)
 static bool smaller_cut(struct shrink *s, int index)
 {
     struct attempt_choice cut = s->best.choice[index];
-    int all = cut.action.a + cut.action.b + action_cut_is_late(&cut.action);
+    int all = cut.action.keep + cut.action.apply + action_cut_is_late(&cut.action);
     for (int loss = 0; loss < all; loss++) {
-        for (int keep = 0; keep <= loss && keep <= cut.action.a; keep++) {
+        for (int keep = 0; keep <= loss && keep <= cut.action.keep; keep++) {
             char label[WORLD_LABEL_MAX];
             struct attempt_choice smaller = cut;
-            smaller.action.a = (uint8_t)keep;
-            smaller.action.b = (uint8_t)(loss - keep < cut.action.b ? loss - keep : cut.action.b);
-            smaller.action.d = loss - keep > cut.action.b ? cut.action.d : cut.action.d & ~ACTION_CUT_LATE;
+            smaller.action.keep = (uint8_t)keep;
+            smaller.action.apply = (uint8_t)(loss - keep < cut.action.apply ? loss - keep : cut.action.apply);
+            smaller.action.modes =
+                loss - keep > cut.action.apply ? cut.action.modes : cut.action.modes & ~ACTION_CUT_LATE;
             world_label(s->attempt.run.world, &smaller.action, label);
             smaller.label = attempt_intern(&s->attempt, label);
             leave_range(s, 0, 0);

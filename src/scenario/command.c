@@ -33,7 +33,7 @@ static int reaction(struct parser *parser, struct action *action)
     if (!verb || (verb->flags & VERB_REACTS) == 0) {
         return parser_wrong(parser, &word, "acquire, release, cancel or close");
     }
-    action->d |= failed ? ACTION_ON_FAILED(verb->action) : ACTION_ON_GRANTED(verb->action);
+    action->modes |= failed ? ACTION_ON_FAILED(verb->action) : ACTION_ON_GRANTED(verb->action);
     return 1;
 }
 
@@ -51,7 +51,7 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         bool flag = ((verb->flags & VERB_GUARDED) && input_word_is(word, "guarded")) ||
                     ((verb->flags & VERB_ANYWAY) && input_word_is(word, "anyway"));
         action->c = flag ? 1 : action->c;
-        action->d |= nowait ? ACTION_NOWAIT : 0;
+        action->modes |= nowait ? ACTION_NOWAIT : 0;
         return flag || nowait;
     }
     if (input_word_is(&key, "owner") && (verb->flags & VERB_OWNER)) {
@@ -62,7 +62,7 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         if (parser->owner >= 0 && owner != parser->owner) {
             return parser_wrong(parser, word, "the owner whose program this is");
         }
-        action->a = (uint8_t)owner;
+        action->owner = (uint8_t)owner;
         return 1;
     }
     if (input_word_is(&key, "timeout") && (verb->flags & VERB_TIMEOUT)) {
@@ -70,7 +70,7 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         if (parser_duration(parser, &value, &ms) != 0) {
             return -1;
         }
-        action->c = ms;
+        action->timeout_ms = ms;
         return 1;
     }
     if (input_word_is(&key, "place") && (verb->flags & VERB_PLACE)) {
@@ -78,7 +78,7 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         if (parser_integer(parser, &value, "a place in line from 1 to 99", 1, 99, &place) != 0) {
             return -1;
         }
-        action->c = (int32_t)place;
+        action->place = (int32_t)place;
         return 1;
     }
     return parser_wrong(parser, word,
@@ -98,13 +98,13 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     bool lock_given = false;
     *action = (struct action){.kind = verb->action, .process = NOBODY, .c = 0};
     if (verb->action == ACTION_ACQUIRE && (verb->flags & VERB_TIMEOUT)) {
-        action->c = -1;
+        action->timeout_ms = -1;
     }
     if (verb->flags & VERB_PLACE) {
-        action->c = 1;
+        action->place = 1;
     }
     if ((verb->flags & VERB_OWNER) && parser->owner >= 0) {
-        action->a = (uint8_t)parser->owner;
+        action->owner = (uint8_t)parser->owner;
     }
     struct input_word word = input_next_word(&parser->cursor), at = word;
     while (word.text && verb->argument == ARGUMENT_LOCK) {
@@ -116,7 +116,7 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
             if (lock_given || parser_lock(parser, &word) < 0) {
                 break;
             }
-            lock_argument(parser, &word, &action->b);
+            lock_argument(parser, &word, &action->lock);
             lock_given = true;
         }
         word = input_next_word(&parser->cursor);
@@ -145,33 +145,33 @@ static int cut_option(struct parser *parser, const struct input_word *word, stru
         if (parser_integer(parser, &value, "a number of replies from 0 to 99", 0, 99, &number) != 0) {
             return -1;
         }
-        command->action.a = (uint8_t)number;
+        command->action.keep = (uint8_t)number;
         return 0;
     }
     if (input_word_is(&key, "apply") && value.text) {
         if (parser_integer(parser, &value, "a number of requests from 0 to 99", 0, 99, &number) != 0) {
             return -1;
         }
-        command->action.b = (uint8_t)number;
+        command->action.apply = (uint8_t)number;
         return 0;
     }
     if (input_word_is(&key, "rc") && value.text) {
         if (!input_word_is(&value, "-4") && !input_word_is(&value, "-7")) {
             return parser_wrong(parser, &value, "-4 or -7");
         }
-        command->action.c = value.text[1] == '4' ? -4 : -7;
+        command->action.rc = value.text[1] == '4' ? -4 : -7;
         command->rc_given = true;
         return 0;
     }
     if (input_word_is(word, "late")) {
-        command->action.d |= ACTION_CUT_LATE;
+        command->action.modes |= ACTION_CUT_LATE;
         return 0;
     }
     if (input_word_is(&key, "link") && value.text) {
         if (read_link(parser, &value, &number) != 0) {
             return -1;
         }
-        command->action.d |= ACTION_CUT_LINK(number - 1);
+        command->action.modes |= ACTION_CUT_LINK(number - 1);
         return 0;
     }
     return parser_wrong(parser, word, "keep=K, apply=J, rc=-4, rc=-7, late or link=N");
@@ -191,18 +191,18 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
             if (parser_integer(parser, &value, "a number from 1 to 255", 1, 255, &number) != 0) {
                 return -1;
             }
-            command->action.c = (int32_t)number;
+            command->action.n = (int32_t)number;
         } else if ((verb->flags & VERB_LINK) && input_word_is(&key, "link")) {
             if (read_link(parser, &value, &number) != 0) {
                 return -1;
             }
-            command->action.a = (uint8_t)(number - 1);
+            command->action.nth = (uint8_t)(number - 1);
         } else if ((verb->flags & VERB_PERMS) && input_word_is(&key, "perms")) {
             uint8_t perms;
             if (parser_perms(parser, &value, &perms) != 0) {
                 return -1;
             }
-            command->action.c = perms;
+            command->action.perms = perms;
         } else {
             return parser_wrong(parser, &word,
                                 verb->flags & VERB_COUNT   ? "n=N or the end of the line"
@@ -212,9 +212,9 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
         }
     }
     if ((verb->flags & VERB_CUT) && !command->rc_given) {
-        command->action.c = parser->scenario->options.loss_rc;
+        command->action.rc = parser->scenario->options.loss_rc;
     }
-    if ((verb->flags & VERB_CUT) && action_cut_is_late(&command->action) && command->action.b == 0) {
+    if ((verb->flags & VERB_CUT) && action_cut_is_late(&command->action) && command->action.apply == 0) {
         return parser_wrong(parser, &word, "apply=J with late: the last of J requests is the late one");
     }
     return 0;
@@ -232,11 +232,11 @@ static int process_argument(struct parser *parser, const struct verb *verb, stru
         return parser_wrong(parser, &word, "the name of a process");
     }
     command->action.process = (uint8_t)process;
-    command->action.c = verb->flags & VERB_COUNT ? 1 : 0;
+    command->action.n = verb->flags & VERB_COUNT ? 1 : 0;
     if (verb->flags & VERB_LOCK) {
         word = input_next_word(&parser->cursor);
         bool only = !word.text && parser->scenario->options.locks == 1;
-        return only ? 0 : lock_argument(parser, &word, &command->action.b);
+        return only ? 0 : lock_argument(parser, &word, &command->action.lock);
     }
     return 0;
 }
@@ -251,7 +251,7 @@ static int server_argument(struct parser *parser, struct scenario_command *comma
         snprintf(expected, sizeof expected, servers > 1 ? "a server, s1 to s%d" : "the server s%d", servers);
         return parser_wrong(parser, &word, expected);
     }
-    command->action.b = (uint8_t)(word.text[1] - '1');
+    command->action.server = (uint8_t)(word.text[1] - '1');
     return 0;
 }
 
@@ -301,7 +301,7 @@ static int argument(struct parser *parser, const struct verb *verb, struct scena
         return server_argument(parser, command);
     case ARGUMENT_SWEPT:
         word = input_next_word(&parser->cursor);
-        return lock_argument(parser, &word, &command->action.b);
+        return lock_argument(parser, &word, &command->action.lock);
     case ARGUMENT_PATH:
         return path_argument(parser, command);
     case ARGUMENT_DURATION:
@@ -327,7 +327,7 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;
     }
-    if (ACTION_IS_ON_GRANTED(command->action.d) != 0 || ACTION_IS_ON_FAILED(command->action.d) != 0) {
+    if (ACTION_IS_ON_GRANTED(command->action.modes) != 0 || ACTION_IS_ON_FAILED(command->action.modes) != 0) {
         return parser_wrong(parser, &next, "no 'on granted:' or 'on failed:' outside of a program");
     }
     command->action.process = (uint8_t)process;

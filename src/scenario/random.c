@@ -92,7 +92,7 @@ static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed
 static int thread_of(const struct action *action)
 {
     if (action_has(action, TRAIT_SERVER)) {
-        return 3 * WORLD_PROCESSES_MAX + action->b % WORLD_SERVERS_MAX;
+        return 3 * WORLD_PROCESSES_MAX + action->server % WORLD_SERVERS_MAX;
     }
     if (action->kind == ACTION_DELIVER) {
         return action->process % WORLD_PROCESSES_MAX;
@@ -257,8 +257,8 @@ static bool try_command(struct chooser *c, const struct scenario_command *comman
         }
     }
     if (action.kind == ACTION_CUT) { /* the same fault with nothing under way */
-        action.a = action.b = 0;
-        action.d &= ~ACTION_CUT_LATE;
+        action.keep = action.apply = 0;
+        action.modes &= ~ACTION_CUT_LATE;
         return run_apply(c->run, &action) == 0;
     }
     return false;

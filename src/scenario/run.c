@@ -120,12 +120,12 @@ static int owners_of(const struct scenario *scenario)
     for (int i = 0; i < scenario->commands; i++) {
         const struct action *action = &scenario->command[i].action;
         bool client = scenario->command[i].step == STEP_ACTION && action_has(action, TRAIT_LOCK);
-        owners = client && action->a >= owners ? action->a + 1 : owners;
+        owners = client && action->owner >= owners ? action->owner + 1 : owners;
     }
     for (int p = 0; p < scenario->options.processes; p++) {
         const struct world_program *program = &scenario->options.program[p];
         for (int i = 0; i < program->count; i++) {
-            owners = program->ops[i].a >= owners ? program->ops[i].a + 1 : owners;
+            owners = program->ops[i].owner >= owners ? program->ops[i].owner + 1 : owners;
         }
     }
     return owners;
@@ -529,13 +529,13 @@ static int client_text(const struct run *run, const struct action *action, char 
     const struct scenario *scenario = run->setup.scenario;
     int used = snprintf(text, size, "%s %s", process_name(scenario, action->process), verb_of_step(action));
     if (action_has(action, TRAIT_LOCK) && scenario->options.locks > 1) {
-        used += snprintf(text + used, size - (size_t)used, " %s", lock_name(scenario, action->b));
+        used += snprintf(text + used, size - (size_t)used, " %s", lock_name(scenario, action->lock));
     }
-    if (action_has(action, TRAIT_LOCK) && action->a > 0) {
-        used += snprintf(text + used, size - (size_t)used, " owner=%d", action->a);
+    if (action_has(action, TRAIT_LOCK) && action->owner > 0) {
+        used += snprintf(text + used, size - (size_t)used, " owner=%d", action->owner);
     }
-    if (action->kind == ACTION_ACQUIRE && action->c > 0) {
-        used += snprintf(text + used, size - (size_t)used, " timeout=%dms", action->c);
+    if (action->kind == ACTION_ACQUIRE && action->timeout_ms > 0) {
+        used += snprintf(text + used, size - (size_t)used, " timeout=%dms", action->timeout_ms);
     }
     return used;
 }
@@ -549,13 +549,13 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
     } else if (command->text) {
         snprintf(text, size, "%s %s", verb_of_step(action), command->text);
     } else if (action_has(action, TRAIT_DIRECTORY)) {
-        snprintf(text, size, "%s %s", verb_of_step(action), lock_name(scenario, action->b));
+        snprintf(text, size, "%s %s", verb_of_step(action), lock_name(scenario, action->lock));
     } else if (action->process < scenario->options.processes) {
         bool lock = action_has(action, TRAIT_CONTENDER) && scenario->options.locks > 1;
         snprintf(text, size, "%s %s%s%s", verb_of_step(action), process_name(scenario, action->process),
-                 lock ? " " : "", lock ? lock_name(scenario, action->b) : "");
+                 lock ? " " : "", lock ? lock_name(scenario, action->lock) : "");
     } else {
-        snprintf(text, size, "%s s%d", verb_of_step(action), action->b + 1);
+        snprintf(text, size, "%s s%d", verb_of_step(action), action->server + 1);
     }
 }
 
@@ -564,7 +564,7 @@ int run_resolve(struct run *run, const struct scenario_command *command, struct 
     *action = command->action;
     if (action_has(action, TRAIT_PATH)) {
         int slot = world_text(run->world, command->text);
-        action->b = (uint8_t)slot;
+        action->text = (uint8_t)slot;
         return slot < 0 ? slot : 0;
     }
     if (action->kind == ACTION_EXPIRE) {
@@ -574,7 +574,7 @@ int run_resolve(struct run *run, const struct scenario_command *command, struct 
         return world_find(run->world, label, action, &why);
     }
     if (action->kind == ACTION_CUT && !command->rc_given) {
-        action->c = world_get_options(run->world)->loss_rc;
+        action->rc = world_get_options(run->world)->loss_rc;
     }
     return 0;
 }

@@ -40,7 +40,7 @@ static bool is_touchy(const struct scenario *scenario)
     bool touchy = scenario->options.defects != 0;
     for (int i = 0; i < scenario->commands; i++) {
         const struct action *action = &scenario->command[i].action;
-        bool forbids = action->kind == ACTION_FOREIGN && action->c != 0;
+        bool forbids = action->kind == ACTION_FOREIGN && action->perms != 0;
         touchy |= scenario->command[i].step == STEP_ACTION && (forbids || action->kind == ACTION_STOP);
     }
     return touchy;

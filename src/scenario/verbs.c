@@ -140,7 +140,7 @@ const struct verb *verb_find(const struct input_word *word, bool client)
 
 const char *verb_of_step(const struct action *op)
 {
-    return op->kind == ACTION_ACQUIRE && op->c == 0 ? "try" : world_action_verb(op->kind);
+    return op->kind == ACTION_ACQUIRE && op->timeout_ms == 0 ? "try" : world_action_verb(op->kind);
 }
 
 bool verb_is_reserved(const struct input_word *word)

@@ -25,10 +25,10 @@ void action_of_step(const struct fakezk_step *step, struct action *out)
 {
     *out = (struct action){.kind = kind_of_step[step->kind],
                            .process = step->client,
-                           .a = step->handle,
-                           .b = step->server,
-                           .c = step->session,
-                           .d = step->refused};
+                           .handle = step->handle,
+                           .server = step->server,
+                           .session = step->session,
+                           .refused = step->refused};
 }
 
 void step_of_action(const struct action *action, struct fakezk_step *out)
@@ -43,10 +43,10 @@ void step_of_action(const struct action *action, struct fakezk_step *out)
         [ACTION_LINGER] = FAKEZK_LINGER};
     *out = (struct fakezk_step){.kind = kind_of_action[action->kind],
                                 .client = action->process,
-                                .handle = action->a,
-                                .server = action->b,
-                                .session = action->c,
-                                .refused = action->d != 0};
+                                .handle = action->handle,
+                                .server = action->server,
+                                .session = action->session,
+                                .refused = action->refused != 0};
 }
 
 /* ---- the list ---- */
@@ -73,10 +73,10 @@ static struct action *add(struct list *list, enum action_kind kind, int process)
 static void add_step(struct list *list, const struct fakezk_step *step)
 {
     struct action *action = add(list, kind_of_step[step->kind], step->client);
-    action->a = step->handle;
-    action->b = step->server;
-    action->c = step->session;
-    action->d = step->refused;
+    action->handle = step->handle;
+    action->server = step->server;
+    action->session = step->session;
+    action->refused = step->refused;
 }
 
 static void add_timers(struct list *list, int p)
@@ -88,7 +88,7 @@ static void add_timers(struct list *list, int p)
     uint8_t index = 0;
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec), index++) {
         if (timer_may_fire(p, (struct timer *)rec)) {
-            add(list, ACTION_FIRE, p)->a = index;
+            add(list, ACTION_FIRE, p)->timer = index;
         }
     }
 }
@@ -115,10 +115,10 @@ static bool may_buy(const struct list *list, enum world_fault fault)
 static struct action *add_cut(struct list *list, int p, int link, int keep, int apply)
 {
     struct action *cut = add(list, ACTION_CUT, p);
-    cut->a = (uint8_t)keep;
-    cut->b = (uint8_t)apply;
-    cut->c = the_world.options.loss_rc;
-    cut->d = ACTION_CUT_LINK(link);
+    cut->keep = (uint8_t)keep;
+    cut->apply = (uint8_t)apply;
+    cut->rc = the_world.options.loss_rc;
+    cut->modes = ACTION_CUT_LINK(link);
     return cut;
 }
 
@@ -134,7 +134,7 @@ static void add_cuts_of(struct list *list, int p, int link, int handle)
                 add_cut(list, p, link, keep, apply);
             }
             if (late && fakezk_can_cut(p, handle, keep, apply, true)) {
-                add_cut(list, p, link, keep, apply)->d |= ACTION_CUT_LATE;
+                add_cut(list, p, link, keep, apply)->modes |= ACTION_CUT_LATE;
             }
         }
     }
@@ -151,7 +151,7 @@ static void add_cuts(struct list *list, int p)
 static void add_refusals(struct list *list, int p)
 {
     for (int nth = 0; fakezk_refusable(p, nth) >= 0; nth++) {
-        add(list, ACTION_REFUSE, p)->a = (uint8_t)nth;
+        add(list, ACTION_REFUSE, p)->nth = (uint8_t)nth;
     }
 }
 
@@ -160,7 +160,7 @@ static void add_expiries(struct list *list, int p)
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         int32_t session = fakezk_session(p, h);
         if (session != 0 && fakezk_session_live(session)) {
-            add(list, ACTION_EXPIRE, p)->c = session;
+            add(list, ACTION_EXPIRE, p)->session = session;
         }
     }
 }
@@ -171,8 +171,8 @@ static void add_cancels(struct list *list, int p)
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         if (((struct slot *)rec)->pending) {
             struct action *cancel = add(list, ACTION_CANCEL, p);
-            cancel->a = (uint8_t)rec->word;
-            cancel->b = rec->tag;
+            cancel->owner = (uint8_t)rec->word;
+            cancel->lock = rec->tag;
         }
     }
 }
@@ -194,7 +194,7 @@ enum { FAILING_MAX = 2 };
 static void add_failures(struct list *list, int kind, int p)
 {
     for (int n = 1; n <= FAILING_MAX; n++) {
-        add(list, kind, p)->c = n;
+        add(list, kind, p)->n = n;
     }
 }
 
@@ -229,7 +229,7 @@ static void add_at_contenders(struct list *list, int kind, int p)
     bool pays = may_buy(list, (enum world_fault)(world_action_infos[kind].fault - 1));
     for (int lock = 0; pays && lock < the_world.options.locks; lock++) {
         if (fakezk_ephemeral_child(the_world.lock_path[lock], p) != NULL) {
-            add(list, kind, p)->b = (uint8_t)lock;
+            add(list, kind, p)->lock = (uint8_t)lock;
         }
     }
 }
@@ -242,7 +242,7 @@ static void add_ends(struct list *list, int p)
     for (int i = 0; i < count; i++) {
         struct fakezk_step step = {.kind = FAKEZK_EXPIRE, .client = (uint8_t)p, .session = sessions[i]};
         if (!session_is_owned(p, sessions[i]) && !fakezk_can_step(&step)) {
-            add(list, ACTION_EXPIRE, p)->c = sessions[i];
+            add(list, ACTION_EXPIRE, p)->session = sessions[i];
         }
     }
 }
@@ -274,23 +274,23 @@ static void add_common_faults(struct list *list)
 {
     for (int s = 0; s < the_world.options.servers; s++) {
         if (fakezk_is_frozen(s)) {
-            add(list, ACTION_THAW, EVENT_PROCESS_NONE)->b = (uint8_t)s;
+            add(list, ACTION_THAW, EVENT_PROCESS_NONE)->server = (uint8_t)s;
         } else if (s > 0 && may_buy(list, WORLD_FAULT_LAG)) {
-            add(list, ACTION_FREEZE, EVENT_PROCESS_NONE)->b = (uint8_t)s;
+            add(list, ACTION_FREEZE, EVENT_PROCESS_NONE)->server = (uint8_t)s;
         }
         if (may_buy(list, WORLD_FAULT_SERVER)) {
-            add(list, ACTION_RESTART_SERVER, EVENT_PROCESS_NONE)->b = (uint8_t)s;
+            add(list, ACTION_RESTART_SERVER, EVENT_PROCESS_NONE)->server = (uint8_t)s;
         }
     }
     for (int lock = 0; may_buy(list, WORLD_FAULT_SWEEP) && lock < the_world.options.locks; lock++) {
         if (fakezk_can_sweep(the_world.lock_path[lock])) {
-            add(list, ACTION_SWEEP, EVENT_PROCESS_NONE)->b = (uint8_t)lock;
+            add(list, ACTION_SWEEP, EVENT_PROCESS_NONE)->lock = (uint8_t)lock;
         }
     }
     for (int lock = 0; may_buy(list, WORLD_FAULT_RMDIR) && lock < the_world.options.locks; lock++) {
         char path[FAKEZK_PATH_MAX];
         if (action_empty_directory(lock, path)) {
-            add(list, ACTION_RMDIR, EVENT_PROCESS_NONE)->b = (uint8_t)lock;
+            add(list, ACTION_RMDIR, EVENT_PROCESS_NONE)->lock = (uint8_t)lock;
         }
     }
 }

@@ -30,7 +30,7 @@ struct picture {
 
 static bool is_of_the_link(const struct action *action)
 {
-    return action_has(action, TRAIT_LINK) || (action->kind == ACTION_APPLY && action->d != 0);
+    return action_has(action, TRAIT_LINK) || (action->kind == ACTION_APPLY && action->refused != 0);
 }
 
 static struct picture look_at(const struct action *actions, int count)
@@ -88,7 +88,7 @@ enum world_alone world_alone(struct world *world, int p, const struct action *ac
     if (faults == 0 && !picture.link_changes && servers_stand() && fakezk_stands(p)) {
         return WORLD_ALONE;
     }
-    bool sure = (faults & FAULTS_OF_PROCESSES) == 0 && fakezk_is_sure(p, actions[*which].a);
+    bool sure = (faults & FAULTS_OF_PROCESSES) == 0 && fakezk_is_sure(p, actions[*which].handle);
     return sure ? WORLD_ALONE_IF_UNUSED : WORLD_ALONE_NEVER;
 }
 

@@ -35,7 +35,7 @@ static bool advance_target(const struct action *action, int32_t *to)
     int32_t limit;
     int32_t now = fakezk_now_ms();
     int32_t next = next_moment(&limit);
-    *to = action->c > 0 ? now + action->c : next;
+    *to = action->ms > 0 ? now + action->ms : next;
     return the_world.options.timed && *to != INT32_MAX && *to > now && *to <= limit;
 }
 
@@ -44,13 +44,13 @@ static bool advance_target(const struct action *action, int32_t *to)
 static bool verb_enabled(const struct action *action)
 {
     int p = action->process;
-    if (p >= the_world.options.processes || action->b >= the_world.options.locks) {
+    if (p >= the_world.options.processes || action->lock >= the_world.options.locks) {
         return false;
     }
-    if (action_has(action, TRAIT_LOCK) && process_has_closed(p, action->b)) {
+    if (action_has(action, TRAIT_LOCK) && process_has_closed(p, action->lock)) {
         return process_running(p) && action->kind == ACTION_OPEN;
     }
-    const struct slot *slot = process_slot(p, action->b, action->a);
+    const struct slot *slot = process_slot(p, action->lock, action->owner);
     switch (action->kind) {
     case ACTION_CLOSE:
         return process_running(p) && recipe_can_close(the_world.options.recipe);
@@ -62,7 +62,7 @@ static bool verb_enabled(const struct action *action)
         return process_running(p) && slot != NULL && slot->pending;
     case ACTION_WRITE:
         return process_running(p) && slot != NULL && slot->depth > 0 && !slot->lost &&
-               (action->c == 0 || recipe_can_guard(the_world.options.recipe));
+               (action->guarded == 0 || recipe_can_guard(the_world.options.recipe));
     case ACTION_REVOCABLE:
     case ACTION_REVOKE:
         return process_running(p) && recipe_can_revoke(the_world.options.recipe);
@@ -81,23 +81,24 @@ static bool fault_on_process(const struct action *action)
         return false;
     }
     if (action_has(action, TRAIT_CONTENDER)) {
-        return action->b < the_world.options.locks &&
-               fakezk_ephemeral_child(the_world.lock_path[action->b], p) != NULL;
+        return action->lock < the_world.options.locks &&
+               fakezk_ephemeral_child(the_world.lock_path[action->lock], p) != NULL;
     }
     bool started = process_at(p)->started;
     int handle;
     switch (action->kind) {
     case ACTION_CUT:
         handle = fakezk_linked(p, action_cut_link(action));
-        return handle >= 0 && fakezk_can_cut(p, handle, action->a, action->b, action_cut_is_late(action));
+        return handle >= 0 &&
+               fakezk_can_cut(p, handle, action->keep, action->apply, action_cut_is_late(action));
     case ACTION_REFUSE:
-        return fakezk_refusable(p, action->a) >= 0;
+        return fakezk_refusable(p, action->nth) >= 0;
     case ACTION_PARTITION:
         return !fakezk_is_partitioned(p);
     case ACTION_HEAL:
         return fakezk_is_partitioned(p);
     case ACTION_EXPIRE:
-        return fakezk_session_live(action->c);
+        return fakezk_session_live(action->session);
     case ACTION_PAUSE:
         return started && !fakezk_is_paused(p);
     case ACTION_RESUME:
@@ -107,7 +108,7 @@ static bool fault_on_process(const struct action *action)
     case ACTION_RESTART:
         return process_at(p)->crashed;
     default: /* FAIL_ALLOC, FAIL_CALL */
-        return started && action->c > 0 && action->c < 256;
+        return started && action->n > 0 && action->n < 256;
     }
 }
 
@@ -124,7 +125,7 @@ bool action_empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 
 static bool fault_on_service(const struct action *action)
 {
-    int s = action->b;
+    int s = action->server;
     if (action->kind == ACTION_SWEEP) {
         return s < the_world.options.locks && fakezk_can_sweep(the_world.lock_path[s]);
     }
@@ -159,8 +160,8 @@ bool world_enabled(struct world *world, const struct action *action)
     }
     if (action->kind == ACTION_FIRE) {
         int p = action->process;
-        return p < the_world.options.processes && process_running(p) && action->a < timer_count(p) &&
-               timer_may_fire(p, timer_at(p, action->a));
+        return p < the_world.options.processes && process_running(p) && action->timer < timer_count(p) &&
+               timer_may_fire(p, timer_at(p, action->timer));
     }
     if (action_has(action, TRAIT_STEP)) {
         struct fakezk_step step;
@@ -191,28 +192,28 @@ static void do_verb(const struct action *action)
     int p = action->process;
     switch (action->kind) {
     case ACTION_ACQUIRE:
-        process_acquire(p, action->b, action->a, action->c);
+        process_acquire(p, action->lock, action->owner, action->timeout_ms);
         break;
     case ACTION_RELEASE:
-        process_release(p, action->b, action->a);
+        process_release(p, action->lock, action->owner);
         break;
     case ACTION_CANCEL:
-        process_cancel(p, action->b, action->a);
+        process_cancel(p, action->lock, action->owner);
         break;
     case ACTION_WRITE:
-        process_write(p, action->b, action->a, action->c != 0);
+        process_write(p, action->lock, action->owner, action->guarded != 0);
         break;
     case ACTION_REVOCABLE:
-        process_revocable(p, action->b);
+        process_revocable(p, action->lock);
         break;
     case ACTION_REVOKE:
-        process_revoke(p, action->b, action->c);
+        process_revoke(p, action->lock, action->place);
         break;
     case ACTION_CLOSE:
-        process_close(p, action->b);
+        process_close(p, action->lock);
         break;
     case ACTION_OPEN:
-        process_open(p, action->b);
+        process_open(p, action->lock);
         break;
     case ACTION_STOP:
         process_stop(p);
@@ -232,7 +233,7 @@ static void tell(int kind, int p)
 static void do_to_contender(const struct action *action)
 {
     char path[FAKEZK_PATH_MAX];
-    const char *node = fakezk_ephemeral_child(the_world.lock_path[action->b], action->process);
+    const char *node = fakezk_ephemeral_child(the_world.lock_path[action->lock], action->process);
     LS_ASSERT(node != NULL);
     strcpy(path, node);
     if (action->kind == ACTION_EVICT) {
@@ -251,21 +252,21 @@ static void do_process_fault(const struct action *action)
         return;
     }
     int p = action->process;
-    int rc = action->c != 0 ? action->c : the_world.options.loss_rc;
+    int rc = action->rc != 0 ? action->rc : the_world.options.loss_rc;
     switch (action->kind) {
     case ACTION_CUT:
-        fakezk_cut(p, fakezk_linked(p, action_cut_link(action)), action->a, action->b, rc,
+        fakezk_cut(p, fakezk_linked(p, action_cut_link(action)), action->keep, action->apply, rc,
                    action_cut_is_late(action));
         break;
     case ACTION_REFUSE:
-        fakezk_refuse(p, fakezk_refusable(p, action->a));
+        fakezk_refuse(p, fakezk_refusable(p, action->nth));
         break;
     case ACTION_PARTITION:
     case ACTION_HEAL:
         fakezk_partition(p, action->kind == ACTION_PARTITION);
         break;
     case ACTION_EXPIRE:
-        fakezk_expire(action->c);
+        fakezk_expire(action->session);
         break;
     case ACTION_PAUSE:
         fakezk_pause(p, true);
@@ -286,10 +287,10 @@ static void do_process_fault(const struct action *action)
         process_start(p);
         break;
     case ACTION_FAIL_CALL:
-        fakezk_fail_call(p, action->c);
+        fakezk_fail_call(p, action->n);
         break;
     default: /* FAIL_ALLOC */
-        process_mark(p)->fail_in = (uint8_t)action->c;
+        process_mark(p)->fail_in = (uint8_t)action->n;
         break;
     }
 }
@@ -306,29 +307,29 @@ static void do_common_fault(const struct action *action)
 {
     switch (action->kind) {
     case ACTION_FREEZE:
-        fakezk_freeze(action->b, true);
+        fakezk_freeze(action->server, true);
         break;
     case ACTION_THAW:
-        fakezk_freeze(action->b, false);
-        fakezk_lag(action->b, false);
+        fakezk_freeze(action->server, false);
+        fakezk_lag(action->server, false);
         break;
     case ACTION_LAG:
-        fakezk_lag(action->b, true);
+        fakezk_lag(action->server, true);
         break;
     case ACTION_RESTART_SERVER:
-        fakezk_restart_server(action->b);
+        fakezk_restart_server(action->server);
         break;
     case ACTION_SWEEP:
-        fakezk_sweep(the_world.lock_path[action->b]);
+        fakezk_sweep(the_world.lock_path[action->lock]);
         break;
     case ACTION_RMDIR:
-        remove_empty_directory(action->b);
+        remove_empty_directory(action->lock);
         break;
     case ACTION_FOREIGN:
-        fakezk_operator_create(the_world.text[action->b], action->c, false);
+        fakezk_operator_create(the_world.text[action->text], action->perms, false);
         break;
     default:
-        fakezk_operator_remove(the_world.text[action->b]);
+        fakezk_operator_remove(the_world.text[action->text]);
         break;
     }
 }
@@ -336,7 +337,7 @@ static void do_common_fault(const struct action *action)
 static void do_timed(const struct action *action)
 {
     if (action->kind == ACTION_FIRE) {
-        process_fire(action->process, action->a);
+        process_fire(action->process, action->timer);
     } else {
         int32_t to;
         advance_target(action, &to);
@@ -378,7 +379,7 @@ static void do_fault(const struct action *action)
     bool due = action->kind == ACTION_EXPIRE && fakezk_can_step(&step);
     process_wake_all();
     action_pay(action,
-               due || (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->c)));
+               due || (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->session)));
     if (!due) {
         announce_fault(action);
     }
@@ -433,7 +434,7 @@ static uint32_t kind_of(const struct action *action)
         return 0;
     }
     bool delivers = action->kind == ACTION_DELIVER;
-    return action->kind + 1u + (delivers ? 64 * fakezk_next_kind(action->process, action->a) : 0);
+    return action->kind + 1u + (delivers ? 64 * fakezk_next_kind(action->process, action->handle) : 0);
 }
 
 void world_do(struct world *world, const struct action *action)

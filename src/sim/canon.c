@@ -123,7 +123,7 @@ static void show_block(void *ctx, int block, struct canon *canon)
 
 static bool guards_writes(const struct action *op)
 {
-    return op->kind == ACTION_WRITE && op->c == 1;
+    return op->kind == ACTION_WRITE && op->guarded == 1;
 }
 
 static bool sets_data(const struct action *op)

@@ -51,7 +51,7 @@ static bool is_due(const struct action *action)
 {
     struct fakezk_step step;
     step_of_action(action, &step);
-    return fakezk_can_step(&step) || !session_is_owned(action->process, action->c);
+    return fakezk_can_step(&step) || !session_is_owned(action->process, action->session);
 }
 
 static bool is_fair(const struct action *action)
@@ -66,13 +66,13 @@ static void add_role(const struct action *action, char *text)
     char *end = text + used;
     size_t size = WORLD_LABEL_MAX - used;
     if (action_has(action, TRAIT_SERVER)) {
-        snprintf(end, size, " s%d", action->b + 1);
+        snprintf(end, size, " s%d", action->server + 1);
     } else if (action->process < the_world.options.processes) {
         const char *name = the_world.options.name[action->process];
-        bool second = action_has(action, TRAIT_STEP) && action->kind != ACTION_BURY && action->a > 0;
+        bool second = action_has(action, TRAIT_STEP) && action->kind != ACTION_BURY && action->handle > 0;
         bool of_task = world_is_verb(action) && the_world.options.program[action->process].tasks > 0;
         if (of_task) {
-            snprintf(end, size, " %s owner=%d", name, action->a);
+            snprintf(end, size, " %s owner=%d", name, action->owner);
         } else {
             snprintf(end, size, " %s%s", name, second ? "/2" : "");
         }

@@ -28,7 +28,7 @@ static int session_index(const struct action *action, bool closing)
     int32_t sessions[16];
     int count = fakezk_sessions(action->process, closing, sessions, 16);
     for (int i = 0; i < count; i++) {
-        if (sessions[i] == action->c) {
+        if (sessions[i] == action->session) {
             return i;
         }
     }
@@ -45,9 +45,9 @@ static void nth(char *label, int index)
 
 static int timers_of_same_name(const struct action *action)
 {
-    const char *name = timer_name(timer_at(action->process, action->a));
+    const char *name = timer_name(timer_at(action->process, action->timer));
     int before = 0;
-    for (int i = 0; i < action->a; i++) {
+    for (int i = 0; i < action->timer; i++) {
         before += strcmp(timer_name(timer_at(action->process, i)), name) == 0;
     }
     return before;
@@ -66,12 +66,13 @@ static void label_step(const struct action *action, char *label)
     }
     fakezk_describe_step(&step, what, sizeof what, &owner);
     if (action->kind == ACTION_CATCH_UP) {
-        snprintf(label, WORLD_LABEL_MAX, "%s s%d %.80s", verb, action->b + 1, what);
+        snprintf(label, WORLD_LABEL_MAX, "%s s%d %.80s", verb, action->server + 1, what);
     } else if (action->kind == ACTION_APPLY) {
-        snprintf(label, WORLD_LABEL_MAX, "%s s%d %s %.80s", verb, action->b + 1,
+        snprintf(label, WORLD_LABEL_MAX, "%s s%d %s %.80s", verb, action->server + 1,
                  process_name(action->process), what);
     } else if (action->kind == ACTION_CONNECT) {
-        snprintf(label, WORLD_LABEL_MAX, "%s %s s%d", verb, process_name(action->process), action->b + 1);
+        snprintf(label, WORLD_LABEL_MAX, "%s %s s%d", verb, process_name(action->process),
+                 action->server + 1);
     } else if (owner > 0) {
         snprintf(label, WORLD_LABEL_MAX, "%s %s %.80s(node of %s)", verb, process_name(action->process), what,
                  process_name(owner - 1));
@@ -79,30 +80,30 @@ static void label_step(const struct action *action, char *label)
         snprintf(label, WORLD_LABEL_MAX, "%s %s%s%.80s", verb, process_name(action->process),
                  what[0] != 0 ? " " : "", what);
     }
-    nth(label, action->kind == ACTION_BURY ? session_index(action, true) : action->a);
+    nth(label, action->kind == ACTION_BURY ? session_index(action, true) : action->handle);
 }
 
 static void label_client(const struct action *action, char *label)
 {
-    bool is_try = action->kind == ACTION_ACQUIRE && action->c == 0;
+    bool is_try = action->kind == ACTION_ACQUIRE && action->timeout_ms == 0;
     bool about_lock = action_has(action, TRAIT_LOCK) && the_world.options.locks > 1;
     int size = snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", process_name(action->process),
                         is_try ? "try" : world_action_verb(action->kind), about_lock ? " " : "",
-                        about_lock ? lock_name(action->b) : "");
-    if (action_has(action, TRAIT_LOCK) && action->a > 0) {
-        size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " owner=%d", action->a);
+                        about_lock ? lock_name(action->lock) : "");
+    if (action_has(action, TRAIT_LOCK) && action->owner > 0) {
+        size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " owner=%d", action->owner);
     }
-    if (action->kind == ACTION_ACQUIRE && action->c > 0) {
-        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " timeout=%dms", action->c);
+    if (action->kind == ACTION_ACQUIRE && action->timeout_ms > 0) {
+        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " timeout=%dms", action->timeout_ms);
     }
-    if (action->kind == ACTION_WRITE && action->c != 0) {
+    if (action->kind == ACTION_WRITE && action->guarded != 0) {
         snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " guarded");
     }
-    if (action->kind == ACTION_RELEASE && action->c != 0) {
+    if (action->kind == ACTION_RELEASE && action->anyway != 0) {
         snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " anyway");
     }
-    if (action->kind == ACTION_REVOKE && action->c > 1) {
-        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " place=%d", action->c);
+    if (action->kind == ACTION_REVOKE && action->place > 1) {
+        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " place=%d", action->place);
     }
 }
 
@@ -121,42 +122,42 @@ static void label_fault(const struct action *action, char *label)
     switch (action->kind) {
     case ACTION_CUT:
         snprintf(label, WORLD_LABEL_MAX, "cut %s keep=%d apply=%d rc=%d%s", process_name(action->process),
-                 action->a, action->b, action->c != 0 ? action->c : the_world.options.loss_rc,
+                 action->keep, action->apply, action->rc != 0 ? action->rc : the_world.options.loss_rc,
                  action_cut_is_late(action) ? " late" : "");
         add_link(label, action_cut_link(action));
         break;
     case ACTION_REFUSE:
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
-        add_link(label, action->a);
+        add_link(label, action->nth);
         break;
     case ACTION_FAIL_ALLOC:
     case ACTION_FAIL_CALL:
-        snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->c);
+        snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->n);
         break;
     case ACTION_EVICT:
     case ACTION_TOUCH:
     case ACTION_RESTRICT:
         snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", verb, process_name(action->process),
                  the_world.options.locks > 1 ? " " : "",
-                 the_world.options.locks > 1 ? lock_name(action->b) : "");
+                 the_world.options.locks > 1 ? lock_name(action->lock) : "");
         break;
     case ACTION_SWEEP:
     case ACTION_RMDIR:
-        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->b));
+        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->lock));
         break;
     case ACTION_FOREIGN:
-        snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->b]);
-        if (action->c != 0) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->text]);
+        if (action->perms != 0) {
             size_t size = strlen(label);
-            snprintf(label + size, WORLD_LABEL_MAX - size, " perms=%d", action->c);
+            snprintf(label + size, WORLD_LABEL_MAX - size, " perms=%d", action->perms);
         }
         break;
     case ACTION_REMOVE:
-        snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->b]);
+        snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->text]);
         break;
     default:
         if (action_has(action, TRAIT_SERVER)) {
-            snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->b + 1);
+            snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->server + 1);
             break;
         }
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
@@ -170,10 +171,10 @@ void world_label(struct world *world, const struct action *action, char label[WO
     (void)world;
     if (action->kind == ACTION_FIRE) {
         snprintf(label, WORLD_LABEL_MAX, "fire %s %.80s", process_name(action->process),
-                 timer_name(timer_at(action->process, action->a)));
+                 timer_name(timer_at(action->process, action->timer)));
         nth(label, timers_of_same_name(action));
     } else if (action->kind == ACTION_ADVANCE) {
-        snprintf(label, WORLD_LABEL_MAX, action->c > 0 ? "advance %dms" : "advance", action->c);
+        snprintf(label, WORLD_LABEL_MAX, action->ms > 0 ? "advance %dms" : "advance", action->ms);
     } else if (action_has(action, TRAIT_STEP)) {
         label_step(action, label);
     } else if (action_has(action, TRAIT_VERB)) {
@@ -282,9 +283,9 @@ static int parse_client(const struct words *words, int p, struct action *action,
         int32_t value;
         int lock = find_lock(words->word[i]);
         if (lock >= 0) {
-            action->b = (uint8_t)lock;
+            action->lock = (uint8_t)lock;
         } else if (option(words->word[i], "owner", &value) && value >= 0 && value < 256) {
-            action->a = (uint8_t)value;
+            action->owner = (uint8_t)value;
         } else if ((kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) ||
                    (kind == ACTION_REVOKE && option(words->word[i], "place", &value) && value > 0)) {
             action->c = value;
@@ -305,21 +306,21 @@ static int parse_cut(const struct words *words, struct action *action, const cha
         int32_t value;
         const char *word = words->word[i];
         if (option(word, "keep", &value) && value >= 0 && value < 256) {
-            action->a = (uint8_t)value;
+            action->keep = (uint8_t)value;
         } else if (option(word, "apply", &value) && value >= 0 && value < 256) {
-            action->b = (uint8_t)value;
+            action->apply = (uint8_t)value;
         } else if (option(word, "rc", &value) && (value == -4 || value == -7)) {
-            action->c = value;
+            action->rc = value;
         } else if (strcmp(word, "late") == 0) {
-            action->d |= ACTION_CUT_LATE;
+            action->modes |= ACTION_CUT_LATE;
         } else if (option(word, "link", &value) && value >= 1 && value <= WORLD_LINKS_MAX) {
-            action->d |= ACTION_CUT_LINK(value - 1);
+            action->modes |= ACTION_CUT_LINK(value - 1);
         } else {
             return fail(why, LS_EINVAL,
                         "expected keep=K, apply=J, rc=-4, rc=-7, late or link=N, found \"%.60s\"", word);
         }
     }
-    action->c = action->c != 0 ? action->c : the_world.options.loss_rc;
+    action->rc = action->rc != 0 ? action->rc : the_world.options.loss_rc;
     return 0;
 }
 
@@ -343,7 +344,7 @@ static int parse_expire(const char *name, struct action *action, const char **wh
         return fail(why, LS_ENOENT, "%.60s has no such live session", name);
     }
     action->process = (uint8_t)p;
-    action->c = sessions[index];
+    action->session = sessions[index];
     return 0;
 }
 
@@ -354,7 +355,7 @@ static int parse_server(const char *word, struct action *action, const char **wh
         return fail(why, LS_EINVAL, "expected a server s1 .. sN, found \"%.60s\"", word);
     }
     action->process = EVENT_PROCESS_NONE;
-    action->b = (uint8_t)(s - 1);
+    action->server = (uint8_t)(s - 1);
     return 0;
 }
 
@@ -366,14 +367,14 @@ static int parse_path(struct world *world, const struct words *words, struct act
         return fail(why, LS_EINVAL, "expected an absolute path, found \"%.60s\"", path);
     }
     action->process = EVENT_PROCESS_NONE;
-    action->b = (uint8_t)slot;
+    action->text = (uint8_t)slot;
     int32_t value;
     if (words->count > 2) {
         if (action->kind != ACTION_FOREIGN || !option(words->word[2], "perms", &value) || value < 1 ||
             value > 31) {
             return fail(why, LS_EINVAL, "expected perms=1 .. 31, found \"%.60s\"", words->word[2]);
         }
-        action->c = value;
+        action->perms = value;
     }
     return 0;
 }
@@ -386,7 +387,7 @@ static int parse_contender(const struct words *words, struct action *action, con
     if (lock < 0 || (word == NULL && the_world.options.locks > 1) || words->count > 3) {
         return fail(why, LS_EINVAL, "expected a lock, found \"%.60s\"", word != NULL ? word : "");
     }
-    action->b = (uint8_t)lock;
+    action->lock = (uint8_t)lock;
     return 0;
 }
 
@@ -408,16 +409,16 @@ static int parse_on_process(const struct words *words, struct action *action, co
         if (!option(words->word[2], "link", &value) || value < 1 || value > FAKEZK_HANDLES_MAX) {
             return fail(why, LS_EINVAL, "expected link=N, found \"%.60s\"", words->word[2]);
         }
-        action->a = (uint8_t)(value - 1);
+        action->nth = (uint8_t)(value - 1);
         return 0;
     }
     if (action_has(action, TRAIT_MEMORY)) {
-        action->c = 1;
+        action->n = 1;
         if (words->count > 2) {
             if (!option(words->word[2], "n", &value) || value < 1 || value > 255) {
                 return fail(why, LS_EINVAL, "expected n=1 .. 255, found \"%.60s\"", words->word[2]);
             }
-            action->c = value;
+            action->n = value;
         }
     } else if (words->count > 2) {
         return fail(why, LS_EINVAL, "expected the end of the line, found \"%.60s\"", words->word[2]);
@@ -439,7 +440,7 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
     if (action_has(action, TRAIT_DIRECTORY)) {
         int lock = find_lock(words->word[1]);
         action->process = EVENT_PROCESS_NONE;
-        action->b = (uint8_t)lock;
+        action->lock = (uint8_t)lock;
         return lock >= 0 ? 0 : fail(why, LS_EINVAL, "expected a lock, found \"%.60s\"", words->word[1]);
     }
     if (action_has(action, TRAIT_SERVER)) {
@@ -477,7 +478,7 @@ static int find_advance(const struct words *words, struct action *action, const 
         if (!option(text, "by", &value) || value < 1) {
             return fail(why, LS_EINVAL, "expected a duration, found \"%.60s\"", words->word[1]);
         }
-        action->c = value;
+        action->ms = value;
     }
     return 0;
 }

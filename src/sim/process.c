@@ -550,7 +550,7 @@ static void react(int p, int lock, int owner, bool failed)
         return;
     }
     the_world.reacting = true;
-    switch (failed ? ACTION_IS_ON_FAILED(op->d) : ACTION_IS_ON_GRANTED(op->d)) {
+    switch (failed ? ACTION_IS_ON_FAILED(op->modes) : ACTION_IS_ON_GRANTED(op->modes)) {
     case ACTION_ACQUIRE:
         process_acquire(p, lock, owner, -1);
         break;

@@ -82,7 +82,7 @@ static const struct action *last_op(const struct list *list, int pc, enum action
             break;
         }
         const struct action *op = &list->ops[at < 0 ? at + list->count : at];
-        if (op->kind == kind && (lock < 0 || (op->b == lock && op->a == owner))) {
+        if (op->kind == kind && (lock < 0 || (op->lock == lock && op->owner == owner))) {
             return op;
         }
     }
@@ -103,14 +103,14 @@ const struct action *program_last_acquire(int p, int lock, int owner)
 static bool is_awaited(const struct list *list, int pc, enum action_kind kind, int lock, int owner)
 {
     const struct action *op = last_op(list, pc, kind, lock, owner);
-    return op == NULL || (op->d & ACTION_NOWAIT) == 0;
+    return op == NULL || (op->modes & ACTION_NOWAIT) == 0;
 }
 
 /* Whoever goes on without an answer waits for it all the same where he comes back to that lock. */
 static bool is_about(const struct action *op, const struct slot *slot)
 {
     bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;
-    return of_slot && op->b == slot->rec.tag && op->a == slot->rec.word;
+    return of_slot && op->lock == slot->rec.tag && op->owner == slot->rec.word;
 }
 
 /* Whether some answer has to come before this step. */
@@ -146,7 +146,8 @@ static int list_at_step(const struct action *action)
 {
     for (int i = 0; i < program_lists(action->process); i++) {
         const struct action *next = program_next_op(action->process, i);
-        if (next != NULL && next->kind == action->kind && next->a == action->a && next->b == action->b) {
+        if (next != NULL && next->kind == action->kind && next->owner == action->owner &&
+            next->lock == action->lock) {
             return i;
         }
     }
@@ -179,7 +180,7 @@ int world_program_step(struct world *world, const struct action *action)
 static bool is_void(int p, const struct action *op)
 {
     const struct ls_recipe *recipe = the_world.options.recipe;
-    if (action_has(op, TRAIT_LOCK) && process_has_closed(p, op->b) != (op->kind == ACTION_OPEN)) {
+    if (action_has(op, TRAIT_LOCK) && process_has_closed(p, op->lock) != (op->kind == ACTION_OPEN)) {
         return true;
     }
     if (op->kind == ACTION_CLOSE) {
@@ -188,10 +189,10 @@ static bool is_void(int p, const struct action *op)
     if (op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE) {
         return !recipe_can_revoke(recipe);
     }
-    if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->c != 0)) {
+    if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->anyway != 0)) {
         return false;
     }
-    const struct slot *slot = process_slot(p, op->b, op->a);
+    const struct slot *slot = process_slot(p, op->lock, op->owner);
     return slot == NULL || slot->depth <= 0 || (op->kind == ACTION_WRITE && slot->lost);
 }
 

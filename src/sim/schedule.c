@@ -38,7 +38,7 @@ static bool due_timer(struct action *out)
         for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL;
              rec = pack_next(&pack, rec), index++) {
             if (timer_may_fire(p, (struct timer *)rec) && (timed || rec->tag == 0)) {
-                *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .a = index};
+                *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .timer = index};
                 return true;
             }
         }
@@ -153,7 +153,7 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
             }
             action = (struct action){.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
             struct action rest = action;
-            rest.c = end - now;
+            rest.ms = end - now;
             if (world_enabled(world, &rest)) {
                 action = rest; /* nothing can become due before the end, or exactly at it */
             } else if (!world_enabled(world, &action)) {
@@ -215,7 +215,7 @@ static void pass_expiries(struct passing *passing)
         bool mute = fakezk_is_partitioned(p) || process_at(p)->paused || !process_at(p)->started;
         int count = mute ? fakezk_sessions(p, false, sessions, 16) : 0;
         for (int i = 0; i < count && i < 16; i++) {
-            struct action expire = {.kind = ACTION_EXPIRE, .process = (uint8_t)p, .c = sessions[i]};
+            struct action expire = {.kind = ACTION_EXPIRE, .process = (uint8_t)p, .session = sessions[i]};
             if (world_enabled(passing->world, &expire)) {
                 go_on(passing, &expire);
             }
@@ -239,7 +239,7 @@ static void pass_timers(struct passing *passing)
     for (int i = 0; i < count; i++) {
         int p = armed[i].process;
         for (int k = 0; k < timer_count(p); k++) {
-            struct action fire = {.kind = ACTION_FIRE, .process = (uint8_t)p, .a = (uint8_t)k};
+            struct action fire = {.kind = ACTION_FIRE, .process = (uint8_t)p, .timer = (uint8_t)k};
             if (timer_at(p, k)->timer == armed[i].timer && world_enabled(passing->world, &fire)) {
                 go_on(passing, &fire);
                 break;
@@ -289,14 +289,14 @@ bool session_is_owned(int p, int32_t session)
 bool world_is_healing(const struct action *action)
 {
     return action_has(action, TRAIT_HEALS) ||
-           (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->c));
+           (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->session));
 }
 
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 {
     int count = 0;
     for (int s = 0; s < world->options.servers; s++) {
-        struct action thaw = {.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .b = (uint8_t)s};
+        struct action thaw = {.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .server = (uint8_t)s};
         count += take_if(world, thaw, step, ctx);
     }
     for (int p = 0; p < world->options.processes; p++) {
@@ -310,7 +310,7 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
         int live = fakezk_sessions(p, false, sessions, 16);
         for (int i = 0; i < live; i++) {
             if (!session_is_owned(p, sessions[i])) {
-                struct action expire = {.kind = ACTION_EXPIRE, .process = who, .c = sessions[i]};
+                struct action expire = {.kind = ACTION_EXPIRE, .process = who, .session = sessions[i]};
                 count += take_if(world, expire, step, ctx);
             }
         }

@@ -61,8 +61,8 @@ static void name_delivery(const struct action *action, char *text)
 /* What enters a recipe, but for timers and deliveries; NULL otherwise. */
 static const char *name_verb(const struct action *action)
 {
-    if (action->kind == ACTION_ACQUIRE && action->c >= 0) {
-        return action->c == 0 ? "try" : "acquire timeout";
+    if (action->kind == ACTION_ACQUIRE && action->timeout_ms >= 0) {
+        return action->timeout_ms == 0 ? "try" : "acquire timeout";
     }
     return action->kind < ACTION_KINDS ? world_action_infos[action->kind].stimulus : NULL;
 }
@@ -78,7 +78,7 @@ bool world_stimulus(struct world *world, const struct action *action, char text[
         return true;
     }
     if (action->kind == ACTION_FIRE) {
-        snprintf(text, WORLD_LABEL_MAX, "%.80s", timer_name(timer_at(action->process, action->a)));
+        snprintf(text, WORLD_LABEL_MAX, "%.80s", timer_name(timer_at(action->process, action->timer)));
         return true;
     }
     const char *verb = name_verb(action);

@@ -144,9 +144,9 @@ static bool hides_write(const struct look *look, const struct action *action)
     switch (action->kind) {
     case ACTION_CUT:
         return action_cut_is_late(action) ||
-               fakezk_hides_write(action->process, cut_handle(action), action->a, action->b);
+               fakezk_hides_write(action->process, cut_handle(action), action->keep, action->apply);
     case ACTION_GIVE_UP:
-        return fakezk_hides_write(action->process, action->a, 0, 0);
+        return fakezk_hides_write(action->process, action->handle, 0, 0);
     case ACTION_RESTART_SERVER:
         for (int p = 0; p < the_world.options.processes; p++) {
             for (int link = 0; (handle = fakezk_linked(p, link)) >= 0; link++) {
@@ -165,7 +165,7 @@ static bool hides_write(const struct look *look, const struct action *action)
 static int handle_of(const struct action *expire)
 {
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-        if (fakezk_session(expire->process, h) == expire->c) {
+        if (fakezk_session(expire->process, h) == expire->session) {
             return h;
         }
     }
@@ -181,8 +181,8 @@ static bool connects_elsewhere(const struct look *look, const struct action *act
     }
     for (int i = 0; action->kind == ACTION_CONNECT && i < look->count; i++) {
         const struct action *other = &look->actions[i];
-        if (other->kind == ACTION_CONNECT && other->process == action->process && other->a == action->a &&
-            other->b < action->b) {
+        if (other->kind == ACTION_CONNECT && other->process == action->process &&
+            other->handle == action->handle && other->server < action->server) {
             return true;
         }
     }

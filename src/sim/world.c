@@ -336,7 +336,7 @@ bool world_unmarked_write(const struct world *world, const struct world_image *i
 bool world_drop_unread(struct world *world, const struct action *action)
 {
     (void)world;
-    return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->a);
+    return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
 }
 
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size)
