@@ -533,6 +533,7 @@ static uint64_t sum_slowly(struct canon *canon, const struct canon_part *const *
         sum += parts[block]->skeleton;
         refused = refused || parts[block]->refused;
     }
+    canon->as_it_is = refused;
     return refused ? plain : sum + rank_slowly(canon, parts);
 }
 
@@ -555,8 +556,14 @@ static void rank_base(struct canon *canon, const struct canon_part *const *parts
     }
 }
 
+bool canon_is_refused(const struct canon *canon)
+{
+    return canon->as_it_is;
+}
+
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
 {
+    canon->as_it_is = false;
     note_base(canon, parts);
     if (canon->symmetry != NULL) {
         uint64_t sum = symmetry_sum(canon, parts, plain);
@@ -692,6 +699,7 @@ uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *ch
                          uint64_t plain)
 {
     bool slow = canon->base.plain;
+    canon->as_it_is = false;
     if (canon->symmetry != NULL) {
         return neighbour_by_symmetry(canon, changed, count, plain);
     }

@@ -57,6 +57,10 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain);
 
+/* True if the last of these fingerprints is that of the state as it is, because some part refuses: its table of numbers was
+ * full, or it has one that cannot be shown. */
+bool canon_is_refused(const struct canon *canon);
+
 /* What the fingerprint stands for: bytes that two states have in common if and only if one is the other renamed. Writes at
  * most `size` of them; returns how many there are. */
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);

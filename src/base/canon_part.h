@@ -143,6 +143,7 @@ struct canon {
         struct word_keys keys;
     } base;
     uint64_t used_lines; /* a bit for each */
+    bool as_it_is;       /* so the last state was compared */
     _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
 };
 

@@ -570,6 +570,7 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
             canon->quick.word[word] |= part->quick.word[word];
         }
     }
+    canon->as_it_is = refused;
     if (refused) {
         return false;
     }

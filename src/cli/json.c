@@ -78,9 +78,10 @@ static bool add_not_tried(cJSON *object, const struct cli_job *job)
 
 static bool add_nulls(cJSON *object)
 {
-    static const char *const FIELDS[] = {
-        "states",  "bytes_per_state", "states_per_second",  "strategy",    "exhausted",
-        "without", "complete_faults", "expected_omissions", "live_states", "live_bytes_per_state"};
+    static const char *const FIELDS[] = {"states",          "bytes_per_state",     "states_per_second",
+                                         "strategy",        "exhausted",           "without",
+                                         "complete_faults", "expected_omissions",  "unrenamed",
+                                         "live_states",     "live_bytes_per_state"};
     bool added = true;
     for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
         added = added && cJSON_AddNullToObject(object, FIELDS[i]);
@@ -130,6 +131,7 @@ static bool add_search(cJSON *object, const struct cli_options *options, const s
            add_without(object, options->search.without) &&
            add_complete_faults(object, search->complete_faults) &&
            cJSON_AddNumberToObject(object, "expected_omissions", search->expected_omissions) &&
+           cJSON_AddNumberToObject(object, "unrenamed", (double)search->unrenamed) &&
            add_live(object, search);
 }
 

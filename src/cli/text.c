@@ -145,6 +145,17 @@ void cli_print_not_tried(FILE *out, const struct cli_options *options, const str
     }
 }
 
+/* A state with too many numbers that grow is not taken for one that differs in them alone. */
+static void say_unrenamed(FILE *out, const struct search_counts *search)
+{
+    if (search->unrenamed > 0) {
+        fprintf(out,
+                "  not renamed: %llu steps led to states with too many numbers; some states are counted more "
+                "than once\n",
+                (unsigned long long)search->unrenamed);
+    }
+}
+
 /* What was looked at to see whether somebody waits for ever. */
 static void say_after(FILE *out, const struct search_counts *search)
 {
@@ -231,6 +242,7 @@ void cli_print_job(FILE *out, const struct cli_options *options, const struct cl
     head(out, options, job);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
         say_what_stands(out, job, options);
+        say_unrenamed(out, &outcome->search);
         say_after(out, &outcome->search);
         say_rates(out, job);
     }

@@ -36,6 +36,7 @@ enum number {
     NUMBER_LIVE_STATES,
     NUMBER_LIVE_TRANSITIONS,
     NUMBER_LIVE_BYTES,
+    NUMBER_UNRENAMED,
     NUMBERS
 };
 
@@ -108,6 +109,7 @@ static void put_numbers(struct savefile_writer *file, const struct search *searc
         [NUMBER_LIVE_STATES] = counts->live_states,
         [NUMBER_LIVE_TRANSITIONS] = counts->live_transitions,
         [NUMBER_LIVE_BYTES] = counts->live_bytes,
+        [NUMBER_UNRENAMED] = counts->unrenamed,
     };
     for (int i = 0; i < NUMBERS; i++) {
         savefile_put_number(file, number[i]);
@@ -532,6 +534,7 @@ static void set_counts(struct search *search, const uint64_t number[NUMBERS])
     counts->live_states = number[NUMBER_LIVE_STATES];
     counts->live_transitions = number[NUMBER_LIVE_TRANSITIONS];
     counts->live_bytes = number[NUMBER_LIVE_BYTES];
+    counts->unrenamed = number[NUMBER_UNRENAMED];
 }
 
 bool checkpoint_enter(struct search *search)

@@ -316,7 +316,11 @@ static void finish_successor(struct expansion *x, const struct memo_change *made
         sum += intern_hash(x->intern, made[i].number) - x->hash[made[i].block];
         part[i] = intern_attached(x->intern, made[i].number);
     }
-    uint64_t fingerprint = canon != NULL ? canon_neighbour(canon, part, count, sum) : sum;
+    uint64_t fingerprint = sum;
+    if (canon != NULL) {
+        fingerprint = canon_neighbour(canon, part, count, sum);
+        x->search->counts->unrenamed += canon_is_refused(canon);
+    }
     x->fingerprint[x->count] = fingerprint;
     x->mades[x->count] = (uint8_t)count;
     if (x->search->exact == NULL) {

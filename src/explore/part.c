@@ -93,6 +93,7 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
             states += shown ? part->search.states : 0;
             transitions += shown ? part->search.transitions : 0;
             depth = shown && part->search.depth > depth ? part->search.depth : depth;
+            counts->unrenamed += part->search.unrenamed;
             add_live(counts, &part->search);
         }
     }

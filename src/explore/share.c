@@ -42,7 +42,8 @@ struct share {
     atomic_int held;   /* all are to stand still */
     atomic_int over;
     uint64_t earlier_transitions,
-        earlier_depth; /* of the same layer, before the checkpoint that it goes on from */
+        earlier_depth;          /* of the same layer, before the checkpoint that it goes on from */
+    uint64_t earlier_unrenamed; /* before the workers began */
     pid_t pid[EXPLORE_WORKERS_MAX];
     /* How it ended; set by the first that has something to say. Texts are the program's own, at one place in all workers. */
     bool fresh; /* it goes on from nothing */
@@ -391,11 +392,13 @@ static void sum_up(struct search *search)
     struct search_counts sum = *search->counts;
     sum.states = visited_count(search->visited);
     sum.transitions = share->earlier_transitions;
+    sum.unrenamed = share->earlier_unrenamed;
     sum.depth = share->earlier_depth;
     sum.frontier = sum.waiting_bytes = 0;
     for (int i = 0; i < share->workers; i++) {
         const struct search_counts *counts = &share->member[i].counts;
         sum.transitions += counts->transitions;
+        sum.unrenamed += counts->unrenamed;
         sum.frontier += counts->frontier;
         sum.depth = counts->depth > sum.depth ? counts->depth : sum.depth;
         sum.waiting_bytes += counts->waiting_bytes;
@@ -499,6 +502,7 @@ static struct share *open_share(const struct search *search)
         return NULL;
     }
     share->earlier_transitions = search->counts->transitions;
+    share->earlier_unrenamed = search->counts->unrenamed;
     share->earlier_depth = search->counts->depth;
     share->fresh = !search->continues;
     pthread_mutexattr_init(&mutex);

@@ -25,6 +25,13 @@ bool counts_are_expected(struct outcome *outcome, const struct scenario *scenari
             same = false;
         }
     }
+    if (outcome->search.unrenamed > 0 && scenario->count_given[SCENARIO_STATES]) {
+        outcome_say(outcome,
+                    "  states: %llu steps led to states that could not be renamed, so the count is not that "
+                    "of the world\n",
+                    (unsigned long long)outcome->search.unrenamed);
+        same = false;
+    }
     return same;
 }
 

@@ -31,6 +31,8 @@ struct search_counts {
     uint64_t memory_bytes;        /* of the table of states, and of what waits */
     uint64_t earlier_states;      /* of the layers before this one, in sum */
     uint64_t earlier_transitions; /* likewise */
+    uint64_t
+        unrenamed; /* steps to states that were compared as they are, as they have too many numbers; over all layers */
     double
         expected_omissions; /* states that are to be expected to have been taken for others; set at the end */
     bool breadth_first;     /* the order in which they were found */

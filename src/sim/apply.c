@@ -427,10 +427,9 @@ static void do_whole(void *ctx)
 /* What tells it from steps that a recipe hears of in another way; 0 = it hears of none such. */
 static uint32_t kind_of(const struct action *action)
 {
-    bool told = action->kind == ACTION_DELIVER ||
-                (action->kind >= ACTION_FIRE && action->kind <= ACTION_START) ||
+    bool told = world_is_verb(action) || action->kind == ACTION_DELIVER || action->kind == ACTION_FIRE ||
                 action->kind == ACTION_RESTART;
-    if (!the_world.zoned || !told || action->kind == ACTION_ADVANCE) {
+    if (!the_world.zoned || !told) {
         return 0;
     }
     bool delivers = action->kind == ACTION_DELIVER;

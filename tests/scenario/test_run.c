@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Runs: what a command stands for in the world, what a run records, what random schedules depend on. */
+#include "scenario/counts.h"
 #include "scenario/direct.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
@@ -252,6 +253,20 @@ static void a_broken_recipe_is_caught(void **state)
     scenario_close(&scenario);
 }
 
+/* Where a state was compared as it is, the number of states says nothing. */
+static void a_count_needs_renamed_states(void **state)
+{
+    (void)state;
+    static struct outcome outcome;
+    memset(&outcome, 0, sizeof outcome);
+    open_scenario("world used\nmutex /l/x\nprocess a: acquire\n----\nholds at_most_one_holder\nstates 7\n");
+    outcome.search.states = 7;
+    assert_true(counts_are_expected(&outcome, &scenario));
+    outcome.search.unrenamed = 1;
+    assert_false(counts_are_expected(&outcome, &scenario));
+    scenario_close(&scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +277,7 @@ int main(void)
         cmocka_unit_test(random_runs_depend_on_the_seed_alone),
         cmocka_unit_test(recording_changes_nothing),
         cmocka_unit_test(a_broken_recipe_is_caught),
+        cmocka_unit_test(a_count_needs_renamed_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
