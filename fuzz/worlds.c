@@ -92,7 +92,7 @@ static void tell_finding(const uint8_t *data, size_t size)
     int properties, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *property = check_all(&properties);
     fuzz_record(&driver, data, size, "build/reports", &outcome);
-    int count = check_violated(&outcome.stats, UINT32_MAX, violated);
+    int count = check_violated(&outcome.stats, CHECK_ALL, violated);
     for (int i = 0; i < count; i++) {
         fprintf(stderr, "%s: %s\n", property[violated[i]]->name, outcome.stats.finding[violated[i]].why);
     }

@@ -20,7 +20,7 @@ static const struct property *all[CHECK_PROPERTIES_MAX] = {
     &check_answers_have_reasons,     &check_belief_ends_in_time,
     &check_every_revocation_is_told,
 };
-static uint32_t loaded_mask;
+static check_mask loaded_mask;
 
 static int count_all(void)
 {
@@ -76,7 +76,7 @@ int check_add(const struct property *property)
     return position;
 }
 
-uint32_t check_loaded_mask(void)
+check_mask check_loaded_mask(void)
 {
     return loaded_mask;
 }
@@ -96,13 +96,13 @@ const struct property *check_find(const char *name)
     return position < 0 ? NULL : all[position];
 }
 
-uint32_t check_default_mask(bool timed)
+check_mask check_default_mask(bool timed)
 {
-    uint32_t mask = 0;
+    check_mask mask = 0;
     int count = count_all();
     for (int i = 0; i < count; i++)
         if (all[i]->modes & (timed ? PROPERTY_TIMED : PROPERTY_UNTIMED))
-            mask |= 1u << i;
+            mask |= CHECK_BIT(i);
     return mask;
 }
 
@@ -124,7 +124,7 @@ static uint32_t capacity_of(const struct check_set *set)
         per_contender += 3;
     int count = count_all(), more = 16;
     for (int i = 0; i < count; i++) {
-        if (set->mask & 1u << i) {
+        if (set->mask & CHECK_BIT(i)) {
             more += loaded_records(all[i]);
             per_process += all[i]->records_per_process;
             per_contender += all[i]->records_per_contender;
@@ -134,19 +134,19 @@ static uint32_t capacity_of(const struct check_set *set)
     return (uint32_t)records;
 }
 
-void check_set_init(struct check_set *set, uint32_t mask, const struct check_context *context)
+void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context)
 {
     int count = count_all();
     memset(set, 0, sizeof *set);
     set->context = *context;
-    set->mask = mask & ((1u << count) - 1u);
+    set->mask = mask & (CHECK_BIT(count) - 1);
     for (int i = 0; i < count; i++) {
-        if ((set->mask & 1u << i) == 0)
+        if ((set->mask & CHECK_BIT(i)) == 0)
             continue;
         set->needs |= all[i]->needs;
         for (int kind = 0; kind < EVENT_KINDS; kind++)
             if (all[i]->wants & EVENT_BIT(kind))
-                set->wants[kind] |= 1u << i;
+                set->wants[kind] |= CHECK_BIT(i);
     }
     set->ledger_wants = ledger_wants(set->needs);
     set->capacity = capacity_of(set);
@@ -182,14 +182,14 @@ void check_set_visit(void *block, check_visit_fn visit, void *ctx)
 
 void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx)
 {
-    for (uint32_t left = loaded_mask; left; left &= left - 1)
-        loaded_visit(block, all[__builtin_ctz(left)], visit, ctx);
+    for (check_mask left = loaded_mask; left; left &= left - 1)
+        loaded_visit(block, all[__builtin_ctzll(left)], visit, ctx);
 }
 
 bool check_set_shows_numbers(const struct check_set *set)
 {
-    for (uint32_t left = set->mask & loaded_mask; left; left &= left - 1)
-        if (!all[__builtin_ctz(left)]->loaded->canon)
+    for (check_mask left = set->mask & loaded_mask; left; left &= left - 1)
+        if (!all[__builtin_ctzll(left)]->loaded->canon)
             return false;
     return true;
 }
@@ -217,14 +217,14 @@ static void keep_finding(struct check_stats *stats, int position, const struct e
     finding->code = event->code;
     finding->now_ms = event->now_ms;
     snprintf(finding->why, sizeof finding->why, "%s", note->why);
-    stats->violated |= 1u << position;
+    stats->violated |= CHECK_BIT(position);
 }
 
 static void judge(const struct check_set *set, struct check_table *table, struct check_stats *stats,
                   const struct event *event)
 {
-    for (uint32_t left = set->wants[event->kind]; left; left &= left - 1) {
-        int position = __builtin_ctz(left);
+    for (check_mask left = set->wants[event->kind]; left; left &= left - 1) {
+        int position = __builtin_ctzll(left);
         struct check_note note;
         note.premises = 0;
         note.violated = false;
@@ -267,8 +267,8 @@ bool check_set_is_local(const struct check_set *set, const struct event *seen)
     const struct event *event = as_judged(seen, &copy);
     if (event->process == EVENT_PROCESS_NONE || !ledger_is_local(set->needs, event))
         return false;
-    for (uint32_t left = set->wants[event->kind]; left; left &= left - 1) {
-        const struct property *property = all[__builtin_ctz(left)];
+    for (check_mask left = set->wants[event->kind]; left; left &= left - 1) {
+        const struct property *property = all[__builtin_ctzll(left)];
         if (!property->is_local || !property->is_local(event))
             return false;
     }
@@ -294,7 +294,7 @@ bool check_set_observe(const struct check_set *set, void *block, struct check_st
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position)
 {
-    if ((set->mask & 1u << position) == 0)
+    if ((set->mask & CHECK_BIT(position)) == 0)
         return CHECK_NOT_JUDGED;
     const struct check_finding *finding = &stats->finding[position];
     if (finding->violated)
@@ -311,11 +311,11 @@ static bool is_told_before(const struct check_stats *stats, int a, int b)
     return step_a != step_b ? step_a < step_b : a < b;
 }
 
-int check_violated(const struct check_stats *stats, uint32_t mask, int positions[CHECK_PROPERTIES_MAX])
+int check_violated(const struct check_stats *stats, check_mask mask, int positions[CHECK_PROPERTIES_MAX])
 {
     int count = 0;
-    for (uint32_t left = stats->violated & mask; left; left &= left - 1) {
-        int position = __builtin_ctz(left), at = count++;
+    for (check_mask left = stats->violated & mask; left; left &= left - 1) {
+        int position = __builtin_ctzll(left), at = count++;
         for (; at > 0 && is_told_before(stats, position, positions[at - 1]); at--)
             positions[at] = positions[at - 1];
         positions[at] = position;

@@ -15,7 +15,12 @@
 #include <stdint.h>
 #include <trace/event.h>
 
-#define CHECK_PROPERTIES_MAX 24
+#define CHECK_PROPERTIES_MAX 40
+
+/* A set of properties: a bit for each, by position. */
+typedef uint64_t check_mask;
+#define CHECK_BIT(position) ((check_mask)1 << (position))
+#define CHECK_ALL UINT64_MAX
 #define CHECK_WHY_MAX 240
 
 /* In which modes a property means something when no file names it (D6, D8). */
@@ -79,23 +84,23 @@ const struct property *check_find(const char *name);
 int check_position(const char *name);
 
 /* All properties that mean something by default in that mode (bits as in check_position()). */
-uint32_t check_default_mask(bool timed);
+check_mask check_default_mask(bool timed);
 
 /* Adds a property to all, for the life of the program; its position, or -1 if there are too many. Not while a set exists. */
 int check_add(const struct property *property);
 
 /* Those that are not built in. */
-uint32_t check_loaded_mask(void);
+check_mask check_loaded_mask(void);
 
 /* ---- a set of chosen properties ---- */
 
 struct check_set {
     struct check_context context;
-    uint32_t mask;               /* the chosen ones */
-    unsigned needs;              /* union of their needs */
-    uint64_t ledger_wants;       /* event kinds that the ledger looks at */
-    uint32_t wants[EVENT_KINDS]; /* for each event kind the chosen properties that look at it */
-    uint32_t capacity;           /* records that the block can hold */
+    check_mask mask;               /* the chosen ones */
+    unsigned needs;                /* union of their needs */
+    uint64_t ledger_wants;         /* event kinds that the ledger looks at */
+    check_mask wants[EVENT_KINDS]; /* for each event kind the chosen properties that look at it */
+    uint32_t capacity;             /* records that the block can hold */
 };
 
 /* What was found about one property. */
@@ -115,9 +120,9 @@ struct check_finding {
 
 /* Results of a run. Zero-initialise; the caller sets `step` before each step. */
 struct check_stats {
-    uint64_t step;     /* kept by the caller */
-    uint32_t violated; /* mask of what is violated */
-    bool limit;        /* the block was too small: nothing after that is judged */
+    uint64_t step;       /* kept by the caller */
+    check_mask violated; /* mask of what is violated */
+    bool limit;          /* the block was too small: nothing after that is judged */
     struct check_finding finding[CHECK_PROPERTIES_MAX]; /* by position */
 };
 
@@ -128,7 +133,7 @@ enum check_verdict {
 };
 
 /* Prepares a set; `context` is copied (its names pointer too). The set itself never changes after that. */
-void check_set_init(struct check_set *set, uint32_t mask, const struct check_context *context);
+void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
 /* Size of the state block. It must be aligned to 8 and zeroed before the first event. */
 size_t check_set_state_size(const struct check_set *set);
@@ -175,7 +180,7 @@ enum check_verdict check_verdict(const struct check_set *set, const struct check
 /* Writes the positions of the violated properties of `mask` in the order in which they are told; returns how many. If two
  * clients held at once, at_most_one_holder is the first; the others come by the step of their violation, those of one step by
  * position. */
-int check_violated(const struct check_stats *stats, uint32_t mask, int positions[CHECK_PROPERTIES_MAX]);
+int check_violated(const struct check_stats *stats, check_mask mask, int positions[CHECK_PROPERTIES_MAX]);
 
 /* "holds", "violated", "not-judged". */
 const char *check_verdict_name(enum check_verdict verdict);

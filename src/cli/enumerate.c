@@ -196,7 +196,7 @@ static void empty(struct batch *batch)
 /* While smaller worlds are tried. */
 struct attempt {
     struct cli_budget *budget;
-    uint32_t violated; /* properties, one of which is to be violated */
+    check_mask violated; /* properties, one of which is to be violated */
     struct cli_job job[BATCH_MAX];
     struct world_spec spec[BATCH_MAX];
     int count, next, found;
@@ -218,7 +218,7 @@ static void on_attempt(void *ctx, const struct cli_job *job)
 }
 
 /* Tries all worlds that are one step smaller; the first that fails takes the place of *spec. Returns 1 if there is one. */
-static int try_smaller(const struct cli_options *options, struct world_spec *spec, uint32_t violated)
+static int try_smaller(const struct cli_options *options, struct world_spec *spec, check_mask violated)
 {
     static struct attempt attempt;
     struct world_spec smaller;

@@ -28,7 +28,7 @@ static bool add_properties(cJSON *object, const struct outcome *outcome)
 static bool add_message(cJSON *object, const struct outcome *outcome)
 {
     static char text[OUTCOME_TEXT_MAX + CHECK_PROPERTIES_MAX * (CHECK_WHY_MAX + 32)];
-    int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, UINT32_MAX, violated);
+    int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, CHECK_ALL, violated);
     text[0] = 0;
     for (int i = 0; i < count; i++) {
         strcat(text, outcome->stats.finding[violated[i]].why);

@@ -33,7 +33,7 @@ static void write_problem(xmlTextWriterPtr writer, const struct outcome *outcome
                                                               : "failure";
     xmlTextWriterStartElement(writer, BAD_CAST element);
     attribute(writer, "message", verdict_name(outcome->verdict));
-    int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, UINT32_MAX, violated);
+    int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, CHECK_ALL, violated);
     for (int i = 0; i < count; i++) {
         xmlTextWriterWriteFormatString(writer, "%s\n", outcome->stats.finding[violated[i]].why);
     }

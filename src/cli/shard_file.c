@@ -345,9 +345,9 @@ static const char *read_findings(const cJSON *object, struct outcome *outcome)
         if (name) {
             return name;
         }
-        outcome->mask |= 1u << position;
+        outcome->mask |= CHECK_BIT(position);
         const struct check_finding *finding = &outcome->stats.finding[position];
-        outcome->stats.violated |= (uint32_t)(finding->violated && !finding->later && !finding->elsewhere)
+        outcome->stats.violated |= (check_mask)(finding->violated && !finding->later && !finding->elsewhere)
                                    << position;
     }
     return NULL;

@@ -49,7 +49,7 @@ static void merge(struct outcome *outcome, const struct outcome *directed)
         outcome->stats.finding[i].premises += directed->stats.finding[i].premises;
         if (directed->stats.violated >> i & 1) {
             outcome->stats.finding[i] = directed->stats.finding[i];
-            outcome->stats.violated |= 1u << i;
+            outcome->stats.violated |= CHECK_BIT(i);
         }
     }
     if (directed->verdict == VERDICT_DIFFERS && outcome->verdict == VERDICT_VIOLATED) {

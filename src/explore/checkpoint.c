@@ -290,7 +290,7 @@ static bool take_stats(struct savefile_reader *file, struct check_stats *stats)
     if (!savefile_take_number(file, &violated) || violated >> CHECK_PROPERTIES_MAX != 0) {
         return false;
     }
-    stats->violated = (uint32_t)violated;
+    stats->violated = violated;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         if (!take_finding(file, &stats->finding[i])) {
             return false;

@@ -406,7 +406,7 @@ static void say_wrong(const struct search *search, struct outcome *outcome)
  * as well. The trace ends where it ended. */
 static void go_on(struct run *run, struct outcome *outcome)
 {
-    uint32_t before = run->stats.violated;
+    check_mask before = run->stats.violated;
     run_go_on(run);
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         if (((run->stats.violated & ~before) >> i & 1) != 0) {

@@ -337,13 +337,13 @@ static void hand_over(struct live *live)
 static void take_findings(struct live *live)
 {
     struct run *to = live->outer->run;
-    for (uint32_t left = lasso_properties() & to->set.mask & live->run.stats.violated; left != 0;
+    for (check_mask left = lasso_properties() & to->set.mask & live->run.stats.violated; left != 0;
          left &= left - 1) {
-        int position = __builtin_ctz(left);
+        int position = __builtin_ctzll(left);
         uint64_t premises = to->stats.finding[position].premises;
         to->stats.finding[position] = live->run.stats.finding[position];
         to->stats.finding[position].premises = premises;
-        to->stats.violated |= 1u << position;
+        to->stats.violated |= CHECK_BIT(position);
     }
     if ((lasso_properties() & to->stats.violated & ~to->setup.scenario->violates) != 0) {
         hand_over(live);

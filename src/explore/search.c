@@ -105,7 +105,7 @@ void search_merge_stats(struct check_stats *to, const struct check_stats *from)
             uint64_t premises = to->finding[i].premises;
             to->finding[i] = from->finding[i];
             to->finding[i].premises = premises;
-            to->violated |= 1u << i;
+            to->violated |= CHECK_BIT(i);
         }
     }
 }

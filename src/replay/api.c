@@ -127,7 +127,7 @@ static int read_setup(const struct ls_replay *replay, struct run_setup *setup,
 }
 
 /* The properties that are asked about, of those that the run is judged by. */
-static int read_mask(const struct ls_replay *replay, const struct run *run, uint32_t *mask,
+static int read_mask(const struct ls_replay *replay, const struct run *run, check_mask *mask,
                      struct ls_replay_result *result)
 {
     int position = replay->property ? check_position(replay->property) : -1;
@@ -138,20 +138,20 @@ static int read_mask(const struct ls_replay *replay, const struct run *run, uint
     if (position < 0 || !(run->set.mask >> position & 1)) {
         return refuse(result, LS_EINVAL, "a property that this scenario is judged by", replay->property);
     }
-    *mask = 1u << position;
+    *mask = CHECK_BIT(position);
     return 0;
 }
 
 /* ---- the answer ---- */
 
 /* The first of the violated ones as they are told, -1 if none is. */
-static int first_violated(const struct check_stats *stats, uint32_t mask)
+static int first_violated(const struct check_stats *stats, check_mask mask)
 {
     int violated[CHECK_PROPERTIES_MAX];
     return check_violated(stats, mask, violated) > 0 ? violated[0] : -1;
 }
 
-static bool all_judged(const struct run *run, uint32_t mask)
+static bool all_judged(const struct run *run, check_mask mask)
 {
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         if (mask >> i & 1 && check_verdict(&run->set, &run->stats, i) == CHECK_NOT_JUDGED) {
@@ -185,7 +185,7 @@ static void tell_fit(const struct followed *followed, struct ls_replay_result *r
     }
 }
 
-static void judge(const struct run *run, uint32_t mask, const char *asked, struct ls_replay_result *result)
+static void judge(const struct run *run, check_mask mask, const char *asked, struct ls_replay_result *result)
 {
     const char *trouble = run_trouble(run), *name = asked ? asked : "a property";
     int violated = first_violated(&run->stats, mask);
@@ -209,7 +209,7 @@ static void judge(const struct run *run, uint32_t mask, const char *asked, struc
 static int run_and_judge(const struct ls_replay *replay, struct run *run, struct ls_replay_result *result)
 {
     struct followed followed;
-    uint32_t mask;
+    check_mask mask;
     int rc = read_mask(replay, run, &mask, result);
     if (rc != 0) {
         return rc;

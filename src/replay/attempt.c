@@ -288,7 +288,7 @@ static void bridge(struct attempt *attempt, const struct attempt_choice *choice,
     struct run *run = &attempt->run;
     struct world_image *image = world_save(run->world);
     uint64_t run_steps = run->steps;
-    uint32_t told = run->told;
+    check_mask told = run->told;
     int count = attempt->out->count;
     before = run->stats;
     for (int i = 0; image && i < steps && take_default(attempt); i++) {
@@ -388,7 +388,7 @@ bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, stru
 
 /* ---- exactly ---- */
 
-static int first_of(uint32_t mask)
+static int first_of(check_mask mask)
 {
     int position = -1;
     for (int i = 0; i < CHECK_PROPERTIES_MAX && position < 0; i++) {

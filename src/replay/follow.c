@@ -12,7 +12,7 @@
 
 struct following {
     struct run *run;
-    uint32_t mask;
+    check_mask mask;
     struct followed *followed;
     struct round round;
     uint64_t waits; /* steps after which somebody waits */
@@ -175,7 +175,7 @@ static void judge_waiting(struct following *f)
 
 /* ---- the whole ---- */
 
-void follow(struct run *run, const char *const *labels, uint32_t mask, struct followed *followed)
+void follow(struct run *run, const char *const *labels, check_mask mask, struct followed *followed)
 {
     struct following f = {.run = run, .mask = mask, .followed = followed};
     memset(followed, 0, sizeof *followed);

@@ -23,6 +23,6 @@ struct followed {
 
 /* Begins the run that its setup stands for and does it to its end, or until the end of the list if a property of the mask
  * is violated by then. What the judges have found is in run->stats. Labels end with a NULL. */
-void follow(struct run *run, const char *const *labels, uint32_t mask, struct followed *followed);
+void follow(struct run *run, const char *const *labels, check_mask mask, struct followed *followed);
 
 #endif

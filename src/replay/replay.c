@@ -20,7 +20,7 @@ struct replay {
     const struct trace *trace;
     struct scenario scenario;
     struct run run;
-    uint32_t told; /* violations that have been printed */
+    check_mask told; /* violations that have been printed */
     struct round round;
     FILE *out;
     struct input_error *error;
@@ -109,7 +109,7 @@ static enum replay_result tell_end(struct replay *replay)
     int known, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *all = check_all(&known);
     const struct check_stats *stats = &replay->run.stats;
-    int count = check_violated(stats, UINT32_MAX, violated);
+    int count = check_violated(stats, CHECK_ALL, violated);
     fputc('\n', replay->out);
     for (int i = 0; i < count; i++) {
         const struct check_finding *finding = &stats->finding[violated[i]];

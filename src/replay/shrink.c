@@ -361,7 +361,7 @@ static enum shrink_result unfit(const struct trace *trace, const char *found, co
 static bool choose_property(struct shrink *s, int first)
 {
     const char *name = s->options->property;
-    uint32_t violated = s->attempt.run.stats.violated;
+    check_mask violated = s->attempt.run.stats.violated;
     int found = check_position(s->attempt.trace->found);
     if (name) {
         first = check_position(name);

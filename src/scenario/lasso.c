@@ -20,9 +20,9 @@ void lasso_close(struct lasso *lasso)
     lasso->canon = NULL;
 }
 
-uint32_t lasso_properties(void)
+check_mask lasso_properties(void)
 {
-    return 1u << check_position(LASSO_ALWAYS) | 1u << check_position(LASSO_FAIR);
+    return CHECK_BIT(check_position(LASSO_ALWAYS)) | CHECK_BIT(check_position(LASSO_FAIR));
 }
 
 uint32_t lasso_waiting(const struct run *run)
@@ -152,7 +152,7 @@ static void find(struct run *run, const char *property, uint64_t step, const cha
 {
     int position = check_position(property);
     struct check_finding *finding = &run->stats.finding[position];
-    run->stats.violated |= 1u << position;
+    run->stats.violated |= CHECK_BIT(position);
     finding->violated = true;
     finding->step = step;
     snprintf(finding->why, sizeof finding->why, "%s", why);

@@ -35,7 +35,7 @@ void lasso_init(struct lasso *lasso);
 void lasso_close(struct lasso *lasso);
 
 /* Both, as a mask of positions. */
-uint32_t lasso_properties(void);
+check_mask lasso_properties(void);
 
 /* The processes that wait now, a bit each. */
 uint32_t lasso_waiting(const struct run *run);

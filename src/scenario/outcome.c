@@ -42,12 +42,12 @@ const char *outcome_also(const struct check_finding *finding)
     return finding->later ? "if the run goes on" : finding->elsewhere ? "in another run" : NULL;
 }
 
-uint32_t outcome_known_violations(const struct outcome *outcome)
+check_mask outcome_known_violations(const struct outcome *outcome)
 {
-    uint32_t mask = outcome->stats.violated;
+    check_mask mask = outcome->stats.violated;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         const struct check_finding *finding = &outcome->stats.finding[i];
-        mask |= (uint32_t)(outcome_also(finding) != NULL) << i;
+        mask |= (check_mask)(outcome_also(finding) != NULL) << i;
     }
     return mask;
 }

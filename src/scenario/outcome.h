@@ -53,7 +53,7 @@ struct search_counts {
 struct outcome {
     bool done; /* filled in to the end */
     enum verdict verdict;
-    uint32_t mask;            /* properties that were judged */
+    check_mask mask;          /* properties that were judged */
     struct check_stats stats; /* over all runs */
     struct tried tried;       /* likewise, of an exploring scenario */
     enum schedule schedule;   /* of the run that failed */
@@ -89,7 +89,7 @@ enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 const char *outcome_also(const struct check_finding *finding);
 
 /* Returns the mask of all properties that are violated so far, in any run. */
-uint32_t outcome_known_violations(const struct outcome *outcome);
+check_mask outcome_known_violations(const struct outcome *outcome);
 
 /* True if the recipe has crashed, did not come back, or has misused memory. Further runs would meet that too, and each endless
  * loop takes as long as its timer. */

@@ -279,12 +279,12 @@ int scenario_read_part(struct scenario *scenario, const char *name, const char *
     return parse_or_close(scenario, error);
 }
 
-uint32_t scenario_mask(const struct scenario *scenario, bool random)
+check_mask scenario_mask(const struct scenario *scenario, bool random)
 {
     bool timed = scenario->options.timed && !random;
-    uint32_t named = scenario->properties;
-    uint32_t all = check_default_mask(timed), loaded = check_loaded_mask();
-    uint32_t mask = named ? named | (loaded & all) : all;
+    check_mask named = scenario->properties;
+    check_mask all = check_default_mask(timed), loaded = check_loaded_mask();
+    check_mask mask = named ? named | (loaded & all) : all;
     mask = random && !scenario->exploring ? mask & all : mask | scenario->holds | scenario->violates;
     return scenario->built_in_only ? mask & ~loaded : mask;
 }

@@ -66,7 +66,7 @@ int parser_lock(const struct parser *parser, const struct input_word *word);
 int parser_check_clock(struct parser *parser);
 
 /* Names of properties up to the end of the line, added to the mask. */
-int parser_properties(struct parser *parser, uint32_t *mask);
+int parser_properties(struct parser *parser, check_mask *mask);
 
 /* ---- lines ---- */
 

@@ -155,7 +155,7 @@ static void init_judges(struct run *run, bool timed)
         .lock_name = lock_name,
         .names = scenario,
     };
-    uint32_t mask = scenario_mask(scenario, schedule_is_random(run->setup.schedule));
+    check_mask mask = scenario_mask(scenario, schedule_is_random(run->setup.schedule));
     check_set_init(&run->set, mask & ~run->setup.spared, &context);
 }
 
@@ -187,7 +187,7 @@ static void on_event(void *ctx, const struct event *event)
     if (check_set_observe(&run->set, judges, &run->stats, event)) {
         world_judges_changed(run->world, check_set_live_bytes(judges));
     }
-    uint32_t violated = run->stats.violated & ~run->setup.scenario->violates;
+    check_mask violated = run->stats.violated & ~run->setup.scenario->violates;
     if (violated != run->told) {
         run->told = violated;
         run->failing_choices = run->choices;
@@ -501,7 +501,7 @@ static bool take_turn(struct run *run)
 
 void run_go_on(struct run *run)
 {
-    uint32_t told = run->told;
+    check_mask told = run->told;
     int failing_choices = run->failing_choices;
     uint64_t failing_steps = run->failing_steps;
     run_heal(run);

@@ -50,7 +50,7 @@ struct run_setup {
     uint32_t without;          /* of a search: choice points that its world lacks, see world_without() */
     struct strategy_plan plan; /* of random runs: how their seeds choose */
     bool part;                 /* of a larger whole: what the file claims is for the whole to meet */
-    uint32_t spared;           /* properties that are not judged, a bit each */
+    check_mask spared;         /* properties that are not judged, a bit each */
     bool careful; /* all steps of recipes from shared objects are done twice, see world_doubt() */
 };
 
@@ -69,7 +69,7 @@ struct run {
     struct trace_choice *choice; /* labels are owned */
     int choices;
     int choices_max;
-    uint32_t told;          /* undeclared violations seen so far */
+    check_mask told;        /* undeclared violations seen so far */
     int failing_choices;    /* choices up to the last of them, 0 if there is none */
     uint64_t failing_steps; /* and actions */
     void (*watch)(void *ctx, const struct run *run,

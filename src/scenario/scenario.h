@@ -9,6 +9,7 @@
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
+#include "check/check.h"
 #include "scenario/tried.h"
 #include "trace/input.h"
 
@@ -70,9 +71,9 @@ struct scenario {
     int mode_column;
     bool rc_given;                   /* `rc=` was said: random runs leave it alone */
     unsigned show;                   /* SHOW_… */
-    uint32_t properties;             /* mask of those named, as in check_position(); 0 = the default set */
-    uint32_t holds;                  /* mask: the file says that these hold */
-    uint32_t violates;               /* mask: the file says that these are violated */
+    check_mask properties;           /* mask of those named, as in check_position(); 0 = the default set */
+    check_mask holds;                /* mask: the file says that these hold */
+    check_mask violates;             /* mask: the file says that these are violated */
     bool built_in_only;              /* loaded properties have no part in it */
     uint64_t count[SCENARIO_COUNTS]; /* the file says that a search counts so many, with all faults */
     bool count_given[SCENARIO_COUNTS];
@@ -103,7 +104,7 @@ void scenario_close(struct scenario *scenario);
 /* The properties that this scenario is judged by in that mode: those that it names in `properties`, `holds`
  * and `violates`, or all that mean something in the mode; besides, those that were loaded and mean something in it. Random runs are untimed whatever the file says: of
  * the named ones they keep those that mean something there. */
-uint32_t scenario_mask(const struct scenario *scenario, bool random);
+check_mask scenario_mask(const struct scenario *scenario, bool random);
 
 /* "states", "transitions". */
 const char *scenario_count_name(int count);

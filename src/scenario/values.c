@@ -151,7 +151,7 @@ int parser_lock(const struct parser *parser, const struct input_word *word)
     return -1;
 }
 
-int parser_properties(struct parser *parser, uint32_t *mask)
+int parser_properties(struct parser *parser, check_mask *mask)
 {
     struct input_word word = input_next_word(&parser->cursor);
     if (!word.text) {
@@ -173,7 +173,7 @@ int parser_properties(struct parser *parser, uint32_t *mask)
         if (!parser->search_word.text && check_all(&count)[position]->needs_search) {
             parser->search_word = word;
         }
-        *mask |= 1u << position;
+        *mask |= CHECK_BIT(position);
     }
     return 0;
 }

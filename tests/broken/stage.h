@@ -76,7 +76,7 @@ static inline void stage_close(struct stage *stage)
 
 static inline bool stage_violates(const struct stage *stage, const char *property)
 {
-    return (stage->stats.violated & 1u << check_position(property)) != 0;
+    return (stage->stats.violated & CHECK_BIT(check_position(property))) != 0;
 }
 
 static inline enum check_verdict stage_verdict(const struct stage *stage, const char *property)
@@ -93,7 +93,7 @@ static inline void stage_assert_clean(const struct stage *stage, const char *wha
         fail_msg("%s: %s", what, world_trouble(stage->world));
     assert_false(stage->stats.limit);
     for (int i = 0; i < count; i++)
-        if (stage->stats.violated & 1u << i)
+        if (stage->stats.violated & CHECK_BIT(i))
             fail_msg("%s: %s: %s", what, all[i]->name, stage->stats.finding[i].why);
 }
 

@@ -204,7 +204,7 @@ static void some_are_caught_by_one_property_alone(void **state)
         struct stage stage;
         open_situation(&stage, situation, recipe, 1);
         play(&stage, situation->script);
-        assert_int_equal(stage.stats.violated, 1u << check_position(recipe->breaks));
+        assert_int_equal(stage.stats.violated, CHECK_BIT(check_position(recipe->breaks)));
         stage_close(&stage);
     }
 }

@@ -92,7 +92,7 @@ static void assert_judged(const uint64_t premises[CHECK_PROPERTIES_MAX], bool ti
     int count;
     const struct property *const *all = check_all(&count);
     for (int i = 0; i < count; i++)
-        if (check_default_mask(timed) & 1u << i && premises[i] == 0)
+        if (check_default_mask(timed) & CHECK_BIT(i) && premises[i] == 0)
             fail_msg("%s was never judged", all[i]->name);
 }
 

@@ -34,7 +34,7 @@ static inline void judge_open(struct judge *judge, const char *property, bool ti
     memset(judge, 0, sizeof *judge);
     judge->position = check_position(property);
     assert_true(judge->position >= 0);
-    check_set_init(&judge->set, 1u << judge->position, &context);
+    check_set_init(&judge->set, CHECK_BIT(judge->position), &context);
     judge->block = calloc(1, check_set_state_size(&judge->set));
     judge->finding = &judge->stats.finding[judge->position];
     assert_non_null(judge->block);

@@ -132,7 +132,7 @@ static void without_belief_it_is_not_judged(void **state)
 static void it_is_a_default_in_timed_mode_only(void **state)
 {
     (void)state;
-    uint32_t bit = 1u << check_position(PROPERTY);
+    check_mask bit = CHECK_BIT(check_position(PROPERTY));
     assert_int_equal(check_default_mask(false) & bit, 0);
     assert_int_equal(check_default_mask(true) & bit, bit);
 }

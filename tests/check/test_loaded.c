@@ -184,14 +184,15 @@ static void several_do_not_mix(void **state)
     open_newest(&judge);
     free(judge.block);
     int other = add(&plain);
-    check_set_init(&judge.set, 1u << judge.position | 1u << other | 1u << check_position("no_orphan_node"),
+    check_set_init(&judge.set,
+                   CHECK_BIT(judge.position) | CHECK_BIT(other) | CHECK_BIT(check_position("no_orphan_node")),
                    &context);
     judge.block = calloc(1, check_set_state_size(&judge.set));
     created(&judge, A, 10), rest(&judge);
     created(&judge, A, 11), rest(&judge);
-    assert_int_equal(judge.stats.violated & 1u << other, 0);
+    assert_int_equal(judge.stats.violated & CHECK_BIT(other), 0);
     created(&judge, A, 12), rest(&judge);
-    assert_true((judge.stats.violated & 1u << other) != 0);
+    assert_true((judge.stats.violated & CHECK_BIT(other)) != 0);
     assert_verdict(&judge, CHECK_HOLDS);
     created(&judge, A, 9);
     assert_violated(&judge, EVENT_NODE_CREATED, "goes back to 9");
@@ -238,9 +239,9 @@ static void one_without_canon_shows_nothing(void **state)
     struct check_set set;
     (void)state;
     int first = add(&newest), second = add(&plain);
-    check_set_init(&set, 1u << first | 1u << second, &context);
+    check_set_init(&set, CHECK_BIT(first) | CHECK_BIT(second), &context);
     assert_false(check_set_shows_numbers(&set));
-    check_set_init(&set, 1u << first | 1u << check_position("no_orphan_node"), &context);
+    check_set_init(&set, CHECK_BIT(first) | CHECK_BIT(check_position("no_orphan_node")), &context);
     assert_true(check_set_shows_numbers(&set));
 }
 
@@ -260,7 +261,7 @@ static void sentences_are_one_line_with_names(void **state)
     (void)state;
     open_newest(&judge);
     free(judge.block);
-    check_set_init(&judge.set, 1u << judge.position, &context);
+    check_set_init(&judge.set, CHECK_BIT(judge.position), &context);
     judge.block = calloc(1, check_set_state_size(&judge.set));
     assert_verdict(&judge, CHECK_NOT_JUDGED);
     created(&judge, B, 10);

@@ -103,7 +103,7 @@ static int change_places(const struct event *events, void *before, void *behind)
     return count;
 }
 
-static void check(uint32_t mask)
+static void check(check_mask mask)
 {
     struct check_context context = {.processes = PROCESSES, .locks = 1};
     struct rng rng;
@@ -132,7 +132,7 @@ static void each_property(void **state)
     for (int i = 0; i < count; i++) {
         if (all[i]->is_local != NULL) {
             print_message("%s: ", all[i]->name);
-            check(1u << i);
+            check(CHECK_BIT(i));
         }
     }
 }

@@ -748,7 +748,7 @@ static int judge(const struct reference *reference, const struct trace_list *lis
     struct check_set set;
     struct check_stats stats = {0};
     int i = 0;
-    check_set_init(&set, 1u << check_position(reference->property), &context);
+    check_set_init(&set, CHECK_BIT(check_position(reference->property)), &context);
     void *block = calloc(1, check_set_state_size(&set));
     assert_non_null(block);
     while (i < *count && stats.violated == 0 && !stats.limit)

@@ -30,7 +30,7 @@ static void only_the_chosen_are_judged(void **state)
     struct check_stats stats = {0};
     struct event event = {.kind = EVENT_BELIEVES};
     (void)state;
-    check_set_init(&set, 1u << check_position("bounded_work"), &context);
+    check_set_init(&set, CHECK_BIT(check_position("bounded_work")), &context);
     void *block = calloc(1, check_set_state_size(&set));
     assert_false(check_set_observe(&set, block, &stats, &event));
     event.kind = EVENT_ASKED;
@@ -43,7 +43,7 @@ static void only_the_chosen_are_judged(void **state)
 static void find_at(struct check_stats *stats, const char *property, uint64_t step)
 {
     int position = check_position(property);
-    stats->violated |= 1u << position;
+    stats->violated |= CHECK_BIT(position);
     stats->finding[position].violated = true;
     stats->finding[position].step = step;
 }
@@ -56,16 +56,16 @@ static void the_earliest_violation_is_told_first(void **state)
     struct check_stats stats = {0};
     int positions[CHECK_PROPERTIES_MAX];
     (void)state;
-    assert_int_equal(check_violated(&stats, UINT32_MAX, positions), 0);
+    assert_int_equal(check_violated(&stats, CHECK_ALL, positions), 0);
     find_at(&stats, "no_stale_effect", 9);
     find_at(&stats, "at_most_one_holder", 8);
     find_at(&stats, "answers_have_reasons", 7);
     find_at(&stats, "no_orphan_node", 7);
     find_at(&stats, "hold_keeps_its_node", 3);
-    assert_int_equal(check_violated(&stats, UINT32_MAX, positions), 5);
+    assert_int_equal(check_violated(&stats, CHECK_ALL, positions), 5);
     for (int i = 0; i < 5; i++)
         assert_int_equal(positions[i], check_position(order[i]));
-    assert_int_equal(check_violated(&stats, 1u << check_position("no_stale_effect"), positions), 1);
+    assert_int_equal(check_violated(&stats, CHECK_BIT(check_position("no_stale_effect")), positions), 1);
     assert_int_equal(positions[0], check_position("no_stale_effect"));
 }
 
@@ -76,7 +76,7 @@ static void a_full_block_is_a_limit(void **state)
     struct check_set set;
     struct check_stats stats = {0};
     (void)state;
-    check_set_init(&set, 1u << check_position("at_most_one_holder"), &context);
+    check_set_init(&set, CHECK_BIT(check_position("at_most_one_holder")), &context);
     void *block = calloc(1, check_set_state_size(&set));
     for (int i = 0; i < 1000 && !stats.limit; i++) {
         struct event event = {.kind = EVENT_NODE_CREATED, .code = 1, .zxid = 10 + i};
@@ -111,7 +111,7 @@ static void what_is_over_is_forgotten(void **state)
     (void)state;
     judge_open(&judge, "no_orphan_node", false);
     free(judge.block);
-    uint32_t all_but_fence = 0xfff & ~(1u << check_position("no_stale_effect"));
+    check_mask all_but_fence = 0xfff & ~(CHECK_BIT(check_position("no_stale_effect")));
     check_set_init(&judge.set, all_but_fence, &context);
     judge.block = calloc(1, check_set_state_size(&judge.set));
     up_all(&judge);
@@ -175,7 +175,7 @@ static void sentences_use_the_names_of_the_run(void **state)
     (void)state;
     judge_open(&judge, "at_most_one_believer", true);
     free(judge.block);
-    check_set_init(&judge.set, 1u << judge.position, &context);
+    check_set_init(&judge.set, CHECK_BIT(judge.position), &context);
     judge.block = calloc(1, check_set_state_size(&judge.set));
     lock_event(&judge, EVENT_BELIEVES, A, 0, 0);
     lock_event(&judge, EVENT_BELIEVES, B, 0, 0);

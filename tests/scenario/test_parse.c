@@ -77,7 +77,7 @@ static void reads_every_header(void **state)
     assert_false(o->autostart[2]);
     assert_int_equal(scenario.show, SHOW_DEFAULT | SHOW_NODES | SHOW_BELIEF);
     assert_int_equal(scenario.properties,
-                     1u << check_position("no_orphan_node") | 1u << check_position("bounded_work"));
+                     CHECK_BIT(check_position("no_orphan_node")) | CHECK_BIT(check_position("bounded_work")));
     assert_false(scenario.exploring);
     scenario_close(&scenario);
 }
@@ -188,9 +188,9 @@ static void reads_groups_and_claims(void **state)
                      strlen("[   10ms] a held\nholds bounded_work\n"));
     assert_int_equal(scenario.group[1].expected_end, scenario.group[1].expected_start);
     assert_int_equal(scenario.group[2].expected_end, strlen(TEXT));
-    assert_int_equal(scenario.holds, 1u << check_position("bounded_work"));
-    assert_int_equal(scenario.violates,
-                     1u << check_position("no_orphan_node") | 1u << check_position("no_lost_wakeup"));
+    assert_int_equal(scenario.holds, CHECK_BIT(check_position("bounded_work")));
+    assert_int_equal(scenario.violates, CHECK_BIT(check_position("no_orphan_node")) |
+                                            CHECK_BIT(check_position("no_lost_wakeup")));
     assert_true(scenario.options.timed);
     scenario_close(&scenario);
 }
@@ -532,10 +532,11 @@ static void masks_follow_the_mode(void **state)
     assert_int_equal(scenario_mask(&scenario, true), check_default_mask(false));
     scenario_close(&scenario);
     take("properties bounded_work at_most_one_believer\n" HEAD "settle\n----\nholds no_orphan_node\n");
-    uint32_t named = 1u << check_position("bounded_work");
+    check_mask named = CHECK_BIT(check_position("bounded_work"));
     assert_int_equal(scenario_mask(&scenario, true), named);
-    assert_int_equal(scenario_mask(&scenario, false), named | 1u << check_position("at_most_one_believer") |
-                                                          1u << check_position("no_orphan_node"));
+    assert_int_equal(scenario_mask(&scenario, false), named |
+                                                          CHECK_BIT(check_position("at_most_one_believer")) |
+                                                          CHECK_BIT(check_position("no_orphan_node")));
     scenario_close(&scenario);
 }
 

@@ -250,7 +250,7 @@ static void a_grant_stands_on_the_session_that_owns_the_node(void **state)
     end();
 }
 
-static uint32_t violated_at_rest(void)
+static check_mask violated_at_rest(void)
 {
     run_settle(&run);
     run_rest(&run);
@@ -268,7 +268,7 @@ static void judges_know_both_sessions(void **state)
     take("cut a keep=0 apply=0 rc=-4");
     assert_int_equal(violated_at_rest(), 0);
     take("a release");
-    assert_int_equal(violated_at_rest(), 1u << check_position("no_orphan_node"));
+    assert_int_equal(violated_at_rest(), CHECK_BIT(check_position("no_orphan_node")));
     end();
 }
 
