@@ -22,6 +22,8 @@ import sys
 import threading
 import time
 
+import scratch_tree
+
 ROOT = os.getcwd()
 INCLUDE = "include/lockstep"
 TABLE = "reports/api-coverage.md"
@@ -273,8 +275,9 @@ class Tree:
                 edited[path] = re.sub(r"^(#include)", r"#include <lockstep_api_switch.h>\n\1", text, count=1, flags=re.M)
             else:
                 edited[path] = "#include <lockstep_api_switch.h>\n" + text
-        names = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "-z"], text=True).split("\0")
-        for name in filter(os.path.exists, filter(None, names)):
+        names = scratch_tree.source_files()
+        scratch_tree.remove_others(self.folder, {*names, "include/lockstep_api_switch.h"})
+        for name in names:
             self.write(name, edited[name].encode() if name in edited else open(name, "rb").read())
         self.write("include/lockstep_api_switch.h", open(SWITCH, "rb").read())
 

@@ -14,13 +14,31 @@ def is_same(name, target):
         return one.read() == other.read()
 
 
+def source_files():
+    """What git knows, and what it does not ignore."""
+    listed = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "-z"], text=True).split("\0")
+    return [name for name in listed if name and os.path.exists(name)]
+
+
+def remove_others(folder, names):
+    """Removes what the sources do not have any more, which a build would still find. What lies in build/ stays."""
+    for path, folders, files in os.walk(folder):
+        if path == folder and "build" in folders:
+            folders.remove("build")
+        for file in files:
+            full = os.path.join(path, file)
+            if os.path.relpath(full, folder) not in names:
+                os.remove(full)
+
+
 def copy_tree(folder):
-    """Copies what git knows, and what it does not ignore, into the folder. Files that are the same keep their time."""
-    files = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard", "-z"], text=True).split("\0")
-    for name in filter(None, files):
+    """Copies the sources into the folder. Files that are the same keep their time."""
+    files = source_files()
+    remove_others(folder, set(files))
+    for name in files:
         target = os.path.join(folder, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        if os.path.exists(name) and not is_same(name, target):
+        if not is_same(name, target):
             shutil.copy(name, target)
 
 

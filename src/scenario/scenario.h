@@ -65,25 +65,25 @@ struct scenario {
     struct world_options
         options; /* recipe, judge_bytes and seed overrides are the driver's; strings are owned here */
     char lock_name[WORLD_LOCKS_MAX][WORLD_NAME_MAX]; /* unique, as in labels */
-    bool exploring;
+    check_mask properties;                           /* those named; 0 = the default set */
+    check_mask holds;                                /* the file says that these hold */
+    check_mask violates;                             /* the file says that these are violated */
     int constants; /* sets of run constants that a search goes through, at least 1 */
     int mode_line; /* where `timed` or `untimed` was said, 0 = nowhere */
     int mode_column;
-    bool rc_given;                   /* `rc=` was said: random runs leave it alone */
-    unsigned show;                   /* SHOW_… */
-    check_mask properties;           /* mask of those named, as in check_position(); 0 = the default set */
-    check_mask holds;                /* mask: the file says that these hold */
-    check_mask violates;             /* mask: the file says that these are violated */
-    bool built_in_only;              /* loaded properties have no part in it */
-    uint64_t count[SCENARIO_COUNTS]; /* the file says that a search counts so many, with all faults */
-    bool count_given[SCENARIO_COUNTS];
-    struct tried not_tried; /* the file says that no run of the default recipe tries these */
+    unsigned show; /* SHOW_… */
+    bool exploring;
+    bool rc_given;      /* `rc=` was said: random runs leave it alone */
+    bool built_in_only; /* loaded properties have no part in it */
     bool not_tried_given;
+    bool count_given[SCENARIO_COUNTS];
+    uint64_t count[SCENARIO_COUNTS]; /* the file says that a search counts so many, with all faults */
+    struct tried not_tried;          /* the file says that no run of the default recipe tries these */
     struct scenario_command *command;
-    int commands;
     struct scenario_group *group;
-    int groups;
     char **string; /* everything that was copied out of the text */
+    int commands;
+    int groups;
     int strings;
 };
 
