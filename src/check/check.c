@@ -22,7 +22,7 @@ static const struct property *all[CHECK_PROPERTIES_MAX] = {
 };
 static check_mask loaded_mask;
 
-static int count_all(void)
+int check_count(void)
 {
     int count = 0;
     while (count < CHECK_PROPERTIES_MAX && all[count])
@@ -62,18 +62,23 @@ static const struct {
 
 const struct property *const *check_all(int *count)
 {
-    *count = count_all();
+    *count = check_count();
     return all;
 }
 
 int check_add(const struct property *property)
 {
-    int position = count_all();
+    int position = check_count();
     if (position == CHECK_PROPERTIES_MAX)
         return -1;
     all[position] = property;
-    loaded_mask |= (property->loaded ? 1u : 0u) << position;
+    loaded_mask |= property->loaded ? CHECK_BIT(position) : 0;
     return position;
+}
+
+void check_stats_copy(struct check_stats *to, const struct check_stats *from)
+{
+    memcpy(to, from, offsetof(struct check_stats, finding) + (size_t)check_count() * sizeof *from->finding);
 }
 
 check_mask check_loaded_mask(void)
@@ -83,7 +88,7 @@ check_mask check_loaded_mask(void)
 
 int check_position(const char *name)
 {
-    int count = count_all();
+    int count = check_count();
     for (int i = 0; i < count; i++)
         if (strcmp(all[i]->name, name) == 0)
             return i;
@@ -99,7 +104,7 @@ const struct property *check_find(const char *name)
 check_mask check_default_mask(bool timed)
 {
     check_mask mask = 0;
-    int count = count_all();
+    int count = check_count();
     for (int i = 0; i < count; i++)
         if (all[i]->modes & (timed ? PROPERTY_TIMED : PROPERTY_UNTIMED))
             mask |= CHECK_BIT(i);
@@ -122,7 +127,7 @@ static uint32_t capacity_of(const struct check_set *set)
         per_contender += 1;
     if (set->needs & CHECK_NEEDS_WATCHES)
         per_contender += 3;
-    int count = count_all(), more = 16;
+    int count = check_count(), more = 16;
     for (int i = 0; i < count; i++) {
         if (set->mask & CHECK_BIT(i)) {
             more += loaded_records(all[i]);
@@ -136,7 +141,7 @@ static uint32_t capacity_of(const struct check_set *set)
 
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context)
 {
-    int count = count_all();
+    int count = check_count();
     memset(set, 0, sizeof *set);
     set->context = *context;
     set->mask = mask & (CHECK_BIT(count) - 1);

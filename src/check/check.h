@@ -76,6 +76,7 @@ struct property {
 
 /* All properties, in the order in which they are listed: those that are built in, then those that were loaded. */
 const struct property *const *check_all(int *count);
+int check_count(void);
 
 /* The property of that name, or NULL. */
 const struct property *check_find(const char *name);
@@ -125,6 +126,9 @@ struct check_stats {
     bool limit;          /* the block was too small: nothing after that is judged */
     struct check_finding finding[CHECK_PROPERTIES_MAX]; /* by position */
 };
+
+/* Copies what is known of the properties that there are, without places that no property has. */
+void check_stats_copy(struct check_stats *to, const struct check_stats *from);
 
 enum check_verdict {
     CHECK_NOT_JUDGED, /* the premise was never met, or the property was not chosen */

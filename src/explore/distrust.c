@@ -25,9 +25,10 @@ static bool doubt_marks(struct search *search, const struct world_image *before,
 /* From the state before, with the judges at work, whose counts stay as they are. */
 static uint64_t do_step(struct search *search, const struct action *action, uint64_t depth)
 {
-    struct check_stats stats = search->run->stats;
+    struct check_stats stats;
+    check_stats_copy(&stats, &search->run->stats);
     run_do(search->run, action, depth);
-    search->run->stats = stats;
+    check_stats_copy(&search->run->stats, &stats);
     return world_fingerprint(search->run->world);
 }
 
@@ -56,9 +57,10 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
     if (before == NULL) {
         return true;
     }
-    struct check_stats stats = search->run->stats;
+    struct check_stats stats;
+    check_stats_copy(&stats, &search->run->stats);
     run_do(search->run, action, depth);
-    search->run->stats = stats;
+    check_stats_copy(&search->run->stats, &stats);
     bool right = doubt_marks(search, before, label, depth);
     if (right && world_fingerprint(world) != expected) {
         right = ends_elsewhere(search, depth, label, "than is remembered");
@@ -79,7 +81,8 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
 static bool do_both(struct search *search, const struct world_image *image,
                     const struct action *const step[2], uint64_t depth, uint64_t *fingerprint, bool *judged)
 {
-    struct check_stats stats = search->run->stats;
+    struct check_stats stats;
+    check_stats_copy(&stats, &search->run->stats);
     struct world *world = search->run->world;
     world_restore(world, image);
     run_do(search->run, step[0], depth);
@@ -89,7 +92,7 @@ static bool do_both(struct search *search, const struct world_image *image,
         run_do(search->run, step[1], depth + 1);
         *judged = run_violated(search->run);
     }
-    search->run->stats = stats;
+    check_stats_copy(&search->run->stats, &stats);
     *fingerprint = world_fingerprint(world);
     return possible;
 }
@@ -139,7 +142,8 @@ bool distrust_order(struct search *search, const struct action *action, uint64_t
 bool distrust_path(struct search *search, const struct action *path, uint64_t length)
 {
     struct world *world = search->run->world;
-    struct check_stats stats = search->run->stats;
+    struct check_stats stats;
+    check_stats_copy(&stats, &search->run->stats);
     uint64_t here = world_fingerprint(world);
     struct world_image *image = world_save(world);
     if (image == NULL) {
@@ -153,7 +157,7 @@ bool distrust_path(struct search *search, const struct action *path, uint64_t le
             run_do(search->run, &path[i], i + 1);
         }
     }
-    search->run->stats = stats;
+    check_stats_copy(&search->run->stats, &stats);
     same = same && world_fingerprint(world) == here;
     if (!same) {
         search->wrong_step = length;

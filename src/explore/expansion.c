@@ -272,14 +272,14 @@ static bool judge_and_remember(struct expansion *x, uint32_t *judges, uint32_t p
     const struct event *events;
     int count = memo_event_list(x->memo, place, &events);
     uint32_t asked = *judges;
-    int met = 0;
-    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+    int met = 0, properties = check_count();
+    for (int i = 0; i < properties; i++) {
         before[i] = stats->finding[i].premises;
     }
     if (!judge_events(x, judges, events, count)) {
         return false;
     }
-    for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
+    for (int i = 0; i < properties; i++) {
         if (stats->finding[i].premises != before[i]) {
             premises[met++] = (uint32_t)i;
             premises[met++] = (uint32_t)(stats->finding[i].premises - before[i]);
