@@ -6,7 +6,6 @@
 # that violates the property of its story, which a search by breadth finds. For each canary in one situation of the standard suite.
 source "$(dirname "$0")/../cli/lib.sh"
 source tests/canary/lib_canary.sh
-[[ -z $LOCKSTEP_SANITIZE ]] || exit 77
 states=300000
 
 # only SITUATION PROPERTY: the situation, with this property alone.

@@ -5,7 +5,6 @@
 # --shard and lockstep merge: whatever the number of shards, what comes out is what one process says, to the byte, with its exit
 # status. What is missing or does not belong together is named in one line; no bytes make merge fall over.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
-plain_build_only
 
 # Scenarios of all kinds: sets of run constants, claims that hold, claims that do not, a directed one.
 mkdir "$scratch/files"
