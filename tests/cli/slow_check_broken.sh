@@ -11,7 +11,6 @@ declare -A BEYOND=(
     [broken-no-margin]="belief_ends_in_time means something with a clock only"
     [broken-busy-if-new]="none of these configurations has a try whose directory is missing"
     [broken-forgets-timeout]="deadline_is_kept means something with a clock only"
-    [broken-release-by-anyone]="a client program never releases what its owner does not hold"
 )
 
 # Without the one whose servers throttle: no broken recipe sends a delete again that such a server has refused, so each would be caught there.
