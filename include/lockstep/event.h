@@ -36,8 +36,8 @@ enum event_kind {
     EVENT_LOST,        /* process, session */
     EVENT_READ_ONLY,   /* process, session */
 
-    /* The session as the client library tells it to the recipe (delivered session events). owner = which handle of the process
-       it is, from 0: each has a link and a session of its own. */
+    /* The session as the client library tells it to the recipe (delivered session events).
+       owner = index of the handle in its process; each handle has a link and a session of its own. */
     EVENT_LINK_UP,     /* process, session: CONNECTED was delivered */
     EVENT_LINK_DOWN,   /* process, session: CONNECTING was delivered */
     EVENT_EXPIRED,     /* process, session: EXPIRED was delivered */

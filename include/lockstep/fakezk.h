@@ -290,7 +290,8 @@ bool fakezk_operator_rmdir(const char *path);
 bool fakezk_can_rmdir(const char *path);
 bool fakezk_exists(const char *path);
 
-/* Returns the session that owns the child of this node with that czxid; 0 if there is no such child, or nobody owns it. */
+/* Returns the session that owns the child of this node with that czxid. 0 = there is no such child, or the child is
+ * persistent. */
 int32_t fakezk_owner(const char *path, int32_t czxid);
 
 /* Returns the path of the client's oldest ephemeral child of this node, or NULL. The path is valid until the

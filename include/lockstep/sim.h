@@ -94,7 +94,8 @@ enum action_kind {
     ACTION_KINDS
 };
 
-/* One choice. What a kind has no field for is zero. `a` to `d` name the same bytes for code that copies or compares any kind. */
+/* One choice. Fields that a kind does not use are zero. `a` to `d` name the same bytes, for code that copies or compares
+ * actions of any kind. */
 struct action {
     uint8_t kind;    /* enum action_kind */
     uint8_t process; /* index; 255 = none */
@@ -118,7 +119,7 @@ struct action {
         int32_t session;    /* EXPIRE, BURY */
         int32_t timeout_ms; /* ACQUIRE: -1 for ever, 0 a try */
         int32_t guarded;    /* WRITE: 1 = in a multi with the recipe's check */
-        int32_t anyway;     /* RELEASE: 1 = also of what is not held */
+        int32_t anyway;     /* RELEASE: 1 = also if the lock is not held */
         int32_t place;      /* REVOKE: in line, from 1 */
         int32_t rc;         /* CUT: of unanswered requests; 0 = that of the world */
         int32_t n;          /* FAIL_ALLOC, FAIL_CALL: which one fails, from 1 */
@@ -502,7 +503,8 @@ bool world_stimulus(struct world *world, const struct action *action, char text[
  * or does not run. */
 uint32_t world_recipe_states(struct world *world, int process);
 
-/* The operation of its process's program (its index in `ops`) that an enabled client verb is; -1 if it is none. Changes nothing. */
+/* Returns the index in `ops` of the program's operation that an enabled client verb is; -1 if the verb is none. Changes
+ * nothing. */
 int world_program_step(struct world *world, const struct action *action);
 
 /* A bit for each kind of fault (enum world_fault) that was taken out of its budget since open or reset,

@@ -57,8 +57,8 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain);
 
-/* True if the last of these fingerprints is that of the state as it is, because some part refuses: its table of numbers was
- * full, or it has one that cannot be shown. */
+/* True if the last fingerprint is that of the state as it is. Then a part of the state was refused: its table of numbers was
+ * full, or one of its numbers cannot be shown. */
 bool canon_is_refused(const struct canon *canon);
 
 /* What the fingerprint stands for: bytes that two states have in common if and only if one is the other renamed. Writes at

@@ -122,7 +122,7 @@ struct check_finding {
 /* Results of a run. Zero-initialise; the caller sets `step` before each step. */
 struct check_stats {
     uint64_t step;       /* kept by the caller */
-    check_mask violated; /* mask of what is violated */
+    check_mask violated; /* the properties that are violated */
     bool limit;          /* the block was too small: nothing after that is judged */
     struct check_finding finding[CHECK_PROPERTIES_MAX]; /* by position */
 };

@@ -55,8 +55,8 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         return flag || nowait;
     }
     if (input_word_is(&key, "owner") && (verb->flags & VERB_OWNER)) {
-        int64_t owner;
-        if (parser_integer(parser, &value, "an owner from 0 to 7", 0, 7, &owner) != 0) {
+        int owner;
+        if (parser_owner(parser, &value, &owner) != 0) {
             return -1;
         }
         if (parser->owner >= 0 && owner != parser->owner) {

@@ -36,6 +36,9 @@ int parser_wrong(struct parser *parser, const struct input_word *word, const cha
 int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
                    int64_t max, int64_t *out);
 
+/* The number of an owner, as in owner=N. */
+int parser_owner(struct parser *parser, const struct input_word *word, int *out);
+
 /* Permission bits of a node, as in perms=N. */
 int parser_perms(struct parser *parser, const struct input_word *word, uint8_t *out);
 

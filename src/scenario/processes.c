@@ -64,16 +64,6 @@ static int read_name(struct parser *parser, const struct input_word *word, struc
     return 0;
 }
 
-static int read_owner(struct parser *parser, const struct input_word *value, struct head *head)
-{
-    int64_t owner;
-    if (parser_integer(parser, value, "an owner from 0 to 7", 0, 7, &owner) != 0) {
-        return -1;
-    }
-    head->owner = (int)owner;
-    return 0;
-}
-
 /* A name, asleep, or owner=N; behind the last two nothing may follow. */
 static int read_word(struct parser *parser, const struct input_word *word, struct head *head)
 {
@@ -86,7 +76,7 @@ static int read_word(struct parser *parser, const struct input_word *word, struc
         return parser_wrong(parser, word, "':' or the end of the line");
     }
     if (head->processes > 0 && value.text && input_word_is(&key, "owner")) {
-        return read_owner(parser, &value, head);
+        return parser_owner(parser, &value, &head->owner);
     }
     head->asleep = head->processes > 0 && input_word_is(word, "asleep");
     return head->asleep ? 0 : read_name(parser, word, head);

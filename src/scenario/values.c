@@ -38,6 +38,16 @@ int parser_integer(struct parser *parser, const struct input_word *word, const c
     return 0;
 }
 
+int parser_owner(struct parser *parser, const struct input_word *word, int *out)
+{
+    int64_t owner = 0;
+    if (parser_integer(parser, word, "an owner from 0 to 7", 0, 7, &owner) != 0) {
+        return -1;
+    }
+    *out = (int)owner;
+    return 0;
+}
+
 int parser_perms(struct parser *parser, const struct input_word *word, uint8_t *out)
 {
     int64_t bits = 0;

@@ -2,18 +2,11 @@
  * Copyright the lockstep authors */
 
 /* A process with two handles: faults meet both links and both sessions, and judges know both. */
-#include "scenario/run.h"
+#include "searched.h"
 
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <zookeeper/zookeeper.h>
-
-#include <cmocka.h>
 
 /* ---- a recipe whose second handle has the contender; alone it is always first in line. It leaves its node there ---- */
 
@@ -110,8 +103,6 @@ static const struct ls_recipe recipe = {.name = "two-links",
 
 /* ---- runs ---- */
 
-static struct scenario scenario;
-static struct run run;
 static struct event granted;
 
 /* Judges hear of an event before the test does. */
@@ -121,41 +112,13 @@ static void note_grant(void *ctx, const struct event *event)
     granted = event->kind == EVENT_GRANTED ? *event : granted;
 }
 
-static void begin(const char *header)
+static void begin(const char *budgets)
 {
-    static struct run_setup setup;
-    static char text[400];
-    struct input_error error;
-    snprintf(text, sizeof text,
-             "world used\nmutex /locks/x\nprocess a: acquire release\n"
-             "properties at_most_one_holder no_lost_wakeup no_orphan_node\n%s\n----\n",
-             header);
-    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    setup = (struct run_setup){.scenario = &scenario, .recipe = &recipe, .schedule = SCHEDULE_SEARCH};
-    assert_int_equal(run_init(&run, &setup), 0);
-    run_begin(&run, SCHEDULE_SEARCH, 1);
-}
-
-static void end(void)
-{
-    run_close(&run);
-    scenario_close(&scenario);
-}
-
-static const struct action *find(const char *label)
-{
-    static struct action actions[WORLD_ACTIONS_MAX];
-    char found[WORLD_LABEL_MAX];
-    int count = world_actions(run.world, actions);
-    for (int i = 0; i < count; i++) {
-        world_label(run.world, &actions[i], found);
-        if (strcmp(found, label) == 0) {
-            return &actions[i];
-        }
-    }
-    return NULL;
+    char header[200];
+    snprintf(header, sizeof header,
+             "process a: acquire release\nproperties at_most_one_holder no_lost_wakeup no_orphan_node\n%s",
+             budgets);
+    begin_with(&recipe, header);
 }
 
 /* The label is listed, and read back it is the same action. */

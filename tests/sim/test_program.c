@@ -3,57 +3,13 @@
 
 /* Programs of clients: which step comes when, what waits for which answer, and what is passed over. */
 #include "scenario/recipes.h"
-#include "scenario/run.h"
+#include "searched.h"
 
 #include <lockstep/error.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static struct scenario scenario;
-static struct run run;
-
-static void begin_with(const struct ls_recipe *recipe, const char *programs)
-{
-    static struct run_setup setup;
-    static char text[400];
-    struct input_error error;
-    snprintf(text, sizeof text, "world used\nmutex /locks/x\n%s\n----\n", programs);
-    if (scenario_read_bytes(&scenario, "s", text, strlen(text), &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    setup = (struct run_setup){.scenario = &scenario, .recipe = recipe, .schedule = SCHEDULE_SEARCH};
-    assert_int_equal(run_init(&run, &setup), 0);
-    run_begin(&run, SCHEDULE_SEARCH, 1);
-}
 
 static void begin(const char *programs)
 {
     begin_with(recipe_find("mutex"), programs);
-}
-
-static void end(void)
-{
-    run_close(&run);
-    scenario_close(&scenario);
-}
-
-static const struct action *find(const char *label)
-{
-    static struct action actions[WORLD_ACTIONS_MAX];
-    char found[WORLD_LABEL_MAX];
-    int count = world_actions(run.world, actions);
-    for (int i = 0; i < count; i++) {
-        world_label(run.world, &actions[i], found);
-        if (strcmp(found, label) == 0) {
-            return &actions[i];
-        }
-    }
-    return NULL;
 }
 
 static bool ready(const char *label)
