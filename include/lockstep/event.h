@@ -106,6 +106,7 @@ enum event_kind {
     EVENT_LISTED,  /* process, lock: a list of the lock's directory, or the answer that it is missing, was
                      delivered. The server read it behind the last deletion of a contender of this process by
                      the operator. Worlds with one server only */
+    EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: this hold is over, and the session goes on */
     EVENT_KINDS
 };
 

@@ -33,6 +33,7 @@
 #define LOCKSTEP_RECIPE_H
 
 #include <lockstep/env.h>
+#include <lockstep/lock_spec.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,7 @@ enum ls_report_kind {
     LS_REPORT_IDLE,        /* end of the work in the background, such as the deletion of left nodes */
     LS_REPORT_REVOKE,      /* a request to a holder to give its lock back: lock, owner, token of the hold */
     LS_REPORT_ASKED,       /* answer to a request by revoke(): lock, rc (LS_ENOENT: no such contender) */
+    LS_REPORT_HOLD_LOST,   /* end of one hold whose session goes on: lock, owner, token of the hold */
 };
 
 struct ls_report {
@@ -95,6 +97,14 @@ struct ls_recipe_config {
     int contents_size;             /* bytes in contents */
     bool keep_fresh;               /* order to renew the belief of a holder by syncs, if the recipe can */
     bool read_only;                /* order to accept read-only servers (ZOO_READONLY), if the recipe can */
+    const struct ls_lock_spec *locks; /* lock_count of them; NULL = mutexes. A driver hands over only kinds of
+                                         which the recipe says that it knows them */
+};
+
+/* What a node below the path of a lock is. */
+enum ls_node_class {
+    LS_NODE_OTHER,     /* nothing that a lock's line consists of */
+    LS_NODE_CONTENDER, /* it stands in line until it goes, also while its owner holds */
 };
 
 /* The functions by which canon() shows numbers that only grow. `where` points into the state, or into
@@ -288,6 +298,16 @@ struct ls_recipe {
      * `completion` is not called. After LS_ECLOSED the driver sends the write again at the next connection. */
     int (*multi)(void *state, int count, const struct zoo_op *ops, struct zoo_op_result *results,
                  void (*completion)(int rc, const void *data), const void *data);
+
+    /* Kinds of lock that the recipe knows: LS_LOCK_BIT() of each. 0 stands for the mutex alone. */
+    uint32_t kinds;
+
+    /* Tells what an ephemeral node is. `below` is its path below that of the locks of a group. NULL = each child
+     * is a contender of the group's first lock. classify() is pure, and looks at its arguments alone.
+     *
+     * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the node
+     * is. */
+    enum ls_node_class (*classify)(const struct ls_recipe_config *config, const char *below, int *lock);
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

@@ -275,12 +275,13 @@ struct world_options {
     char name[WORLD_PROCESSES_MAX][WORLD_NAME_MAX];
     bool autostart[WORLD_PROCESSES_MAX]; /* start() is called when the world begins */
     int locks;
-    const char *lock_path[WORLD_LOCKS_MAX]; /* below the chroot, whose own node is "/" */
-    const char *chroot;                     /* NULL or "/app" */
-    const char *node[WORLD_NODES_MAX];      /* persistent ones that stand already; whole paths; NULL = none */
-    uint8_t node_perms[WORLD_NODES_MAX];    /* everybody's permission bits there; 0 = all */
-    const char *contents;                   /* contents of contender nodes, NULL = none */
-    bool keep_fresh;                        /* holders renew their belief, if the recipe knows how */
+    const char *lock_path[WORLD_LOCKS_MAX];    /* below the chroot, whose own node is "/" */
+    struct ls_lock_spec lock[WORLD_LOCKS_MAX]; /* all zero = a mutex; a group has one path */
+    const char *chroot;                        /* NULL or "/app" */
+    const char *node[WORLD_NODES_MAX];   /* persistent ones that stand already; whole paths; NULL = none */
+    uint8_t node_perms[WORLD_NODES_MAX]; /* everybody's permission bits there; 0 = all */
+    const char *contents;                /* contents of contender nodes, NULL = none */
+    bool keep_fresh;                     /* holders renew their belief, if the recipe knows how */
     bool timers_first; /* timed: the default schedule fires timers that are due before it delivers messages */
     bool used_directory; /* the lock directories exist and have been used before */
     bool no_containers;  /* the servers lack container nodes (-6) */

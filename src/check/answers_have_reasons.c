@@ -9,9 +9,9 @@
  *   - F and FREED say a code of enum ls_err; F none that means success.
  *   - If F says "timed out", the timeout of A was more than 0; with a clock, F comes at time(A) + timeout or later.
  *   - If F says "canceled", CANCELED of the owner stands between A and F.
- *   - If F says "busy", the timeout of A was 0, and at some moment from A to F the lock was not free: a contender node
- *     stood at A, or one was created while the process had none of its own, or the process created one beside another;
- *     the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
+ *   - If F says "busy", the timeout of A was 0, and at some moment from A to F the lock was not free: at A the next in
+ *     line would not have been admitted (check/state.h), or not beside one that was created while the process had none
+ *     of its own, or the process created one that was not admitted; the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
  *     Servers that refuse requests without a fault excuse it: an operator's node may stand in the line.
  *   - If F says "out of memory", a fault of memory stands before F, or another owner of the process waits or holds at F.
@@ -24,6 +24,7 @@
  *     and the ends of sessions.
  *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
+ *   - HOLD_LOST comes only to an owner that holds, and the node of its hold is gone.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS), unless
  *     a timer that is no deadline has fired: of a time without a clock every length is possible.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
@@ -91,12 +92,35 @@ static bool is_undoing(struct check_table *table, const struct event *event)
     return answer != NULL;
 }
 
+/* True if the next contender in line would be admitted. */
+static bool is_free(struct check_table *table, const struct check_context *context, const struct event *event)
+{
+    const struct contender contender = {
+        .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = INT64_MAX};
+    return ledger_admits(table, context, &contender, NULL);
+}
+
+/* True if what is created now leaves the lock free for the one who tries: its own contender if it is admitted, and one of
+ * another beside which it would be. The ledger does not know it yet. */
+static bool stays_free(struct check_table *table, const struct check_context *context,
+                       const struct check_record *answer, const struct event *created)
+{
+    bool own = answer->process == created->process && answer->lock == created->lock;
+    struct contender contender = {.lock = answer->lock,
+                                  .process = answer->process,
+                                  .owner = answer->owner,
+                                  .czxid = own ? created->zxid : INT64_MAX};
+    if (!own)
+        hold_set_add(&contender.beside, context, created->lock);
+    return ledger_admits(table, context, &contender, NULL);
+}
+
 static void begin(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     if (event->code < 0 || waits(table, event))
         return;
-    bool free = is_connected(table, event->process) && !table_first_lock(table, RECORD_NODE, event->lock) &&
-                !is_undoing(table, event);
+    bool free =
+        is_connected(table, event->process) && is_free(table, context, event) && !is_undoing(table, event);
     struct check_record *answer = make(table, event);
     if (event->code > 0) {
         answer->flags = ANSWER_DEADLINE;
@@ -317,19 +341,32 @@ static void judge_freed(struct check_table *table, const struct check_context *c
 }
 
 /* The first contender of a process that tries may be its own. One that comes behind it leaves the lock free for it. */
-static void observe_created(struct check_table *table, const struct event *event)
+static void observe_created(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
 {
-    struct check_record *answer;
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
-    bool beside = table_first_lock(table, RECORD_NODE, event->lock) != NULL;
-    for (answer = table_first_lock(table, RECORD_ANSWER, event->lock); answer;
-         answer = table_next_lock(table, answer)) {
+    struct check_record *answer = group_first_record(table, context, RECORD_ANSWER, event->lock);
+    for (; answer; answer = group_next_record(table, context, answer)) {
         bool own = answer->process == event->process;
         if ((answer->flags & ANSWER_TRY) &&
-            (own ? beside : !ledger_has_node(table, event->lock, answer->process)))
+            (own || !ledger_has_node(table, context, event->lock, answer->process)) &&
+            !stays_free(table, context, answer, event))
             answer->flags |= ANSWER_EXCUSED;
     }
+}
+
+/* The end of a hold that is told needs the end of its node. */
+static void judge_hold_lost(struct check_table *table, const struct check_context *context,
+                            const struct event *event, struct check_note *note)
+{
+    note->premises = 1;
+    if (!ledger_holds(table, event))
+        check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but it had none", WHO,
+                      event->owner, WHAT);
+    else if (standing_hold(table, event))
+        check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but its node stands", WHO,
+                      event->owner, WHAT);
 }
 
 static void observe_outage(struct check_table *table, const struct event *event)
@@ -401,7 +438,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_freed(table, context, event, note);
         break;
     case EVENT_NODE_CREATED:
-        observe_created(table, event);
+        observe_created(table, context, event);
         break;
     case EVENT_NODE_DELETED:
     case EVENT_FAULT:
@@ -409,6 +446,9 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     case EVENT_WRITTEN:
         judge_written(table, context, event, note);
+        break;
+    case EVENT_HOLD_LOST:
+        judge_hold_lost(table, context, event, note);
         break;
     case EVENT_DOUBTS:
         judge_denied(table, context, event, note);
@@ -458,8 +498,7 @@ const struct property check_answers_have_reasons = {
     .sentence =
         "who is told of a failure has given reason for it, or a fault has; every release, try and cancelled "
         "acquire is answered, and nobody who did not ask",
-    .premise =
-        "acquires that failed, releases, guarded writes, and holds of which query() says that they are none",
+    .premise = "acquires that failed, releases, guarded writes, and holds that are said to be none or lost",
     .blind_to = "which error follows a fault of nodes or memory, or is told of a release behind any fault; "
                 "how soon an answer comes; whether a busy lock became free in time",
     .modes = PROPERTY_ALWAYS,
@@ -469,7 +508,7 @@ const struct property check_answers_have_reasons = {
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
              EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_REST) |
              EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_WRITTEN) | EVENT_BIT(EVENT_DOUBTS),
+             EVENT_BIT(EVENT_WRITTEN) | EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_HOLD_LOST),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 2,
     .records_per_contender = 2,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* At most one owner whose query answers "held" (D6).
+/* At most one owner whose query answers "held" (D6), or owners whose holds stand together (check/state.h).
  *
  * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold:
  * the contender whose czxid is the token of GRANTED. A belief is void once the operator has deleted that
  * node: nothing tells the process, and the next one in line is right to be granted.
- *   - At each BELIEVES that is not void, no other owner has a belief about the lock that is not void.
+ *   - At each BELIEVES that is not void, the beliefs of other owners about locks of the group that are not void stand
+ *     together with it.
  *
  * Untimed, every correct lock fails it with one expiry: nothing says how much time passes between the expiry
  * at the coordinator and the moment when the old holder hears of it. So it is judged in timed runs, or when a
@@ -22,12 +23,21 @@ static bool is_void(struct check_table *table, int lock, int process, int owner)
     return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->a);
 }
 
-static const struct check_record *other_believer(struct check_table *table, int lock)
+/* A belief with which those before it do not stand together with this one; NULL if all do. */
+static const struct check_record *
+other_believer(struct check_table *table, const struct check_context *context, const struct event *event)
 {
-    struct check_record *other = table_first_lock(table, RECORD_BELIEVER, lock);
-    while (other && is_void(table, lock, other->process, other->owner))
-        other = table_next_lock(table, other);
-    return other;
+    struct hold_set set = {0};
+    struct check_record *other = group_first_record(table, context, RECORD_BELIEVER, event->lock);
+    for (; other; other = group_next_record(table, context, other)) {
+        bool own = other->process == event->process && other->owner == event->owner;
+        if (own || is_void(table, other->lock, other->process, other->owner))
+            continue;
+        hold_set_add(&set, context, other->lock);
+        if (!hold_set_admits(&set, context, event->lock))
+            return other;
+    }
+    return NULL;
 }
 
 static void judge_believer(struct check_table *table, const struct check_context *context,
@@ -36,7 +46,7 @@ static void judge_believer(struct check_table *table, const struct check_context
     if (table_get(table, RECORD_BELIEVER, event->lock, event->process, event->owner))
         return;
     note->premises = 1;
-    const struct check_record *other = other_believer(table, event->lock);
+    const struct check_record *other = other_believer(table, context, event);
     if (other && !is_void(table, event->lock, event->process, event->owner))
         check_violate(note, "%s (owner %d) believes to hold %s while %s (owner %d) believes it too", WHO,
                       event->owner, WHAT, check_process_name(context, other->process).text, other->owner);

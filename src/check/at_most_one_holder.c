@@ -3,15 +3,17 @@
 
 /* Mutual exclusion by the coordinator (D6).
  *
- * For each grant there is a moment between `asked` and `granted` at which the grantee's node was the first
- * contender in the committed log, by order of creation, and that node belongs to the session that the client
- * has when `granted` is delivered. Since czxids only grow, a node that is first stays first until it is
- * deleted. So it is enough to look at the line when the grant is told, and to remember (as ghosts) the nodes
- * that were first when they were deleted while their process was waiting.
+ * Formula. For each grant there is a moment between `asked` and `granted` at which the grantee's contender was
+ * admitted (check/state.h), and its node belongs to the session that the client has when `granted` is delivered. Of
+ * mutexes that is the first contender in line.
  *
- * This implies that no two grants overlap by the coordinator, that is while their nodes stand: two nodes are
- * never first at once, and one node carries one grant only, which is why two owners of one process on the
- * same node are refused.
+ * A contender that is admitted stays admitted until its node goes. So it is enough to look at the line when the grant
+ * is told, and to remember (as ghosts) the nodes that were admitted when they were deleted while their process was
+ * waiting.
+ *
+ * This implies that no two grants that exclude each other overlap by the coordinator, that is while their nodes
+ * stand: two such contenders are never admitted at once, and one node carries one grant only, which is why two owners
+ * of one process on the same node are refused.
  *
  * A hold whose node was deleted by a request of some process goes on all the same: its session lives, and its owner was
  * told nothing. So its node stays as a ghost (GHOST_HELD) until the hold ends, and a grant beside it is two holders at
@@ -44,33 +46,58 @@ static bool is_taken(const struct check_record *node, const struct event *event)
     return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->a == event->zxid;
 }
 
-/* A hold that the owner has beside this grant, by a node that a process deleted; or, if that is how the grant itself stands,
- * by any other node. */
-static const struct check_record *hold_beside(struct check_table *table, const struct event *event,
-                                              const struct check_record *node)
+/* A hold that excludes this grant, by a node that a process deleted; or, if that is how the grant itself stands, by any
+ * other node. */
+static const struct check_record *hold_beside(struct check_table *table, const struct check_context *context,
+                                              const struct event *event, const struct check_record *node)
 {
+    struct hold_set set = {0};
     struct check_record *ghost, *claim;
-    for (ghost = table_first_lock(table, RECORD_GHOST, event->lock); ghost;
-         ghost = table_next_lock(table, ghost))
-        if ((ghost->flags & GHOST_HELD) && ghost->a != node->a)
+    ghost = group_first_record(table, context, RECORD_GHOST, event->lock);
+    for (; ghost; ghost = group_next_record(table, context, ghost)) {
+        if ((ghost->flags & GHOST_HELD) == 0 || ghost->a == node->a)
+            continue;
+        hold_set_add(&set, context, ghost->lock);
+        if (!hold_set_admits(&set, context, event->lock))
             return ghost;
+    }
     if (!is_taken(node, event))
         return NULL;
-    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
-         claim = table_next_lock(table, claim))
-        if ((claim->flags & CLAIM_HOLDING) && claim->a != node->a &&
-            ledger_node(table, event->lock, claim->a))
+    claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
+    for (; claim; claim = group_next_record(table, context, claim)) {
+        if ((claim->flags & CLAIM_HOLDING) == 0 || claim->a == node->a ||
+            !ledger_node(table, claim->lock, claim->a))
+            continue;
+        hold_set_add(&set, context, claim->lock);
+        if (!hold_set_admits(&set, context, event->lock))
             return claim;
+    }
     return NULL;
+}
+
+static struct contender grantee(const struct event *event, const struct check_record *node)
+{
+    return (struct contender){
+        .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node->a};
+}
+
+/* The oldest contender of the group that stands; NULL if the line is empty. */
+static const struct check_record *first_in_line(struct check_table *table,
+                                                const struct check_context *context, int lock)
+{
+    struct check_record *first = NULL, *node = group_first_record(table, context, RECORD_NODE, lock);
+    for (; node; node = group_next_record(table, context, node))
+        first = !first || node->a < first->a ? node : first;
+    return first;
 }
 
 static void judge_grant(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
     const struct check_record *node = ledger_grant(table, event, RECORD_GHOST);
-    const struct check_record *first = ledger_first(table, event->lock);
     note->premises = 1;
     if (!node) {
+        const struct check_record *first = first_in_line(table, context, event->lock);
         check_violate(note, "%s was granted %s but had no node in the line since it asked%s%s", WHO, WHAT,
                       first ? "; first is the node of " : "",
                       first ? check_process_name(context, first->process).text : "");
@@ -79,15 +106,17 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     if (node->b != event->session)
         check_violate(note, "%s was granted %s on a node of session 0x%llx but its session is 0x%llx", WHO,
                       WHAT, (unsigned long long)node->b, (unsigned long long)event->session);
-    if (node->kind == RECORD_NODE && node != first)
-        check_violate(
-            note, "%s was granted %s but its node (czxid %lld) stands behind that of %s (czxid %lld)", WHO,
-            WHAT, (long long)node->a, check_process_name(context, first->process).text, (long long)first->a);
+    const struct contender contender = grantee(event, node);
+    const struct check_record *obstacle;
+    if (node->kind == RECORD_NODE && !ledger_admits(table, context, &contender, &obstacle))
+        check_violate(note, "%s was granted %s but its node (czxid %lld) stands %s that of %s (czxid %lld)",
+                      WHO, WHAT, (long long)node->a, obstacle->a < node->a ? "behind" : "before",
+                      check_process_name(context, obstacle->process).text, (long long)obstacle->a);
     const struct check_record *other = other_owner(table, event, node->a);
     if (other)
         check_violate(note, "%s was granted %s to owner %d on the node that owner %d holds it with", WHO,
                       WHAT, event->owner, other->owner);
-    const struct check_record *beside = hold_beside(table, event, node);
+    const struct check_record *beside = hold_beside(table, context, event, node);
     if (beside)
         check_violate(note,
                       "%s was granted %s while %s holds it; a process had deleted the node of one of them",
@@ -140,12 +169,12 @@ static void forget_ghosts(struct check_table *table, const struct event *event)
         drop_ghosts(table, event, is_wait_over);
 }
 
-static void forget_released(struct check_table *table, const struct event *event)
+static void forget_hold(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);
     struct check_record *ghost =
         claim ? table_get_exact(table, RECORD_GHOST, event->lock, event->process, 0, claim->a) : NULL;
-    if (ghost && (ghost->flags & GHOST_HELD) && event->code == 0)
+    if (ghost && (ghost->flags & GHOST_HELD) && event->code == 0) /* not an inner release */
         table_drop(table, ghost);
 }
 
@@ -157,15 +186,26 @@ static bool is_held(struct check_table *table, const struct event *event)
     return claim != NULL;
 }
 
-static void remember_ghost(struct check_table *table, const struct event *event)
+/* True if the process of the node waits for the lock, and the node is admitted. */
+static bool is_awaited(struct check_table *table, const struct check_context *context,
+                       const struct event *event)
 {
-    const struct check_record *first = ledger_first(table, event->lock);
-    if (event->code != 1 || !first)
+    const struct check_record *node = ledger_node(table, event->lock, event->zxid);
+    if (!node || !ledger_claims(table, event->lock, node->process, CLAIM_WAITING))
+        return false;
+    const struct contender contender = {
+        .lock = event->lock, .process = node->process, .owner = -1, .czxid = node->a};
+    return ledger_admits(table, context, &contender, NULL);
+}
+
+static void remember_ghost(struct check_table *table, const struct check_context *context,
+                           const struct event *event)
+{
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     bool taken = event_is_by_process(event);
     bool held = taken && is_held(table, event);
-    bool waited = first->a == event->zxid && ledger_claims(table, event->lock, first->process, CLAIM_WAITING);
-    if (held || waited)
+    if (held || is_awaited(table, context, event))
         table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags =
             (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
 }
@@ -185,10 +225,11 @@ static void observe(struct check_table *table, const struct check_context *conte
         forget_ghosts(table, event);
         break;
     case EVENT_NODE_DELETED:
-        remember_ghost(table, event);
+        remember_ghost(table, context, event);
         break;
     case EVENT_RELEASED:
-        forget_released(table, event);
+    case EVENT_HOLD_LOST:
+        forget_hold(table, event);
         break;
     case EVENT_LOST:
         drop_ghosts(table, event, is_loss_told);
@@ -212,8 +253,8 @@ const struct property check_at_most_one_holder = {
     .blind_to = "what clients believe; grants to an owner who already holds",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_SESSION_CLOSING) |
-             EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_HOLD_LOST) |
+             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .observe = observe,

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* No herd (D7): deleting one contender's node wakes at most one waiting contender.
+/* No herd (D7): deleting one contender's node wakes at most one waiting contender, or as many as it admits.
+ *
+ * A deletion admits a contender that was not admitted before it (check/state.h) and is from then on. Of mutexes that is
+ * one at most. Behind a writer it may be several readers, who all have to be woken.
  *
  * Counted are deliveries of node events by a deletion, DELETED and CHILD, to processes that wait for that lock. Session
  * events, creations, changes of contents, and what is told at a reconnect do not count.
@@ -45,26 +48,36 @@ static bool end_stale(struct check_table *table, const struct event *event)
 }
 
 /* Of what the process watches it is not known which owner it was for. */
-static void outdate_watches(struct check_table *table, const struct event *event)
+static void outdate_watches(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
 {
-    int64_t stale[STALE_MAX];
+    struct {
+        int lock;
+        int64_t czxid;
+    } stale[STALE_MAX];
     int count = 0;
-    struct check_record *watch = table_first_lock(table, RECORD_WATCH, event->lock);
-    for (; watch && count < STALE_MAX; watch = table_next_lock(table, watch))
-        if (watch->process == event->process &&
-            (watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_PARENT))
-            stale[count++] = watched(watch->owner == EVENT_WATCH_PARENT, watch->a);
+    struct check_record *watch = group_first_record(table, context, RECORD_WATCH, event->lock);
+    for (; watch && count < STALE_MAX; watch = group_next_record(table, context, watch)) {
+        bool is_list = watch->owner == EVENT_WATCH_PARENT;
+        if (watch->process != event->process || (!is_list && watch->owner != EVENT_WATCH_PREDECESSOR))
+            continue;
+        stale[count].lock = watch->lock;
+        stale[count++].czxid = watched(is_list, watch->a);
+    }
     while (count-- > 0)
-        table_put(table, RECORD_STALE, event->lock, event->process, 0, stale[count], 0);
-    struct check_record *late = table_put(table, RECORD_LATE, event->lock, event->process, 0, 0, 0);
+        table_put(table, RECORD_STALE, stale[count].lock, event->process, 0, stale[count].czxid, 0);
+    int group = group_of(context, event->lock);
+    struct check_record *late = table_put(table, RECORD_LATE, group, event->process, 0, 0, 0);
     if (late->flags < STALE_MAX)
         late->flags++;
 }
 
 /* True if it may be what an owner who gave up has asked for. */
-static bool end_late(struct check_table *table, const struct event *event)
+static bool end_late(struct check_table *table, const struct check_context *context,
+                     const struct event *event)
 {
-    struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
+    int group = group_of(context, event->lock);
+    struct check_record *late = table_get(table, RECORD_LATE, group, event->process, 0);
     if (!late || event->code != EVENT_WATCH_PREDECESSOR)
         return false;
     if (--late->flags == 0)
@@ -72,26 +85,93 @@ static bool end_late(struct check_table *table, const struct event *event)
     return true;
 }
 
-static void observe_watch(struct check_table *table, const struct event *event)
+static void observe_watch(struct check_table *table, const struct check_context *context,
+                          const struct event *event)
 {
     if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
         return;
     /* Whom a watch that fires wakes is told next. */
     if (event->kind == EVENT_WATCH_SET || event->cause == 0)
         end_stale(table, event);
-    if (event->kind == EVENT_WATCH_SET && end_late(table, event))
+    if (event->kind == EVENT_WATCH_SET && end_late(table, context, event))
         table_put(table, RECORD_STALE, event->lock, event->process, 0, event->zxid, 0);
 }
 
-/* Somebody else waits who watches that node too, or the line as a whole. */
-static bool others_watch(struct check_table *table, int lock, int process, int64_t czxid)
+static bool waits(struct check_table *table, const struct check_context *context, int lock, int process)
 {
-    struct check_record *watch = table_first_lock(table, RECORD_WATCH, lock);
-    for (; watch; watch = table_next_lock(table, watch))
+    return group_claims(table, context, lock, process, CLAIM_WAITING) > 0;
+}
+
+/* Somebody else waits who watches that node too, or the line as a whole. */
+static bool others_watch(struct check_table *table, const struct check_context *context, int lock,
+                         int process, int64_t czxid)
+{
+    struct check_record *watch = group_first_record(table, context, RECORD_WATCH, lock);
+    for (; watch; watch = group_next_record(table, context, watch))
         if ((watch->a == czxid || watch->owner == EVENT_WATCH_PARENT || watch->owner == EVENT_WATCH_OTHER) &&
-            watch->process != process && ledger_claims(table, lock, watch->process, CLAIM_WAITING))
+            watch->process != process && waits(table, context, lock, watch->process))
             return true;
     return false;
+}
+
+/* The contenders that are admitted once `gone` is deleted, and were not before. */
+static int newly_admitted(struct check_table *table, const struct check_context *context, int lock,
+                          int64_t gone)
+{
+    int count = 0;
+    struct check_record *node = group_first_record(table, context, RECORD_NODE, lock);
+    for (; node; node = group_next_record(table, context, node)) {
+        struct contender contender = {
+            .lock = node->lock, .process = node->process, .owner = -1, .czxid = node->a};
+        bool before = node->a == gone || ledger_admits(table, context, &contender, NULL);
+        contender.gone = gone;
+        count += !before && ledger_admits(table, context, &contender, NULL);
+    }
+    return count;
+}
+
+/* Remembers how many a deletion admits, if it is more than one. */
+static void observe_deleted(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
+{
+    if (!context->specs || event->code != 1 || event->lock == EVENT_LOCK_NONE)
+        return;
+    int group = group_of(context, event->lock);
+    int count = newly_admitted(table, context, event->lock, event->zxid);
+    if (count > 1)
+        table_put(table, RECORD_ADMITS, group, 0, 0, event->zxid, event->cause)->flags = (uint16_t)count;
+}
+
+/* How many one deletion may wake. */
+static int allowance(struct check_table *table, int group, const struct event *event)
+{
+    const struct check_record *admits = table_get_exact(table, RECORD_ADMITS, group, 0, 0, event->zxid);
+    return admits && admits->b == event->cause ? admits->flags : 1;
+}
+
+/* All records of a group are of one deletion. */
+static struct check_record *newest_woken(struct check_table *table, int group)
+{
+    return table_first_lock(table, RECORD_WOKEN, group);
+}
+
+/* How many other processes this deletion has woken; -1 if it has woken this one before. Forgets what others woke. */
+static int others_woken(struct check_table *table, int group, const struct event *event)
+{
+    int count = 0;
+    struct check_record *woken = newest_woken(table, group);
+    while (woken) {
+        if (woken->a != event->cause || woken->b != event->zxid) {
+            table_drop(table, woken);
+            woken = newest_woken(table, group);
+            continue;
+        }
+        if (woken->process == event->process)
+            return -1;
+        count++;
+        woken = table_next_lock(table, woken);
+    }
+    return count;
 }
 
 static void observe_woken(struct check_table *table, const struct check_context *context,
@@ -101,32 +181,41 @@ static void observe_woken(struct check_table *table, const struct check_context 
     bool by_deletion = event->code == TYPE_DELETED || (event->code == TYPE_CHILD && event->zxid != 0);
     if (event->cause == 0 || !by_deletion || event->lock == EVENT_LOCK_NONE || own || is_stale)
         return;
-    if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING) ||
-        ledger_is_evicted(table, event->lock, event->process))
+    if (!waits(table, context, event->lock, event->process) ||
+        ledger_is_evicted(table, context, event->lock, event->process))
         return;
     note->premises = 1;
-    struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
-    if (woken && woken->a == event->cause && woken->b == event->zxid) {
-        if (woken->process != event->process)
-            check_violate(note, "one deletion (zxid %lld) woke both %s and %s, who wait for %s",
-                          (long long)event->cause, check_process_name(context, woken->process).text, WHO,
-                          WHAT);
+    int group = group_of(context, event->lock);
+    const struct check_record *newest = newest_woken(table, group);
+    if (newest && newest->a > event->cause)
         return;
-    }
-    if (woken && woken->a > event->cause)
+    int others = others_woken(table, group, event);
+    if (others < 0)
         return;
-    table_drop(table, woken);
-    if (others_watch(table, event->lock, event->process, event->zxid))
-        table_put(table, RECORD_WOKEN, event->lock, event->process, 0, event->cause, event->zxid);
+    if (others >= allowance(table, group, event))
+        check_violate(note, "one deletion (zxid %lld) woke both %s and %s, who wait for %s",
+                      (long long)event->cause,
+                      check_process_name(context, newest_woken(table, group)->process).text, WHO, WHAT);
+    else if (others_watch(table, context, event->lock, event->process, event->zxid))
+        table_put(table, RECORD_WOKEN, group, event->process, 0, event->cause, event->zxid);
 }
 
 /* With nobody else left who waits and watches, nobody else can be woken: the question is answered. An owner whose wait ends with
  * this event still counts. */
-static void forget(struct check_table *table, const struct event *event)
+static void forget(struct check_table *table, const struct check_context *context, const struct event *event)
 {
-    struct check_record *woken = table_first_lock(table, RECORD_WOKEN, event->lock);
-    if (woken && !others_watch(table, event->lock, woken->process, woken->b))
+    int group = group_of(context, event->lock);
+    struct check_record *woken;
+    while ((woken = newest_woken(table, group)) != NULL &&
+           !others_watch(table, context, group, woken->process, woken->b))
         table_drop(table, woken);
+    struct check_record *admits = table_first_lock(table, RECORD_ADMITS, group);
+    while (admits) {
+        bool over = !others_watch(table, context, group, EVENT_PROCESS_NONE, admits->a);
+        if (over)
+            table_drop(table, admits);
+        admits = over ? table_first_lock(table, RECORD_ADMITS, group) : table_next_lock(table, admits);
+    }
 }
 
 static void observe_crash(struct check_table *table, const struct event *event)
@@ -135,11 +224,11 @@ static void observe_crash(struct check_table *table, const struct event *event)
     table_drop_process(table, RECORD_LATE, event->process);
 }
 
-static void forget_all(struct check_table *table)
+static void forget_all(struct check_table *table, enum record_kind kind)
 {
-    struct check_record *woken;
-    while ((woken = table_first(table, RECORD_WOKEN)) != NULL)
-        table_drop(table, woken);
+    struct check_record *record;
+    while ((record = table_first(table, kind)) != NULL)
+        table_drop(table, record);
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -151,16 +240,17 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     case EVENT_WATCH_SET:
     case EVENT_WATCH_GONE:
-        observe_watch(table, event);
+        observe_watch(table, context, event);
         break;
     case EVENT_FAILED:
-        forget(table, event);
-        outdate_watches(table, event);
+        forget(table, context, event);
+        outdate_watches(table, context, event);
         break;
     case EVENT_NODE_DELETED:
+        observe_deleted(table, context, event);
         if (event->owner == EVENT_BY_OPERATOR && event->code == 1 &&
-            ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
-            outdate_watches(table, event);
+            waits(table, context, event->lock, event->process))
+            outdate_watches(table, context, event);
         break;
     case EVENT_SETTLED:
         table_drop_process(table, RECORD_LATE, event->process);
@@ -169,10 +259,11 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_crash(table, event);
         break;
     case EVENT_REST:
-        forget_all(table);
+        forget_all(table, RECORD_WOKEN);
+        forget_all(table, RECORD_ADMITS);
         break;
     default:
-        forget(table, event);
+        forget(table, context, event);
         break;
     }
 }

@@ -10,6 +10,7 @@
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
+#include <lockstep/lock_spec.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,7 @@ struct check_context {
     bool refusing;  /* servers refuse requests without a fault: permissions, defects, numbers at their end */
     int tolerance_ms;   /* how late an answer may be: the quantum, or the scheduling slack of a real run */
     int work_window_ms; /* timed: bounded_work forgets what is older; 0 = 4000 */
+    const struct ls_lock_spec *specs; /* what each lock is; NULL = mutexes. They outlive the set */
     /* Names for the sentences; NULL = "process 0", "lock 0". The text must outlive the call only. */
     const char *(*process_name)(const void *names, int process);
     const char *(*lock_name)(const void *names, int lock);

@@ -4,6 +4,9 @@
 /* First come, first served: of contenders that stood and waited at the same time, the one created first is
  * granted first.
  *
+ * A grant does not pass over an earlier place that is admitted beside it (check/state.h): both may hold at once, and in
+ * which order they are told says nothing. Of mutexes no two are. An owner who holds alone passes over nobody.
+ *
  * Each waiting process has a place in the line: the czxid of the first contender that it created since it
  * asked. It keeps the place when it deletes that node by itself and queues again (the recipe gave its
  * caller's place away); it loses it without blame when its session ends or the operator removes the node. A
@@ -52,15 +55,26 @@ static void leave_place(struct check_table *table, const struct event *event)
         table_drop(table, place);
 }
 
+/* Whoever has this place may hold beside the grant. */
+static bool is_admitted_beside(struct check_table *table, const struct check_context *context,
+                               const struct check_record *place, const struct event *event)
+{
+    struct contender contender = {
+        .lock = place->lock, .process = place->process, .owner = -1, .czxid = place->a};
+    hold_set_add(&contender.beside, context, event->lock);
+    return ledger_admits(table, context, &contender, NULL);
+}
+
 static void pass_over(struct check_table *table, const struct check_context *context,
                       const struct event *event, int64_t czxid, struct check_note *note)
 {
-    struct check_record *place = table_first_lock(table, RECORD_PLACE, event->lock);
-    for (; place; place = table_next_lock(table, place)) {
+    struct check_record *place = group_first_record(table, context, RECORD_PLACE, event->lock);
+    for (; place; place = group_next_record(table, context, place)) {
         if (place->process == event->process || (place->flags & PLACE_UNCLEAN))
             continue;
         note->premises = 1;
-        if (place->a > czxid || (place->b != 0 && czxid > place->b))
+        if (place->a > czxid || (place->b != 0 && czxid > place->b) ||
+            is_admitted_beside(table, context, place, event))
             continue;
         if (place->b == 0)
             check_violate(note, "%s was granted %s before %s, whose node is older (czxid %lld, not %lld)",
@@ -83,7 +97,7 @@ static void judge_overtaken(const struct check_context *context, const struct ch
 static void judge_grant(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
-    if (ledger_holds(table, event) && event->code > 1)
+    if ((ledger_holds(table, event) && event->code > 1) || ledger_holds_alone(table, context, event))
         return;
     struct check_record *place = place_of(table, event->lock, event->process);
     bool placed = place && (place->flags & PLACE_UNCLEAN) == 0;

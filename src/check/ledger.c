@@ -13,7 +13,7 @@
 #define WANTS_CLAIMS                                                                                         \
     (EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |                           \
      EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
-     EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED))
+     EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_HOLD_LOST))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
 #define WANTS_EVICTED (EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_LISTED))
 #define WANTS_LISTENERS                                                                                      \
@@ -226,6 +226,15 @@ static void observe_lost(struct check_table *table, int process)
     }
 }
 
+/* One hold is over, as with the loss of its session. */
+static void observe_hold_lost(struct check_record *claim)
+{
+    if ((claim->flags & CLAIM_HOLDING) == 0)
+        return;
+    end_hold(claim);
+    claim->flags |= CLAIM_VOID;
+}
+
 /* Its owners hold nothing any more; an acquire without an answer still waits for one. */
 static void observe_closed(struct check_table *table, const struct event *event)
 {
@@ -260,6 +269,8 @@ static void observe_claim(struct check_table *table, unsigned needs, const struc
         observe_failed(table, claim);
     else if (event->kind == EVENT_RELEASED)
         observe_released(table, claim, event->code);
+    else if (event->kind == EVENT_HOLD_LOST)
+        observe_hold_lost(claim);
     else if (event->kind == EVENT_REFUSED &&
              event->code != CODE_NOTHING_PENDING) /* that is a refused cancel */
         observe_refused(table, claim, event->code);
@@ -404,16 +415,6 @@ bool ledger_holds(struct check_table *table, const struct event *event)
     return claim && (claim->flags & CLAIM_HOLDING);
 }
 
-struct check_record *ledger_first(struct check_table *table, int lock)
-{
-    struct check_record *first = NULL;
-    struct check_record *node;
-    for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node))
-        if (!first || node->a < first->a)
-            first = node;
-    return first;
-}
-
 struct check_record *ledger_node(struct check_table *table, int lock, int64_t czxid)
 {
     struct check_record *node;
@@ -423,17 +424,24 @@ struct check_record *ledger_node(struct check_table *table, int lock, int64_t cz
     return NULL;
 }
 
-bool ledger_has_node(struct check_table *table, int lock, int process)
+static bool has_record(struct check_table *table, const struct check_context *context, enum record_kind kind,
+                       int lock, int process)
 {
-    struct check_record *node = table_first_lock(table, RECORD_NODE, lock);
-    while (node && node->process != process)
-        node = table_next_lock(table, node);
-    return node != NULL;
+    struct check_record *record = group_first_record(table, context, kind, lock);
+    while (record && record->process != process)
+        record = group_next_record(table, context, record);
+    return record != NULL;
 }
 
-bool ledger_is_evicted(struct check_table *table, int lock, int process)
+bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process)
 {
-    return table_get(table, RECORD_EVICTED, lock, process, 0) && !ledger_has_node(table, lock, process);
+    return has_record(table, context, RECORD_NODE, lock, process);
+}
+
+bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process)
+{
+    return has_record(table, context, RECORD_EVICTED, lock, process) &&
+           !has_record(table, context, RECORD_NODE, lock, process);
 }
 
 /* Of this process the first record, or the one behind `record`; NULL if there is none. */

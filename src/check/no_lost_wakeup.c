@@ -3,58 +3,91 @@
 
 /* Nobody sleeps beside a free lock.
  *
- * Judged at rest, when nothing more will happen by itself: if somebody who runs and is connected waits for a
- * lock, then somebody holds it by the coordinator (granted, not given back, and its node stands), or the head
- * of the line belongs to somebody who cannot act: crashed, paused, cut off, or a session that is gone.
+ * Formula. Let some process that can act wait for a lock at REST, when nothing more will happen by itself. A process can
+ * act if it runs and is connected. Then
+ *   - no contender that is admitted (check/state.h) belongs to a process that can act, in its present session, unless an
+ *     owner holds by it;
+ *   - if each contender is one that an owner holds by, the holds that stand exclude the one that is waited for.
+ * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
  *
  * It does not see: a waiter that sleeps for ever in a run that never comes to rest; a wake-up that comes late
  * but comes; waiters behind a process that cannot act (their turn comes when its session ends). */
 #include <check/properties.h>
 
-static bool is_held(struct check_table *table, int lock)
+/* A waiter of the group that can act, NULL if there is none. */
+static const struct check_record *find_waiter(struct check_table *table, const struct check_context *context,
+                                              int lock)
 {
-    struct check_record *claim;
-    for (claim = table_first_lock(table, RECORD_CLAIM, lock); claim; claim = table_next_lock(table, claim))
-        if ((claim->flags & CLAIM_HOLDING) && ledger_node(table, lock, claim->a))
-            return true;
-    return false;
+    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, lock);
+    while (claim && !((claim->flags & CLAIM_WAITING) && ledger_answerable(table, claim->process)))
+        claim = group_next_record(table, context, claim);
+    return claim;
 }
 
-/* True if the head of the line belongs to somebody who cannot act. */
-static bool is_blocked(struct check_table *table, int lock)
+static bool is_admitted(struct check_table *table, const struct check_context *context,
+                        const struct check_record *node)
 {
-    const struct check_record *first = ledger_first(table, lock);
-    if (!first)
-        return false;
-    if (!ledger_answerable(table, first->process))
-        return true;
-    return !ledger_session(table, first->process, first->b);
+    const struct contender contender = {
+        .lock = node->lock, .process = node->process, .owner = -1, .czxid = node->a};
+    return ledger_admits(table, context, &contender, NULL);
 }
 
-static void judge_lock(struct check_table *table, const struct check_context *context, int lock,
-                       struct check_note *note)
+/* What waits in line at rest. */
+struct line {
+    bool waits;                      /* some contender is one that nobody holds by */
+    const struct check_record *idle; /* one that is admitted, of a process that can act */
+};
+
+static struct line look_at(struct check_table *table, const struct check_context *context, int lock)
 {
-    const struct check_record *waiter = NULL;
-    struct check_record *claim;
-    for (claim = table_first_lock(table, RECORD_CLAIM, lock); claim && !waiter;
-         claim = table_next_lock(table, claim))
-        if ((claim->flags & CLAIM_WAITING) && ledger_answerable(table, claim->process))
-            waiter = claim;
+    struct line line = {0};
+    struct check_record *node = group_first_record(table, context, RECORD_NODE, lock);
+    for (; node && !line.idle; node = group_next_record(table, context, node)) {
+        if (ledger_is_held(table, context, node))
+            continue;
+        line.waits = true;
+        bool acts = ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);
+        line.idle = acts && is_admitted(table, context, node) ? node : NULL;
+    }
+    return line;
+}
+
+/* True if the waiter could hold beside all that stand. */
+static bool has_room(struct check_table *table, const struct check_context *context,
+                     const struct check_record *waiter)
+{
+    const struct contender contender = {
+        .lock = waiter->lock, .process = waiter->process, .owner = waiter->owner, .czxid = INT64_MAX};
+    return ledger_admits(table, context, &contender, NULL);
+}
+
+static void judge_group(struct check_table *table, const struct check_context *context, int lock,
+                        struct check_note *note)
+{
+    const struct check_record *waiter = find_waiter(table, context, lock);
     if (!waiter)
         return;
     note->premises++;
-    if (is_held(table, lock) || is_blocked(table, lock))
-        return;
-    const struct check_record *first = ledger_first(table, lock);
+    const struct line line = look_at(table, context, lock);
+    const char *free = lock_stands_alone(context, waiter->lock) ? "nobody holds it" : "there is room";
     struct check_name who = check_process_name(context, waiter->process);
-    struct check_name what = check_lock_name(context, lock);
-    if (!first)
-        check_violate(note, "%s waits for %s at rest, but nobody holds it and the line is empty", who.text,
-                      what.text);
-    else
-        check_violate(
-            note, "%s waits for %s at rest, but nobody holds it; first is a node of %s (czxid %lld)",
-            who.text, what.text, check_process_name(context, first->process).text, (long long)first->a);
+    struct check_name what = check_lock_name(context, waiter->lock);
+    if (line.idle)
+        check_violate(note, "%s waits for %s at rest, but %s; first is a node of %s (czxid %lld)", who.text,
+                      what.text, free, check_process_name(context, line.idle->process).text,
+                      (long long)line.idle->a);
+    else if (!line.waits && has_room(table, context, waiter))
+        check_violate(note, "%s waits for %s at rest, but %s and the line is empty", who.text, what.text,
+                      free);
+}
+
+/* The czxid of what comes next is above all of the line. */
+static bool has_to_wait(struct check_table *table, const struct check_context *context,
+                        const struct event *event)
+{
+    const struct contender contender = {
+        .lock = event->lock, .process = event->process, .owner = -1, .czxid = event->zxid};
+    return !ledger_admits(table, context, &contender, NULL);
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -62,12 +95,13 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     if (event->kind == EVENT_REST) {
         for (int lock = 0; lock < context->locks; lock++)
-            judge_lock(table, context, lock, note);
+            if (group_of(context, lock) == lock)
+                judge_group(table, context, lock, note);
         return;
     }
-    if (event->code == 1 && ledger_first(table, event->lock) &&
-        ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
-        note->premises = 1; /* it has to wait */
+    if (event->code == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&
+        has_to_wait(table, context, event))
+        note->premises = 1;
 }
 
 const struct property check_no_lost_wakeup = {

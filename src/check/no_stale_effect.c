@@ -9,6 +9,9 @@
  *   - it never refuses the newest token while its owner holds and its node stands;
  *   - a write that is guarded by a multi (`write guarded` of a scenario) never commits after the deletion of the node that guards it.
  *
+ * Locks of a group have one resource. Tokens are ordered among holds that exclude each other: of a lock beside whose holds
+ * others may stand (check/state.h), a token is unique, and its order says nothing.
+ *
  * A grant that is told late, when its node is already gone, may carry an older token than one told before:
  * that is why a token's order is judged only while the node stands.
  *
@@ -17,18 +20,19 @@
  * first write, which no token can prevent (a guard can). */
 #include <check/properties.h>
 
-static struct check_record *fence_of(struct check_table *table, int lock)
+static struct check_record *fence_of(struct check_table *table, const struct check_context *context, int lock)
 {
-    struct check_record *fence = table_get(table, RECORD_FENCE, lock, 0, 0);
-    return fence ? fence : table_put(table, RECORD_FENCE, lock, 0, 0, 0, 0);
+    int group = group_of(context, lock);
+    struct check_record *fence = table_get(table, RECORD_FENCE, group, 0, 0);
+    return fence ? fence : table_put(table, RECORD_FENCE, group, 0, 0, 0, 0);
 }
 
 /* Another claim that holds on the node which this token names. */
-static const struct check_record *holder_of(struct check_table *table, const struct event *event)
+static const struct check_record *holder_of(struct check_table *table, const struct check_context *context,
+                                            const struct event *event)
 {
-    struct check_record *claim;
-    for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
-         claim = table_next_lock(table, claim))
+    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
+    for (; claim; claim = group_next_record(table, context, claim))
         if ((claim->flags & CLAIM_HOLDING) && claim->a == event->zxid &&
             (claim->process != event->process || claim->owner != event->owner))
             return claim;
@@ -40,13 +44,13 @@ static void judge_grant(struct check_table *table, const struct check_context *c
 {
     if (event->zxid == 0 || (ledger_holds(table, event) && event->code > 1))
         return;
-    struct check_record *fence = fence_of(table, event->lock);
+    struct check_record *fence = fence_of(table, context, event->lock);
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
     note->premises = 1;
-    if (event->zxid == fence->a || holder_of(table, event))
+    if (event->zxid == fence->a || holder_of(table, context, event))
         check_violate(note, "%s was granted %s with the fencing token 0x%llx of another grant", WHO, WHAT,
                       (unsigned long long)event->zxid);
-    else if (node && event->zxid < fence->a)
+    else if (node && event->zxid < fence->a && lock_stands_alone(context, event->lock))
         check_violate(note,
                       "%s was granted %s with a fencing token 0x%llx older than 0x%llx of an earlier grant",
                       WHO, WHAT, (unsigned long long)event->zxid, (unsigned long long)fence->a);
@@ -57,8 +61,8 @@ static void judge_grant(struct check_table *table, const struct check_context *c
 static void judge_taken(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
-    struct check_record *fence = fence_of(table, event->lock);
-    if (event->zxid < fence->b)
+    struct check_record *fence = fence_of(table, context, event->lock);
+    if (event->zxid < fence->b && lock_stands_alone(context, event->lock))
         check_violate(note, "the resource of %s took token 0x%llx from %s after the newer 0x%llx", WHAT,
                       (unsigned long long)event->zxid, WHO, (unsigned long long)fence->b);
     else
@@ -72,7 +76,7 @@ static void judge_refused(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     struct check_record *claim;
-    if (event->zxid != fence_of(table, event->lock)->a)
+    if (event->zxid != fence_of(table, context, event->lock)->a)
         return; /* somebody newer was granted: that is what fencing is for */
     for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
          claim = table_next_lock(table, claim))

@@ -62,6 +62,8 @@ enum record_kind {
     RECORD_HEARD, /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, of whose end it heard or will hear */
     RECORD_OWES,  /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
+    RECORD_ADMITS, /* at_most_one_wakeup_per_release: lock; a = czxid of a deleted contender, b = zxid of its deletion; flags =
+                      how many contenders it admitted, 2 or more */
     RECORD_KINDS
 };
 
@@ -196,17 +198,14 @@ bool ledger_had_fault(struct check_table *table, enum event_fault fault);
 /* True if the claim was answered already at this level: a grant to it is only one level deeper. */
 bool ledger_holds(struct check_table *table, const struct event *event);
 
-/* The contender node that stands first in a lock's line (lowest czxid), NULL if the line is empty. */
-struct check_record *ledger_first(struct check_table *table, int lock);
-
 /* The contender node with that czxid, whoever created it; NULL if it does not stand. */
 struct check_record *ledger_node(struct check_table *table, int lock, int64_t czxid);
 
-/* True if a contender node of the process stands. */
-bool ledger_has_node(struct check_table *table, int lock, int process);
+/* True if a contender node of the process stands in the line of the lock's group. */
+bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process);
 
 /* True if the process waits, and has no contender since the operator deleted one. */
-bool ledger_is_evicted(struct check_table *table, int lock, int process);
+bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process);
 
 /* True if the process runs, and some handle of it is connected and has a session: what it leaves undone at rest is its own
  * fault. */
@@ -223,6 +222,70 @@ struct check_record *ledger_session(struct check_table *table, int process, int6
  * is none, or if the operator deleted the one that the token names. */
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
+
+/* ---- groups (lockstep/lock_spec.h) ---- */
+
+/* The records of one kind at the locks of a lock's group. Iteration as above. */
+struct check_record *group_first_record(struct check_table *table, const struct check_context *context,
+                                        enum record_kind kind, int lock);
+struct check_record *group_next_record(struct check_table *table, const struct check_context *context,
+                                       struct check_record *record);
+
+/* The first lock of a lock's group. A lock that nobody has declared is a group of its own. */
+int group_of(const struct check_context *context, int lock);
+
+/* Claims of one process at the locks of a lock's group that have one of these flags; process -1 = of any process. */
+int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
+                 unsigned flags);
+
+/* True if no other hold of the group may stand beside one of this lock. */
+bool lock_stands_alone(const struct check_context *context, int lock);
+
+/* ---- admission: who may hold beside whom (lockstep/lock_spec.h) ----
+ *
+ * Definition. The line of a group is its contender nodes by czxid. A set of holds stands together if all of them are
+ *   shared and their counts sum up to at most the capacity, or if it has one member. A contender is admitted if its hold
+ *   stands together with the holds that all contenders before it in line would have, and with the holds of other owners
+ *   whose nodes stand. The nodes by which its own owner holds do not count. An owner who holds alone is admitted whoever
+ *   stands before its next contender.
+ *
+ * Claim. Of a line of mutexes the first contender alone is admitted. Once admitted, a contender stays admitted until its
+ *   node goes: nobody joins the line before it, and a hold behind it that excludes it was not admitted.
+ *
+ * Example. Readers r, writers w, in line r1 w2 r3. r1 is admitted. w2 is not, nor is r3, as w2 stands before it. If r1
+ *   goes, w2 is admitted. If the owner of w2 holds and joins the line with r4, r4 is admitted, though r3 is not. */
+
+/* Holds that are to stand at the same time. All zero is the empty set. */
+struct hold_set {
+    int units;      /* sum of their counts */
+    bool some;      /* there is one */
+    bool exclusive; /* one of them is exclusive */
+};
+
+void hold_set_add(struct hold_set *set, const struct check_context *context, int lock);
+
+/* True if a hold of this lock stands together with the set. */
+bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock);
+
+struct contender {
+    int lock, process;
+    int owner;              /* -1 = not known */
+    int64_t czxid;          /* its place in line */
+    int64_t gone;           /* czxid of a node that counts as deleted; 0 = none */
+    struct hold_set beside; /* holds that it must stand together with besides */
+};
+
+/* True if the contender is admitted. `obstacle`, unless it is NULL, becomes the oldest contender in its way, or NULL. */
+bool ledger_admits(struct check_table *table, const struct check_context *context,
+                   const struct contender *contender, const struct check_record **obstacle);
+
+/* True if the owner has a hold of another lock of the group that stands alone. */
+bool ledger_holds_alone(struct check_table *table, const struct check_context *context,
+                        const struct event *event);
+
+/* True if some owner holds by this node. */
+bool ledger_is_held(struct check_table *table, const struct check_context *context,
+                    const struct check_record *node);
 
 /* ---- sentences ---- */
 

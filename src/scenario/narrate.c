@@ -331,7 +331,7 @@ static void line_effect(struct narrator *narrator, const struct event *event)
     append(narrator, " fence=%lld%s", (long long)event->zxid, event->cause != 0 ? " guarded" : "");
 }
 
-static void line_revoke_asked(struct narrator *narrator, const struct event *event)
+static void line_fence(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
     append(narrator, " fence=%lld", (long long)event->zxid);
@@ -398,7 +398,7 @@ static const struct {
     [EVENT_WOKEN] = {SHOW_WATCHES, line_woken},
     [EVENT_EFFECT] = {SHOW_DEFAULT, line_effect},
     [EVENT_WRITTEN] = {SHOW_DEFAULT, line_rc},
-    [EVENT_REVOKE_ASKED] = {SHOW_DEFAULT, line_revoke_asked},
+    [EVENT_REVOKE_ASKED] = {SHOW_DEFAULT, line_fence},
     [EVENT_REVOKE_SENT] = {SHOW_DEFAULT, line_revoke_sent},
     [EVENT_CRASHED] = {SHOW_FAULTS, line_plain},
     [EVENT_RESTARTED] = {SHOW_FAULTS, line_plain},
@@ -415,6 +415,7 @@ static const struct {
     [EVENT_REVOKES] = {SHOW_NEVER, line_plain},
     [EVENT_CLOSES] = {SHOW_NEVER, line_plain},
     [EVENT_LISTED] = {SHOW_NEVER, line_plain},
+    [EVENT_HOLD_LOST] = {SHOW_DEFAULT, line_fence},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

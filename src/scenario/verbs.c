@@ -100,6 +100,9 @@ static const struct verb VERBS[] = {
 static const struct header_word HEADERS[] = {
     {"world", "world [OPTION...]", "servers, times, run constants"},
     {"mutex", "mutex PATH [as NAME]", "a lock; its name is the last part of the path"},
+    {"semaphore", "semaphore PATH capacity=N [count=N] [as NAME]",
+     "a lock of N units, of which one hold takes count"},
+    {"rwlock", "rwlock PATH [as NAME]", "two locks, NAME.read and NAME.write: one writer, or readers"},
     {"chroot", "chroot /app", "all paths lie below it"},
     {"node", "node PATH [perms=N]", "a persistent node that stands before the run begins"},
     {"contents", "contents \"TEXT\"", "contents of the contender nodes"},

@@ -228,7 +228,7 @@ static void add_at_contenders(struct list *list, int kind, int p)
 {
     bool pays = may_buy(list, (enum world_fault)(world_action_infos[kind].fault - 1));
     for (int lock = 0; pays && lock < the_world.options.locks; lock++) {
-        if (fakezk_ephemeral_child(the_world.lock_path[lock], p) != NULL) {
+        if (contender_of(p, lock) != NULL) {
             add(list, kind, p)->lock = (uint8_t)lock;
         }
     }
@@ -283,13 +283,13 @@ static void add_common_faults(struct list *list)
         }
     }
     for (int lock = 0; may_buy(list, WORLD_FAULT_SWEEP) && lock < the_world.options.locks; lock++) {
-        if (fakezk_can_sweep(the_world.lock_path[lock])) {
+        if (the_world.options.lock[lock].group == lock && fakezk_can_sweep(the_world.lock_path[lock])) {
             add(list, ACTION_SWEEP, EVENT_PROCESS_NONE)->lock = (uint8_t)lock;
         }
     }
     for (int lock = 0; may_buy(list, WORLD_FAULT_RMDIR) && lock < the_world.options.locks; lock++) {
         char path[FAKEZK_PATH_MAX];
-        if (action_empty_directory(lock, path)) {
+        if (the_world.options.lock[lock].group == lock && action_empty_directory(lock, path)) {
             add(list, ACTION_RMDIR, EVENT_PROCESS_NONE)->lock = (uint8_t)lock;
         }
     }

@@ -81,8 +81,7 @@ static bool fault_on_process(const struct action *action)
         return false;
     }
     if (action_has(action, TRAIT_CONTENDER)) {
-        return action->lock < the_world.options.locks &&
-               fakezk_ephemeral_child(the_world.lock_path[action->lock], p) != NULL;
+        return action->lock < the_world.options.locks && contender_of(p, action->lock) != NULL;
     }
     bool started = process_at(p)->started;
     int handle;
@@ -233,7 +232,7 @@ static void tell(int kind, int p)
 static void do_to_contender(const struct action *action)
 {
     char path[FAKEZK_PATH_MAX];
-    const char *node = fakezk_ephemeral_child(the_world.lock_path[action->lock], action->process);
+    const char *node = contender_of(action->process, action->lock);
     LS_ASSERT(node != NULL);
     strcpy(path, node);
     if (action->kind == ACTION_EVICT) {

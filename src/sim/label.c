@@ -17,7 +17,8 @@ static const char *process_name(int p)
 
 static const char *lock_name(int lock)
 {
-    return strrchr(the_world.lock_path[lock], '/') + 1;
+    const char *name = the_world.options.lock[lock].name;
+    return name != NULL ? name : strrchr(the_world.lock_path[lock], '/') + 1;
 }
 
 /* ---- writing ---- */

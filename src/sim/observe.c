@@ -24,29 +24,57 @@ struct event observe_process(int kind, int p)
     return event;
 }
 
-int lock_of_path(const char *path, bool *is_directory)
+/* Without classify() each child of the path is a contender of the first lock. */
+static enum ls_node_class classify(const char *below, int *lock)
 {
-    *is_directory = false;
+    const struct ls_recipe *recipe = the_world.options.recipe;
+    if (recipe->classify == NULL || the_world.config->locks == NULL) {
+        return LS_NODE_CONTENDER;
+    }
+    int first = *lock;
+    enum ls_node_class class = recipe->classify(the_world.config, below, lock);
+    bool in_group =
+        *lock >= first && *lock < the_world.options.locks && the_world.options.lock[*lock].group == first;
+    if (!in_group) {
+        world_note_trouble("classify() of %s says lock %d of a node at %s, which is none of the group's",
+                           recipe->name, *lock, the_world.lock_path[first]);
+        *lock = first;
+    }
+    return class;
+}
+
+int lock_of_path(const char *path, enum path_role *role)
+{
     for (int lock = 0; lock < the_world.options.locks; lock++) {
         size_t size = the_world.lock_path_size[lock];
         if (strncmp(path, the_world.lock_path[lock], size) != 0) {
             continue;
         }
         if (path[size] == 0) {
-            *is_directory = true;
+            *role = PATH_DIRECTORY;
             return lock;
         }
         if (path[size] == '/' && strchr(path + size + 1, '/') == NULL) {
+            *role = classify(path + size + 1, &lock) == LS_NODE_CONTENDER ? PATH_CONTENDER : PATH_OTHER;
             return lock;
         }
     }
+    *role = PATH_OTHER;
     return -1;
 }
 
-static struct event about_path(int kind, const struct fakezk_event *from, bool *is_directory)
+const char *contender_of(int p, int lock)
+{
+    enum path_role role;
+    const char *path = fakezk_ephemeral_child(the_world.lock_path[lock], p);
+    bool found = path != NULL && lock_of_path(path, &role) == lock && role == PATH_CONTENDER;
+    return found ? path : NULL;
+}
+
+static struct event about_path(int kind, const struct fakezk_event *from, enum path_role *role)
 {
     struct event event = observe_process(kind, from->client);
-    int lock = lock_of_path(from->path, is_directory);
+    int lock = lock_of_path(from->path, role);
     event.lock = lock >= 0 ? (uint8_t)lock : EVENT_LOCK_NONE;
     event.zxid = fakezk_zxid(from->zxid);
     event.cause = fakezk_zxid(from->cause);
@@ -68,9 +96,9 @@ static void judge_contents(int p, const struct fakezk_event *from)
 
 static void node_event(int kind, const struct fakezk_event *from)
 {
-    bool is_directory;
-    struct event event = about_path(kind, from, &is_directory);
-    event.code = from->ephemeral && event.lock != EVENT_LOCK_NONE && !is_directory;
+    enum path_role role;
+    struct event event = about_path(kind, from, &role);
+    event.code = from->ephemeral && event.lock != EVENT_LOCK_NONE && role == PATH_CONTENDER;
     _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
     bool joins = kind == EVENT_NODE_CREATED && event.code == 1 && from->client < the_world.options.processes;
@@ -85,15 +113,15 @@ static void node_event(int kind, const struct fakezk_event *from)
 
 static void watch_event(int kind, const struct fakezk_event *from)
 {
-    bool is_directory;
-    struct event event = about_path(kind, from, &is_directory);
+    enum path_role role;
+    struct event event = about_path(kind, from, &role);
     bool child_table = from->code == 2;
     if (event.lock == EVENT_LOCK_NONE) {
         return;
     }
-    if (child_table && is_directory) {
+    if (child_table && role == PATH_DIRECTORY) {
         event.code = EVENT_WATCH_PARENT;
-    } else if (child_table || is_directory || from->zxid == 0) {
+    } else if (child_table || role == PATH_DIRECTORY || from->zxid == 0) {
         event.code = EVENT_WATCH_OTHER;
     } else {
         event.code = from->own ? EVENT_WATCH_OWN : EVENT_WATCH_PREDECESSOR;
@@ -103,10 +131,10 @@ static void watch_event(int kind, const struct fakezk_event *from)
 
 static void woken_event(const struct fakezk_event *from)
 {
-    bool is_directory;
-    struct event event = about_path(EVENT_WOKEN, from, &is_directory);
+    enum path_role role;
+    struct event event = about_path(EVENT_WOKEN, from, &role);
     event.code = from->code;
-    event.owner = !is_directory && from->own;
+    event.owner = role != PATH_DIRECTORY && from->own;
     if (event.lock != EVENT_LOCK_NONE) {
         observe(&event);
     }
@@ -174,7 +202,7 @@ static void plain(int kind, const struct fakezk_event *from)
 void observe_fakezk(void *ctx, const struct fakezk_event *from)
 {
     (void)ctx;
-    bool is_directory;
+    enum path_role role;
     struct event event;
     switch ((enum fakezk_event_kind)from->kind) {
     case FAKEZK_NODE_CREATED:
@@ -196,7 +224,7 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
         plain(EVENT_SESSION_CLOSED, from);
         break;
     case FAKEZK_REQUESTED:
-        event = about_path(EVENT_REQUEST, from, &is_directory);
+        event = about_path(EVENT_REQUEST, from, &role);
         event.code = request_kind(from->code);
         observe(&event);
         break;
@@ -216,8 +244,8 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
         guarded_observe(from);
         break;
     case FAKEZK_LISTED:
-        event = about_path(EVENT_LISTED, from, &is_directory);
-        if (is_directory) {
+        event = about_path(EVENT_LISTED, from, &role);
+        if (role == PATH_DIRECTORY) {
             observe(&event);
         }
         break;

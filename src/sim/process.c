@@ -651,6 +651,18 @@ static void mark_lost(int p)
     }
 }
 
+static void report_hold_lost(int p, const struct ls_report *report)
+{
+    struct slot *slot = process_slot(p, report->lock, report->owner);
+    if (slot != NULL) {
+        process_mark(p);
+        slot->lost = slot->depth > 0;
+    }
+    struct event event = slot_event(EVENT_HOLD_LOST, p, report->lock, report->owner);
+    event.zxid = token_number(report->token);
+    observe(&event);
+}
+
 static void report_session(int p, const struct ls_report *report)
 {
     static const uint8_t kinds[] = {[LS_REPORT_CONNECTED] = EVENT_CONNECTED,
@@ -699,6 +711,9 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
         break;
     case LS_REPORT_ASKED:
         tell_of_lock(EVENT_REVOKE_SENT, p, report->lock, report->rc);
+        break;
+    case LS_REPORT_HOLD_LOST:
+        report_hold_lost(p, report);
         break;
     case LS_REPORT_IDLE:
         event = observe_process(EVENT_IDLE, p);

@@ -62,7 +62,30 @@ static char *constant_text(const char *a, const char *b)
     return text;
 }
 
-static void lay_config(const struct world_options *options)
+/* NULL if all of them are mutexes. */
+static const struct ls_lock_spec *lay_specs(struct world_options *options)
+{
+    bool mutexes = true;
+    for (int i = 0; i < options->locks; i++) {
+        if (options->lock[i].kind == LS_LOCK_MUTEX) {
+            options->lock[i] = (struct ls_lock_spec){.group = (uint8_t)i};
+        } else {
+            mutexes = false;
+        }
+    }
+    if (mutexes) {
+        return NULL;
+    }
+    struct ls_lock_spec *specs = arena_constant(&the_world.arena, sizeof options->lock);
+    LS_ASSERT(specs != NULL);
+    memcpy(specs, options->lock, sizeof options->lock);
+    for (int i = 0; i < options->locks; i++) {
+        specs[i].name = specs[i].name != NULL ? constant_text(specs[i].name, "") : NULL;
+    }
+    return specs;
+}
+
+static void lay_config(struct world_options *options)
 {
     const char *chroot = options->chroot != NULL ? options->chroot : "";
     const char **paths = arena_constant(&the_world.arena, sizeof(char *) * WORLD_LOCKS_MAX);
@@ -82,6 +105,7 @@ static void lay_config(const struct world_options *options)
     config->contents_size = options->contents != NULL ? (int)strlen(options->contents) : 0;
     config->keep_fresh = options->keep_fresh;
     config->read_only = (options->settings & FAKEZK_SETTING_READ_ONLY) != 0;
+    config->locks = lay_specs(options);
     the_world.config = config;
     for (int p = 0; p < options->processes; p++) {
         the_world.env[p] = arena_constant(&the_world.arena, sizeof(struct ls_env));
@@ -164,7 +188,8 @@ static void prepare_crowd(int lock, int count)
 static void prepare_directories(const struct world_options *options)
 {
     for (int lock = 0; lock < options->locks; lock++) {
-        if (!options->used_directory && options->sequence_preset == 0 && options->crowd == 0) {
+        bool used = options->used_directory || options->sequence_preset != 0 || options->crowd != 0;
+        if (!used || options->lock[lock].group != lock) {
             continue;
         }
         fakezk_operator_create(the_world.lock_path[lock], 0, !options->no_containers);
@@ -188,9 +213,20 @@ static void prepare_directories(const struct world_options *options)
     }
 }
 
+static void refuse_kinds(const struct world_options *options)
+{
+    const struct ls_recipe *recipe = options->recipe;
+    for (int i = 0; i < options->locks; i++) {
+        enum ls_lock_kind kind = (enum ls_lock_kind)options->lock[i].kind;
+        if (!recipe_knows_kind(recipe, kind)) {
+            world_note_trouble("the recipe %s knows no %s", recipe->name, lock_kind_name(kind));
+        }
+    }
+}
+
 static void lay_out(const struct world_options *wanted)
 {
-    const struct world_options *options = &the_world.options;
+    struct world_options *options = &the_world.options;
     the_world.options = *wanted;
     without_constants(&the_world.options);
     the_world.steps = 0;
@@ -204,6 +240,7 @@ static void lay_out(const struct world_options *wanted)
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;
     }
+    refuse_kinds(options);
     lay_config(options);
     lay_blocks(options);
     lay_fakezk(options);

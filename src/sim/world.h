@@ -355,7 +355,18 @@ void observe_fakezk(void *ctx, const struct fakezk_event *event);
 void observe(const struct event *event);
 /* An event of a process, with the clock filled in. */
 struct event observe_process(int kind, int p);
-int lock_of_path(const char *path, bool *is_directory);
+
+/* What a path is to the locks of the world. */
+enum path_role {
+    PATH_OTHER,
+    PATH_DIRECTORY, /* the path of a lock */
+    PATH_CONTENDER, /* a child of it that stands in line, if it is ephemeral */
+};
+/* The lock that a path is about, -1 if there is none. Of the locks of a group: the one whose contender it is, or
+ * else the first. */
+int lock_of_path(const char *path, enum path_role *role);
+/* The path of a process's oldest contender in the group of a lock, if it is one of that lock; else NULL. */
+const char *contender_of(int p, int lock);
 
 /* ---- without.c: worlds that lack choice points ---- */
 

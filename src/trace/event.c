@@ -52,6 +52,7 @@ static const char *const NAMES[] = {
     [EVENT_REVOKES] = "revokes",
     [EVENT_CLOSES] = "closes",
     [EVENT_LISTED] = "listed",
+    [EVENT_HOLD_LOST] = "hold-lost",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");
 

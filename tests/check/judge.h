@@ -27,10 +27,12 @@ struct judge {
     int64_t now_ms;
 };
 
-static inline void judge_open(struct judge *judge, const char *property, bool timed)
+/* Two locks that are what `specs` says; NULL = mutexes. */
+static inline void judge_open_of(struct judge *judge, const char *property, bool timed,
+                                 const struct ls_lock_spec *specs)
 {
     struct check_context context = {
-        .processes = 4, .locks = 2, .timed = timed, .tolerance_ms = timed ? 10 : 0};
+        .processes = 4, .locks = 2, .timed = timed, .tolerance_ms = timed ? 10 : 0, .specs = specs};
     memset(judge, 0, sizeof *judge);
     judge->position = check_position(property);
     assert_true(judge->position >= 0);
@@ -38,6 +40,11 @@ static inline void judge_open(struct judge *judge, const char *property, bool ti
     judge->block = calloc(1, check_set_state_size(&judge->set));
     judge->finding = &judge->stats.finding[judge->position];
     assert_non_null(judge->block);
+}
+
+static inline void judge_open(struct judge *judge, const char *property, bool timed)
+{
+    judge_open_of(judge, property, timed, NULL);
 }
 
 /* Frees the block after checking that the dead part of it is zero. */

@@ -15,7 +15,7 @@ declare -A MAY=(
     [lock]="base api zookeeper"
     [broken]="base api zookeeper lock"
     [fakezk]="base fakezk.h zookeeper"
-    [check]="base trace property.h"
+    [check]="base trace property.h lock_spec.h"
     [sim]="base trace lock broken fakezk api fakezk.h sim.h zookeeper"
     [plugin]="base trace sim api sim.h"
     [scenario]="base trace lock broken check sim api sim.h fakezk.h property.h explore replay"
@@ -65,7 +65,7 @@ allowed()
         return
     fi
     case $name in
-    lockstep/event.h | lockstep/fakezk.h | lockstep/property.h | lockstep/replay.h | lockstep/sim.h)
+    lockstep/event.h | lockstep/fakezk.h | lockstep/lock_spec.h | lockstep/property.h | lockstep/replay.h | lockstep/sim.h)
         [[ $layer == include ]] || one_of "${name#lockstep/}" "${MAY[$layer]-}"
         ;;
     lockstep/*) [[ $layer == include ]] || one_of api "${MAY[$layer]-}" ;;

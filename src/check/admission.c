@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include <check/state.h>
+
+static const struct ls_lock_spec *spec_of(const struct check_context *context, int lock)
+{
+    static const struct ls_lock_spec MUTEX;
+    return context->specs && lock < context->locks ? &context->specs[lock] : &MUTEX;
+}
+
+static int units_of(const struct check_context *context, int lock)
+{
+    int count = spec_of(context, lock)->count;
+    return count > 0 ? count : 1;
+}
+
+static bool is_exclusive(const struct check_context *context, int lock)
+{
+    return spec_of(context, lock)->mode == LS_MODE_EXCLUSIVE;
+}
+
+bool lock_stands_alone(const struct check_context *context, int lock)
+{
+    return is_exclusive(context, lock) || spec_of(context, lock)->capacity == 1;
+}
+
+/* ---- groups ---- */
+
+int group_of(const struct check_context *context, int lock)
+{
+    return context->specs && lock < context->locks ? context->specs[lock].group : lock;
+}
+
+/* The first record from this lock on, if it is of the group. */
+static struct check_record *first_from(struct check_table *table, const struct check_context *context,
+                                       enum record_kind kind, int group, int lock)
+{
+    for (; lock < context->locks && group_of(context, lock) == group; lock++) {
+        struct check_record *record = table_first_lock(table, kind, lock);
+        if (record)
+            return record;
+    }
+    return NULL;
+}
+
+struct check_record *group_first_record(struct check_table *table, const struct check_context *context,
+                                        enum record_kind kind, int lock)
+{
+    if (!context->specs)
+        return table_first_lock(table, kind, lock);
+    int group = group_of(context, lock);
+    return first_from(table, context, kind, group, group);
+}
+
+struct check_record *group_next_record(struct check_table *table, const struct check_context *context,
+                                       struct check_record *record)
+{
+    struct check_record *next = table_next(table, record);
+    return next && group_of(context, next->lock) == group_of(context, record->lock) ? next : NULL;
+}
+
+int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
+                 unsigned flags)
+{
+    int count = 0;
+    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, lock);
+    for (; claim; claim = group_next_record(table, context, claim))
+        if ((process < 0 || claim->process == process) && (claim->flags & flags))
+            count++;
+    return count;
+}
+
+/* ---- sets of holds ---- */
+
+void hold_set_add(struct hold_set *set, const struct check_context *context, int lock)
+{
+    set->some = true;
+    set->exclusive |= is_exclusive(context, lock);
+    set->units += units_of(context, lock);
+}
+
+bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock)
+{
+    int capacity = spec_of(context, lock)->capacity;
+    if (!set->some)
+        return true;
+    return !set->exclusive && !is_exclusive(context, lock) &&
+           (capacity == 0 || set->units + units_of(context, lock) <= capacity);
+}
+
+/* ---- admission ---- */
+
+bool ledger_is_held(struct check_table *table, const struct check_context *context,
+                    const struct check_record *node)
+{
+    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, node->lock);
+    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == node->a))
+        claim = group_next_record(table, context, claim);
+    return claim != NULL;
+}
+
+/* The owner's hold of this lock of the group, if its node stands. */
+static struct check_record *standing_hold(struct check_table *table, const struct contender *contender,
+                                          int lock)
+{
+    struct check_record *claim = table_get(table, RECORD_CLAIM, lock, contender->process, contender->owner);
+    bool holds = claim && (claim->flags & CLAIM_HOLDING);
+    return holds && ledger_node(table, lock, claim->a) ? claim : NULL;
+}
+
+/* Whether the owner holds a lock of the group, by this node or, if it is 0, by any that stands alone. Where all locks are
+ * mutexes, an owner has one hold. */
+static bool is_own(struct check_table *table, const struct check_context *context,
+                   const struct contender *contender, int64_t czxid)
+{
+    if (contender->owner < 0 || !context->specs)
+        return false;
+    int group = group_of(context, contender->lock);
+    for (int lock = group; lock < context->locks && group_of(context, lock) == group; lock++) {
+        struct check_record *hold = standing_hold(table, contender, lock);
+        if (hold && (czxid != 0 ? hold->a == czxid : is_exclusive(context, lock)))
+            return true;
+    }
+    return false;
+}
+
+bool ledger_holds_alone(struct check_table *table, const struct check_context *context,
+                        const struct event *event)
+{
+    const struct contender contender = {
+        .lock = event->lock, .process = event->process, .owner = event->owner};
+    return is_own(table, context, &contender, 0);
+}
+
+/* What stands in the way so far. */
+struct obstacles {
+    struct hold_set set;
+    const struct check_record *first, *first_exclusive; /* the oldest contenders of the set */
+};
+
+static const struct check_record *older(const struct check_record *a, const struct check_record *b)
+{
+    return !a || b->a < a->a ? b : a;
+}
+
+static void add_obstacle(struct obstacles *obstacles, const struct check_context *context,
+                         const struct check_record *node)
+{
+    hold_set_add(&obstacles->set, context, node->lock);
+    obstacles->first = older(obstacles->first, node);
+    if (is_exclusive(context, node->lock))
+        obstacles->first_exclusive = older(obstacles->first_exclusive, node);
+}
+
+/* Contenders before this one, but for those by which its owner holds. */
+static void add_line(struct check_table *table, const struct check_context *context,
+                     const struct contender *contender, struct obstacles *obstacles)
+{
+    struct check_record *node = group_first_record(table, context, RECORD_NODE, contender->lock);
+    for (; node; node = group_next_record(table, context, node))
+        if (node->a < contender->czxid && node->a != contender->gone &&
+            !is_own(table, context, contender, node->a))
+            add_obstacle(obstacles, context, node);
+}
+
+/* Holds of other owners, but for those of contenders before this one if the line is counted. */
+static void add_holds(struct check_table *table, const struct check_context *context,
+                      const struct contender *contender, bool with_line, struct obstacles *obstacles)
+{
+    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, contender->lock);
+    for (; claim; claim = group_next_record(table, context, claim)) {
+        bool own = claim->process == contender->process && claim->owner == contender->owner;
+        bool counted = with_line && claim->a < contender->czxid;
+        if ((claim->flags & CLAIM_HOLDING) == 0 || own || counted || claim->a == contender->czxid ||
+            claim->a == contender->gone)
+            continue;
+        const struct check_record *node = ledger_node(table, claim->lock, claim->a);
+        if (node)
+            add_obstacle(obstacles, context, node);
+    }
+}
+
+bool ledger_admits(struct check_table *table, const struct check_context *context,
+                   const struct contender *contender, const struct check_record **obstacle)
+{
+    struct obstacles obstacles = {.set = contender->beside};
+    bool with_line = !is_own(table, context, contender, 0);
+    if (with_line)
+        add_line(table, context, contender, &obstacles);
+    if (hold_set_admits(&obstacles.set, context, contender->lock))
+        add_holds(table, context, contender, with_line, &obstacles);
+    bool by_mode = obstacles.first_exclusive && !is_exclusive(context, contender->lock);
+    if (obstacle)
+        *obstacle = by_mode ? obstacles.first_exclusive : obstacles.first;
+    return hold_set_admits(&obstacles.set, context, contender->lock);
+}

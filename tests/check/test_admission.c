@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Locks that are no mutex: who is admitted (check/state.h), and what the judges make of it. */
+#include <base/rng.h>
+#include <check/judge.h>
+#include <check/state.h>
+
+#define READ 0
+#define WRITE 1
+
+static const struct ls_lock_spec READ_WRITE[2] = {
+    {.kind = LS_LOCK_READ_WRITE, .mode = LS_MODE_SHARED},
+    {.kind = LS_LOCK_READ_WRITE, .mode = LS_MODE_EXCLUSIVE},
+};
+/* Two units, and a second lock of the group whose holds take both. */
+static const struct ls_lock_spec SEMAPHORE[2] = {
+    {.kind = LS_LOCK_SEMAPHORE, .mode = LS_MODE_SHARED, .capacity = 2},
+    {.kind = LS_LOCK_SEMAPHORE, .mode = LS_MODE_SHARED, .capacity = 2, .count = 2},
+};
+
+/* ---- events at either lock ---- */
+
+static void at(struct judge *judge, int lock, enum event_kind kind, int process, struct event event)
+{
+    event.kind = (uint8_t)kind;
+    event.lock = (uint8_t)lock;
+    event.process = (uint8_t)process;
+    event.session = SESSION(process);
+    show(judge, event);
+}
+
+static void asks(struct judge *judge, int lock, int process, int timeout_ms)
+{
+    at(judge, lock, EVENT_ASKED, process, (struct event){.code = timeout_ms});
+}
+
+static void joins(struct judge *judge, int lock, int process, int64_t czxid)
+{
+    at(judge, lock, EVENT_NODE_CREATED, process, (struct event){.code = 1, .zxid = czxid});
+}
+
+static void goes(struct judge *judge, int lock, int process, int64_t czxid, int64_t zxid)
+{
+    at(judge, lock, EVENT_NODE_DELETED, process, (struct event){.code = 1, .zxid = czxid, .cause = zxid});
+}
+
+static void gets(struct judge *judge, int lock, int process, int64_t token)
+{
+    at(judge, lock, EVENT_GRANTED, process, (struct event){.code = 1, .zxid = token});
+}
+
+static void gives(struct judge *judge, int lock, int process)
+{
+    at(judge, lock, EVENT_RELEASED, process, (struct event){0});
+}
+
+static void gets_in_line(struct judge *judge, int lock, int process, int64_t czxid)
+{
+    asks(judge, lock, process, -1);
+    joins(judge, lock, process, czxid);
+    gets(judge, lock, process, czxid);
+}
+
+static void waits(struct judge *judge, int lock, int process, int64_t czxid)
+{
+    asks(judge, lock, process, -1);
+    joins(judge, lock, process, czxid);
+}
+
+static void open_connected(struct judge *judge, const char *property, bool timed,
+                           const struct ls_lock_spec *specs)
+{
+    judge_open_of(judge, property, timed, specs);
+    for (int process = A; process <= D; process++)
+        up(judge, process);
+}
+
+/* ---- the definition ---- */
+
+/* A line as a list, and the definition read off it. */
+struct model {
+    struct {
+        int lock, process;
+        bool held;
+    } place[8];
+    int places;
+};
+
+static bool stand_together(const struct ls_lock_spec *specs, const int *locks, int count)
+{
+    int units = 0;
+    for (int i = 0; i < count; i++) {
+        units += specs[locks[i]].count > 0 ? specs[locks[i]].count : 1;
+        if (specs[locks[i]].mode == LS_MODE_EXCLUSIVE && count > 1)
+            return false;
+    }
+    return count <= 1 || specs->capacity == 0 || units <= specs->capacity;
+}
+
+static bool holds_alone(const struct ls_lock_spec *specs, const struct model *model, int process)
+{
+    for (int i = 0; i < model->places; i++)
+        if (model->place[i].process == process && model->place[i].held &&
+            specs[model->place[i].lock].mode == LS_MODE_EXCLUSIVE)
+            return true;
+    return false;
+}
+
+static bool is_admitted(const struct ls_lock_spec *specs, const struct model *model, int which)
+{
+    int locks[8] = {model->place[which].lock}, count = 1;
+    int process = model->place[which].process;
+    bool alone = holds_alone(specs, model, process);
+    for (int i = 0; i < model->places; i++) {
+        bool own = model->place[i].process == process && model->place[i].held;
+        bool counts = model->place[i].held || (i < which && !alone);
+        if (i != which && counts && !own)
+            locks[count++] = model->place[i].lock;
+    }
+    return stand_together(specs, locks, count);
+}
+
+static void admission_is_what_the_definition_says(void **state)
+{
+    const struct ls_lock_spec *const groups[] = {READ_WRITE, SEMAPHORE};
+    struct rng rng;
+    int admitted = 0, asked = 0;
+    (void)state;
+    rng_seed(&rng, 20261127);
+    for (int round = 0; round < 20000; round++) {
+        const struct ls_lock_spec *specs = groups[round % 2];
+        struct model model = {.places = 1 + (int)rng_below(&rng, 6)};
+        struct judge judge;
+        judge_open_of(&judge, "at_most_one_holder", false, specs);
+        for (int i = 0; i < model.places; i++) {
+            model.place[i].lock = (int)rng_below(&rng, 2);
+            model.place[i].process = (int)rng_below(&rng, 4);
+            model.place[i].held = rng_below(&rng, 3) == 0;
+            joins(&judge, model.place[i].lock, model.place[i].process, 10 + i);
+            for (int k = 0; k < i; k++) /* an owner has one hold of a lock */
+                if (model.place[k].lock == model.place[i].lock &&
+                    model.place[k].process == model.place[i].process && model.place[k].held)
+                    model.place[i].held = false;
+            if (model.place[i].held)
+                gets(&judge, model.place[i].lock, model.place[i].process, 10 + i);
+        }
+        for (int i = 0; i < model.places; i++) {
+            const struct contender contender = {
+                .lock = model.place[i].lock, .process = model.place[i].process, .czxid = 10 + i};
+            bool expected = is_admitted(specs, &model, i);
+            assert_int_equal(ledger_admits(judge.block, &judge.set.context, &contender, NULL), expected);
+            admitted += expected;
+            asked++;
+        }
+        judge_close(&judge);
+    }
+    assert_in_range(admitted, asked / 10, asked * 9 / 10);
+}
+
+/* ---- at_most_one_holder ---- */
+
+static void as_many_as_the_capacity_hold(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_of(&judge, "at_most_one_holder", false, SEMAPHORE);
+    gets_in_line(&judge, 0, A, 10);
+    gets_in_line(&judge, 0, B, 11);
+    waits(&judge, 0, C, 12);
+    goes(&judge, 0, A, 10, 13);
+    gets(&judge, 0, C, 12);
+    assert_verdict(&judge, CHECK_HOLDS);
+    waits(&judge, 0, D, 14);
+    gets(&judge, 0, D, 14);
+    assert_violated(&judge, EVENT_GRANTED, "its node (czxid 14) stands behind that of process 1");
+    judge_close(&judge);
+}
+
+static void counts_are_units(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_of(&judge, "at_most_one_holder", false, SEMAPHORE);
+    gets_in_line(&judge, 1, A, 10);
+    goes(&judge, 1, A, 10, 11);
+    gets_in_line(&judge, 0, B, 12);
+    assert_verdict(&judge, CHECK_HOLDS);
+    gets_in_line(&judge, 1, C, 13);
+    assert_violated(&judge, EVENT_GRANTED, "czxid 13");
+    judge_close(&judge);
+}
+
+static void readers_hold_beside_readers_alone(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_of(&judge, "at_most_one_holder", false, READ_WRITE);
+    gets_in_line(&judge, READ, A, 10);
+    gets_in_line(&judge, READ, B, 11);
+    assert_verdict(&judge, CHECK_HOLDS);
+    gets_in_line(&judge, WRITE, C, 12);
+    assert_violated(&judge, EVENT_GRANTED, "stands behind that of process 0");
+    judge_close(&judge);
+}
+
+static void a_reader_does_not_pass_a_writer(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_of(&judge, "at_most_one_holder", false, READ_WRITE);
+    gets_in_line(&judge, READ, A, 10);
+    waits(&judge, WRITE, B, 11);
+    gets_in_line(&judge, READ, C, 12);
+    assert_violated(&judge, EVENT_GRANTED, "stands behind that of process 1 (czxid 11)");
+    judge_close(&judge);
+}
+
+/* The node by which a writer reads stands behind that of another writer, who has to wait for it all the same. */
+static void nobody_comes_between_a_downgrade(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_of(&judge, "at_most_one_holder", false, READ_WRITE);
+    gets_in_line(&judge, WRITE, A, 10);
+    waits(&judge, WRITE, B, 11);
+    gets_in_line(&judge, READ, A, 12);
+    gives(&judge, WRITE, A);
+    goes(&judge, WRITE, A, 10, 13);
+    assert_verdict(&judge, CHECK_HOLDS);
+    gets(&judge, WRITE, B, 11);
+    assert_violated(&judge, EVENT_GRANTED, "its node (czxid 11) stands before that of process 0 (czxid 12)");
+    judge_close(&judge);
+}
+
+/* ---- the other judges ---- */
+
+static void a_unit_that_is_free_is_a_lost_wakeup(void **state)
+{
+    for (int free = 0; free < 2; free++) {
+        struct judge judge;
+        (void)state;
+        open_connected(&judge, "no_lost_wakeup", false, SEMAPHORE);
+        gets_in_line(&judge, 0, A, 10);
+        gets_in_line(&judge, 0, B, 11);
+        waits(&judge, 0, C, 12);
+        rest(&judge);
+        assert_verdict(&judge, CHECK_HOLDS);
+        if (free)
+            goes(&judge, 0, A, 10, 13);
+        rest(&judge);
+        if (free)
+            assert_violated(&judge, EVENT_REST, "process 2 waits for lock 0 at rest, but there is room");
+        judge_close(&judge);
+    }
+}
+
+static void whoever_cannot_act_bars_no_other_unit(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_connected(&judge, "no_lost_wakeup", false, SEMAPHORE);
+    gets_in_line(&judge, 0, A, 10);
+    waits(&judge, 0, B, 11);
+    on(&judge, EVENT_CRASHED, B);
+    waits(&judge, 0, C, 12);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    goes(&judge, 0, A, 10, 13);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "first is a node of process 2");
+    judge_close(&judge);
+}
+
+static void wakes(struct judge *judge, int lock, int process, int64_t czxid, int64_t zxid)
+{
+    at(judge, lock, EVENT_WATCH_GONE, process,
+       (struct event){.code = EVENT_WATCH_PREDECESSOR, .zxid = czxid, .cause = zxid});
+    at(judge, lock, EVENT_WOKEN, process, (struct event){.code = TYPE_DELETED, .zxid = czxid, .cause = zxid});
+}
+
+static void watches(struct judge *judge, int lock, int process, int64_t czxid)
+{
+    at(judge, lock, EVENT_WATCH_SET, process, (struct event){.code = EVENT_WATCH_PREDECESSOR, .zxid = czxid});
+}
+
+static void a_writer_may_wake_all_whom_it_lets_in(void **state)
+{
+    for (int third = 0; third < 2; third++) {
+        struct judge judge;
+        (void)state;
+        open_connected(&judge, "at_most_one_wakeup_per_release", false, READ_WRITE);
+        gets_in_line(&judge, WRITE, A, 10);
+        for (int process = B; process <= D; process++) {
+            waits(&judge, process == D ? WRITE : READ, process, 10 + process);
+            watches(&judge, WRITE, process, 10);
+        }
+        goes(&judge, WRITE, A, 10, 20);
+        wakes(&judge, WRITE, B, 10, 20);
+        wakes(&judge, WRITE, C, 10, 20);
+        assert_verdict(&judge, CHECK_HOLDS);
+        if (third) {
+            wakes(&judge, WRITE, D, 10, 20);
+            assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 3");
+        }
+        rest(&judge);
+        judge_close(&judge);
+    }
+}
+
+static void one_unit_wakes_one(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_connected(&judge, "at_most_one_wakeup_per_release", false, SEMAPHORE);
+    gets_in_line(&judge, 0, A, 10);
+    gets_in_line(&judge, 0, B, 11);
+    waits(&judge, 0, C, 12);
+    waits(&judge, 0, D, 13);
+    watches(&judge, 0, C, 10);
+    watches(&judge, 0, D, 10);
+    goes(&judge, 0, A, 10, 20);
+    wakes(&judge, 0, C, 10, 20);
+    wakes(&judge, 0, D, 10, 20);
+    assert_violated(&judge, EVENT_WOKEN, "woke both process 2 and process 3");
+    judge_close(&judge);
+}
+
+/* Of those who are let in at once, the order of the answers says nothing. */
+static void readers_pass_readers(void **state)
+{
+    for (int passed = READ; passed <= WRITE; passed++) {
+        struct judge judge;
+        (void)state;
+        judge_open_of(&judge, "granted_in_order", false, READ_WRITE);
+        waits(&judge, passed, A, 10);
+        waits(&judge, READ, B, 11);
+        gets(&judge, READ, B, 11);
+        if (passed == WRITE)
+            assert_violated(&judge, EVENT_GRANTED, "before process 0, whose node is older");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void the_last_unit_goes_by_order(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_of(&judge, "granted_in_order", false, SEMAPHORE);
+    gets_in_line(&judge, 0, A, 10);
+    waits(&judge, 0, B, 11);
+    waits(&judge, 0, C, 12);
+    gets(&judge, 0, C, 12);
+    assert_violated(&judge, EVENT_GRANTED, "before process 1");
+    judge_close(&judge);
+}
+
+static void a_try_is_busy_only_without_a_unit(void **state)
+{
+    for (int holders = 1; holders <= 2; holders++) {
+        struct judge judge;
+        (void)state;
+        open_connected(&judge, "answers_have_reasons", false, SEMAPHORE);
+        for (int process = A; process < holders; process++)
+            gets_in_line(&judge, 0, process, 10 + process);
+        asks(&judge, 0, C, 0);
+        at(&judge, 0, EVENT_FAILED, C, (struct event){.code = CODE_BUSY});
+        if (holders == 1)
+            assert_violated(&judge, EVENT_FAILED, "is busy, but it was free all the time");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void a_writer_that_comes_before_a_try_makes_it_busy(void **state)
+{
+    for (int other = READ; other <= WRITE; other++) {
+        struct judge judge;
+        (void)state;
+        open_connected(&judge, "answers_have_reasons", false, READ_WRITE);
+        asks(&judge, READ, C, 0);
+        waits(&judge, other, A, 10);
+        joins(&judge, READ, C, 11);
+        at(&judge, READ, EVENT_FAILED, C, (struct event){.code = CODE_BUSY});
+        if (other == READ)
+            assert_violated(&judge, EVENT_FAILED, "is busy, but it was free all the time");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void believes(struct judge *judge, int lock, int process)
+{
+    at(judge, lock, EVENT_BELIEVES, process, (struct event){0});
+}
+
+static void readers_believe_beside_readers(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_of(&judge, "at_most_one_believer", true, READ_WRITE);
+    believes(&judge, READ, A);
+    believes(&judge, READ, B);
+    assert_verdict(&judge, CHECK_HOLDS);
+    believes(&judge, WRITE, C);
+    assert_violated(&judge, EVENT_BELIEVES, "process 2 (owner 0) believes to hold lock 1 while process 0");
+    judge_close(&judge);
+}
+
+static void tokens_are_ordered_among_those_who_exclude_each_other(void **state)
+{
+    for (int second = READ; second <= WRITE; second++) {
+        struct judge judge;
+        (void)state;
+        judge_open_of(&judge, "no_stale_effect", false, READ_WRITE);
+        waits(&judge, second, A, 10);
+        waits(&judge, READ, B, 11);
+        gets(&judge, READ, B, 11);
+        gets(&judge, second, A, 10);
+        if (second == WRITE)
+            assert_violated(&judge, EVENT_GRANTED, "older than 0xb of an earlier grant");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void a_watch_on_a_writer_serves_a_reader(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_connected(&judge, "no_watch_left_behind", false, READ_WRITE);
+    gets_in_line(&judge, WRITE, A, 10);
+    waits(&judge, READ, B, 11);
+    watches(&judge, WRITE, B, 10);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    at(&judge, READ, EVENT_FAILED, B, (struct event){.code = CODE_CANCELED});
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "has watches on lock 0: 1 on predecessors");
+    judge_close(&judge);
+}
+
+/* ---- the end of one hold ---- */
+
+static void loses(struct judge *judge, int process, int64_t token)
+{
+    at(judge, 0, EVENT_HOLD_LOST, process, (struct event){.zxid = token});
+}
+
+static void a_hold_is_lost_with_its_node(void **state)
+{
+    for (int deleted = 0; deleted < 2; deleted++) {
+        struct judge judge;
+        (void)state;
+        open_connected(&judge, "answers_have_reasons", false, NULL);
+        gets_in_line(&judge, 0, A, 10);
+        if (deleted)
+            goes(&judge, 0, A, 10, 11);
+        loses(&judge, A, 10);
+        if (deleted)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_HOLD_LOST, "is lost, but its node stands");
+        judge_close(&judge);
+    }
+}
+
+static void who_holds_nothing_loses_nothing(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_connected(&judge, "answers_have_reasons", false, NULL);
+    loses(&judge, A, 10);
+    assert_violated(&judge, EVENT_HOLD_LOST, "is lost, but it had none");
+    judge_close(&judge);
+}
+
+static void a_lost_hold_is_released_or_refused(void **state)
+{
+    for (int told = 0; told < 2; told++) {
+        struct judge judge;
+        (void)state;
+        open_connected(&judge, "release_matches_acquire", false, NULL);
+        gets_in_line(&judge, 0, A, 10);
+        if (told)
+            loses(&judge, A, 10);
+        at(&judge, 0, EVENT_REFUSED, A, (struct event){.code = CODE_NOT_OWNER});
+        if (told)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_REFUSED, "was refused (-7), who holds it");
+        judge_close(&judge);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(admission_is_what_the_definition_says),
+        cmocka_unit_test(as_many_as_the_capacity_hold),
+        cmocka_unit_test(counts_are_units),
+        cmocka_unit_test(readers_hold_beside_readers_alone),
+        cmocka_unit_test(a_reader_does_not_pass_a_writer),
+        cmocka_unit_test(nobody_comes_between_a_downgrade),
+        cmocka_unit_test(a_unit_that_is_free_is_a_lost_wakeup),
+        cmocka_unit_test(whoever_cannot_act_bars_no_other_unit),
+        cmocka_unit_test(a_writer_may_wake_all_whom_it_lets_in),
+        cmocka_unit_test(one_unit_wakes_one),
+        cmocka_unit_test(readers_pass_readers),
+        cmocka_unit_test(the_last_unit_goes_by_order),
+        cmocka_unit_test(a_try_is_busy_only_without_a_unit),
+        cmocka_unit_test(a_writer_that_comes_before_a_try_makes_it_busy),
+        cmocka_unit_test(readers_believe_beside_readers),
+        cmocka_unit_test(tokens_are_ordered_among_those_who_exclude_each_other),
+        cmocka_unit_test(a_watch_on_a_writer_serves_a_reader),
+        cmocka_unit_test(a_hold_is_lost_with_its_node),
+        cmocka_unit_test(who_holds_nothing_loses_nothing),
+        cmocka_unit_test(a_lost_hold_is_released_or_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
