@@ -429,7 +429,7 @@ static void tokens_are_ordered_among_those_who_exclude_each_other(void **state)
     }
 }
 
-static void a_watch_on_a_writer_serves_a_reader(void **state)
+static void a_watch_on_another_mode_serves_a_waiter(void **state)
 {
     struct judge judge;
     (void)state;
@@ -437,6 +437,8 @@ static void a_watch_on_a_writer_serves_a_reader(void **state)
     gets_in_line(&judge, WRITE, A, 10);
     waits(&judge, READ, B, 11);
     watches(&judge, WRITE, B, 10);
+    waits(&judge, WRITE, D, 12);
+    watches(&judge, READ, D, 11);
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS);
     at(&judge, READ, EVENT_FAILED, B, (struct event){.code = CODE_CANCELED});
@@ -517,7 +519,7 @@ int main(void)
         cmocka_unit_test(a_writer_that_comes_before_a_try_makes_it_busy),
         cmocka_unit_test(readers_believe_beside_readers),
         cmocka_unit_test(tokens_are_ordered_among_those_who_exclude_each_other),
-        cmocka_unit_test(a_watch_on_a_writer_serves_a_reader),
+        cmocka_unit_test(a_watch_on_another_mode_serves_a_waiter),
         cmocka_unit_test(a_hold_is_lost_with_its_node),
         cmocka_unit_test(who_holds_nothing_loses_nothing),
         cmocka_unit_test(a_lost_hold_is_released_or_refused),
