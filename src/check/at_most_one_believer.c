@@ -5,7 +5,8 @@
  *
  * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold:
  * the contender whose czxid is the token of GRANTED. A belief is void once the operator has deleted that
- * node: nothing tells the process, and the next one in line is right to be granted.
+ * node, of its own process, while the process waited or held, without CRASHED since: nothing tells the process, and the
+ * next one in line is right to be granted.
  *   - At each BELIEVES that is not void, the beliefs of other owners about locks of the group that are not void stand
  *     together with it.
  *

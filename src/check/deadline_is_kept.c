@@ -3,9 +3,10 @@
 
 /* The caller gets its answer at the deadline, also during an outage.
  *
- * An acquire with a timeout is answered, granted or failed, not later than asked + timeout + the context's
- * tolerance (one quantum of virtual time, the scheduling slack of a real run). While a process is paused its
- * callers are too; they get their answer when it resumes.
+ * Formula. The deadline of an acquire is time(ASKED) + timeout, or time(RESUMED) of its process if that is later. No event
+ * that this property looks at comes later than deadline + tolerance while the acquire has no answer, nor is it the answer,
+ * unless the process has been paused since ASKED and is not resumed. The tolerance is one quantum of virtual time, or the
+ * scheduling slack of a real run.
  *
  * It does not see: untimed runs, where no deadline has a value; acquires without a timeout and try-acquires;
  * answers that are late when nothing more is observed before the run ends. */

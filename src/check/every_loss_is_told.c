@@ -3,6 +3,7 @@
 
 /* Listeners hear of every loss, once and in order.
  *
+ * Formula.
  *   - between two session ids that a process is told of lies exactly one LOST, before the CONNECTED of the
  * next, and no CONNECTED follows of the session that was lost;
  *   - once the client library has delivered EXPIRED, or has connected with another session id, LOST follows

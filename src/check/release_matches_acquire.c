@@ -3,11 +3,12 @@
 
 /* Acquires and releases are balanced, per owner.
  *
+ * Formula.
  *   - every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper;
  *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
  * refused;
  *   - the last release is reported as complete and its node is gone from the committed log, both by the next
- * rest; nothing is reported as complete before the last;
+ * rest (of several releases by one node, one report is enough); nothing is reported as complete before the last;
  *   - who closes the lock has the answers to all its acquires and releases by then, and holds nothing any more;
  *   - who is asked to give a lock back holds it, with the token that the request names.
  *

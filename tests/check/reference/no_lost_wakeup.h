@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#ifndef TESTS_CHECK_REFERENCE_NO_LOST_WAKEUP_H
+#define TESTS_CHECK_REFERENCE_NO_LOST_WAKEUP_H
+
+#include <check/reference/questions.h>
+
+/* Whether some owner holds, and the node of its hold stands. */
+static bool is_held_at(const struct trace_list *list, int i)
+{
+    for (int process = 0; process < PROCESSES; process++)
+        for (int owner = 0; owner < OWNERS; owner++) {
+            int grant = holding(list, i, 0, process, owner);
+            if (grant >= 0 && stands(list, i, 0, node_of(list, grant)))
+                return true;
+        }
+    return false;
+}
+
+static bool sleeps_beside_a_free_lock(const struct trace_list *list, int i)
+{
+    bool waiter = false;
+    for (int process = 0; process < PROCESSES; process++)
+        waiter |= waits(list, i, 0, process) && acts(list, i, process);
+    if (list->event[i].kind != EVENT_REST || !waiter || is_held_at(list, i))
+        return false;
+    int first = first_in_line_of(list, i, 0);
+    int process = first >= 0 ? list->event[first].process : 0;
+    return first < 0 || (acts(list, i, process) && is_up_with(list, i, process, list->event[first].session));
+}
+
+#endif

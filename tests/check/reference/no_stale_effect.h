@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#ifndef TESTS_CHECK_REFERENCE_NO_STALE_EFFECT_H
+#define TESTS_CHECK_REFERENCE_NO_STALE_EFFECT_H
+
+#include <check/reference/questions.h>
+
+/* The newest token that was granted before event i, or taken by the resource; 0 if there is none. */
+static int64_t newest_token(const struct trace_list *list, int i, int kind)
+{
+    int64_t newest = 0;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->kind != kind || (kind == EVENT_EFFECT && event->code != 1))
+            continue;
+        bool deeper = kind == EVENT_GRANTED && event->code > 1 &&
+                      holding(list, k, 0, event->process, event->owner) >= 0;
+        if (!deeper && event->zxid > newest)
+            newest = event->zxid;
+    }
+    return newest;
+}
+
+/* Whether another owner holds by the node of this czxid. */
+static bool is_token_of_another(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    for (int process = 0; process < PROCESSES; process++)
+        for (int owner = 0; owner < OWNERS; owner++) {
+            int grant = holding(list, i, 0, process, owner);
+            if (grant >= 0 && (process != event->process || owner != event->owner) &&
+                node_of(list, grant) == event->zxid)
+                return true;
+        }
+    return false;
+}
+
+/* Whether the grant is one on a node of its process, and the node stands. */
+static bool has_standing_node(const struct trace_list *list, int grant)
+{
+    for (int k = 0; k < grant; k++)
+        if (creates_one_that_stands(list, k, grant) && list->event[k].process == list->event[grant].process &&
+            list->event[k].zxid == node_of(list, grant))
+            return true;
+    return false;
+}
+
+static bool acts_under_an_outlived_grant(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    if (event->kind != EVENT_GRANTED && event->kind != EVENT_EFFECT)
+        return false;
+    int64_t granted = newest_token(list, i, EVENT_GRANTED);
+    if (event->kind == EVENT_GRANTED) {
+        bool deeper = event->code > 1 && holding(list, i, 0, event->process, event->owner) >= 0;
+        bool stale = has_standing_node(list, i) && event->zxid < granted;
+        return event->zxid != 0 && !deeper &&
+               (event->zxid == granted || is_token_of_another(list, i) || stale);
+    }
+    if (event->code == 1)
+        return event->zxid < newest_token(list, i, EVENT_EFFECT) ||
+               (event->cause != 0 && !stands(list, i, 0, event->cause));
+    for (int owner = 0; owner < OWNERS && event->zxid == granted; owner++) {
+        int grant = holding(list, i, 0, event->process, owner);
+        if (grant >= 0 && stands(list, i, 0, node_of(list, grant)))
+            return true;
+    }
+    return false;
+}
+
+#endif
