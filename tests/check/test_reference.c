@@ -23,6 +23,7 @@
 #define LISTS 40000
 #define EVENTS 60
 #define RUNS 400
+#define RUNS_MAX 1600 /* of a broken recipe */
 #define STEPS 300
 #define VIOLATED_EACH 3    /* random runs, if some recipe breaks the property */
 #define VIOLATED_LEAST 100 /* of the random lists, for each property */
@@ -350,7 +351,7 @@ static void judge_runs_of_broken(const struct ls_recipe *recipe)
     uint64_t seed = 0;
     do
         judge_run_of(recipe, seed + 1, seed < RUNS / 8 ? -1 : r);
-    while (++seed < RUNS / 8 || (r >= 0 && violated[r] < VIOLATED_EACH && seed < 4 * RUNS));
+    while (++seed < RUNS / 8 || (r >= 0 && violated[r] < VIOLATED_EACH && seed < RUNS_MAX));
 }
 
 static void on_random_runs(void **state)

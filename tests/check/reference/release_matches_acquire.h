@@ -26,8 +26,8 @@ static bool holds_without_a_node(const struct trace_list *list, int i, int proce
 
 /* A release that left depth 0 of a hold that was not lost. */
 struct release_told {
-    int owner;
     int64_t czxid;
+    int owner;
     bool stood, freed;
 };
 
@@ -49,7 +49,8 @@ static int releases_of(const struct trace_list *list, int i, int process, struct
             int same = 0;
             while (same < count && (release[same].owner != event->owner || release[same].czxid != czxid))
                 same++;
-            release[same] = (struct release_told){event->owner, czxid, stands(list, k, 0, czxid), false};
+            release[same] = (struct release_told){
+                .czxid = czxid, .owner = event->owner, .stood = stands(list, k, 0, czxid)};
             count += same == count;
         }
         int oldest = -1;
