@@ -8,11 +8,13 @@
 #include <broken/stage.h>
 #include <check/reference/answers_have_reasons.h>
 #include <check/reference/at_most_one_believer.h>
+#include <check/reference/at_most_one_holder.h>
 #include <check/reference/belief_ends_in_time.h>
 #include <check/reference/contract_is_kept.h>
 #include <check/reference/deadline_is_kept.h>
 #include <check/reference/every_loss_is_told.h>
 #include <check/reference/every_revocation_is_told.h>
+#include <check/reference/granted_in_order.h>
 #include <check/reference/hold_keeps_its_node.h>
 #include <check/reference/no_lost_wakeup.h>
 #include <check/reference/no_orphan_node.h>
@@ -33,14 +35,21 @@
 static const struct reference {
     const char *property;
     bool (*violates)(const struct trace_list *list, int i);
-} references[] = {
-    {"hold_keeps_its_node", loses_its_node},           {"answers_have_reasons", answers_without_reason},
-    {"belief_ends_in_time", believes_too_long},        {"every_revocation_is_told", hides_a_revocation},
-    {"no_lost_wakeup", sleeps_beside_a_free_lock},     {"no_orphan_node", leaves_an_orphan},
-    {"no_watch_left_behind", leaves_a_watch},          {"at_most_one_believer", believes_beside_another},
-    {"no_stale_effect", acts_under_an_outlived_grant}, {"deadline_is_kept", misses_a_deadline},
-    {"contract_is_kept", breaks_its_contract},         {"every_loss_is_told", hides_a_loss},
-    {"release_matches_acquire", is_unbalanced}};
+} references[] = {{"hold_keeps_its_node", loses_its_node},
+                  {"answers_have_reasons", answers_without_reason},
+                  {"belief_ends_in_time", believes_too_long},
+                  {"every_revocation_is_told", hides_a_revocation},
+                  {"no_lost_wakeup", sleeps_beside_a_free_lock},
+                  {"no_orphan_node", leaves_an_orphan},
+                  {"no_watch_left_behind", leaves_a_watch},
+                  {"at_most_one_believer", believes_beside_another},
+                  {"no_stale_effect", acts_under_an_outlived_grant},
+                  {"deadline_is_kept", misses_a_deadline},
+                  {"contract_is_kept", breaks_its_contract},
+                  {"every_loss_is_told", hides_a_loss},
+                  {"release_matches_acquire", is_unbalanced},
+                  {"at_most_one_holder", holds_beside_another},
+                  {"granted_in_order", is_out_of_order}};
 enum { REFERENCES = sizeof references / sizeof references[0] };
 
 static int violated[REFERENCES], judged[REFERENCES];
@@ -126,6 +135,8 @@ static int32_t code_of(struct rng *rng, int kind)
         return (int32_t)rng_below(rng, EVENT_WATCH_OTHER + 1);
     case EVENT_EFFECT:
         return rng_below(rng, 3) != 0;
+    case EVENT_REQUEST:
+        return rng_below(rng, 2) == 0 ? EVENT_REQUEST_DELETE : EVENT_REQUEST_MULTI;
     case EVENT_MISBEHAVED:
         return (int32_t)rng_below(rng, EVENT_OFFENCES);
     default:
@@ -148,7 +159,8 @@ static int draw_kind(struct rng *rng, const struct theme *theme)
         EVENT_AUTH_FAILED,    EVENT_REST,      EVENT_CRASHED,     EVENT_STOPPED,   EVENT_SESSION_CLOSING,
         EVENT_SESSION_CLOSED, EVENT_PAUSED,    EVENT_RESUMED,     EVENT_RESTARTED, EVENT_REFUSED,
         EVENT_SETTLED,        EVENT_FAULT,     EVENT_LISTED,      EVENT_WRITTEN,   EVENT_EFFECT,
-        EVENT_HOLD_LOST,      EVENT_SUSPENDED, EVENT_RECONNECTED, EVENT_READ_ONLY, EVENT_LOCK_CLOSED};
+        EVENT_HOLD_LOST,      EVENT_SUSPENDED, EVENT_RECONNECTED, EVENT_READ_ONLY, EVENT_LOCK_CLOSED,
+        EVENT_REQUEST};
     static const uint8_t revocation[] = {EVENT_REVOKES,  EVENT_REVOKE_SENT,  EVENT_LISTENS,
                                          EVENT_NODE_SET, EVENT_REVOKE_ASKED, EVENT_CLOSES};
     static const uint8_t belief[] = {EVENT_ASKED, EVENT_GRANTED, EVENT_BELIEVES, EVENT_SESSION_CLOSING};

@@ -6,12 +6,6 @@
 
 #include <check/reference/questions.h>
 
-static bool is_deleted_by_a_process(const struct event *event)
-{
-    return event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner != 0 &&
-           event->owner != EVENT_BY_OPERATOR;
-}
-
 /* Whether the process could know at event `to` that the operator had deleted the node at event `from`. */
 static bool is_deleted_and_shown(const struct trace_list *list, int from, int to)
 {

@@ -200,6 +200,12 @@ static bool has_waited(const struct trace_list *list, int from, int to, int lock
     return true;
 }
 
+static bool is_deleted_by_a_process(const struct event *event)
+{
+    return event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner != 0 &&
+           event->owner != EVENT_BY_OPERATOR;
+}
+
 /* ---- links and listeners ---- */
 
 struct link {

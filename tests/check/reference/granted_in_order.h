@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#ifndef TESTS_CHECK_REFERENCE_GRANTED_IN_ORDER_H
+#define TESTS_CHECK_REFERENCE_GRANTED_IN_ORDER_H
+
+#include <check/reference/questions.h>
+
+/* The place of a process in line. */
+struct place {
+    bool taken;      /* it has one */
+    bool unclean;    /* none, until the next REST: what an acquire left that failed could be taken for one */
+    bool sent;       /* its process has sent a delete since */
+    bool overtaken;  /* somebody behind it was granted the lock */
+    int64_t czxid;   /* of its first contender */
+    int64_t left_by; /* zxid at which its process deleted that; 0 = it stands */
+};
+
+/* The czxid with which a grant stands in line: the place of its process, or else the node of the grant; 0 = none. */
+static int64_t czxid_of_grant(const struct trace_list *list, int i, const struct place *place)
+{
+    const struct event *event = &list->event[i];
+    if (place->taken)
+        return place->czxid;
+    for (int k = 0; k < i; k++)
+        if (list->event[k].process == event->process && creates_one_that_stands(list, k, i) &&
+            list->event[k].zxid == node_of(list, i))
+            return list->event[k].zxid;
+    return 0;
+}
+
+/* Whether somebody with a place before this czxid is passed over: it stood and waited with that czxid. */
+static bool is_passed(const struct place *place, int64_t czxid)
+{
+    return place->taken && czxid != 0 && place->czxid <= czxid &&
+           (place->left_by == 0 || czxid <= place->left_by);
+}
+
+static bool is_deeper(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    return event->code > 1 && holding(list, i, 0, event->process, event->owner) >= 0;
+}
+
+static void leave(struct place *place, const struct event *event)
+{
+    bool by_operator = event->owner == EVENT_BY_OPERATOR;
+    bool given_away = !by_operator && place->sent;
+    place->sent &= by_operator;
+    if (!place->taken || place->czxid != event->zxid)
+        return;
+    place->left_by = event->cause;
+    place->taken = given_away;
+}
+
+/* What event k does to the places. */
+static void move(const struct trace_list *list, int k, struct place places[PROCESSES])
+{
+    const struct event *event = &list->event[k];
+    for (int process = 0; process < PROCESSES && event->kind == EVENT_REST; process++)
+        places[process].unclean = false;
+    if (event->process >= PROCESSES)
+        return;
+    struct place *place = &places[event->process];
+    switch (event->kind) {
+    case EVENT_ASKED:
+    case EVENT_SESSION_CLOSING:
+    case EVENT_EXPIRED:
+        *place = (struct place){.unclean = place->unclean};
+        break;
+    case EVENT_NODE_CREATED:
+        if (event->code == 1 && !place->taken && !place->unclean &&
+            count_claims(list, k, 0, event->process, true, false) == 1)
+            *place = (struct place){.taken = true, .czxid = event->zxid};
+        break;
+    case EVENT_NODE_DELETED:
+        leave(place, event);
+        break;
+    case EVENT_REQUEST:
+        place->sent |=
+            place->taken && (event->code == EVENT_REQUEST_DELETE || event->code == EVENT_REQUEST_MULTI);
+        break;
+    case EVENT_FAILED:
+        *place = (struct place){.unclean = true};
+        break;
+    case EVENT_GRANTED:
+        for (int other = 0; other < PROCESSES && !is_deeper(list, k); other++)
+            places[other].overtaken |=
+                other != event->process && is_passed(&places[other], czxid_of_grant(list, k, place));
+        if (place->taken && !is_deeper(list, k))
+            *place = (struct place){0};
+        break;
+    case EVENT_CRASHED:
+    case EVENT_STOPPED:
+        *place = (struct place){0};
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_out_of_order(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    struct place places[PROCESSES] = {0};
+    if (event->kind != EVENT_REST && (event->kind != EVENT_GRANTED || is_deeper(list, i)))
+        return false;
+    for (int k = 0; k < i; k++)
+        move(list, k, places);
+    bool violated = event->kind == EVENT_GRANTED && places[event->process].overtaken;
+    for (int process = 0; process < PROCESSES; process++) {
+        if (event->kind == EVENT_REST)
+            violated |= places[process].overtaken;
+        else if (process != event->process && places[process].left_by == 0)
+            violated |= is_passed(&places[process], czxid_of_grant(list, i, &places[event->process]));
+    }
+    return violated;
+}
+
+#endif
