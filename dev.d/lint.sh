@@ -43,6 +43,20 @@ lint_shell()
     return $failed
 }
 
+# A source that belongs to many targets is looked at once for each set of macros; the one that names the target does not count.
+lint_database()
+{
+    mkdir -p build/lint
+    python3 - build/release-clang/compile_commands.json >build/lint/compile_commands.json <<'PYTHON'
+import json, shlex, sys
+seen = {}
+for entry in json.load(open(sys.argv[1])):
+    macros = (word for word in shlex.split(entry["command"]) if word.startswith("-D") and not word.endswith("_EXPORTS"))
+    seen.setdefault((entry["file"], *sorted(macros)), entry)
+json.dump(list(seen.values()), sys.stdout)
+PYTHON
+}
+
 lint_tidy()
 {
     local file sources=()
@@ -51,8 +65,9 @@ lint_tidy()
         [[ $file == *.c ]] && grep -q "/$file\"" build/release-clang/compile_commands.json && sources+=("$file")
     done
     ((${#sources[@]} > 0)) || return 0
+    lint_database
     printf '%s\0' "${sources[@]}" |
-        xargs -0 -r -P "$(nproc)" -n 2 clang-tidy --quiet -p build/release-clang 2>build/lint.err || {
+        xargs -0 -r -P "$(nproc)" -n 2 clang-tidy --quiet -p build/lint 2>build/lint.err || {
         grep -v 'warnings generated\|^Suppressed' build/lint.err >&2 || true
         return 1
     }

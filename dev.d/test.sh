@@ -129,10 +129,12 @@ shell_tests_without_a_server()
     ctest --test-dir build/release -N -L '^shell$' | test_names | grep -v '^real\.' | any_of
 }
 
-# A pattern for tests in which the thread sanitizer has nothing to see: a world is in one thread, and workers of a search are processes.
+# A pattern for tests in which the thread sanitizer has nothing to see: a world is in one thread, workers of a search are processes,
+# and the threads of lock.threads are fibres.
 tests_of_one_thread()
 {
-    ctest --test-dir build/release -N | test_names | grep -vE '^(lock|real)\.|^explore\.(visited|bits)$' | any_of
+    ctest --test-dir build/release -N | test_names | grep -vE '^(lock|real)\.|^explore\.(visited|bits)$' |
+        cat - <(echo lock.threads) | any_of
 }
 
 # Of a list by ctest -N.

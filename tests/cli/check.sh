@@ -4,6 +4,7 @@
 
 # lockstep check: what it says, what its limits do, and that nothing is lost when something goes wrong.
 source "$(dirname "$0")/lib.sh"
+plain_build_only
 check=("$LOCKSTEP" check --out "$scratch/reports")
 
 # scenario NAME EXPLORE [LINE...]: two processes that take a lock once each; the lines are the expected part.

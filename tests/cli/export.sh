@@ -5,6 +5,7 @@
 # lockstep export: the file compiles without a warning, fails where the trace fails, and passes with the mended recipe, be it
 # built in or the user's own. What does not fail is not exported. slow_export_broken.sh does it for every broken recipe.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
+plain_build_only
 source "${BASH_SOURCE[0]%/*}/lib_export.sh"
 
 # ---- fails with the broken recipe, passes with the mended one ----

@@ -131,6 +131,9 @@ static int die_or_live(void)
 static void test_a_question_before_the_call_does_not_close_the_window(void **state)
 {
     (void)state;
+    const char *sanitize = getenv("LOCKSTEP_SANITIZE");
+    if (sanitize != NULL && strstr(sanitize, "thread") != NULL)
+        skip(); /* the sanitizer of threads moves the window out of reach */
     int died = 0;
     for (int i = 0; i < TRIES && !died; i++) {
         int status = 0;
