@@ -31,7 +31,8 @@
  *   PASSES_WRITERS  readers hold whoever stands before them
  *   FARTHEST        a reader watches the first writer before it, in place of the nearest
  *   UNMARKED        who holds a semaphore does not say so
- *   CRIES_LOST      a grant is followed by the report that the hold is lost */
+ *   CRIES_LOST      a grant is followed by the report that the hold is lost
+ *   OUT_OF_GROUP    a contender is said to be of a lock that the group does not have */
 #include <lockstep/error.h>
 #include <lockstep/recipe.h>
 #include <stdio.h>
@@ -296,6 +297,9 @@ static enum ls_node_class classify(const struct ls_recipe_config *config, const 
     if (config->locks[*lock].kind == LS_LOCK_READ_WRITE && below[0] == 'w') {
         ++*lock;
     }
+#ifdef OUT_OF_GROUP
+    *lock = 100;
+#endif
     return contender ? LS_NODE_CONTENDER : LS_NODE_OTHER;
 }
 

@@ -31,7 +31,7 @@ caught()
     fi
 }
 
-for name in CORRECT TELLS_LOST PRESENCE ONE_TOO_MANY HERD PASSES_WRITERS FARTHEST UNMARKED CRIES_LOST; do
+for name in CORRECT TELLS_LOST PRESENCE ONE_TOO_MANY HERD PASSES_WRITERS FARTHEST UNMARKED CRIES_LOST OUT_OF_GROUP; do
     build $name
 done
 
@@ -69,7 +69,8 @@ settle
 SCENARIO
 expect 1 "- cannot   evict a x.write" "$LOCKSTEP" run --recipe "$scratch/CORRECT.so" --out "$scratch" "$scratch/evicted.scn"
 
-# The wrong kind.
+# A lock that is none, and the wrong kind.
+expect 3 "says lock 100 of a node at /locks/x, which is none of the group's" check OUT_OF_GROUP rwlock_3
 expect 3 "the recipe mutex knows no semaphore" "$LOCKSTEP" check --out "$scratch" "$kinds/semaphore_3.scn"
 expect 2 "the recipe does not know this kind of lock" "$LOCKSTEP" check --suite --budget 0 --recipe "$scratch/CORRECT.so"
 
