@@ -36,15 +36,14 @@ enum ls_lock_mode {
 };
 
 struct ls_lock_spec {
-    const char
-        *name; /* name in labels, unique among the locks of a process; NULL = the last part of its path */
+    const char *name;  /* name in labels; NULL = the last part of its path */
     uint16_t capacity; /* units of the group; 0 = no limit. All locks of a group have the same */
     uint16_t count;    /* units that one hold takes; 0 counts as 1 */
     uint8_t kind;      /* enum ls_lock_kind; all locks of a group have the same */
     uint8_t group;     /* index of the first lock of the group; locks of a group are neighbours */
     uint8_t mode;      /* enum ls_lock_mode */
-    uint8_t quorum;    /* coordinators that must grant it; 0 = the one that there is */
-    uint32_t members;  /* locks that are taken with it, a bit for each index; 0 = none */
+    uint8_t quorum;    /* coordinators that must grant it; always 0, as no world has several */
+    uint32_t members;  /* locks that are taken with it, a bit for each index; always 0 yet */
 };
 
 #ifdef __cplusplus

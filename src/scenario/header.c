@@ -368,12 +368,25 @@ static int add_lock(struct parser *parser, const struct input_word *path, const 
     return 0;
 }
 
+/* Contenders of two locks with one path could not be told apart. */
+static int check_path_is_new(struct parser *parser, const struct input_word *path)
+{
+    const struct world_options *options = &parser->scenario->options;
+    for (int i = 0; i < options->locks; i++) {
+        if (input_word_is(path, options->lock_path[i])) {
+            return parser_wrong(parser, path, "a path that no other lock has");
+        }
+    }
+    return 0;
+}
+
 static int read_lock(struct parser *parser, enum ls_lock_kind kind)
 {
     int first = parser->scenario->options.locks;
     struct ls_lock_spec spec = {.kind = (uint8_t)kind, .group = (uint8_t)first, .mode = LS_MODE_SHARED};
     struct input_word path = input_next_word(&parser->cursor), name = path;
-    if (read_lock_path(parser, &path, &name) != 0 || read_lock_words(parser, &spec, &name) != 0) {
+    if (read_lock_path(parser, &path, &name) != 0 || check_path_is_new(parser, &path) != 0 ||
+        read_lock_words(parser, &spec, &name) != 0) {
         return -1;
     }
     if (kind == LS_LOCK_READ_WRITE) {

@@ -368,6 +368,7 @@ static void refuses_wrong_headers(void **state)
            "s:3:7: expected no other lock beside one at '/', found '/l/x'");
     refuse("chroot /app\nmutex /l/x\nmutex /\n",
            "s:3:7: expected no other lock beside one at '/', found '/'");
+    refuse("mutex /a/x\nmutex /a/x as y\n", "s:2:7: expected a path that no other lock has, found '/a/x'");
     refuse("mutex /a/x is y\n", "s:1:12: expected 'as' or the end of the line, found 'is'");
     refuse("contents hello\n", "s:1:10: expected a text of at most 64 bytes in double quotes, found 'hello'");
     refuse("process\n", "s:1:8: expected the name of a process, found the end of the line");
