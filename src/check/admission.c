@@ -32,25 +32,16 @@ int group_of(const struct check_context *context, int lock)
     return context->specs && lock < context->locks ? context->specs[lock].group : lock;
 }
 
-/* The first record from this lock on, if it is of the group. */
-static struct check_record *first_from(struct check_table *table, const struct check_context *context,
-                                       enum record_kind kind, int group, int lock)
-{
-    for (; lock < context->locks && group_of(context, lock) == group; lock++) {
-        struct check_record *record = table_first_lock(table, kind, lock);
-        if (record)
-            return record;
-    }
-    return NULL;
-}
-
 struct check_record *group_first_record(struct check_table *table, const struct check_context *context,
                                         enum record_kind kind, int lock)
 {
     if (!context->specs)
         return table_first_lock(table, kind, lock);
     int group = group_of(context, lock);
-    return first_from(table, context, kind, group, group);
+    struct check_record *record = NULL;
+    for (int l = group; !record && l < context->locks && group_of(context, l) == group; l++)
+        record = table_first_lock(table, kind, l);
+    return record;
 }
 
 struct check_record *group_next_record(struct check_table *table, const struct check_context *context,
@@ -90,6 +81,12 @@ bool hold_set_admits(const struct hold_set *set, const struct check_context *con
 }
 
 /* ---- admission ---- */
+
+struct contender contender_of_record(const struct check_record *record)
+{
+    return (struct contender){
+        .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->a};
+}
 
 bool ledger_is_held(struct check_table *table, const struct check_context *context,
                     const struct check_record *node)

@@ -193,8 +193,7 @@ static bool is_awaited(struct check_table *table, const struct check_context *co
     const struct check_record *node = ledger_node(table, event->lock, event->zxid);
     if (!node || !ledger_claims(table, event->lock, node->process, CLAIM_WAITING))
         return false;
-    const struct contender contender = {
-        .lock = event->lock, .process = node->process, .owner = -1, .czxid = node->a};
+    const struct contender contender = contender_of_record(node);
     return ledger_admits(table, context, &contender, NULL);
 }
 

@@ -121,8 +121,7 @@ static int newly_admitted(struct check_table *table, const struct check_context 
     int count = 0;
     struct check_record *node = group_first_record(table, context, RECORD_NODE, lock);
     for (; node; node = group_next_record(table, context, node)) {
-        struct contender contender = {
-            .lock = node->lock, .process = node->process, .owner = -1, .czxid = node->a};
+        struct contender contender = contender_of_record(node);
         bool before = node->a == gone || ledger_admits(table, context, &contender, NULL);
         contender.gone = gone;
         count += !before && ledger_admits(table, context, &contender, NULL);
@@ -224,13 +223,6 @@ static void observe_crash(struct check_table *table, const struct event *event)
     table_drop_process(table, RECORD_LATE, event->process);
 }
 
-static void forget_all(struct check_table *table, enum record_kind kind)
-{
-    struct check_record *record;
-    while ((record = table_first(table, kind)) != NULL)
-        table_drop(table, record);
-}
-
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
@@ -259,8 +251,8 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_crash(table, event);
         break;
     case EVENT_REST:
-        forget_all(table, RECORD_WOKEN);
-        forget_all(table, RECORD_ADMITS);
+        table_drop_all(table, RECORD_WOKEN);
+        table_drop_all(table, RECORD_ADMITS);
         break;
     default:
         forget(table, context, event);

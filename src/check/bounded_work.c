@@ -96,13 +96,6 @@ static void end_wait(struct check_table *table, const struct event *event)
     settle_creates(table, creates);
 }
 
-static void forget_all(struct check_table *table, enum record_kind kind)
-{
-    struct check_record *record;
-    while ((record = table_first(table, kind)) != NULL)
-        table_drop(table, record);
-}
-
 /* Nothing is under way: what has not come of those who gave up does not come any more. */
 static void expect_no_more(struct check_table *table, const struct check_context *context, int process)
 {
@@ -135,7 +128,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     bool known = (event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN) && !context->timed;
     if (event->process == EVENT_PROCESS_NONE) {
-        forget_all(table, RECORD_WORK);
+        table_drop_all(table, RECORD_WORK);
         for (int process = 0; process < context->processes; process++)
             excuse_creates(table, context, process);
         return;
@@ -193,7 +186,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         expect_no_more(table, context, event->process);
         break;
     case EVENT_REST:
-        forget_all(table, RECORD_WORK);
+        table_drop_all(table, RECORD_WORK);
         break;
     default:
         excuse(table, context, event);

@@ -59,8 +59,7 @@ static void leave_place(struct check_table *table, const struct event *event)
 static bool is_admitted_beside(struct check_table *table, const struct check_context *context,
                                const struct check_record *place, const struct event *event)
 {
-    struct contender contender = {
-        .lock = place->lock, .process = place->process, .owner = -1, .czxid = place->a};
+    struct contender contender = contender_of_record(place);
     hold_set_add(&contender.beside, context, event->lock);
     return ledger_admits(table, context, &contender, NULL);
 }

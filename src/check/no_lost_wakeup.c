@@ -27,8 +27,7 @@ static const struct check_record *find_waiter(struct check_table *table, const s
 static bool is_admitted(struct check_table *table, const struct check_context *context,
                         const struct check_record *node)
 {
-    const struct contender contender = {
-        .lock = node->lock, .process = node->process, .owner = -1, .czxid = node->a};
+    const struct contender contender = contender_of_record(node);
     return ledger_admits(table, context, &contender, NULL);
 }
 

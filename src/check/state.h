@@ -152,7 +152,8 @@ struct check_record *table_put(struct check_table *table, enum record_kind kind,
 /* Removes a record of the table; the pointer then points to its successor. NULL is ignored. */
 void table_drop(struct check_table *table, struct check_record *record);
 
-/* Removes all records of a kind with that process, or with that lock and process. */
+/* Removes all records of a kind, those with that process, or those with that lock and process. */
+void table_drop_all(struct check_table *table, enum record_kind kind);
 void table_drop_process(struct check_table *table, enum record_kind kind, int process);
 void table_drop_lock(struct check_table *table, enum record_kind kind, int lock, int process);
 
@@ -282,6 +283,9 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
 /* True if the owner has a hold of another lock of the group that stands alone. */
 bool ledger_holds_alone(struct check_table *table, const struct check_context *context,
                         const struct event *event);
+
+/* The contender that a record of a node or a place names; its owner is not known. */
+struct contender contender_of_record(const struct check_record *record);
 
 /* True if some owner holds by this node. */
 bool ledger_is_held(struct check_table *table, const struct check_context *context,

@@ -106,6 +106,13 @@ static void drop_matching(struct check_table *table, enum record_kind kind, int 
     }
 }
 
+void table_drop_all(struct check_table *table, enum record_kind kind)
+{
+    struct check_record *record;
+    while ((record = table_first(table, kind)) != NULL)
+        table_drop(table, record);
+}
+
 void table_drop_process(struct check_table *table, enum record_kind kind, int process)
 {
     drop_matching(table, kind, -1, process);

@@ -121,21 +121,10 @@ static const char *commands_lack(const struct scenario *scenario, const struct l
     return why;
 }
 
-static const char *knows_no_kind(const struct scenario *scenario, const struct ls_recipe *recipe)
-{
-    for (int i = 0; recipe && i < scenario->options.locks; i++) {
-        if (!recipe_knows_kind(recipe, (enum ls_lock_kind)scenario->options.lock[i].kind)) {
-            return "the recipe does not know this kind of lock";
-        }
-    }
-    return NULL;
-}
-
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe)
 {
-    const char *unknown = knows_no_kind(scenario, recipe);
-    if (unknown) {
-        return unknown;
+    if (recipe && recipe_unknown_kind(recipe, &scenario->options) != LS_LOCK_KINDS) {
+        return "the recipe does not know this kind of lock";
     }
     const char *lacking = commands_lack(scenario, recipe);
     if (lacking) {

@@ -383,7 +383,9 @@ static int check_path_is_new(struct parser *parser, const struct input_word *pat
 static int read_lock(struct parser *parser, enum ls_lock_kind kind)
 {
     int first = parser->scenario->options.locks;
-    struct ls_lock_spec spec = {.kind = (uint8_t)kind, .group = (uint8_t)first, .mode = LS_MODE_SHARED};
+    struct ls_lock_spec spec = {.kind = (uint8_t)kind,
+                                .group = (uint8_t)first,
+                                .mode = kind == LS_LOCK_MUTEX ? LS_MODE_EXCLUSIVE : LS_MODE_SHARED};
     struct input_word path = input_next_word(&parser->cursor), name = path;
     if (read_lock_path(parser, &path, &name) != 0 || check_path_is_new(parser, &path) != 0 ||
         read_lock_words(parser, &spec, &name) != 0) {
@@ -396,7 +398,6 @@ static int read_lock(struct parser *parser, enum ls_lock_kind kind)
                    ? add_lock(parser, &path, &name, ".write", &write)
                    : -1;
     }
-    spec.mode = kind == LS_LOCK_MUTEX ? LS_MODE_EXCLUSIVE : LS_MODE_SHARED;
     return add_lock(parser, &path, &name, "", &spec);
 }
 

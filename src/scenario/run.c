@@ -8,6 +8,7 @@
 #include "check/loaded.h"
 #include "scenario/coverage.h"
 #include "scenario/verbs.h"
+#include "sim/abilities.h"
 
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>
@@ -140,17 +141,6 @@ static bool servers_refuse(const struct world_options *options)
     return refuse;
 }
 
-/* NULL if all locks are mutexes. */
-static const struct ls_lock_spec *specs_of(const struct world_options *options)
-{
-    for (int i = 0; i < options->locks; i++) {
-        if (options->lock[i].kind != LS_LOCK_MUTEX) {
-            return options->lock;
-        }
-    }
-    return NULL;
-}
-
 static void init_judges(struct run *run, bool timed)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -162,7 +152,7 @@ static void init_judges(struct run *run, bool timed)
         .reentrant = run->setup.recipe->reentrant,
         .refusing = servers_refuse(&scenario->options),
         .tolerance_ms = 1,
-        .specs = specs_of(&scenario->options),
+        .specs = world_lock_specs(&scenario->options),
         .process_name = process_name,
         .lock_name = lock_name,
         .names = scenario,

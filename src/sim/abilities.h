@@ -6,6 +6,7 @@
 #define SIM_ABILITIES_H
 
 #include <lockstep/recipe.h>
+#include <lockstep/sim.h>
 
 static inline bool recipe_can_guard(const struct ls_recipe *recipe)
 {
@@ -33,6 +34,29 @@ static inline const char *lock_kind_name(enum ls_lock_kind kind)
 {
     static const char *const NAMES[LS_LOCK_KINDS] = {"mutex", "semaphore", "rwlock"};
     return kind < LS_LOCK_KINDS ? NAMES[kind] : "lock of this kind";
+}
+
+/* The first kind of lock of a world that the recipe does not know; LS_LOCK_KINDS if it knows all. */
+static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *recipe,
+                                                    const struct world_options *options)
+{
+    for (int i = 0; i < options->locks; i++) {
+        if (!recipe_knows_kind(recipe, (enum ls_lock_kind)options->lock[i].kind)) {
+            return (enum ls_lock_kind)options->lock[i].kind;
+        }
+    }
+    return LS_LOCK_KINDS;
+}
+
+/* What each lock is, in the options themselves; NULL = all are mutexes. */
+static inline const struct ls_lock_spec *world_lock_specs(const struct world_options *options)
+{
+    for (int i = 0; i < options->locks; i++) {
+        if (options->lock[i].kind != LS_LOCK_MUTEX) {
+            return options->lock;
+        }
+    }
+    return NULL;
 }
 
 #endif

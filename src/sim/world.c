@@ -65,15 +65,12 @@ static char *constant_text(const char *a, const char *b)
 /* NULL if all of them are mutexes. */
 static const struct ls_lock_spec *lay_specs(struct world_options *options)
 {
-    bool mutexes = true;
     for (int i = 0; i < options->locks; i++) {
         if (options->lock[i].kind == LS_LOCK_MUTEX) {
             options->lock[i] = (struct ls_lock_spec){.group = (uint8_t)i};
-        } else {
-            mutexes = false;
         }
     }
-    if (mutexes) {
+    if (world_lock_specs(options) == NULL) {
         return NULL;
     }
     struct ls_lock_spec *specs = arena_constant(&the_world.arena, sizeof options->lock);
@@ -215,12 +212,9 @@ static void prepare_directories(const struct world_options *options)
 
 static void refuse_kinds(const struct world_options *options)
 {
-    const struct ls_recipe *recipe = options->recipe;
-    for (int i = 0; i < options->locks; i++) {
-        enum ls_lock_kind kind = (enum ls_lock_kind)options->lock[i].kind;
-        if (!recipe_knows_kind(recipe, kind)) {
-            world_note_trouble("the recipe %s knows no %s", recipe->name, lock_kind_name(kind));
-        }
+    enum ls_lock_kind unknown = recipe_unknown_kind(options->recipe, options);
+    if (unknown != LS_LOCK_KINDS) {
+        world_note_trouble("the recipe %s knows no %s", options->recipe->name, lock_kind_name(unknown));
     }
 }
 
