@@ -6,23 +6,21 @@
 
 #include <check/reference/questions.h>
 
-static bool any_node_stands(const struct trace_list *list, int i, int lock)
+static bool own_node_stands(const struct trace_list *list, int i, int process)
 {
     for (int k = 0; k < i; k++)
-        if (list->event[k].kind == EVENT_NODE_CREATED && list->event[k].lock == lock &&
-            list->event[k].code == 1 && stands(list, i, lock, list->event[k].zxid))
+        if (list->event[k].process == process && creates_one_that_stands(list, k, i))
             return true;
     return false;
 }
 
-static bool own_node_stands(const struct trace_list *list, int i, int lock, int process)
+/* Whether a fault before event i can lead to this code of an acquire that failed. */
+static bool was_explained(const struct trace_list *list, int i, int32_t code)
 {
-    for (int k = 0; k < i; k++)
-        if (list->event[k].kind == EVENT_NODE_CREATED && list->event[k].lock == lock &&
-            list->event[k].process == process && list->event[k].code == 1 &&
-            stands(list, i, lock, list->event[k].zxid))
-            return true;
-    return false;
+    if (code == CODE_GAVE_UP)
+        return was_faulted(list, i);
+    return had_fault(list, i, EVENT_FAULT_MEMORY) ||
+           (had_fault(list, i, EVENT_FAULT_NODES) && code != CODE_NO_MEMORY);
 }
 
 static int owed(const struct trace_list *list, int i, int lock, int process, int owner)
@@ -64,7 +62,7 @@ static bool was_not_free(const struct trace_list *list, int asked, int i)
 {
     const struct event *ask = &list->event[asked];
     struct link link = link_of(list, asked, ask->process);
-    if (!link.up || link.apart || any_node_stands(list, asked, ask->lock))
+    if (!link.up || link.apart || first_in_line_of(list, asked, ask->lock) >= 0)
         return true;
     if (is_undoing(list, asked, ask->lock, ask->process))
         return true;
@@ -77,7 +75,7 @@ static bool was_not_free(const struct trace_list *list, int asked, int i)
             return true;
         bool created = event->kind == EVENT_NODE_CREATED && event->lock == ask->lock && event->code == 1;
         if (created &&
-            (own ? any_node_stands(list, k, ask->lock) : !own_node_stands(list, k, ask->lock, ask->process)))
+            (own ? first_in_line_of(list, k, ask->lock) >= 0 : !own_node_stands(list, k, ask->process)))
             return true;
     }
     return false;
@@ -95,9 +93,8 @@ static bool was_canceled(const struct trace_list *list, int asked, int i)
 
 static bool is_left_without(const struct trace_list *list, int i, int lock, int process, int owner)
 {
-    struct link link = link_of(list, i, process);
     int asked = pending(list, i, lock, process, owner);
-    if (!link.up || link.paused)
+    if (!acts(list, i, process))
         return false;
     return owed(list, i, lock, process, owner) > 0 ||
            (asked >= 0 && (list->event[asked].code == 0 || was_canceled(list, asked, i)));
@@ -126,9 +123,7 @@ static bool is_none_pending(const struct trace_list *list, int i)
 static bool denies_a_hold(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
-    int grant = holding(list, i, event->lock, event->process, event->owner);
-    return event->cause == EVENT_DOUBT_DENIED && grant >= 0 &&
-           stands(list, i, event->lock, node_of(list, grant));
+    return event->cause == EVENT_DOUBT_DENIED && holds_standing(list, i, event->process, event->owner);
 }
 
 /* Whether the owner of event i holds on the node with this czxid, which stands. */
@@ -152,14 +147,6 @@ static bool is_no_code(const struct event *event)
            (event->kind == EVENT_FREED && (event->code > 0 || event->code < CODE_LEAST));
 }
 
-/* Whether the owner holds, and the node of its hold stands. */
-static bool is_hold_that_stands(const struct trace_list *list, int i)
-{
-    const struct event *event = &list->event[i];
-    int grant = holding(list, i, event->lock, event->process, event->owner);
-    return grant >= 0 && stands(list, i, event->lock, node_of(list, grant));
-}
-
 static bool answers_without_reason(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
@@ -181,7 +168,7 @@ static bool answers_without_reason(const struct trace_list *list, int i)
         return event->code != 0 && !was_faulted(list, i);
     if (event->kind == EVENT_HOLD_LOST)
         return holding(list, i, event->lock, event->process, event->owner) < 0 ||
-               is_hold_that_stands(list, i);
+               holds_standing(list, i, event->process, event->owner);
     if (event->kind == EVENT_DOUBTS)
         return denies_a_hold(list, i) || is_unsure_of_a_hold(list, i);
     if (event->kind != EVENT_FAILED)

@@ -16,18 +16,6 @@ static int deletion_of(const struct trace_list *list, int k, int i)
     return -1;
 }
 
-/* Whether an owner holds by this node; of a process, or of any if it is -1; but for one owner. */
-static bool is_held_by(const struct trace_list *list, int i, int64_t czxid, int process, int but)
-{
-    for (int p = 0; p < PROCESSES; p++)
-        for (int owner = 0; owner < OWNERS; owner++) {
-            int grant = holding(list, i, 0, p, owner);
-            if ((process < 0 || p == process) && owner != but && grant >= 0 && node_of(list, grant) == czxid)
-                return true;
-        }
-    return false;
-}
-
 /* Whether somebody but this owner (-1 = nobody is left out) holds by another node than this one, and that node stands. */
 static bool another_holds(const struct trace_list *list, int i, int but_process, int but_owner, int64_t czxid)
 {
@@ -35,8 +23,7 @@ static bool another_holds(const struct trace_list *list, int i, int but_process,
         for (int owner = 0; owner < OWNERS; owner++) {
             int grant = holding(list, i, 0, process, owner);
             bool own = process == but_process && owner == but_owner;
-            if (grant >= 0 && !own && node_of(list, grant) != czxid &&
-                stands(list, i, 0, node_of(list, grant)))
+            if (!own && holds_standing(list, i, process, owner) && node_of(list, grant) != czxid)
                 return true;
         }
     return false;
@@ -78,9 +65,7 @@ static enum remains remains_of(const struct trace_list *list, int k, int i)
             (event->kind == EVENT_RELEASED || event->kind == EVENT_HOLD_LOST) && event->code == 0;
         int grant = given_back ? holding(list, m, 0, event->process, event->owner) : -1;
         bool ends = event->kind == EVENT_LOST || (grant >= 0 && node_of(list, grant) == node->zxid);
-        bool deeper = event->kind == EVENT_GRANTED && event->code > 1 &&
-                      holding(list, m, 0, event->process, event->owner) >= 0;
-        if (taken && event->kind == EVENT_GRANTED && !deeper && event->zxid == node->zxid)
+        if (taken && event->kind == EVENT_GRANTED && !is_deeper(list, m) && event->zxid == node->zxid)
             remains = REMAINS_HELD;
         bool unawaited = is_answer(event) && !waits(list, m + 1, 0, node->process);
         if (over || (remains == REMAINS_HELD && ends) || (remains == REMAINS_AWAITED && unawaited))
@@ -113,15 +98,14 @@ static int node_of_grant(const struct trace_list *list, int i)
     return is_evicted(list, i) ? -1 : standing >= 0 ? standing : gone;
 }
 
-/* Whether an owner holds by another node than this one, which stands, or which a process deleted. */
-static bool is_held_beside(const struct trace_list *list, int i, int64_t czxid, bool also_standing,
-                           bool deleted)
+/* Whether an owner holds by another node than this one, which a process deleted, or also one that stands. */
+static bool is_held_beside(const struct trace_list *list, int i, int64_t czxid, bool also_standing)
 {
     for (int k = 0; k < i; k++) {
         const struct event *node = &list->event[k];
         if (node->kind != EVENT_NODE_CREATED || node->code != 1 || node->zxid == czxid)
             continue;
-        if (deleted && remains_of(list, k, i) == REMAINS_HELD)
+        if (remains_of(list, k, i) == REMAINS_HELD)
             return true;
         if (also_standing && creates_one_that_stands(list, k, i) && is_held_by(list, i, node->zxid, -1, -1))
             return true;
@@ -132,8 +116,7 @@ static bool is_held_beside(const struct trace_list *list, int i, int64_t czxid, 
 static bool holds_beside_another(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
-    bool deeper = event->code > 1 && holding(list, i, 0, event->process, event->owner) >= 0;
-    if (event->kind != EVENT_GRANTED || deeper)
+    if (event->kind != EVENT_GRANTED || is_deeper(list, i))
         return false;
     int k = node_of_grant(list, i);
     if (k < 0 || list->event[k].session != event->session)
@@ -144,8 +127,7 @@ static bool holds_beside_another(const struct trace_list *list, int i)
     bool taken = gone >= 0 && is_deleted_by_a_process(&list->event[gone]) && czxid == event->zxid;
     if (stands_now && !is_admitted_at(list, k, i, event->process, event->owner))
         return true;
-    return is_held_by(list, i, czxid, event->process, event->owner) ||
-           is_held_beside(list, i, czxid, taken, true);
+    return is_held_by(list, i, czxid, event->process, event->owner) || is_held_beside(list, i, czxid, taken);
 }
 
 #endif

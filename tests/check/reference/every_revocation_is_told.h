@@ -51,6 +51,7 @@ static bool has_reason_to_fail(const struct trace_list *list, int since, int i)
     return false;
 }
 
+/* Whether the node was set behind the last request that was told of it. */
 static bool is_untold(const struct trace_list *list, int i, int64_t czxid)
 {
     bool result = false;
@@ -75,8 +76,7 @@ static bool is_own(const struct trace_list *list, int i, int process, int64_t cz
 static bool leaves_requests(const struct trace_list *list, int i, int process)
 {
     int since;
-    struct link link = link_of(list, i, process);
-    if (!link.up || link.paused)
+    if (!acts(list, i, process))
         return false;
     if (questions(list, i, 0, process, &since) > 0)
         return true;

@@ -19,14 +19,7 @@ struct place {
 /* The czxid with which a grant stands in line: the place of its process, or else the node of the grant; 0 = none. */
 static int64_t czxid_of_grant(const struct trace_list *list, int i, const struct place *place)
 {
-    const struct event *event = &list->event[i];
-    if (place->taken)
-        return place->czxid;
-    for (int k = 0; k < i; k++)
-        if (list->event[k].process == event->process && creates_one_that_stands(list, k, i) &&
-            list->event[k].zxid == node_of(list, i))
-            return list->event[k].zxid;
-    return 0;
+    return place->taken ? place->czxid : standing_node_of(list, i);
 }
 
 /* Whether somebody with a place before this czxid is passed over: it stood and waited with that czxid. */
@@ -34,12 +27,6 @@ static bool is_passed(const struct place *place, int64_t czxid)
 {
     return place->taken && czxid != 0 && place->czxid <= czxid &&
            (place->left_by == 0 || czxid <= place->left_by);
-}
-
-static bool is_deeper(const struct trace_list *list, int i)
-{
-    const struct event *event = &list->event[i];
-    return event->code > 1 && holding(list, i, 0, event->process, event->owner) >= 0;
 }
 
 static void leave(struct place *place, const struct event *event)

@@ -71,8 +71,8 @@ static bool has_heard(const struct trace_list *list, int grant, int i, int64_t c
 static bool holds_on_a_node_that_is_gone(const struct trace_list *list, int i)
 {
     for (int process = 0; process < PROCESSES; process++) {
-        struct link link = link_of(list, i, process);
-        for (int owner = 0; owner < OWNERS && link.up && !link.paused; owner++) {
+        bool runs = acts(list, i, process);
+        for (int owner = 0; owner < OWNERS && runs; owner++) {
             int grant = holding(list, i, 0, process, owner);
             if (grant >= 0 && has_heard(list, grant, i, node_of(list, grant)))
                 return true;
@@ -86,14 +86,9 @@ static bool loses_its_node(const struct trace_list *list, int i)
     const struct event *event = &list->event[i];
     if (event->kind == EVENT_REST)
         return holds_on_a_node_that_is_gone(list, i);
-    for (int process = 0; process < PROCESSES && is_deleted_by_a_process(event); process++)
-        for (int owner = 0; owner < OWNERS; owner++) {
-            int grant = holding(list, i, event->lock, process, owner);
-            if (grant >= 0 && node_of(list, grant) == event->zxid)
-                return true;
-        }
-    if (event->kind != EVENT_GRANTED ||
-        (holding(list, i, event->lock, event->process, event->owner) >= 0 && event->code > 1))
+    if (is_deleted_by_a_process(event) && is_held_by(list, i, event->zxid, -1, -1))
+        return true;
+    if (event->kind != EVENT_GRANTED || is_deeper(list, i))
         return false;
     for (int k = 0; k < i; k++)
         if ((is_deleted_by_a_process(&list->event[k]) || is_deleted_and_shown(list, k, i)) &&

@@ -10,11 +10,9 @@
 static bool is_held_at(const struct trace_list *list, int i)
 {
     for (int process = 0; process < PROCESSES; process++)
-        for (int owner = 0; owner < OWNERS; owner++) {
-            int grant = holding(list, i, 0, process, owner);
-            if (grant >= 0 && stands(list, i, 0, node_of(list, grant)))
+        for (int owner = 0; owner < OWNERS; owner++)
+            if (holds_standing(list, i, process, owner))
                 return true;
-        }
     return false;
 }
 

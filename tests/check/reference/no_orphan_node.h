@@ -16,17 +16,6 @@ static int count_nodes(const struct trace_list *list, int i, int process)
     return count;
 }
 
-static bool had_fault_of_more_than_a_loss(const struct trace_list *list, int i)
-{
-    for (int k = 0; k < i; k++) {
-        const struct event *event = &list->event[k];
-        bool directory = event->kind == EVENT_NODE_DELETED && event->code != 1 && event->owner == 0;
-        if (directory || (event->kind == EVENT_FAULT && event->owner != EVENT_FAULT_LOSSES))
-            return true;
-    }
-    return false;
-}
-
 /* Releases of the process that left depth 0 and have no FREED. */
 static int count_owed(const struct trace_list *list, int i, int process)
 {

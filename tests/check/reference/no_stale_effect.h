@@ -14,9 +14,7 @@ static int64_t newest_token(const struct trace_list *list, int i, int kind)
         const struct event *event = &list->event[k];
         if (event->kind != kind || (kind == EVENT_EFFECT && event->code != 1))
             continue;
-        bool deeper = kind == EVENT_GRANTED && event->code > 1 &&
-                      holding(list, k, 0, event->process, event->owner) >= 0;
-        if (!deeper && event->zxid > newest)
+        if (!is_deeper(list, k) && event->zxid > newest)
             newest = event->zxid;
     }
     return newest;
@@ -36,16 +34,6 @@ static bool is_token_of_another(const struct trace_list *list, int i)
     return false;
 }
 
-/* Whether the grant is one on a node of its process, and the node stands. */
-static bool has_standing_node(const struct trace_list *list, int grant)
-{
-    for (int k = 0; k < grant; k++)
-        if (creates_one_that_stands(list, k, grant) && list->event[k].process == list->event[grant].process &&
-            list->event[k].zxid == node_of(list, grant))
-            return true;
-    return false;
-}
-
 static bool acts_under_an_outlived_grant(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
@@ -53,19 +41,16 @@ static bool acts_under_an_outlived_grant(const struct trace_list *list, int i)
         return false;
     int64_t granted = newest_token(list, i, EVENT_GRANTED);
     if (event->kind == EVENT_GRANTED) {
-        bool deeper = event->code > 1 && holding(list, i, 0, event->process, event->owner) >= 0;
-        bool stale = has_standing_node(list, i) && event->zxid < granted;
-        return event->zxid != 0 && !deeper &&
+        bool stale = standing_node_of(list, i) != 0 && event->zxid < granted;
+        return event->zxid != 0 && !is_deeper(list, i) &&
                (event->zxid == granted || is_token_of_another(list, i) || stale);
     }
     if (event->code == 1)
         return event->zxid < newest_token(list, i, EVENT_EFFECT) ||
                (event->cause != 0 && !stands(list, i, 0, event->cause));
-    for (int owner = 0; owner < OWNERS && event->zxid == granted; owner++) {
-        int grant = holding(list, i, 0, event->process, owner);
-        if (grant >= 0 && stands(list, i, 0, node_of(list, grant)))
+    for (int owner = 0; owner < OWNERS && event->zxid == granted; owner++)
+        if (holds_standing(list, i, event->process, owner))
             return true;
-    }
     return false;
 }
 

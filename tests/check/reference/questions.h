@@ -104,47 +104,43 @@ static bool stands(const struct trace_list *list, int i, int lock, int64_t czxid
     return result;
 }
 
-/* The operator's deletion of a lock's directory counts as a fault. */
-static bool was_faulted(const struct trace_list *list, int i)
+/* Whether a fault of this class came before event i. The operator's deletion of a lock's directory is one of nodes. */
+static bool had_fault(const struct trace_list *list, int i, enum event_fault fault)
 {
     for (int k = 0; k < i; k++) {
         const struct event *event = &list->event[k];
-        if (event->kind == EVENT_FAULT || (event->kind == EVENT_NODE_DELETED && event->code != 1 &&
-                                           event->owner == 0 && event->lock != EVENT_LOCK_NONE))
+        bool directory = event->kind == EVENT_NODE_DELETED && event->code != 1 && event->owner == 0 &&
+                         event->lock != EVENT_LOCK_NONE;
+        if ((event->kind == EVENT_FAULT && event->owner == fault) ||
+            (directory && fault == EVENT_FAULT_NODES))
             return true;
     }
     return false;
 }
 
-/* Whether a fault before event i can lead to this code of an acquire that failed. */
-static bool was_explained(const struct trace_list *list, int i, int32_t code)
+static bool had_fault_of_more_than_a_loss(const struct trace_list *list, int i)
 {
-    if (code == CODE_GAVE_UP)
-        return was_faulted(list, i);
-    for (int k = 0; k < i; k++) {
-        const struct event *event = &list->event[k];
-        bool nodes = event->kind == EVENT_FAULT ? event->owner == EVENT_FAULT_NODES
-                                                : event->kind == EVENT_NODE_DELETED && event->code != 1 &&
-                                                      event->owner == 0 && event->lock != EVENT_LOCK_NONE;
-        bool memory = event->kind == EVENT_FAULT && event->owner == EVENT_FAULT_MEMORY;
-        if (memory || (nodes && code != CODE_NO_MEMORY))
-            return true;
-    }
-    return false;
+    return had_fault(list, i, EVENT_FAULT_NODES) || had_fault(list, i, EVENT_FAULT_MEMORY);
+}
+
+static bool was_faulted(const struct trace_list *list, int i)
+{
+    return had_fault(list, i, EVENT_FAULT_LOSSES) || had_fault_of_more_than_a_loss(list, i);
 }
 
 /* ---- nodes of holds ---- */
 
 static int64_t node_of(const struct trace_list *list, int grant);
 
-static bool is_taken(const struct trace_list *list, int grant, int64_t czxid)
+/* Whether an owner holds by this node: of a process, or of any if it is -1, but for one owner. */
+static bool is_held_by(const struct trace_list *list, int i, int64_t czxid, int process, int but)
 {
-    const struct event *event = &list->event[grant];
-    for (int owner = 0; owner < OWNERS; owner++) {
-        int other = holding(list, grant, event->lock, event->process, owner);
-        if (owner != event->owner && other >= 0 && node_of(list, other) == czxid)
-            return true;
-    }
+    for (int p = 0; p < PROCESSES; p++)
+        for (int owner = 0; owner < OWNERS; owner++) {
+            int grant = holding(list, i, 0, p, owner);
+            if ((process < 0 || p == process) && owner != but && grant >= 0 && node_of(list, grant) == czxid)
+                return true;
+        }
     return false;
 }
 
@@ -176,10 +172,25 @@ static int64_t node_of(const struct trace_list *list, int grant)
             continue;
         if (node->zxid == event->zxid)
             return node->zxid;
-        if (oldest == 0 && !is_taken(list, grant, node->zxid))
+        if (oldest == 0 && !is_held_by(list, grant, node->zxid, event->process, event->owner))
             oldest = node->zxid;
     }
     return oldest != 0 && !is_evicted(list, grant) ? oldest : event->zxid;
+}
+
+/* Whether the owner holds, and the node of its hold stands. */
+static bool holds_standing(const struct trace_list *list, int i, int process, int owner)
+{
+    int grant = holding(list, i, 0, process, owner);
+    return grant >= 0 && stands(list, i, 0, node_of(list, grant));
+}
+
+/* Whether the grant of event i is only one level deeper. */
+static bool is_deeper(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    return event->kind == EVENT_GRANTED && event->code > 1 &&
+           holding(list, i, 0, event->process, event->owner) >= 0;
 }
 
 static bool waits(const struct trace_list *list, int i, int lock, int process)
@@ -210,40 +221,36 @@ static bool is_deleted_by_a_process(const struct event *event)
 
 struct link {
     bool up, apart, paused;
+    int64_t session[OWNERS]; /* of each handle, while its link is up; else 0 */
 };
 
 static struct link link_of(const struct trace_list *list, int i, int process)
 {
     struct link link = {0};
-    bool up[OWNERS] = {false};
-    int64_t session[OWNERS] = {0};
     for (int k = 0; k < i; k++) {
         const struct event *event = &list->event[k];
         if (event->process != process)
             continue;
-        if (event->kind == EVENT_LOST)
-            link.apart = true;
-        if (event->kind == EVENT_CONNECTED)
-            link.apart = false;
+        if (event->kind == EVENT_LOST || event->kind == EVENT_CONNECTED)
+            link.apart = event->kind == EVENT_LOST;
         if (event->kind == EVENT_LINK_UP) {
-            up[event->owner] = true;
+            link.session[event->owner] = event->session;
             link.paused = false;
-            session[event->owner] = event->session;
         }
         if (event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
             event->kind == EVENT_AUTH_FAILED)
-            up[event->owner] = false;
+            link.session[event->owner] = 0;
         for (int handle = 0; handle < OWNERS; handle++)
-            if (event->kind == EVENT_RESTARTED || ends_process(event, process) ||
-                (event->kind == EVENT_SESSION_CLOSED && event->session == session[handle]))
-                up[handle] = false;
+            if (event->kind == EVENT_RESTARTED ||
+                (event->kind == EVENT_SESSION_CLOSED && event->session == link.session[handle]))
+                link.session[handle] = 0;
         if (event->kind == EVENT_PAUSED || event->kind == EVENT_RESUMED)
             link.paused = event->kind == EVENT_PAUSED;
         if (ends_process(event, process))
             link = (struct link){0};
     }
     for (int handle = 0; handle < OWNERS; handle++)
-        link.up |= up[handle];
+        link.up |= link.session[handle] != 0;
     return link;
 }
 
@@ -259,28 +266,12 @@ static bool listens(const struct trace_list *list, int i, int lock, int process)
     return result;
 }
 
-/* Whether the node was set behind the last request that was told of it. */
-
 /* Whether the link of some handle of the process is up with that session. */
 static bool is_up_with(const struct trace_list *list, int i, int process, int64_t session)
 {
-    int64_t up[OWNERS] = {0};
-    for (int k = 0; k < i; k++) {
-        const struct event *event = &list->event[k];
-        bool down = event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
-                    event->kind == EVENT_AUTH_FAILED;
-        if (event->process != process)
-            continue;
-        if (event->kind == EVENT_LINK_UP)
-            up[event->owner] = event->session;
-        for (int handle = 0; handle < OWNERS; handle++)
-            if (event->kind == EVENT_RESTARTED || ends_process(event, process) ||
-                (event->kind == EVENT_SESSION_CLOSED && event->session == up[handle]) ||
-                (down && event->owner == handle))
-                up[handle] = 0;
-    }
+    struct link link = link_of(list, i, process);
     for (int handle = 0; handle < OWNERS; handle++)
-        if (session != 0 && up[handle] == session)
+        if (session != 0 && link.session[handle] == session)
             return true;
     return false;
 }
@@ -319,6 +310,17 @@ static int count_claims(const struct trace_list *list, int i, int lock, int proc
         count += (waiting && pending(list, i, lock, process, owner) >= 0) ||
                  (held && holding(list, i, lock, process, owner) >= 0);
     return count;
+}
+
+/* The czxid of the node on which the grant of event i stands, if it is one of its process and stands; else 0. */
+static int64_t standing_node_of(const struct trace_list *list, int i)
+{
+    const struct event *grant = &list->event[i];
+    for (int k = 0; k < i; k++)
+        if (list->event[k].process == grant->process && creates_one_that_stands(list, k, i) &&
+            list->event[k].zxid == node_of(list, i))
+            return list->event[k].zxid;
+    return 0;
 }
 
 #endif

@@ -18,12 +18,6 @@ static int depth_before(const struct trace_list *list, int i, int process, int o
     return 0;
 }
 
-static bool holds_without_a_node(const struct trace_list *list, int i, int process, int owner)
-{
-    int grant = holding(list, i, 0, process, owner);
-    return grant >= 0 && !stands(list, i, 0, node_of(list, grant));
-}
-
 /* A release that left depth 0 of a hold that was not lost. */
 struct release_told {
     int64_t czxid;
@@ -109,14 +103,14 @@ static bool is_unbalanced(const struct trace_list *list, int i)
         return !waiting;
     case EVENT_GRANTED:
         return !waiting || (event->code != depth_before(list, i, process, owner) + 1 &&
-                            !(event->code == 1 && holds_without_a_node(list, i, process, owner)));
+                            !(event->code == 1 && (grant >= 0 && !holds_standing(list, i, process, owner))));
     case EVENT_RELEASED:
         return grant >= 0 ? event->code != depth_before(list, i, process, owner) - 1
                           : !has_lost_hold(list, i, 0, process, owner);
     case EVENT_REFUSED:
         return event->code != CODE_NOTHING_PENDING && grant >= 0 &&
                !((event->code == CODE_LOST || (event->code == CODE_NOT_OWNER && waiting)) &&
-                 holds_without_a_node(list, i, process, owner));
+                 (grant >= 0 && !holds_standing(list, i, process, owner)));
     case EVENT_FREED:
         return grant >= 0 && !has_unfreed_release(list, i, process, owner);
     case EVENT_REVOKE_ASKED:
