@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a lock is: its kind, its group, and who may hold it at the same time.
+/* Description of a lock: its kind, its group, and who may hold it at the same time.
  *
- * Locks of one group share a path. Their contenders stand in one line, ordered by creation. A group has several
- * locks if its contenders differ: a read-write lock is a group of two locks, for readers and for writers.
+ * Locks of one group share a path. Their contenders stand in one line, ordered by creation. A group has
+ * several locks if its contenders differ: a read-write lock is a group of two locks, one for readers and one
+ * for writers.
  *
- * Admission. Holds of a group may stand beside each other if all of them are shared, and the sum of their counts is
- * at most the capacity. Holds of one owner never exclude each other.
+ * Admission. Holds of a group may stand beside each other if all of them are shared, and the sum of their
+ * counts is at most the capacity. Holds of one owner never exclude each other.
  *
- * All zero is a mutex. */
+ * A struct of zeros describes a mutex. */
 #ifndef LOCKSTEP_LOCK_SPEC_H
 #define LOCKSTEP_LOCK_SPEC_H
 

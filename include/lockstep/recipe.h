@@ -101,7 +101,7 @@ struct ls_recipe_config {
                                          which the recipe says that it knows them */
 };
 
-/* What a node below the path of a lock is. */
+/* The classes of nodes below the path of a lock. */
 enum ls_node_class {
     LS_NODE_OTHER,     /* nothing that a lock's line consists of */
     LS_NODE_CONTENDER, /* it stands in line until it goes, also while its owner holds */
@@ -302,11 +302,11 @@ struct ls_recipe {
     /* Kinds of lock that the recipe knows: LS_LOCK_BIT() of each. 0 stands for the mutex alone. */
     uint32_t kinds;
 
-    /* Tells what an ephemeral node is. `below` is its path below that of the locks of a group. NULL = each child
-     * is a contender of the group's first lock. classify() is pure, and looks at its arguments alone.
+    /* Tells what an ephemeral node is. `below` is its path below that of the locks of a group. NULL = each
+     * child is a contender of the group's first lock. classify() is pure, and looks at its arguments alone.
      *
-     * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the node
-     * is. */
+     * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the
+     * node is. */
     enum ls_node_class (*classify)(const struct ls_recipe_config *config, const char *below, int *lock);
 };
 

@@ -88,15 +88,6 @@ struct contender contender_of_record(const struct check_record *record)
         .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->a};
 }
 
-bool ledger_is_held(struct check_table *table, const struct check_context *context,
-                    const struct check_record *node)
-{
-    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, node->lock);
-    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == node->a))
-        claim = group_next_record(table, context, claim);
-    return claim != NULL;
-}
-
 /* The owner's hold of this lock of the group, if its node stands. */
 static struct check_record *standing_hold(struct check_table *table, const struct contender *contender,
                                           int lock)

@@ -178,14 +178,6 @@ static void forget_hold(struct check_table *table, const struct event *event)
         table_drop(table, ghost);
 }
 
-static bool is_held(struct check_table *table, const struct event *event)
-{
-    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, event->lock);
-    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == event->zxid))
-        claim = table_next_lock(table, claim);
-    return claim != NULL;
-}
-
 /* True if the process of the node waits for the lock, and the node is admitted. */
 static bool is_awaited(struct check_table *table, const struct check_context *context,
                        const struct event *event)
@@ -203,7 +195,7 @@ static void remember_ghost(struct check_table *table, const struct check_context
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     bool taken = event_is_by_process(event);
-    bool held = taken && is_held(table, event);
+    bool held = taken && ledger_holder(table, event->lock, -1, event->zxid);
     if (held || is_awaited(table, context, event))
         table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags =
             (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));

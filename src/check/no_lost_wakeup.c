@@ -42,7 +42,7 @@ static struct line look_at(struct check_table *table, const struct check_context
     struct line line = {0};
     struct check_record *node = group_first_record(table, context, RECORD_NODE, lock);
     for (; node && !line.idle; node = group_next_record(table, context, node)) {
-        if (ledger_is_held(table, context, node))
+        if (ledger_holder(table, node->lock, -1, node->a))
             continue;
         line.waits = true;
         bool acts = ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);

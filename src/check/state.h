@@ -287,10 +287,6 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
 /* The contender that a record of a node or a place names; its owner is not known. */
 struct contender contender_of_record(const struct check_record *record);
 
-/* True if some owner holds by this node. */
-bool ledger_is_held(struct check_table *table, const struct check_context *context,
-                    const struct check_record *node);
-
 /* ---- sentences ---- */
 
 #define CHECK_NAME_MAX 32
