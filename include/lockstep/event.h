@@ -62,8 +62,9 @@ enum event_kind {
     EVENT_SESSION_CLOSED, /* process, session: its nodes are gone from the committed log */
 
     /* Requests and watches. */
-    EVENT_REQUEST,   /* process, lock; code = enum event_request: a request was issued */
-    EVENT_WATCH_SET, /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch */
+    EVENT_REQUEST,    /* process, lock; code = enum event_request: a request was issued */
+    EVENT_WATCH_SET,  /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch;
+                        session = that of the handle; 0 if it is over, which the process may not have been told */
     EVENT_WATCH_GONE, /* the same: it fired (cause = zxid of what it fired for, 0 = told at reconnect), was removed, or its handle is
                          gone */
     EVENT_WOKEN, /* process, lock: a node event was delivered to a watcher; code = ZooKeeper's event type,

@@ -5,8 +5,8 @@
  *
  * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold:
  * the contender whose czxid is the token of GRANTED. A belief is void once the operator has deleted that
- * node, of its own process, while the process waited or held, without CRASHED since: nothing tells the process, and the
- * next one in line is right to be granted.
+ * node, of its own process, while the process waited or held, and since then the process has neither crashed nor asked while
+ * it did neither: nothing tells the process, and the next one in line is right to be granted.
  *   - At each BELIEVES that is not void, the beliefs of other owners about locks of the group that are not void stand
  *     together with it.
  *
@@ -54,30 +54,23 @@ static void judge_believer(struct check_table *table, const struct check_context
     table_put(table, RECORD_BELIEVER, event->lock, event->process, event->owner, 0, 0);
 }
 
-/* The oldest node that no hold rests on; NULL if each of them has one, or fewer than `claims` are known. */
-static struct check_record *superfluous(struct check_table *table, const struct event *event, int claims)
+static bool waits_or_holds(struct check_table *table, const struct event *event)
 {
-    struct check_record *oldest = NULL;
-    struct check_record *taken = table_get(table, RECORD_TAKEN, event->lock, event->process, 0);
-    int count = 0;
-    for (; taken && taken->process == event->process; taken = table_next_lock(table, taken)) {
-        count++;
-        if (!oldest && !ledger_holder(table, event->lock, event->process, taken->a))
-            oldest = taken;
-    }
-    return count >= claims ? oldest : NULL;
+    return ledger_claims(table, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING) > 0;
 }
 
-/* A process that waits or holds with as many owners can be granted the lock with as many nodes. */
 static void observe_deleted(struct check_table *table, const struct event *event)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner != EVENT_BY_OPERATOR)
-        return;
-    int claims = ledger_claims(table, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING);
-    if (claims == 0)
-        return;
-    table_drop(table, superfluous(table, event, claims));
-    table_put(table, RECORD_TAKEN, event->lock, event->process, 0, event->zxid, 0);
+    if (event->code == 1 && event->lock != EVENT_LOCK_NONE && event->owner == EVENT_BY_OPERATOR &&
+        waits_or_holds(table, event))
+        table_put(table, RECORD_TAKEN, event->lock, event->process, 0, event->zxid, 0);
+}
+
+/* No grant that is still to come rests on a node of an earlier wait. */
+static void observe_asked(struct check_table *table, const struct event *event)
+{
+    if (!waits_or_holds(table, event))
+        table_drop_lock(table, RECORD_TAKEN, event->lock, event->process);
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -93,6 +86,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_NODE_DELETED:
         observe_deleted(table, event);
         break;
+    case EVENT_ASKED:
+        observe_asked(table, event);
+        break;
     default: /* the dead believe nothing */
         table_drop_process(table, RECORD_BELIEVER, event->process);
         table_drop_process(table, RECORD_TAKEN, event->process);
@@ -106,7 +102,7 @@ const struct property check_at_most_one_believer = {
     .blind_to = "callers that do not ask again; on a real server overlaps shorter than the sampling interval",
     .modes = PROPERTY_TIMED,
     .wants = EVENT_BIT(EVENT_BELIEVES) | EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .observe = observe,

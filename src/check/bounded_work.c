@@ -1,28 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A recipe that is given no reason to work does not work for ever.
+/* Without a reason a recipe does not work for ever.
  *
- *   - Between two reasons (asked, answered, cancelled, released, closed, woken, a link or session event, a fault,
- * rest) a process issues at most WORK_MAX requests. Syncs do not count: a holder may keep itself fresh with
- * them at a steady pace. In timed runs only the requests of one window count, so that slow polling passes and
- * a busy loop does not. In untimed runs, where a timer only fires when something has changed, a process that has nothing
- * under way begins anew. A wake-up counts as one request: whoever looks at the line then has done as much as whoever looks
- * behind creating a node, and states that are alike but for that are one.
- *   - In one wait, while connected and without a fault (with a clock: or a broken link), a process creates at most CREATES_MAX
- * contenders for each owner who waits. Wake-ups are no excuse here: recipes that give up their place at each wake-up wake
- * each other for ever. Of one that stands when a fault excuses the others, nothing is forgotten, because it was
- * created in any case. Who gives up while its contender has not been created may leave one that comes later: that one
- * counts for nobody.
+ * Definition, requests. Between two reasons a process issues at most WORK_MAX requests. Syncs do not count,
+ *   since a holder may use them to stay fresh. With a clock only the requests of one window count: slow
+ *   polling passes, a busy loop does not. The reasons of a process are
+ *   - a call of its program, and the answer to one,
+ *   - WOKEN, and events of its links and sessions,
+ *   - RESUMED, CRASHED, REST, and any fault of the servers,
+ *   - without a clock: SETTLED, because a timer then fires only after a change,
+ *   - with a clock: a fault of the process. Without one, the reason is the event that tells the process of
+ *     the fault.
+ *   Without a clock WOKEN also counts as one request. A list behind a wake-up then counts as much as a list
+ *   behind a create, and states that differ only in this are one state.
  *
- * It does not see: loops that are slower than the window; loops of which each turn is given a new reason by a
- * fault; a node in place of one that was on its way when its owner gave up; three of another owner each time that one gives up;
- * what requests cost the server. The bounds are far above what a mutex needs (a handful, and one). */
+ * Definition, contenders. For each process and lock there is an allowance:
+ *   - ASKED adds CREATES_MAX.
+ *   - A contender that is created takes 1. At 0 the property is violated.
+ *   - GRANTED lowers it to CREATES_MAX for each owner that still waits.
+ *   - If no owner waits, GRANTED and SETTLED end it. Without an allowance contenders are not judged.
+ *   - A fault, EXPIRED and RESUMED raise it to CREATES_MAX for each waiting owner, less its contenders that
+ *     stand. With a clock LINK_UP and LINK_DOWN do so too, because links then break without a fault.
+ *
+ * Why. Recipes that create a new contender at each wake-up wake each other for ever, so WOKEN adds nothing.
+ *   The contender of a failed acquire may be created later. It cannot come behind that of a later grant,
+ *   because a session executes requests in order. A contender that stands is subtracted, so the fault and
+ *   its creation commute.
+ *
+ * Example. ASKED: 3. A contender is created (2) and deleted, another one is created (1). A fault: 3 less the
+ *   one that stands, so 2. GRANTED: the allowance ends.
+ *
+ * Not seen:
+ *   - loops slower than the window,
+ *   - loops in which each turn has a new fault as its reason,
+ *   - contenders that are created while no owner waits,
+ *   - the cost of a request for the servers.
+ *   The bounds are far above the need of a mutex: a handful of requests, and one contender.
+ *
+ * Checked by tests/check/reference/bounded_work.h. */
 #include <check/properties.h>
 
 #define WORK_MAX 64
 #define CREATES_MAX 3
-#define LEFT_MAX 7 /* more are not remembered */
+#define ALLOWED_MAX 0x7fff /* far above what programs ask for */
 #define WORK_WINDOW_MS_DEFAULT 4000
 
 static void judge_request(struct check_table *table, const struct check_context *context,
@@ -44,118 +65,89 @@ static void judge_request(struct check_table *table, const struct check_context 
         work->flags++;
 }
 
-/* A process that has created nothing, and of which nothing may come later, has no record. */
-static void settle_creates(struct check_table *table, struct check_record *creates)
-{
-    if (creates->flags == 0 && creates->depth == 0)
-        table_drop(table, creates);
-}
-
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1)
+    struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
+    if (event->code != 1 || !allowed)
         return;
-    int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
-    struct check_record *creates = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
-    if (creates && creates->depth > 0) {
-        creates->depth--;
-        settle_creates(table, creates);
-        return;
-    }
-    if (waiting == 0)
-        return;
-    if (!creates)
-        creates = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
-    if (creates->flags >= CREATES_MAX * waiting)
-        check_violate(note,
-                      "%s created more than %d contenders for %s in one wait, connected and without a fault",
-                      WHO, CREATES_MAX * waiting, WHAT);
+    if (allowed->flags == 0)
+        check_violate(
+            note, "%s created more than %d contenders for each acquire of %s, connected and without a fault",
+            WHO, CREATES_MAX, WHAT);
     else
-        creates->flags++;
+        allowed->flags--;
 }
 
-/* An owner's wait ends, and its share of what was created with it: of who is granted the lock the one that he stands in line with, of
- * who gives up beside others as many as he may have. Requests of one process are done in order, so that what is still to come of
- * those who gave up comes before what those create who wait now. */
-static void end_wait(struct check_table *table, const struct event *event)
+static void observe_asked(struct check_table *table, const struct event *event)
 {
-    int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING); /* and this one */
-    bool failed = event->kind == EVENT_FAILED;
-    struct check_record *creates = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
-    if (!creates && !failed)
-        return;
-    if (!creates)
-        creates = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
-    bool all_created = creates->depth == 0 && creates->flags >= waiting;
-    if (failed && !all_created && creates->depth < LEFT_MAX)
-        creates->depth++;
-    int share = failed ? CREATES_MAX : 1;
-    bool some_remain = waiting > 1 && creates->flags > share;
-    creates->flags = some_remain ? (uint16_t)(creates->flags - share) : 0;
-    settle_creates(table, creates);
+    struct check_record *allowed = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
+    if (allowed->flags <= ALLOWED_MAX)
+        allowed->flags += CREATES_MAX;
 }
 
-/* Nothing is under way: what has not come of those who gave up does not come any more. */
-static void expect_no_more(struct check_table *table, const struct check_context *context, int process)
+/* The ledger sees the event later: the claim that is granted is still waiting. */
+static void observe_granted(struct check_table *table, const struct event *event)
+{
+    const struct check_record *claim = ledger_claim(table, event);
+    struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
+    int itself = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
+    int most = CREATES_MAX * (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) - itself);
+    if (allowed && most == 0)
+        table_drop(table, allowed);
+    else if (allowed && allowed->flags > most)
+        allowed->flags = (uint16_t)most;
+}
+
+/* No request is under way, so no contender of a failed acquire is still to come. */
+static void forget(struct check_table *table, const struct check_context *context, int process)
+{
+    for (int lock = 0; lock < context->locks; lock++)
+        if (ledger_claims(table, lock, process, CLAIM_WAITING) == 0)
+            table_drop_lock(table, RECORD_CREATES, lock, process);
+}
+
+/* Returns the number of the process's contenders that stand and that no hold rests on. */
+static int standing(struct check_table *table, int lock, int process)
+{
+    int count = 0;
+    struct check_record *node = table_first_lock(table, RECORD_NODE, lock);
+    for (; node; node = table_next_lock(table, node))
+        count += node->process == process && !ledger_holder(table, lock, process, node->a);
+    return count;
+}
+
+static void renew(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++) {
-        struct check_record *creates = table_get(table, RECORD_CREATES, lock, process, 0);
-        if (!creates)
+        struct check_record *allowed = table_get(table, RECORD_CREATES, lock, process, 0);
+        if (!allowed)
             continue;
-        creates->depth = 0;
-        settle_creates(table, creates);
+        int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
+        int stand = standing(table, lock, process);
+        int least = CREATES_MAX * waiting - (stand < waiting ? stand : waiting);
+        if (allowed->flags < least)
+            allowed->flags = (uint16_t)least;
     }
 }
 
-/* The contenders that a process has created count no more, but for one that stands. */
-static void excuse_creates(struct check_table *table, const struct check_context *context, int process)
-{
-    for (int lock = 0; lock < context->locks; lock++) {
-        struct check_record *creates = table_get(table, RECORD_CREATES, lock, process, 0);
-        if (!creates)
-            continue;
-        creates->flags = creates->flags > 0 && table_get(table, RECORD_NODE, lock, process, 0) ? 1 : 0;
-        settle_creates(table, creates);
-    }
-}
-
-/* What happens to a process, or to the servers, excuses what it has done so far. Without a clock a fault of one process excuses
- * its contenders at once, and its work when it is told of it: states would differ in whether it happened before or after a
- * request, or whether a link was told of before or after a node was gone. With one, links break by themselves. */
+/* Faults, links and sessions: reasons for requests, and a new allowance. */
 static void excuse(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
-    bool known = (event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN) && !context->timed;
+    bool of_link = event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN;
     if (event->process == EVENT_PROCESS_NONE) {
         table_drop_all(table, RECORD_WORK);
         for (int process = 0; process < context->processes; process++)
-            excuse_creates(table, context, process);
+            renew(table, context, process);
         return;
     }
     if (!unnoticed)
         table_drop_process(table, RECORD_WORK, event->process);
     if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_CREATES, event->process);
-    else if (!known)
-        excuse_creates(table, context, event->process);
-}
-
-static void observe_answer(struct check_table *table, const struct event *event, struct check_note *note)
-{
-    struct check_record *work = table_get(table, RECORD_WORK, 0, event->process, 0);
-    note->premises = work ? 1 : 0;
-    table_drop(table, work);
-    if (event->kind != EVENT_FREED)
-        end_wait(table, event);
-}
-
-static void observe_caller(struct check_table *table, const struct check_context *context,
-                           const struct event *event)
-{
-    table_drop_process(table, RECORD_WORK, event->process);
-    if (event->kind == EVENT_WOKEN && !context->timed)
-        table_put(table, RECORD_WORK, 0, event->process, 0, 0, 0)->flags = 1;
+    else if (!of_link || context->timed) /* without a clock a fault came before, and has renewed it */
+        renew(table, context, event->process);
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -171,19 +163,29 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_GRANTED:
     case EVENT_FAILED:
     case EVENT_FREED:
-        observe_answer(table, event, note);
+        note->premises = table_get(table, RECORD_WORK, 0, event->process, 0) != NULL;
+        table_drop_process(table, RECORD_WORK, event->process);
+        if (event->kind == EVENT_GRANTED)
+            observe_granted(table, event);
         break;
     case EVENT_ASKED:
+        observe_asked(table, event);
+        table_drop_process(table, RECORD_WORK, event->process);
+        break;
     case EVENT_CANCELED:
     case EVENT_RELEASED:
     case EVENT_LOCK_CLOSED:
+        table_drop_process(table, RECORD_WORK, event->process);
+        break;
     case EVENT_WOKEN:
-        observe_caller(table, context, event);
+        table_drop_process(table, RECORD_WORK, event->process);
+        if (!context->timed)
+            table_put(table, RECORD_WORK, 0, event->process, 0, 0, 0)->flags = 1;
         break;
     case EVENT_SETTLED:
         if (!context->timed)
             table_drop_process(table, RECORD_WORK, event->process);
-        expect_no_more(table, context, event->process);
+        forget(table, context, event->process);
         break;
     case EVENT_REST:
         table_drop_all(table, RECORD_WORK);
@@ -207,7 +209,7 @@ const struct property check_bounded_work = {
         "without a reason a process issues a bounded number of requests, and in one wait a few nodes at most",
     .premise = "answers and completed releases that took requests",
     .blind_to = "loops slower than the window; syncs; loops that a fault gives a reason at every turn; "
-                "nodes that come behind a wait that was given up, or stand beside one",
+                "contenders created while no owner waits",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_GRANTED) |
              EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_ASKED) |

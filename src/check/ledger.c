@@ -19,7 +19,9 @@
 #define WANTS_LISTENERS                                                                                      \
     (EVENT_BIT(EVENT_LISTENS) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_CRASHED) |                    \
      EVENT_BIT(EVENT_STOPPED))
-#define WANTS_WATCHES (EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) | EVENT_BIT(EVENT_CRASHED))
+#define WANTS_WATCHES                                                                                        \
+    (EVENT_BIT(EVENT_WATCH_SET) | EVENT_BIT(EVENT_WATCH_GONE) | EVENT_BIT(EVENT_SESSION_CLOSED) |            \
+     EVENT_BIT(EVENT_CRASHED))
 
 uint64_t ledger_wants(unsigned needs)
 {
@@ -318,21 +320,38 @@ static struct check_record *watch_of(struct check_table *table, const struct eve
     return record;
 }
 
+static void observe_watch_set(struct check_table *table, const struct event *event)
+{
+    struct check_record *record =
+        table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0);
+    record->flags++;
+    record->b = event->session;
+}
+
+/* The client keeps the watches of a session that is over until it is told. */
+static void end_session_of_watches(struct check_table *table, const struct event *closed)
+{
+    struct check_record *record = table_first(table, RECORD_WATCH);
+    for (; record; record = table_next(table, record))
+        if (record->process == closed->process && record->b == closed->session)
+            record->b = 0;
+}
+
 static void observe_watch(struct check_table *table, const struct event *event)
 {
-    if (event->kind == EVENT_CRASHED) {
+    if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_WATCH, event->process);
+    else if (event->kind == EVENT_SESSION_CLOSED)
+        end_session_of_watches(table, event);
+    else if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
         return;
+    else if (event->kind == EVENT_WATCH_SET)
+        observe_watch_set(table, event);
+    else {
+        struct check_record *record = watch_of(table, event);
+        if (record && --record->flags == 0)
+            table_drop(table, record);
     }
-    if (event->lock == EVENT_LOCK_NONE || event->process == EVENT_PROCESS_NONE)
-        return;
-    if (event->kind == EVENT_WATCH_SET) {
-        table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0)->flags++;
-        return;
-    }
-    struct check_record *record = watch_of(table, event);
-    if (record && --record->flags == 0)
-        table_drop(table, record);
 }
 
 static void observe_listener(struct check_table *table, const struct event *event)

@@ -27,7 +27,8 @@ enum record_kind {
                      on */
     RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
                    */
-    RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node; flags = how many */
+    RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node, b = session in which the last of
+                     them was set, 0 once it is over; flags = how many */
     RECORD_EVICTED, /* lock, process; flags EVICTED_…; a = czxid of a contender that the operator deleted while its
                        process waits */
     RECORD_LISTENER, /* lock, process: it hears requests to give the lock back, and of the end of its node */
@@ -37,9 +38,7 @@ enum record_kind {
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner believes to hold */
     RECORD_TAKEN, /* at_most_one_believer: lock, process; a = czxid of a contender that the operator deleted */
     RECORD_FENCE, /* no_stale_effect: lock; a = newest token granted, b = newest token taken */
-    RECORD_WOKEN, /* at_most_one_wakeup_per_release: lock, process; a = zxid of the deletion, b = czxid */
-    RECORD_STALE, /* at_most_one_wakeup_per_release: lock, process; a = czxid, watched for an owner who gave up */
-    RECORD_LATE, /* at_most_one_wakeup_per_release: lock, process; flags = watches that may come of owners who gave up */
+    RECORD_LEFT, /* at_most_one_wakeup_per_release: lock = first of its group, process; flags LEFT_…: it has left the line */
     RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of its deletion */
     RECORD_RELEASE, /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of the node
                      */
@@ -47,8 +46,7 @@ enum record_kind {
     RECORD_DEADLINE, /* deadline_is_kept: lock, process, owner; a = the moment */
     RECORD_WORK, /* bounded_work: process; flags = requests since it was last given a reason; a = since when
                   */
-    RECORD_CREATES, /* bounded_work: lock, process; flags = contenders created in the present wait, depth = those that may
-                       come of owners who gave up */
+    RECORD_CREATES, /* bounded_work: lock, process; flags = contenders that it may still create */
     RECORD_GONE, /* hold_keeps_its_node: lock, process; a = czxid, deleted by a request while its process waits */
     RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
                       answered; a = the moment of its deadline */
@@ -62,8 +60,6 @@ enum record_kind {
     RECORD_HEARD, /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, of whose end it heard or will hear */
     RECORD_OWES,  /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
-    RECORD_ADMITS, /* at_most_one_wakeup_per_release: lock; a = czxid of a deleted contender, b = zxid of its deletion; flags =
-                      how many contenders it admitted, 2 or more */
     RECORD_KINDS
 };
 
@@ -73,7 +69,7 @@ struct check_record {
     uint8_t process; /* 0 if the kind has none */
     uint8_t owner;   /* 0 if the kind has none */
     uint16_t flags;  /* see kind */
-    uint16_t depth;  /* CLAIM, CREATES, ANSWER, QUESTION, REQUEST and OWES only */
+    uint16_t depth;  /* CLAIM, ANSWER, QUESTION, REQUEST and OWES only */
     int64_t a;       /* see kind; part of the order */
     int64_t b;       /* see kind */
 };

@@ -8,13 +8,15 @@
 #include <string.h>
 
 /* cause: zxid of what it fires for, 0 = it does not. */
-static void announce(int client, const struct zk_watch *watch, int kind, int cause)
+static void announce(int client, int slot, const struct zk_watch *watch, int kind, int cause)
 {
+    int32_t session = handle_at(client, slot)->session;
     struct fakezk_event event = {.kind = (uint8_t)kind,
                                  .client = (uint8_t)client,
                                  .code = watch->rec.tag,
                                  .zxid = watch->czxid,
                                  .cause = cause,
+                                 .session = session_find(session) != NULL ? session : 0,
                                  .own = (uint8_t)watch->own,
                                  .path = watch->path};
     fakezk_emit(&event);
@@ -73,13 +75,13 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
     watch->own = is_own(client, slot, stat->owner);
     watch->path_size = (uint16_t)size;
     memcpy(watch->path, path, size);
-    announce(client, watch, FAKEZK_WATCH_SET, 0);
+    announce(client, slot, watch, FAKEZK_WATCH_SET, 0);
 }
 
-static void take_out(int client, struct zk_watch *watch, int cause)
+static void take_out(int client, int slot, struct zk_watch *watch, int cause)
 {
     struct pack pack = client_pack(client);
-    announce(client, watch, FAKEZK_WATCH_GONE, cause);
+    announce(client, slot, watch, FAKEZK_WATCH_GONE, cause);
     pack_remove(&pack, &watch->rec);
 }
 
@@ -89,7 +91,7 @@ bool watch_remove(int client, int slot, int table, const char *path, code_ref wa
     bool found = false;
     struct zk_watch *watch;
     while ((watch = find(client, slot, table, path, watcher, context, all)) != NULL) {
-        take_out(client, watch, 0);
+        take_out(client, slot, watch, 0);
         found = true;
     }
     return found;
@@ -100,7 +102,7 @@ void watch_close(int client, int slot)
     struct pack pack = client_pack(client);
     struct rec *rec;
     while ((rec = pack_first(&pack, LIST_WATCH + slot)) != NULL) {
-        take_out(client, (struct zk_watch *)rec, 0);
+        take_out(client, slot, (struct zk_watch *)rec, 0);
     }
 }
 
@@ -174,7 +176,7 @@ int watch_collect(int client, int slot, const struct zk_message *event, struct w
         while ((watch = find_fired(client, slot, tables[i])) != NULL) {
             LS_ASSERT(strcmp(watch->path, event->bytes) == 0);
             count = add_target(out, count, watch->watcher, watch->context, watch->own != 0);
-            take_out(client, watch, event->cause);
+            take_out(client, slot, watch, event->cause);
         }
     }
     move_up(client, slot);

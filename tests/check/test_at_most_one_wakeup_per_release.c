@@ -5,352 +5,319 @@
 #include <check/state.h>
 
 #define PROPERTY "at_most_one_wakeup_per_release"
-#define CREATED 1
-#define DELETED 2
-#define CHANGED 3
-#define CHILD 4
+#define OLD_SESSION 7
 
-static void told(struct judge *judge, int process, int type, int64_t czxid, int64_t cause)
-{
-    show(judge,
-         (struct event){
-             .kind = EVENT_WOKEN, .process = (uint8_t)process, .zxid = czxid, .cause = cause, .code = type});
-}
-
-static void woken(struct judge *judge, int process, int64_t czxid, int64_t cause)
-{
-    told(judge, process, DELETED, czxid, cause);
-}
-
-static void watch(struct judge *judge, enum event_kind kind, int process, int64_t czxid, int64_t cause)
+static void watch_as(struct judge *judge, enum event_kind kind, int process, int64_t czxid,
+                     enum event_watch type)
 {
     show(judge, (struct event){.kind = (uint8_t)kind,
                                .process = (uint8_t)process,
+                               .session = SESSION(process),
                                .zxid = czxid,
-                               .cause = cause,
-                               .code = EVENT_WATCH_PREDECESSOR});
+                               .code = type});
 }
 
-static void watch_list(struct judge *judge, int process)
+static void watches(struct judge *judge, int process, int64_t czxid)
 {
-    show(judge,
-         (struct event){
-             .kind = EVENT_WATCH_SET, .process = (uint8_t)process, .zxid = 2, .code = EVENT_WATCH_PARENT});
+    watch_as(judge, EVENT_WATCH_SET, process, czxid, EVENT_WATCH_PREDECESSOR);
 }
 
-/* B, C and D wait. */
-static void all_wait(struct judge *judge)
+static void unwatches(struct judge *judge, int process, int64_t czxid)
 {
-    asked(judge, B);
-    asked(judge, C);
-    asked(judge, D);
+    watch_as(judge, EVENT_WATCH_GONE, process, czxid, EVENT_WATCH_PREDECESSOR);
+}
+
+static void watches_list(struct judge *judge, int process)
+{
+    watch_as(judge, EVENT_WATCH_SET, process, 2, EVENT_WATCH_PARENT);
+}
+
+static void deleted_by(struct judge *judge, int process, int64_t czxid, int by)
+{
+    show(judge, (struct event){.kind = EVENT_NODE_DELETED,
+                               .process = (uint8_t)process,
+                               .owner = (uint8_t)by,
+                               .code = 1,
+                               .zxid = czxid,
+                               .cause = 20,
+                               .session = SESSION(process)});
+}
+
+/* A deletes its contender, to give the lock back. */
+static void goes(struct judge *judge, int64_t czxid)
+{
+    deleted_by(judge, A, czxid, 1 + A);
+}
+
+/* All are connected; B, C and D wait, with the nodes 11, 12 and 13, behind A's node 10. */
+static void open_with_line(struct judge *judge)
+{
+    judge_open(judge, PROPERTY, false);
+    for (int process = A; process <= D; process++) {
+        up(judge, process);
+        asked(judge, process);
+        created(judge, process, 10 + process);
+    }
+    granted(judge, A, 10);
+}
+
+static void assert_herd(struct judge *judge, const char *both)
+{
+    assert_violated(judge, EVENT_NODE_DELETED, both);
 }
 
 static void one_each_holds(void **state)
 {
     struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    woken(&judge, B, 10, 20);
+    open_with_line(&judge);
+    for (int process = B; process <= D; process++)
+        watches(&judge, process, 9 + process);
+    goes(&judge, 10);
+    unwatches(&judge, B, 10);
     granted(&judge, B, 11);
-    woken(&judge, C, 11, 21);
+    deleted_by(&judge, B, 11, 1 + B);
     assert_verdict(&judge, CHECK_HOLDS);
     assert_int_equal(judge.finding->premises, 2);
     judge_close(&judge);
 }
 
-static void two_are_violated(void **state)
+static void two_behind_one_node_are_violated(void **state)
 {
     struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
-    woken(&judge, B, 10, 20);
-    granted(&judge, B, 11);
-    woken(&judge, C, 10, 20);
-    assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
+    open_with_line(&judge);
+    watches(&judge, B, 10);
+    watches(&judge, D, 10);
+    goes(&judge, 10);
+    assert_herd(
+        &judge,
+        "one deletion (zxid 20) wakes both process 1 and process 3, who wait for lock 0; it admits 1");
     judge_close(&judge);
 }
 
-static void two_who_watch_the_line_are_violated(void **state)
+/* One watches the node, another the child list that it is deleted from; in either order. */
+static void the_child_list_counts_as_a_node(void **state)
 {
-    struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    watch_list(&judge, C);
-    woken(&judge, B, 10, 20);
-    woken(&judge, C, 10, 20);
-    assert_verdict(&judge, CHECK_VIOLATED);
-    judge_close(&judge);
+    for (int lists = 1; lists <= 3; lists++) {
+        struct judge judge;
+        open_with_line(&judge);
+        for (int process = B; process <= C; process++) {
+            if (lists & process)
+                watches_list(&judge, process);
+            else
+                watches(&judge, process, 10);
+        }
+        goes(&judge, 10);
+        assert_herd(&judge, "both process 1 and process 2");
+        judge_close(&judge);
+    }
 }
 
-/* One watches the node, another the child list it is deleted from; in either order. */
-static void one_by_the_node_and_one_by_the_list_are_violated(void **state)
+/* What a process watches of its own, or what is no contender, tells it nothing that others would have to hear first. */
+static void other_watches_do_not_count(void **state)
 {
-    static const int types[][2] = {{DELETED, CHILD}, {CHILD, DELETED}, {CHILD, CHILD}};
+    static const enum event_watch types[] = {EVENT_WATCH_OWN, EVENT_WATCH_OTHER};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct judge judge;
-        judge_open(&judge, PROPERTY, false);
-        all_wait(&judge);
-        if (types[i][1] == CHILD)
-            watch_list(&judge, C);
-        else
-            watch(&judge, EVENT_WATCH_SET, C, 10, 0);
-        told(&judge, B, types[i][0], 10, 20);
-        told(&judge, C, types[i][1], 10, 20);
-        assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
+        open_with_line(&judge);
+        watches(&judge, B, 10);
+        watch_as(&judge, EVENT_WATCH_SET, C, 10, types[i]);
+        goes(&judge, 10);
+        assert_verdict(&judge, CHECK_HOLDS);
         judge_close(&judge);
     }
 }
 
-/* A node that comes is no release. */
-static void two_told_of_a_creation_hold(void **state)
+static void only_contenders_that_are_deleted_are_judged(void **state)
 {
     struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    watch_list(&judge, C);
-    told(&judge, B, CHILD, 0, 20);
-    told(&judge, C, CHILD, 0, 20);
-    told(&judge, B, CREATED, 20, 20);
-    told(&judge, C, CREATED, 20, 20);
+    open_with_line(&judge);
+    watches_list(&judge, B);
+    watches_list(&judge, C);
+    created(&judge, A, 30);
+    show(&judge, (struct event){.kind = EVENT_NODE_DELETED, .process = A, .zxid = 31, .cause = 32});
     assert_verdict(&judge, CHECK_NOT_JUDGED);
-    judge_close(&judge);
-}
-
-/* B has given up, and its watch on the child list is left over. */
-static void one_by_a_list_that_is_left_over_holds(void **state)
-{
-    struct judge judge;
-    (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    watch_list(&judge, B);
-    failed(&judge, B);
-    asked(&judge, B);
-    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
-    told(&judge, B, CHILD, 10, 20);
-    told(&judge, C, DELETED, 10, 20);
-    assert_verdict(&judge, CHECK_HOLDS);
-    assert_int_equal(judge.finding->premises, 1);
-    judge_close(&judge);
-}
-
-/* Of a wake-up nothing is kept if nobody else watches the node, or none of those waits. */
-static void what_nobody_else_watches_is_forgotten(void **state)
-{
-    struct judge judge;
-    (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    watch(&judge, EVENT_WATCH_SET, A, 10, 0);
-    watch(&judge, EVENT_WATCH_SET, C, 11, 0);
-    size_t before = check_set_live_bytes(judge.block);
-    woken(&judge, B, 10, 20);
-    assert_int_equal(check_set_live_bytes(judge.block), before);
-    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
-    watch(&judge, EVENT_WATCH_SET, D, 10, 0);
-    before = check_set_live_bytes(judge.block);
-    woken(&judge, B, 10, 21);
-    assert_true(check_set_live_bytes(judge.block) > before);
-    failed(&judge, C);
-    failed(&judge, D);
-    granted(&judge, B, 12);
-    woken(&judge, C, 10, 21);
-    assert_verdict(&judge, CHECK_HOLDS);
-    judge_close(&judge);
-}
-
-/* The end of a node of its own wakes B, who watched it for an owner that has given up, besides C, who is next. */
-static void one_by_its_own_node_holds(void **state)
-{
-    struct judge judge;
-    (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    watch(&judge, EVENT_WATCH_SET, B, 10, 0);
-    woken(&judge, C, 10, 20);
-    show(&judge,
-         (struct event){
-             .kind = EVENT_WOKEN, .process = B, .owner = 1, .zxid = 10, .cause = 20, .code = DELETED});
-    assert_verdict(&judge, CHECK_HOLDS);
-    judge_close(&judge);
-}
-
-/* B has given up behind the node 10 and waits again, when its watch on it is all that is left of that. */
-static void leave_a_watch(struct judge *judge)
-{
-    all_wait(judge);
-    watch(judge, EVENT_WATCH_SET, B, 10, 0);
-    failed(judge, B);
-    asked(judge, B);
-}
-
-static void fire(struct judge *judge, int process)
-{
-    watch(judge, EVENT_WATCH_GONE, process, 10, 20);
-    woken(judge, process, 10, 20);
-}
-
-static void one_by_a_watch_that_is_left_over_holds(void **state)
-{
-    struct judge judge;
-    (void)state;
-    judge_open(&judge, PROPERTY, false);
-    leave_a_watch(&judge);
-    watch(&judge, EVENT_WATCH_SET, C, 10, 0);
-    fire(&judge, B);
-    fire(&judge, C);
-    assert_verdict(&judge, CHECK_HOLDS);
-    assert_int_equal(judge.finding->premises, 1);
-    judge_close(&judge);
-}
-
-/* Once more on the same node, it is a waiter's watch. */
-static void one_that_is_set_again_is_violated(void **state)
-{
-    struct judge judge;
-    (void)state;
-    judge_open(&judge, PROPERTY, false);
-    leave_a_watch(&judge);
-    on(&judge, EVENT_SETTLED, B);
-    watch(&judge, EVENT_WATCH_SET, B, 10, 0);
-    fire(&judge, C);
-    fire(&judge, B);
-    assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 2 and process 1");
-    judge_close(&judge);
-}
-
-/* What is removed is left over no longer, and neither is what a process watched that has crashed. */
-static void one_that_is_gone_is_forgotten(void **state)
-{
-    static const struct event ends[] = {
-        {.kind = EVENT_WATCH_GONE, .process = B, .zxid = 10, .code = EVENT_WATCH_PREDECESSOR},
-        {.kind = EVENT_CRASHED, .process = B}};
-    (void)state;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct judge judge;
-        judge_open(&judge, PROPERTY, false);
-        leave_a_watch(&judge);
-        watch(&judge, EVENT_WATCH_SET, C, 10, 0);
-        show(&judge, ends[i]);
-        asked(&judge, B);
-        fire(&judge, B);
-        fire(&judge, C);
-        assert_violated(&judge, EVENT_WOKEN, "one deletion (zxid 20) woke both process 1 and process 2");
-        judge_close(&judge);
-    }
-}
-
-/* What a process is told to watch behind the end of a wait may have been asked for in it, as long as something is under way: one
- * for each owner who gave up, of the nodes in line, and not of those that are watched afterwards. */
-static void one_that_comes_late_holds(void **state)
-{
-    static const struct {
-        int watch;
-        enum check_verdict verdict;
-        enum event_kind between[3]; /* of B, after it gave up and before it begins to watch */
-    } cases[] = {
-        {EVENT_WATCH_PREDECESSOR, CHECK_HOLDS, {EVENT_ASKED, EVENT_ASKED, EVENT_ASKED}},
-        {EVENT_WATCH_PARENT, CHECK_VIOLATED, {EVENT_ASKED, EVENT_ASKED, EVENT_ASKED}},
-        {EVENT_WATCH_PREDECESSOR, CHECK_VIOLATED, {EVENT_SETTLED, EVENT_ASKED, EVENT_ASKED}},
-        {EVENT_WATCH_PREDECESSOR, CHECK_HOLDS, {EVENT_SETTLED, EVENT_FAILED, EVENT_ASKED}},
-        {EVENT_WATCH_PREDECESSOR, CHECK_VIOLATED, {EVENT_CRASHED, EVENT_ASKED, EVENT_ASKED}},
-        {EVENT_WATCH_PREDECESSOR, CHECK_VIOLATED, {EVENT_ASKED, EVENT_WATCH_SET, EVENT_ASKED}},
-        {EVENT_WATCH_PREDECESSOR, CHECK_HOLDS, {EVENT_FAILED, EVENT_WATCH_SET, EVENT_ASKED}},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct judge judge;
-        judge_open(&judge, PROPERTY, false);
-        all_wait(&judge);
-        watch(&judge, EVENT_WATCH_SET, C, 10, 0);
-        failed(&judge, B);
-        for (int e = 0; e < 3; e++)
-            show(&judge, (struct event){.kind = (uint8_t)cases[i].between[e],
-                                        .process = B,
-                                        .zxid = 11,
-                                        .code = EVENT_WATCH_PREDECESSOR});
-        show(&judge,
-             (struct event){.kind = EVENT_WATCH_SET, .process = B, .zxid = 10, .code = cases[i].watch});
-        asked(&judge, B);
-        fire(&judge, B);
-        fire(&judge, C);
-        assert_verdict(&judge, cases[i].verdict);
-        judge_close(&judge);
-    }
-}
-
-/* New contents of a watched node, as when its holder is asked to give the lock back, are no release. */
-static void two_told_of_new_contents_hold(void **state)
-{
-    struct judge judge;
-    (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    for (int process = B; process <= C; process++)
-        told(&judge, process, CHANGED, 0, 20);
-    assert_verdict(&judge, CHECK_NOT_JUDGED);
-    judge_close(&judge);
-}
-
-/* The end of a session deletes several nodes with one zxid; each may wake the one behind it. */
-static void one_per_node_of_a_session_holds(void **state)
-{
-    struct judge judge;
-    (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    woken(&judge, B, 10, 20);
-    woken(&judge, C, 12, 20);
-    assert_verdict(&judge, CHECK_HOLDS);
+    goes(&judge, 10);
+    assert_verdict(&judge, CHECK_VIOLATED);
     judge_close(&judge);
 }
 
 static void only_those_who_wait_count(void **state)
 {
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        struct judge judge;
+        open_with_line(&judge);
+        watches(&judge, B, 10);
+        watches(&judge, C, 10);
+        granted(&judge, C, 12);
+        if (waits)
+            asked(&judge, C);
+        goes(&judge, 10);
+        assert_verdict(&judge, waits ? CHECK_VIOLATED : CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* The end of a session deletes several nodes; each may wake the one behind it. */
+static void one_per_node_of_a_session_holds(void **state)
+{
     struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    asked(&judge, B);
-    woken(&judge, A, 10, 20); /* it does not wait */
-    assert_verdict(&judge, CHECK_NOT_JUDGED);
-    woken(&judge, B, 10, 20);
-    woken(&judge, A, 10, 20);
+    open_with_line(&judge);
+    created(&judge, A, 14);
+    watches(&judge, B, 10);
+    watches(&judge, C, 14);
+    deleted_by(&judge, A, 10, 0);
+    deleted_by(&judge, A, 14, 0);
     assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
 }
 
-static void what_is_told_at_a_reconnect_does_not_count(void **state)
+static void what_is_gone_does_not_count(void **state)
+{
+    const struct event ends[] = {{.kind = EVENT_WATCH_GONE, .process = C, .zxid = 10},
+                                 {.kind = EVENT_SESSION_CLOSED, .process = C, .session = SESSION(C)},
+                                 {.kind = EVENT_CRASHED, .process = C},
+                                 {.kind = EVENT_SESSION_CLOSED, .process = C, .session = OLD_SESSION},
+                                 {.kind = EVENT_LINK_DOWN, .process = C, .session = SESSION(C)}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct judge judge;
+        open_with_line(&judge);
+        watches(&judge, B, 10);
+        watches(&judge, C, 10);
+        show(&judge, ends[i]);
+        asked(&judge, C);
+        goes(&judge, 10);
+        assert_verdict(&judge, i < 3 ? CHECK_HOLDS : CHECK_VIOLATED);
+        judge_close(&judge);
+    }
+}
+
+/* A client can receive the reply that sets a watch when its session is over already. */
+static void a_watch_set_in_a_session_that_is_over_does_not_count(void **state)
 {
     struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    all_wait(&judge);
-    woken(&judge, B, 10, 0);
-    woken(&judge, C, 10, 0);
-    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    open_with_line(&judge);
+    watches(&judge, B, 10);
+    show(&judge,
+         (struct event){.kind = EVENT_WATCH_SET, .process = C, .zxid = 10, .code = EVENT_WATCH_PREDECESSOR});
+    goes(&judge, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
 }
 
-static void nothing_is_remembered_when_nobody_else_waits(void **state)
+/* Two owners of C wait, with the nodes 12 and 14. One gives up, so D comes to watch what it watched. */
+static void one_of_two_gives_up(struct judge *judge, int by)
+{
+    open_with_line(judge);
+    lock_event(judge, EVENT_ASKED, C, 1, -1);
+    created(judge, C, 14);
+    watches(judge, C, 11);
+    watches(judge, C, 13);
+    deleted_by(judge, C, 12, by);
+    watches(judge, D, 11);
+}
+
+static void watches_of_who_has_left_do_not_count(void **state)
+{
+    static const struct {
+        int by;
+        enum check_verdict verdict;
+    } cases[] = {{1 + C, CHECK_HOLDS}, {EVENT_BY_OPERATOR, CHECK_HOLDS}, {0, CHECK_VIOLATED}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judge judge;
+        one_of_two_gives_up(&judge, cases[i].by);
+        on(&judge, EVENT_SETTLED, C); /* it still watches something */
+        deleted_by(&judge, B, 11, 1 + B);
+        assert_verdict(&judge, cases[i].verdict);
+        judge_close(&judge);
+    }
+}
+
+/* A contender that is deleted when nobody of its process waits was given back, and nothing was watched for it any more. */
+static void who_has_failed_has_left_and_who_has_released_has_not(void **state)
+{
+    (void)state;
+    for (int releases = 0; releases < 2; releases++) {
+        struct judge judge;
+        open_with_line(&judge);
+        watches(&judge, C, 11);
+        if (releases) {
+            granted(&judge, C, 12);
+            released(&judge, C);
+        } else {
+            failed(&judge, C);
+        }
+        deleted_by(&judge, C, 12, 1 + C);
+        asked(&judge, C);
+        watches(&judge, D, 11);
+        deleted_by(&judge, B, 11, 1 + B);
+        assert_verdict(&judge, releases ? CHECK_VIOLATED : CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* With nothing under way and nothing watched, nothing can be left over. */
+static void who_has_left_counts_again_once_nothing_is_left_over(void **state)
+{
+    (void)state;
+    for (int settled = 0; settled < 2; settled++) {
+        struct judge judge;
+        one_of_two_gives_up(&judge, 1 + C);
+        unwatches(&judge, C, 11);
+        unwatches(&judge, C, 13);
+        watch_as(&judge, EVENT_WATCH_SET, C, 14, EVENT_WATCH_OWN);
+        if (settled)
+            on(&judge, EVENT_SETTLED, C);
+        watches(&judge, C, 11);
+        deleted_by(&judge, B, 11, 1 + B);
+        assert_verdict(&judge, settled ? CHECK_VIOLATED : CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* An eviction is at any moment, also beside the last answer of what was under way. */
+static void who_was_evicted_counts_again_once_it_has_not_waited(void **state)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        struct judge judge;
+        open_with_line(&judge);
+        deleted_by(&judge, C, 12, EVENT_BY_OPERATOR);
+        on(&judge, EVENT_SETTLED, C);
+        if (!waits) {
+            failed(&judge, C);
+            on(&judge, EVENT_SETTLED, C);
+            asked(&judge, C);
+        }
+        watches(&judge, C, 11);
+        watches(&judge, D, 11);
+        deleted_by(&judge, B, 11, 1 + B);
+        assert_verdict(&judge, waits ? CHECK_HOLDS : CHECK_VIOLATED);
+        judge_close(&judge);
+    }
+}
+
+static void nothing_is_kept_of_who_has_crashed(void **state)
 {
     struct judge judge;
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    asked(&judge, B);
+    one_of_two_gives_up(&judge, 1 + C);
+    on(&judge, EVENT_CRASHED, C);
+    on(&judge, EVENT_RESTARTED, C);
+    up(&judge, C);
     asked(&judge, C);
-    woken(&judge, B, 10, 20);
-    granted(&judge, B, 11);
-    failed(&judge, C);
-    on(&judge, EVENT_SETTLED, C);
-    released(&judge, B);
-    assert_int_equal(check_set_live_bytes(judge.block), 16);
+    watches(&judge, C, 11);
+    deleted_by(&judge, B, 11, 1 + B);
+    assert_verdict(&judge, CHECK_VIOLATED);
     judge_close(&judge);
 }
 
@@ -358,22 +325,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_each_holds),
-        cmocka_unit_test(two_are_violated),
-        cmocka_unit_test(two_who_watch_the_line_are_violated),
-        cmocka_unit_test(one_by_the_node_and_one_by_the_list_are_violated),
-        cmocka_unit_test(two_told_of_a_creation_hold),
-        cmocka_unit_test(one_by_a_list_that_is_left_over_holds),
-        cmocka_unit_test(what_nobody_else_watches_is_forgotten),
-        cmocka_unit_test(one_by_its_own_node_holds),
-        cmocka_unit_test(one_by_a_watch_that_is_left_over_holds),
-        cmocka_unit_test(one_that_is_set_again_is_violated),
-        cmocka_unit_test(one_that_is_gone_is_forgotten),
-        cmocka_unit_test(one_that_comes_late_holds),
-        cmocka_unit_test(two_told_of_new_contents_hold),
-        cmocka_unit_test(one_per_node_of_a_session_holds),
+        cmocka_unit_test(two_behind_one_node_are_violated),
+        cmocka_unit_test(the_child_list_counts_as_a_node),
+        cmocka_unit_test(other_watches_do_not_count),
+        cmocka_unit_test(only_contenders_that_are_deleted_are_judged),
         cmocka_unit_test(only_those_who_wait_count),
-        cmocka_unit_test(what_is_told_at_a_reconnect_does_not_count),
-        cmocka_unit_test(nothing_is_remembered_when_nobody_else_waits),
+        cmocka_unit_test(one_per_node_of_a_session_holds),
+        cmocka_unit_test(what_is_gone_does_not_count),
+        cmocka_unit_test(a_watch_set_in_a_session_that_is_over_does_not_count),
+        cmocka_unit_test(watches_of_who_has_left_do_not_count),
+        cmocka_unit_test(who_has_failed_has_left_and_who_has_released_has_not),
+        cmocka_unit_test(who_has_left_counts_again_once_nothing_is_left_over),
+        cmocka_unit_test(who_was_evicted_counts_again_once_it_has_not_waited),
+        cmocka_unit_test(nothing_is_kept_of_who_has_crashed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

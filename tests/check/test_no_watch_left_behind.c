@@ -8,9 +8,11 @@
 static void watch(struct judge *judge, enum event_kind kind, int process, int64_t czxid,
                   enum event_watch type)
 {
-    show(judge,
-         (struct event){
-             .kind = (uint8_t)kind, .process = (uint8_t)process, .zxid = czxid, .code = (int32_t)type});
+    show(judge, (struct event){.kind = (uint8_t)kind,
+                               .process = (uint8_t)process,
+                               .session = SESSION(process),
+                               .zxid = czxid,
+                               .code = (int32_t)type});
 }
 
 static void one_on_the_predecessor_holds(void **state)

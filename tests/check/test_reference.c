@@ -9,7 +9,9 @@
 #include <check/reference/answers_have_reasons.h>
 #include <check/reference/at_most_one_believer.h>
 #include <check/reference/at_most_one_holder.h>
+#include <check/reference/at_most_one_wakeup_per_release.h>
 #include <check/reference/belief_ends_in_time.h>
+#include <check/reference/bounded_work.h>
 #include <check/reference/contract_is_kept.h>
 #include <check/reference/deadline_is_kept.h>
 #include <check/reference/every_loss_is_told.h>
@@ -24,6 +26,7 @@
 
 #define LISTS 40000
 #define EVENTS 60
+#define EVENTS_OF_WORK 120 /* more than the requests that a process may issue without a reason */
 #define RUNS 400
 #define RUNS_MAX 1600 /* of a broken recipe */
 #define STEPS 300
@@ -49,7 +52,9 @@ static const struct reference {
                   {"every_loss_is_told", hides_a_loss},
                   {"release_matches_acquire", is_unbalanced},
                   {"at_most_one_holder", holds_beside_another},
-                  {"granted_in_order", is_out_of_order}};
+                  {"granted_in_order", is_out_of_order},
+                  {"bounded_work", works_without_bound},
+                  {"at_most_one_wakeup_per_release", wakes_more_than_one}};
 enum { REFERENCES = sizeof references / sizeof references[0] };
 
 static int violated[REFERENCES], judged[REFERENCES];
@@ -136,7 +141,8 @@ static int32_t code_of(struct rng *rng, int kind)
     case EVENT_EFFECT:
         return rng_below(rng, 3) != 0;
     case EVENT_REQUEST:
-        return rng_below(rng, 2) == 0 ? EVENT_REQUEST_DELETE : EVENT_REQUEST_MULTI;
+        return rng_below(rng, 2) == 0 ? EVENT_REQUEST_DELETE
+                                      : (int32_t)rng_below(rng, EVENT_REQUEST_OTHER + 1);
     case EVENT_MISBEHAVED:
         return (int32_t)rng_below(rng, EVENT_OFFENCES);
     default:
@@ -146,7 +152,7 @@ static int32_t code_of(struct rng *rng, int kind)
 
 /* What most lists are without, or nothing else would ever come first. */
 struct theme {
-    bool unasked, revokes, watches, believes, misbehaves;
+    bool unasked, revokes, watches, believes, misbehaves, works;
 };
 
 static int draw_kind(struct rng *rng, const struct theme *theme)
@@ -164,6 +170,8 @@ static int draw_kind(struct rng *rng, const struct theme *theme)
     static const uint8_t revocation[] = {EVENT_REVOKES,  EVENT_REVOKE_SENT,  EVENT_LISTENS,
                                          EVENT_NODE_SET, EVENT_REVOKE_ASKED, EVENT_CLOSES};
     static const uint8_t belief[] = {EVENT_ASKED, EVENT_GRANTED, EVENT_BELIEVES, EVENT_SESSION_CLOSING};
+    if (theme->works && rng_below(rng, 32) != 0)
+        return EVENT_REQUEST;
     if (theme->misbehaves && rng_below(rng, EVENTS) == 0)
         return EVENT_MISBEHAVED;
     if (theme->watches && rng_below(rng, 3) == 0)
@@ -194,27 +202,41 @@ static bool is_of_node(int kind)
     return kind == EVENT_NODE_DELETED || kind == EVENT_NODE_SET || kind == EVENT_REVOKE_ASKED;
 }
 
-/* A czxid is given out once, and a node is deleted once: so it is in every log. */
-static void draw_list(struct rng *rng, struct event *events, bool timed)
+/* First of all each process is connected and asks. */
+static int begin_list(struct event *events)
+{
+    int count = 0;
+    for (uint8_t process = 0; process < PROCESSES; process++) {
+        events[count++] = (struct event){.kind = EVENT_LINK_UP, .process = process, .session = 100 + process};
+        events[count++] = (struct event){.kind = EVENT_ASKED, .process = process, .code = -1};
+    }
+    return count;
+}
+
+/* Returns how many. A czxid is given out once, and a node is deleted once: so it is in every log. */
+static int draw_list(struct rng *rng, struct event *events, bool timed)
 {
     const struct theme theme = {.unasked = rng_below(rng, 8) == 0,
                                 .revokes = rng_below(rng, 4) == 0,
                                 .watches = rng_below(rng, 4) == 0,
                                 .believes = rng_below(rng, 4) == 0,
-                                .misbehaves = rng_below(rng, 32) == 0};
-    struct event node[EVENTS];
-    int nodes = 0;
+                                .misbehaves = rng_below(rng, 32) == 0,
+                                .works = rng_below(rng, 64) == 0};
+    struct event node[EVENTS_OF_WORK] = {{0}};
+    int nodes = 0, count = theme.works ? EVENTS_OF_WORK : EVENTS;
     int64_t zxid = 0, now_ms = 0;
-    for (int i = 0; i < EVENTS; i++) {
+    for (int i = theme.watches ? begin_list(events) : 0; i < count; i++) {
         struct event *event = &events[i];
         int kind = draw_kind(rng, &theme);
         *event = (struct event){.kind = (uint8_t)(is_of_node(kind) && nodes == 0 ? EVENT_ASKED : kind),
-                                .process = (uint8_t)rng_below(rng, PROCESSES),
+                                .process = (uint8_t)rng_below(rng, theme.works ? 1 : PROCESSES),
                                 .owner = (uint8_t)rng_below(rng, OWNERS)};
         if (!theme.unasked && is_unasked(events, i))
             event->kind = EVENT_ASKED;
         event->code = code_of(rng, event->kind);
         event->session = 100 + event->process + 10 * (rng_below(rng, 4) == 0);
+        if (event->kind == EVENT_WATCH_SET && rng_below(rng, 8) == 0)
+            event->session = 0;
         event->zxid = 1 + rng_below(rng, (uint32_t)zxid + 1);
         event->now_ms = timed ? now_ms += rng_below(rng, 12) : 0;
         if (event->kind == EVENT_FAILED || event->kind == EVENT_FREED || event->kind == EVENT_DOUBTS ||
@@ -245,6 +267,7 @@ static void draw_list(struct rng *rng, struct event *events, bool timed)
             node[which] = node[--nodes];
         }
     }
+    return count;
 }
 
 static void on_random_lists(void **state)
@@ -253,10 +276,10 @@ static void on_random_lists(void **state)
     (void)state;
     rng_seed(&rng, 1);
     for (int i = 0; i < LISTS; i++) {
-        struct event events[EVENTS];
+        struct event events[EVENTS_OF_WORK];
         bool timed = i % 2 == 1;
-        draw_list(&rng, events, timed);
-        compare(&(struct trace_list){events, timed, i % 4 < 2}, EVENTS, (uint64_t)i, -1);
+        int count = draw_list(&rng, events, timed);
+        compare(&(struct trace_list){events, timed, i % 4 < 2}, count, (uint64_t)i, -1);
     }
     tell(VIOLATED_LEAST);
 }

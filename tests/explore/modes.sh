@@ -33,7 +33,7 @@ expect_counts()
 }
 expect_counts plain '610 1244' '279 598' '143 307'
 expect_counts loss '12685 31610' '5394 13926' '2702 6980'
-expect_counts cancel '5408 15082' '2335 6572' '1175 3306'
+expect_counts cancel '5288 14878' '2255 6436' '1135 3238'
 expect_counts followers '9008 22508' '6862 18126' '6862 18126'
 expect_counts epochs '625 1104' '432 863' '432 863'
 expect_counts fresh '23237 46136' '1990 4384' '1007 2220'

@@ -26,7 +26,7 @@ expect_counts()
 }
 expect_counts plain '366 596' '201 352'
 expect_counts loss '8507 16942' '3980 8162'
-expect_counts cancel '5246 13336' '2251 5788'
+expect_counts cancel '5156 13204' '2191 5700'
 expect_counts followers '5076 9530' '4120 8230'
 same '3679 8070' "$(counts three --partial-order)" 'states and transitions of three'
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# The end of a process's own node counts as a wake-up like any other.
+# A process that watches a node of its own counts as one that waits for its deletion.
 GROUP=check
 FILE=src/check/at_most_one_wakeup_per_release.c
-EDIT='s/own = event->owner != 0/own = event->owner == EVENT_PROCESS_NONE/'
+EDIT='s/return watch->owner == EVENT_WATCH_PREDECESSOR \|\| watch->owner == EVENT_WATCH_PARENT;/return watch->owner != EVENT_WATCH_OTHER;/'
 EXPECT='^check\.at_most_one_wakeup_per_release$'

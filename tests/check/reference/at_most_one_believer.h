@@ -6,17 +6,24 @@
 
 #include <check/reference/questions.h>
 
-/* Whether the operator deleted the node by which the owner holds, while its process waited or held. */
+static bool waits_or_holds(const struct trace_list *list, int i, int process)
+{
+    return count_claims(list, i, 0, process, true, true) > 0;
+}
+
+/* Whether the operator deleted the node by which the owner holds, while its process waited or held, which since then has
+ * neither ended nor asked while it did neither. */
 static bool is_belief_void(const struct trace_list *list, int i, int process, int owner)
 {
     int grant = holding(list, i, 0, process, owner);
     for (int k = i - 1; k >= 0 && grant >= 0; k--) {
         const struct event *event = &list->event[k];
-        if (ends_process(event, process))
+        bool anew = event->kind == EVENT_ASKED && event->process == process;
+        if (ends_process(event, process) || (anew && !waits_or_holds(list, k, process)))
             return false;
         if (event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner == EVENT_BY_OPERATOR &&
             event->process == process && event->zxid == node_of(list, grant) &&
-            count_claims(list, k, 0, process, true, true) > 0)
+            waits_or_holds(list, k, process))
             return true;
     }
     return false;

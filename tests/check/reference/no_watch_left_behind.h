@@ -6,32 +6,10 @@
 
 #include <check/reference/questions.h>
 
-/* The watches of a process that stand: for each kind how many. */
 static void count_watches(const struct trace_list *list, int i, int process, int count[EVENT_WATCH_OTHER + 1])
 {
     struct event watch[EVENTS_MAX];
-    int watches = 0;
-    for (int k = 0; k < i; k++) {
-        const struct event *event = &list->event[k];
-        if (ends_process(event, process))
-            watches = 0;
-        if (event->process != process)
-            continue;
-        if (event->kind == EVENT_WATCH_SET)
-            watch[watches++] = *event;
-        if (event->kind != EVENT_WATCH_GONE)
-            continue;
-        /* Of the same node: one of the same kind, or else of the first kind that there is. */
-        int gone = -1;
-        for (int w = 0; w < watches; w++) {
-            bool better = gone < 0 || (watch[w].code == event->code && watch[gone].code != event->code) ||
-                          (watch[gone].code != event->code && watch[w].code < watch[gone].code);
-            if (watch[w].zxid == event->zxid && better)
-                gone = w;
-        }
-        if (gone >= 0)
-            watch[gone] = watch[--watches];
-    }
+    int watches = watches_of(list, i, process, watch);
     for (int w = 0; w < watches; w++)
         count[watch[w].code]++;
 }

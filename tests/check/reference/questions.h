@@ -283,6 +283,53 @@ static bool acts(const struct trace_list *list, int i, int process)
     return link.up && !link.paused;
 }
 
+/* ---- watches ---- */
+
+/* Of the same node: one of the same kind, or else of the first kind that there is; -1 if there is none. */
+static int find_watch(const struct event *watch, int count, const struct event *gone)
+{
+    int found = -1;
+    for (int w = 0; w < count; w++) {
+        bool better = found < 0 || (watch[w].code == gone->code && watch[found].code != gone->code) ||
+                      (watch[found].code != gone->code && watch[w].code < watch[found].code);
+        if (watch[w].zxid == gone->zxid && better)
+            found = w;
+    }
+    return found;
+}
+
+/* Those of one kind on one node are of the session in which the last of them was set. */
+static void join_session(struct event *watch, int count, const struct event *last)
+{
+    for (int w = 0; w < count; w++)
+        if (watch[w].zxid == last->zxid && watch[w].code == last->code)
+            watch[w].session = last->session;
+}
+
+/* The watches of a process; their session is 0 once it is over. */
+static int watches_of(const struct trace_list *list, int i, int process, struct event *watch)
+{
+    int count = 0;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->process != process)
+            continue;
+        if (ends_process(event, process))
+            count = 0;
+        if (event->kind == EVENT_WATCH_SET) {
+            watch[count++] = *event;
+            join_session(watch, count, event);
+        }
+        int gone = event->kind == EVENT_WATCH_GONE ? find_watch(watch, count, event) : -1;
+        if (gone >= 0)
+            watch[gone] = watch[--count];
+        for (int w = 0; w < count; w++)
+            if (event->kind == EVENT_SESSION_CLOSED && watch[w].session == event->session)
+                watch[w].session = 0;
+    }
+    return count;
+}
+
 /* ---- the line ---- */
 
 /* Whether event k creates a contender that still stands. */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#ifndef TESTS_CHECK_REFERENCE_AT_MOST_ONE_WAKEUP_PER_RELEASE_H
+#define TESTS_CHECK_REFERENCE_AT_MOST_ONE_WAKEUP_PER_RELEASE_H
+
+#include <check/reference/questions.h>
+
+static bool is_watch_of_others(const struct event *watch)
+{
+    return watch->code == EVENT_WATCH_PREDECESSOR || watch->code == EVENT_WATCH_PARENT;
+}
+
+/* Whether the process watches this node of others, or any if it is 0. */
+static bool watches_others(const struct trace_list *list, int i, int process, int64_t czxid)
+{
+    struct event watch[EVENTS_MAX];
+    int count = watches_of(list, i, process, watch);
+    for (int w = 0; w < count; w++)
+        if (is_watch_of_others(&watch[w]) &&
+            (czxid == 0 ||
+             (watch[w].session != 0 && (watch[w].zxid == czxid || watch[w].code == EVENT_WATCH_PARENT))))
+            return true;
+    return false;
+}
+
+/* Whether the operator deleted a contender of the process, which has waited ever since. */
+static bool has_lost_a_contender(const struct trace_list *list, int i, int process)
+{
+    bool lost = false;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool evicts = event->kind == EVENT_NODE_DELETED && event->code == 1 &&
+                      event->owner == EVENT_BY_OPERATOR && event->process == process;
+        lost = (lost || evicts) && waits(list, k, 0, process) && waits(list, k + 1, 0, process);
+    }
+    return lost;
+}
+
+/* Whether the process has left the line, and has since then always watched something or had a request under way. */
+static bool has_left(const struct trace_list *list, int i, int process)
+{
+    bool left = false;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        if (event->process != process)
+            continue;
+        bool deleted = event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner == 1 + process;
+        if (event->kind == EVENT_FAILED || (deleted && waits(list, k, 0, process)))
+            left = true;
+        if (ends_process(event, process) ||
+            (event->kind == EVENT_SETTLED && !watches_others(list, k, process, 0)))
+            left = false;
+    }
+    return left;
+}
+
+static bool wakes_more_than_one(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    int count = 0;
+    for (int process = 0; process < PROCESSES && event->kind == EVENT_NODE_DELETED && event->code == 1;
+         process++)
+        count += watches_others(list, i, process, event->zxid) && waits(list, i, 0, process) &&
+                 !has_left(list, i, process) && !has_lost_a_contender(list, i, process);
+    return count > 1;
+}
+
+#endif
