@@ -93,8 +93,8 @@ typedef void (*ls_timer_fn)(void *ctx);
 /* Calls fn(ctx) once, delay_ms or more from now, with the environment's mutex HELD (fn may drop it meanwhile, but
  * returns with it held). While fn blocks with the mutex dropped, other timers fire when they are due. `name` is a
  * static string that names the role in labels ("retry-timer"); fn and name must lie in the recipe's code module. An
- * armed timer is first stopped. Returns 0 or LS_ENOMEM. In a world only a timer whose name begins with "deadline" may be
- * made to fail: whoever starts it has a caller to tell. */
+ * armed timer is first stopped. Returns 0 or LS_ENOMEM. In a world only a timer whose role is LS_TIMER_DEADLINE (recipe.h)
+ * may be made to fail: whoever starts it has a caller to tell. */
 int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
                        ls_timer_fn fn, void *ctx);
 

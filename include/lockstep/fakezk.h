@@ -70,6 +70,7 @@ struct fakezk_options {
     void (*before_callback)(void); /* called right before each callback of a client; NULL = not */
     size_t client_bytes_max;       /* capacity of one client's block; 0 = default */
     size_t server_bytes_max;       /* capacity of one server's block; 0 = default */
+    int32_t (*now_ms)(void); /* with `timed`: the clock of the world around it; NULL = a clock of its own */
 };
 
 enum fakezk_step_kind {
@@ -323,6 +324,8 @@ uint32_t fakezk_next_kind(int client, int handle);
 /* ---- time ---- */
 
 int32_t fakezk_now_ms(void);
+
+/* Moves the fake's own clock. */
 void fakezk_advance(int32_t to_ms);
 
 /* The next moment after now at which something of the ensemble becomes possible or due, or INT32_MAX; *limit is the

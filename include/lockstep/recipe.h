@@ -107,6 +107,19 @@ enum ls_node_class {
     LS_NODE_CONTENDER, /* it stands in line until it goes, also while its owner holds */
 };
 
+/* The roles of timers. A world is at rest while only deadlines and upkeep are armed. */
+enum ls_timer_role {
+    LS_TIMER_WORK,     /* goes on with something, such as a retry */
+    LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault may refuse the start of such a timer */
+    LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
+};
+
+/* The role of all timers that are started under one name. */
+struct ls_timer_row {
+    const char *name; /* name for ls_env_timer_start(); NULL = end of the table */
+    enum ls_timer_role role;
+};
+
 /* The functions by which canon() shows numbers that only grow. `where` points into the state, or into
  * memory from ls_env_alloc(). A zero, an attempt id of zeros, and a sequence of -1 count as no number. */
 struct ls_rename {
@@ -308,6 +321,10 @@ struct ls_recipe {
      * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the
      * node is. */
     enum ls_node_class (*classify)(const struct ls_recipe_config *config, const char *below, int *lock);
+
+    /* Roles of the recipe's timers. A timer without a row is LS_TIMER_WORK. NULL = the name decides: a timer
+     * whose name begins with "deadline" is LS_TIMER_DEADLINE, and with "fresh" LS_TIMER_UPKEEP. */
+    const struct ls_timer_row *timers;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

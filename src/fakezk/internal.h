@@ -84,7 +84,7 @@ enum { LIST_SESSION, LIST_LATE, LIST_LINGER };
 struct zk_log {
     struct arena_block head;
     int32_t zxid;
-    int32_t now_ms;
+    int32_t now_ms;                   /* by a clock of its own */
     uint32_t adopted;                 /* 1: a client has come with the id of a session of another (F18) */
     uint32_t epochs;                  /* begun behind the first */
     int32_t begin[FAKEZK_EPOCHS_MAX]; /* of these: the number below that of the first transaction */
@@ -342,7 +342,10 @@ static inline struct zk_client *client_mark(int c)
 /* Without a clock it is no part of the log: nobody depends on the log for it. */
 static inline int32_t clock_ms(void)
 {
-    return fakezk.options.timed ? the_log()->now_ms : 0;
+    if (!fakezk.options.timed) {
+        return 0;
+    }
+    return fakezk.options.now_ms != NULL ? fakezk.options.now_ms() : the_log()->now_ms;
 }
 
 static inline struct pack log_pack(void)

@@ -371,12 +371,16 @@ static const char *wrong(const void *memory)
     return what ? what : lock_refusals_broken(&state->session, state->mutexes, state->opened);
 }
 
+static const struct ls_timer_row timer_rows[] = {
+    {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
+
 /* What both recipes have. */
 #define OF_THE_MUTEX                                                                                         \
     .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = idle, .guard = guard,  \
     .handle = handle, .multi = multi, .revocable = revocable, .revoke = revoke, .reentrant = true,           \
     .canon = canon, .states = state_names, .states_now = states_now, .marks = "src/lock/",                   \
-    .ignores_children = true, .unread = unread, .sets_no_data = true, .open = open_lock, .in_reports = true
+    .ignores_children = true, .unread = unread, .sets_no_data = true, .open = open_lock, .in_reports = true, \
+    .timers = timer_rows
 
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",

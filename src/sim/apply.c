@@ -14,7 +14,7 @@
 static int32_t next_moment(int32_t *limit)
 {
     int32_t next = fakezk_next_ms(limit);
-    int32_t now = fakezk_now_ms();
+    int32_t now = clock_now_ms();
     for (int p = 0; p < the_world.options.processes; p++) {
         if (!process_running(p)) {
             continue;
@@ -33,7 +33,7 @@ static int32_t next_moment(int32_t *limit)
 static bool advance_target(const struct action *action, int32_t *to)
 {
     int32_t limit;
-    int32_t now = fakezk_now_ms();
+    int32_t now = clock_now_ms();
     int32_t next = next_moment(&limit);
     *to = action->ms > 0 ? now + action->ms : next;
     return the_world.options.timed && *to != INT32_MAX && *to > now && *to <= limit;
@@ -340,7 +340,7 @@ static void do_timed(const struct action *action)
     } else {
         int32_t to;
         advance_target(action, &to);
-        fakezk_advance(to);
+        state_mark()->now_ms = to;
     }
 }
 

@@ -96,7 +96,7 @@ uint64_t ls_env_self(struct ls_env *env)
 void ls_env_stamp(struct ls_env *env, struct ls_stamp *stamp)
 {
     (void)env;
-    stamp->opaque = the_world.options.timed ? (uint64_t)fakezk_now_ms() + 1 : 1;
+    stamp->opaque = (uint64_t)clock_now_ms() + 1;
 }
 
 int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
@@ -105,7 +105,7 @@ int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
     if (stamp->opaque == 0) {
         return INT64_MAX;
     }
-    return the_world.options.timed ? (int64_t)fakezk_now_ms() + 1 - (int64_t)stamp->opaque : 0;
+    return (int64_t)clock_now_ms() + 1 - (int64_t)stamp->opaque;
 }
 
 /* ---- what needs memory ---- */
@@ -145,14 +145,14 @@ struct timer *timer_at(int p, int index)
 
 bool timer_is_due(const struct timer *timer)
 {
-    return !the_world.options.timed || timer->due_ms <= fakezk_now_ms();
+    return timer->due_ms <= clock_now_ms();
 }
 
 /* Without a clock a retry that nothing has changed for would only repeat itself, for ever: a real back-off lets more
  * time pass each time than whatever goes on in the ensemble takes. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
-    bool in_vain = !the_world.options.timed && process_tired(p) && timer->rec.tag == 0;
+    bool in_vain = !the_world.options.timed && process_tired(p) && timer_is(timer, LS_TIMER_WORK);
     return timer_is_due(timer) && !in_vain;
 }
 
@@ -160,27 +160,35 @@ bool timers_of_work(int p)
 {
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (rec->tag == 0) {
+        if (timer_is((struct timer *)rec, LS_TIMER_WORK)) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_deadline(const char *name)
+bool timer_is(const struct timer *timer, enum ls_timer_role role)
 {
-    return strncmp(name, "deadline", 8) == 0;
+    return timer->rec.tag == role;
 }
 
-bool timer_is_deadline(const struct timer *timer)
+static bool begins_with(const char *name, const char *beginning)
 {
-    return is_deadline(timer_name(timer));
+    return strncmp(name, beginning, strlen(beginning)) == 0;
 }
 
-/* Deadlines of callers and upkeep that goes on for ever are not work: a world is at rest while they run. */
-static bool is_background(const char *name)
+static enum ls_timer_role role_of(const char *name)
 {
-    return is_deadline(name) || strncmp(name, "fresh", 5) == 0;
+    const struct ls_timer_row *row = the_world.options.recipe->timers;
+    if (row == NULL) {
+        return begins_with(name, "deadline") ? LS_TIMER_DEADLINE
+               : begins_with(name, "fresh")  ? LS_TIMER_UPKEEP
+                                             : LS_TIMER_WORK;
+    }
+    while (row->name != NULL && strcmp(row->name, name) != 0) {
+        row++;
+    }
+    return row->name != NULL ? row->role : LS_TIMER_WORK;
 }
 
 static struct rec *behind(const struct pack *pack, const char *name, const struct ls_timer *timer)
@@ -198,7 +206,7 @@ static struct rec *behind(const struct pack *pack, const char *name, const struc
 /* The moment so much later; one beyond the clock's range never comes. */
 static int32_t later(uint32_t delay_ms)
 {
-    int32_t now = fakezk_now_ms();
+    int32_t now = clock_now_ms();
     return delay_ms < (uint32_t)(INT32_MAX - now) ? now + (int32_t)delay_ms : INT32_MAX;
 }
 
@@ -206,7 +214,8 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
                        ls_timer_fn fn, void *ctx)
 {
     ls_env_timer_stop(env, timer);
-    if (is_deadline(name) && is_short_of_memory(env->process)) {
+    enum ls_timer_role role = role_of(name);
+    if (role == LS_TIMER_DEADLINE && is_short_of_memory(env->process)) {
         return LS_ENOMEM;
     }
     struct pack pack = process_pack(env->process);
@@ -216,7 +225,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
         world_note_trouble("limit: a process has too many timers");
         return LS_ENOMEM;
     }
-    armed->rec.tag = is_background(name);
+    armed->rec.tag = (uint8_t)role;
     armed->name = code_pack(name);
     armed->fn = code_pack_fn((code_fn)fn);
     armed->due_ms = the_world.options.timed ? later(delay_ms) : 0;

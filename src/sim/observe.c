@@ -20,7 +20,7 @@ void observe(const struct event *event)
 struct event observe_process(int kind, int p)
 {
     struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)p, .lock = EVENT_LOCK_NONE};
-    event.now_ms = the_world.options.timed ? fakezk_now_ms() : 0;
+    event.now_ms = clock_now_ms();
     return event;
 }
 

@@ -509,14 +509,14 @@ void process_fire(int p, int index)
 {
     struct pack pack = process_pack(p);
     struct timer fired = *timer_at(p, index);
-    if (!the_world.options.timed && fired.rec.tag == 0 && !process_tired(p)) {
+    if (!the_world.options.timed && timer_is(&fired, LS_TIMER_WORK) && !process_tired(p)) {
         state_mark()->tired |= 1u << p;
     }
     pack_remove(&pack, &timer_at(p, index)->rec);
     enter(p);
     fired.timer->armed = 0;
     ls_timer_fn fn = (ls_timer_fn)code_unpack_fn(fired.fn);
-    the_world.timer_fired = !timer_is_deadline(&fired);
+    the_world.timer_fired = !timer_is(&fired, LS_TIMER_DEADLINE);
     the_world.locked = 1;
     fn(fired.ctx);
     if (the_world.locked != 1) {

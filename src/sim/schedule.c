@@ -37,7 +37,8 @@ static bool due_timer(struct action *out)
         uint8_t index = 0;
         for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL;
              rec = pack_next(&pack, rec), index++) {
-            if (timer_may_fire(p, (struct timer *)rec) && (timed || rec->tag == 0)) {
+            const struct timer *timer = (struct timer *)rec;
+            if (timer_may_fire(p, timer) && (timed || timer_is(timer, LS_TIMER_WORK))) {
                 *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .timer = index};
                 return true;
             }
@@ -139,15 +140,15 @@ int world_settle(struct world *world, int limit, world_step_fn step, void *ctx)
 
 static int pass_timed(struct world *world, int ms, int limit, world_step_fn step, void *ctx)
 {
-    int32_t left = CLOCK_END_MS - fakezk_now_ms();
-    int32_t end = fakezk_now_ms() + (ms < left ? ms : left);
+    int32_t left = CLOCK_END_MS - clock_now_ms();
+    int32_t end = clock_now_ms() + (ms < left ? ms : left);
     for (int count = 0;; count++) {
         struct action action;
         if (count == limit || world_trouble(world) != NULL) {
             return LS_EOVERFLOW;
         }
         if (!immediate(&action) && (work_ahead() || !late_commit(&action))) {
-            int32_t now = fakezk_now_ms();
+            int32_t now = clock_now_ms();
             if (now >= end) {
                 return count;
             }

@@ -138,6 +138,11 @@ static bool has_epochs(const struct world_options *options)
     return options->servers > 1 && (budget || !the_world.programmed);
 }
 
+static int32_t tell_time(void)
+{
+    return clock_now_ms();
+}
+
 static void lay_fakezk(const struct world_options *options)
 {
     struct fakezk_options fake = {.clients = options->processes,
@@ -158,7 +163,8 @@ static void lay_fakezk(const struct world_options *options)
                                   .unread = options->recipe->unread != NULL ? env_unread : NULL,
                                   .before_callback = the_world.zoned ? zones_paint_stack : NULL,
                                   .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
-                                  .client_bytes_max = CLIENT_BYTES};
+                                  .client_bytes_max = CLIENT_BYTES,
+                                  .now_ms = tell_time};
     fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);
 }
 
@@ -431,7 +437,7 @@ const struct world_options *world_get_options(const struct world *world)
 
 int64_t world_now_ms(const struct world *world)
 {
-    return world->options.timed ? fakezk_now_ms() : 0;
+    return world->options.timed ? clock_now_ms() : 0;
 }
 
 uint64_t world_steps(const struct world *world)

@@ -31,6 +31,7 @@ struct world_state {
     int64_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
     uint32_t
         tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
+    int32_t now_ms; /* the clock; untimed 0 */
 };
 
 /* ---- process blocks: lists behind struct process ---- */
@@ -67,7 +68,7 @@ struct slot {
 
 /* An armed timer; sorted by name, then by address. */
 struct timer {
-    struct rec rec; /* tag = 1 if it is a deadline or upkeep, not work */
+    struct rec rec; /* tag = enum ls_timer_role */
     code_ref name;
     code_ref fn;
     int32_t due_ms;
@@ -144,6 +145,12 @@ static inline struct world_state *the_state(void)
 {
     arena_read(&the_world.arena, the_world.state_block);
     return arena_at(&the_world.arena, the_world.state_block);
+}
+
+/* The clock. Without one, nothing depends on it. */
+static inline int32_t clock_now_ms(void)
+{
+    return the_world.options.timed ? the_state()->now_ms : 0;
 }
 
 static inline struct process *process_at(int p)
@@ -341,8 +348,7 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
-/* It is the deadline of an acquire: it bears that name. */
-bool timer_is_deadline(const struct timer *timer);
+bool timer_is(const struct timer *timer, enum ls_timer_role role);
 /* Its time has come; untimed, something has changed since a timer of work fired last (D8). */
 bool timer_may_fire(int p, const struct timer *timer);
 bool timers_of_work(int p);

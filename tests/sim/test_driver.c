@@ -47,6 +47,8 @@ static struct {
     bool refuses;        /* an acquire is refused, after what it was told */
     bool doubts;         /* the timer ends the belief */
     const char *timer;   /* its name; NULL = probe-timer */
+    bool arms_later;     /* an acquire starts the timer */
+    int timer_rc;        /* as it was started */
     bool waits;          /* an acquire is not answered, and a guard is made for whoever asks */
     bool takes_anything; /* a cancel and a release return 0, whoever calls */
     bool frees_another;  /* a release tells FREED of the next owner too */
@@ -91,6 +93,14 @@ static void probe_timer(void *ctx)
     seen.fired++;
 }
 
+static void arm(struct probe *probe)
+{
+    ls_env_lock(probe->env);
+    const char *name = seen.timer != NULL ? seen.timer : "probe-timer";
+    seen.timer_rc = ls_env_timer_start(probe->env, &probe->timer, name, 10, probe_timer, probe);
+    ls_env_unlock(probe->env);
+}
+
 static int probe_start(void *state, struct ls_env *env, const struct ls_recipe_config *config)
 {
     static const struct probe zeros;
@@ -107,10 +117,7 @@ static int probe_start(void *state, struct ls_env *env, const struct ls_recipe_c
         probe->zh = zookeeper_init(config->hosts, probe_event, config->session_timeout_ms, NULL, probe, 0);
     }
     if (seen.arms_timer) {
-        ls_env_lock(env);
-        const char *name = seen.timer != NULL ? seen.timer : "probe-timer";
-        ls_env_timer_start(env, &probe->timer, name, 10, probe_timer, probe);
-        ls_env_unlock(env);
+        arm(probe);
     }
     return seen.start_rc;
 }
@@ -126,6 +133,9 @@ static int probe_acquire(void *state, int lock, int owner, int timeout_ms)
     struct probe *probe = visit(state);
     (void)timeout_ms;
     seen.acquired++;
+    if (seen.arms_later) {
+        arm(probe);
+    }
     if (seen.waits) {
         return 0;
     }
@@ -1014,6 +1024,55 @@ static void a_hold_that_was_given_back_is_not_denied(void **state)
     assert_int_equal(last[EVENT_DOUBTS].cause, EVENT_DOUBT_OTHER);
 }
 
+static const struct ls_timer_row timer_rows[] = {{"bell", LS_TIMER_DEADLINE},
+                                                 {"deadline-1", LS_TIMER_WORK},
+                                                 {"tick", LS_TIMER_UPKEEP},
+                                                 {NULL, LS_TIMER_WORK}};
+
+/* A table says what a timer is for, whatever its name begins with. Without one, names decide. */
+static void only_work_keeps_a_world_from_rest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool table, rests;
+    } timers[] = {{"bell", true, true},        {"bell", false, false},      {"tick", true, true},
+                  {"deadline-1", true, false}, {"deadline-1", false, true}, {"fresh-1", true, false},
+                  {"fresh-1", false, true},    {"other", true, false},      {"other", false, false}};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        if (i > 0) {
+            end(NULL);
+        }
+        seen.arms_timer = true;
+        seen.timer = timers[i].name;
+        recipe.timers = timers[i].table ? timer_rows : NULL;
+        begin("process a: acquire");
+        assert_int_equal(world_at_rest(run.world), timers[i].rests);
+    }
+}
+
+/* Whoever starts a deadline has a caller to tell that memory is short. */
+static void only_the_start_of_a_deadline_can_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int rc;
+    } timers[] = {{"bell", LS_ENOMEM}, {"deadline-1", 0}, {"tick", 0}};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        if (i > 0) {
+            end(NULL);
+        }
+        seen.arms_later = true;
+        seen.timer = timers[i].name;
+        recipe.timers = timer_rows;
+        begin("process a: acquire");
+        take("fail-alloc a n=1");
+        take("a acquire");
+        assert_int_equal(seen.timer_rc, timers[i].rc);
+    }
+}
+
 /* The deadline of an acquire is no time that a belief may end with. */
 static void a_belief_that_a_timer_ends_is_told_so(void **state)
 {
@@ -1022,7 +1081,8 @@ static void a_belief_that_a_timer_ends_is_told_so(void **state)
         const char *name, *step;
         enum event_doubt doubt;
     } timers[] = {{"probe-timer", "fire a probe-timer", EVENT_DOUBT_TIMER},
-                  {"deadline-0", "fire a deadline-0", EVENT_DOUBT_OTHER}};
+                  {"bell", "fire a bell", EVENT_DOUBT_OTHER}};
+    recipe.timers = timer_rows;
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
         if (i > 0) {
             end(NULL);
@@ -1372,6 +1432,8 @@ int main(void)
         PROBE_TEST(a_hold_that_is_denied_at_once_is_told),
         PROBE_TEST(a_hold_that_is_denied_later_is_told),
         PROBE_TEST(a_hold_that_was_given_back_is_not_denied),
+        PROBE_TEST(only_work_keeps_a_world_from_rest),
+        PROBE_TEST(only_the_start_of_a_deadline_can_fail),
         PROBE_TEST(a_belief_that_a_timer_ends_is_told_so),
         MUTEX_TEST(a_mutex_that_was_opened_again_is_acquired),
         PROBE_TEST(closed_locks_are_asked_for_nothing_but_belief),
