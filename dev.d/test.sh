@@ -103,9 +103,10 @@ full_tier()
     find build/coverage -name '*.gcda' -delete
     run_preset release "$1"
     run_preset debug "$1" --label-exclude '^(slow|house)$'
-    for preset in release-clang debug-clang coverage; do
-        run_preset "$preset" "$1" --label-exclude '^slow$' --exclude-regex "$(shell_tests_without_a_server)"
+    for preset in release-clang debug-clang; do
+        run_preset "$preset" "$1" --label-exclude '^slow$' --exclude-regex "$(shell_tests_without_a_server | any_of)"
     done
+    run_preset coverage "$1" --label-exclude '^slow$' --exclude-regex "$(tests_that_cover_no_more | any_of)"
     run_preset tsan "$1" --label-exclude '^slow$' --exclude-regex "$(tests_of_one_thread)"
     if [[ -z $1 ]]; then
         source dev.d/lint.sh
@@ -122,11 +123,26 @@ full_tier()
     fi
 }
 
-# A pattern for shell tests without a real server. Another compiler changes nothing in what they see: unit tests and replays that are
-# compared tell that sooner. And what they do is no evidence that the unit tests cover the code.
+# Shell tests without a real server. Another compiler changes nothing in what they see: unit tests and replays that are compared
+# tell that sooner. And what they do is no evidence that the unit tests cover the code.
 shell_tests_without_a_server()
 {
-    ctest --test-dir build/release -N -L '^shell$' | test_names | grep -v '^real\.' | any_of
+    ctest --test-dir build/release -N -L '^shell$' | test_names | grep -v '^real\.'
+}
+
+# Tests of judges, whose coverage is not measured, and tests that ran for 3 seconds or longer in release. Those do the same many
+# times over; the thresholds hold without them.
+tests_that_cover_no_more()
+{
+    shell_tests_without_a_server
+    ctest --test-dir build/release -N | test_names | grep '^check\.'
+    tests_that_took 3
+}
+
+# tests_that_took SECONDS: those that ran at least so long in release.
+tests_that_took()
+{
+    awk -v least="$1" '/ Passed / && $NF == "sec" && $(NF - 1) >= least { sub(/^.*: /, ""); print $1 }' build/release/ctest.out
 }
 
 # A pattern for tests in which the thread sanitizer has nothing to see: a world is in one thread, workers of a search are processes,
@@ -224,8 +240,7 @@ valgrind_one()
 # runs, with code that shorter tests run too. Those of the locks do less work under valgrind by themselves.
 programs_that_take_long()
 {
-    sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([a-z]+)\.([^ ]+) .* Passed +[1-9][0-9]*\.[0-9]+ sec$|build/release/tests/\1/test_\2|p' \
-        build/release/ctest.out | grep -v '/tests/lock/'
+    tests_that_took 1 | sed 's|^\([a-z]*\)\.|build/release/tests/\1/test_|' | grep -v '/tests/lock/'
 }
 
 # The unit tests that need no server; the others depend on timing, which valgrind stretches.
