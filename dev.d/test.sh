@@ -149,7 +149,7 @@ tests_that_took()
 # and the threads of lock.threads are fibres.
 tests_of_one_thread()
 {
-    ctest --test-dir build/release -N | test_names | grep -vE '^(lock|real)\.|^explore\.(visited|bits)$' |
+    ctest --test-dir build/release -N | test_names | grep -vE '^(lock|real)\.|^state\.' |
         cat - <(echo lock.threads) | any_of
 }
 

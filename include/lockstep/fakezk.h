@@ -360,7 +360,7 @@ int fakezk_watches(int client);  /* registered in the client's tables */
 /* What the handle is told next is more than that a request failed. */
 bool fakezk_brings_news(int client, int handle);
 struct canon;
-/* Shows the numbers that grow of one of the fake's blocks (base/canon.h); of others none. */
+/* Shows the numbers that grow of one of the fake's blocks (state/canon.h); of others none. */
 void fakezk_canon(int block, struct canon *canon);
 bool fakezk_quiet(void); /* no message, request, transaction or closing session is under way */
 bool fakezk_busy(

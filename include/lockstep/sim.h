@@ -454,12 +454,12 @@ bool world_drop_unread(struct world *world, const struct action *action);
 /* What the fingerprint stands for. Writes at most `size` bytes; returns how many there are. */
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
 
-/* The fingerprint up to the renaming of numbers that grow (D3c, base/canon.h). NULL if the recipe or the judges do not show
+/* The fingerprint up to the renaming of numbers that grow (D3c, state/canon.h). NULL if the recipe or the judges do not show
  * theirs, if the world's constants or programs tie something to them (a preset sequence, guarded writes), or if memory is
  * short; the caller closes it. */
 struct canon *world_canon(struct world *world);
 
-/* The same up to the names of processes too (base/symmetry.h). NULL also if the world makes a difference between them: other
+/* The same up to the names of processes too (state/symmetry.h). NULL also if the world makes a difference between them: other
  * programs, several servers, a recipe that is not `symmetric`. */
 struct canon *world_symmetric_canon(struct world *world);
 bool world_is_symmetric(const struct world *world);

@@ -5,7 +5,7 @@
 
 #include "explore/build_id.h"
 #include "explore/savefile.h"
-#include "explore/visited.h"
+#include "state/visited.h"
 
 #include <errno.h>
 #include <stdatomic.h>

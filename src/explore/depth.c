@@ -10,7 +10,7 @@
 #include "explore/distrust.h"
 #include "explore/expansion.h"
 #include "explore/share.h"
-#include "explore/visited.h"
+#include "state/visited.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef EXPLORE_EXACT_H
 #define EXPLORE_EXACT_H
 
-#include "explore/visited.h"
+#include "state/visited.h"
 
 struct exact;
 

@@ -3,12 +3,12 @@
 
 #include "explore/expansion.h"
 
-#include "base/canon.h"
-#include "base/intern.h"
 #include "explore/distrust.h"
 #include "explore/memo.h"
 #include "explore/partial.h"
 #include "explore/subsume.h"
+#include "state/canon.h"
+#include "state/intern.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 /* The successors of a state: what all orders of search do with each state that they have found.
  *
- * A state is a list of numbers, one for the content of each block of the world (base/intern.h). What steps do is
+ * A state is a list of numbers, one for the content of each block of the world (state/intern.h). What steps do is
  * remembered (memo.h), so that most successors are put together from known contents; the world itself does a step only the
  * first time, or when the search does not believe what it remembers. */
 #ifndef EXPLORE_EXPANSION_H

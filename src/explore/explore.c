@@ -4,13 +4,13 @@
 /* A search from its options to its verdict: layers of fault budgets, and the run that shows a violation. */
 #include "explore/explore.h"
 
-#include "base/canon.h"
-#include "explore/bitstate.h"
 #include "explore/checkpoint.h"
 #include "explore/distrust.h"
 #include "explore/live.h"
 #include "explore/share.h"
 #include "scenario/counts.h"
+#include "state/bitstate.h"
+#include "state/canon.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 
 #include "explore/live.h"
 
-#include "base/canon.h"
 #include "explore/after.h"
 #include "scenario/lasso.h"
+#include "state/canon.h"
 
 #include <stdio.h>
 #include <stdlib.h>

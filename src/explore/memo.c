@@ -4,7 +4,7 @@
 #include "explore/memo.h"
 
 #include "base/assert.h"
-#include "base/intern.h"
+#include "state/intern.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 /* What steps do, remembered: a step that has been done once in some surroundings is not done again in the same.
  *
- * A state is a list of numbers, one for the content of each block (base/intern.h). Whose turn it is can mostly be told from
+ * A state is a list of numbers, one for the content of each block (state/intern.h). Whose turn it is can mostly be told from
  * a few blocks, the *scope* of a process: its own, the log and the servers. For each scope that was met there is an
  * *entry*: the actions that are enabled, and of each the *effect*: which blocks it changes to what, and the events that the
  * judges see. A step that has read blocks beyond its scope has an effect for each content of these. What the judges make

@@ -4,8 +4,8 @@
 #include "explore/part.h"
 
 #include "explore/search.h"
-#include "explore/visited.h"
 #include "scenario/counts.h"
+#include "state/visited.h"
 
 #include <string.h>
 

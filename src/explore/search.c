@@ -3,8 +3,8 @@
 
 #include "explore/search.h"
 
-#include "base/canon.h"
 #include "explore/share.h"
+#include "state/canon.h"
 
 #define LOOK_EVERY 16384u /* transitions */
 

@@ -4,7 +4,7 @@
 #include "explore/subsume.h"
 
 #include "base/arena.h"
-#include "base/canon.h"
+#include "state/canon.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Where the ensemble and the client library keep numbers that grow. */
-#include "base/canon.h"
+#include "state/canon.h"
 
 #include "fakezk/internal.h"
 

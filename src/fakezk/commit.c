@@ -299,7 +299,7 @@ static void forward_all(int client, int slot, int server, const struct zk_messag
 
 /* An epoch begins at a multiple of EPOCH_STEP, and this multiple is what it is called: epochs that nobody saw may lie between
  * two. So the number of a zxid follows from the zxid alone, and a block whose bytes are the same shows the same numbers
- * (base/canon.h). The step is small because numbers beyond QUICK_NUMBERS are ranked slowly. */
+ * (state/canon.h). The step is small because numbers beyond QUICK_NUMBERS are ranked slowly. */
 #define EPOCH_STEP 32
 
 /* The number below that of the first transaction of the present epoch. */

@@ -3,7 +3,7 @@
 
 #include "replay/hopeless.h"
 
-#include "base/canon.h"
+#include "state/canon.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #include "scenario/coverage.h"
 
 #include "base/arena.h"
-#include "base/canon.h"
-#include "explore/visited.h"
+#include "state/canon.h"
+#include "state/visited.h"
 
 #include <lockstep/fakezk.h>
 #include <stdlib.h>

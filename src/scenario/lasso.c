@@ -3,7 +3,7 @@
 
 #include "scenario/lasso.h"
 
-#include "base/canon.h"
+#include "state/canon.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "scenario/run.h"
-#include "base/canon.h"
+#include "state/canon.h"
 
 #include "base/hash.h"
 #include "check/loaded.h"

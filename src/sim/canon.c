@@ -2,11 +2,11 @@
  * Copyright the lockstep authors */
 
 /* A world's fingerprint up to the renaming of numbers that grow: who shows which block's numbers. */
-#include "base/canon.h"
+#include "state/canon.h"
 
 #include "base/assert.h"
-#include "base/symmetry.h"
 #include "sim/world.h"
+#include "state/symmetry.h"
 
 #include <string.h>
 

@@ -7,11 +7,11 @@
  *
  * With the name of a scenario file as argument, the same for its first set of run constants; pairs of states that are alike are
  * counted by the blocks that differ, the most frequent first. */
-#include "base/canon.h"
 #include "base/hash.h"
 #include "check/check.h"
 #include "check/state.h"
 #include "sim/world.h"
+#include "state/canon.h"
 #include "support/all_states.h"
 
 #include <lockstep/fakezk.h>

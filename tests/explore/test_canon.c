@@ -4,8 +4,8 @@
 /* Renaming numbers that grow (D3c): states that count as one can do the same, step by step and label by label, and go to
  * states that count as one. What is checked is a bisimulation on all states of small worlds: each state that is met in
  * another disguise than the first time is asked for all its steps again. */
-#include "base/canon.h"
 #include "base/hash.h"
+#include "state/canon.h"
 #include "support/all_states.h"
 
 #include <setjmp.h>

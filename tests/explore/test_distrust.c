@@ -4,10 +4,10 @@
 /* A search finds out when it cannot be believed: a recipe that knows something the world does not, a block that is written
  * to and not marked, a way back that does not lead back. */
 #include "base/arena.h"
-#include "base/intern.h"
 #include "explore/explore.h"
 #include "scenario/recipes.h"
 #include "sim/world.h"
+#include "state/intern.h"
 
 #include <lockstep/session.h>
 #include <setjmp.h>

@@ -8,9 +8,9 @@
  * The search is listened to where it does a step and where it looks a state up. */
 #include "base/arena.h"
 #include "explore/expansion.h"
-#include "explore/visited.h"
 #include "scenario/recipes.h"
 #include "sim/world.h"
+#include "state/visited.h"
 
 #include <lockstep/error.h>
 

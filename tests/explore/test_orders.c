@@ -2,10 +2,10 @@
  * Copyright the lockstep authors */
 
 /* Depth first and breadth first agree on what there is; breadth first finds the shortest way to what is wrong. */
-#include "base/intern.h"
 #include "explore/expansion.h"
 #include "replay/replay.h"
 #include "scenario/recipes.h"
+#include "state/intern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
  * the others do first, and leads to the same states before them and behind them, judges included; and what is left still comes
  * to each state in which nothing moves. */
 #include "base/arena.h"
-#include "base/canon.h"
 #include "base/hash.h"
 #include "explore/partial.h"
+#include "state/canon.h"
 #include "support/all_states.h"
 
 #include <setjmp.h>

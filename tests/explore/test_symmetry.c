@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* States that differ only in which process is which (base/symmetry.h). On all states of small worlds: the order that is
+/* States that differ only in which process is which (state/symmetry.h). On all states of small worlds: the order that is
  * found by colours merges what trying all orders merges; and states that count as one can do the same steps, which go to
  * states that count as one. */
-#include "base/canon.h"
 #include "base/hash.h"
-#include "base/symmetry.h"
+#include "state/canon.h"
+#include "state/symmetry.h"
 #include "support/all_states.h"
 
 #include <setjmp.h>

@@ -11,19 +11,20 @@ export LC_ALL=C
 # describe locks and their environment; "zookeeper" for <zookeeper/...>.
 declare -A MAY=(
     [base]=""
+    [state]="base"
     [trace]="base event.h"
     [lock]="base api zookeeper"
     [broken]="base api zookeeper lock"
-    [fakezk]="base fakezk.h zookeeper"
+    [fakezk]="base state fakezk.h zookeeper"
     [check]="base trace property.h lock_spec.h"
-    [sim]="base trace lock broken fakezk api fakezk.h sim.h zookeeper"
+    [sim]="base state trace lock broken fakezk api fakezk.h sim.h zookeeper"
     [plugin]="base trace sim api sim.h"
-    [scenario]="base trace lock broken check sim api sim.h fakezk.h property.h explore replay"
-    [replay]="base trace lock broken check sim api sim.h fakezk.h scenario replay.h"
-    [explore]="base trace lock broken check sim api sim.h fakezk.h scenario replay"
+    [scenario]="base state trace lock broken check sim api sim.h fakezk.h property.h replay"
+    [replay]="base state trace lock broken check sim api sim.h fakezk.h scenario replay.h"
+    [explore]="base state trace lock broken check sim api sim.h fakezk.h scenario replay"
     [fuzz]="base trace lock broken check sim api event.h sim.h scenario replay"
     [report]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore"
-    [cli]="base trace lock broken check sim plugin api sim.h fakezk.h scenario replay explore fuzz report"
+    [cli]="base state trace lock broken check sim plugin api sim.h fakezk.h scenario replay explore fuzz report"
     [real]="base trace lock broken check api zookeeper"
 )
 # The recipe layers ask the world for these and never the system (D1).

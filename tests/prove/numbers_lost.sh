@@ -3,6 +3,6 @@
 
 # A number that two blocks lose at once still counts as present because of each other.
 GROUP=sim
-FILE=src/base/canon.c
+FILE=src/state/canon.c
 EDIT='s/thrice\[i\] \|= twice\[i\]/thrice[i] |= present[i]/'
 EXPECT='^sim\.ranks$'

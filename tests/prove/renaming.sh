@@ -3,6 +3,6 @@
 
 # Sessions of different owners are ranked as if they were of one.
 GROUP=sim
-FILE=src/base/canon.c
+FILE=src/state/canon.c
 EDIT='s/return owner << OWNER_SHIFT \| \(1/return (1/'
 EXPECT='^sim\.ranks$'

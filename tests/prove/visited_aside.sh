@@ -2,7 +2,7 @@
 # Copyright the lockstep authors
 
 # A table of states that grows where it lies moves its first keys among those that are still to be moved.
-GROUP=explore
-FILE=src/explore/visited.c
+GROUP=state
+FILE=src/state/visited.c
 EDIT='s/key != 0 && home_of\(key, places\) <= i\) \{/key != 0 \&\& i == 0) {/'
-EXPECT='^explore\.visited$'
+EXPECT='^state\.visited$'

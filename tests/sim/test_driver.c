@@ -4,10 +4,10 @@
 /* The world's side of <lockstep/recipe.h>: what it gives to a recipe, when it calls which function, and what it makes of the
  * answers. The recipe here is a probe that grants at once and notes how it is called. Of the mutex it is asked what only a whole
  * recipe can show: revocation, guards, and closes. */
-#include "base/canon.h"
 #include "scenario/recipes.h"
 #include "scenario/run.h"
 #include "sim/world.h"
+#include "state/canon.h"
 
 #include <lockstep/error.h>
 #include <setjmp.h>

@@ -4,9 +4,9 @@
 /* A list of numbers stands for a world: taken and put back, in any order and after a move to another store, it is what a
  * saved image has, fingerprint included; equal worlds have equal numbers. And what steps are said to depend on is enough:
  * with other blocks changed at will they do the same. */
-#include "base/intern.h"
 #include "base/rng.h"
 #include "sim/world.h"
+#include "state/intern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

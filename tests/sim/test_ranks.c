@@ -3,8 +3,8 @@
 
 /* Numbers are ranked by bits while they are small, and by counting when one is large: which way it went makes no
  * difference. Blocks of drawn numbers are renamed small and large, and compared with a plain ranking. */
-#include "base/canon.h"
 #include "base/rng.h"
+#include "state/canon.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

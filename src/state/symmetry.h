@@ -17,7 +17,7 @@
 #ifndef BASE_SYMMETRY_H
 #define BASE_SYMMETRY_H
 
-#include "base/canon.h"
+#include "state/canon.h"
 
 #include <stdbool.h>
 

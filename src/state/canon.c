@@ -2,9 +2,9 @@
  * Copyright the lockstep authors */
 
 #include "base/assert.h"
-#include "base/canon_part.h"
 #include "base/hash.h"
-#include "base/symmetry.h"
+#include "state/canon_part.h"
+#include "state/symmetry.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "explore/visited.h"
+#include "state/visited.h"
 
-#include "explore/bitstate.h"
+#include "state/bitstate.h"
 
 #include <sched.h>
 #include <stdatomic.h>

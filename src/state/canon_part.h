@@ -5,8 +5,8 @@
 #ifndef BASE_CANON_PART_H
 #define BASE_CANON_PART_H
 
-#include "base/canon.h"
 #include "base/hash.h"
+#include "state/canon.h"
 
 #include <stdbool.h>
 

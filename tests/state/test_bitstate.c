@@ -2,10 +2,10 @@
  * Copyright the lockstep authors */
 
 /* States as bits: what was added is known, and as many others are taken for it as is said. */
-#include "explore/bitstate.h"
+#include "state/bitstate.h"
 
 #include "base/hash.h"
-#include "explore/visited.h"
+#include "state/visited.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The set of fingerprints: it forgets nothing while it grows, and says when it is full. */
-#include "explore/visited.h"
+#include "state/visited.h"
 
 #include "base/hash.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "base/intern.h"
+#include "state/intern.h"
 
 #include "base/assert.h"
 #include "base/pool.h"

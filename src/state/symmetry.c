@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "base/symmetry.h"
+#include "state/symmetry.h"
 
-#include "base/canon_part.h"
 #include "base/hash.h"
+#include "state/canon_part.h"
 
 #include <stdlib.h>
 #include <string.h>

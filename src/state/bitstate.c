@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "explore/bitstate.h"
+#include "state/bitstate.h"
 
 #include "base/hash.h"
 
