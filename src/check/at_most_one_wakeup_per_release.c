@@ -8,7 +8,7 @@
  *   - watch that node, or the child list of its directory,
  *   - and have not left the line.
  *   The count is at most 1, or at most the number of contenders that the deletion admits (check/state.h). A
- *   watch on a node of the process itself is not counted, nor is one whose session is over, even before the
+ *   watch of a session on its own node is not counted, nor is one whose session is over, even before the
  *   client is told.
  *
  *   A process leaves the line when one of its acquires fails, or when it waits and deletes one of its
@@ -34,24 +34,30 @@
 #define LEFT_BY_ITSELF 0x01u
 #define LEFT_BY_OPERATOR 0x02u
 
-static bool is_of_others(const struct check_record *watch)
+/* Returns true if the deletion fires the watch. The watch of a session on its own node does not count. */
+static bool fires(const struct check_record *watch, const struct event *gone)
 {
-    return watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_PARENT;
+    bool on_node = watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_OWN;
+    return watch->b != 0 && (watch->owner == EVENT_WATCH_PARENT ||
+                             (on_node && watch->a == gone->zxid && watch->b != gone->session));
 }
 
-static bool fires(const struct check_record *watch, int64_t czxid)
+static bool is_woken(struct check_table *table, const struct check_context *context, const struct event *gone,
+                     int process)
 {
-    return watch->b != 0 && (watch->a == czxid || watch->owner == EVENT_WATCH_PARENT);
+    struct check_record *watch = group_first_record(table, context, RECORD_WATCH, gone->lock);
+    while (watch && !(watch->process == process && fires(watch, gone)))
+        watch = group_next_record(table, context, watch);
+    return watch != NULL;
 }
 
-/* Returns true if the deletion of the node with that czxid fires a watch of the process. With czxid 0 returns true if
- * the process has a watch on a node of others. */
-static bool watches(struct check_table *table, const struct check_context *context, int lock, int process,
-                    int64_t czxid)
+static bool watches_others(struct check_table *table, const struct check_context *context, int lock,
+                           int process)
 {
     struct check_record *watch = group_first_record(table, context, RECORD_WATCH, lock);
     for (; watch; watch = group_next_record(table, context, watch))
-        if (watch->process == process && is_of_others(watch) && (czxid == 0 || fires(watch, czxid)))
+        if (watch->process == process &&
+            (watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_PARENT))
             return true;
     return false;
 }
@@ -82,8 +88,7 @@ static void judge_deletion(struct check_table *table, const struct check_context
 {
     int first = -1, last = -1, count = 0;
     for (int process = 0; process < context->processes; process++) {
-        if (!watches(table, context, event->lock, process, event->zxid) ||
-            !counts(table, context, event->lock, process))
+        if (!is_woken(table, context, event, process) || !counts(table, context, event->lock, process))
             continue;
         first = first < 0 ? process : first;
         last = process;
@@ -138,7 +143,7 @@ static void observe_answer(struct check_table *table, const struct check_context
 static void observe_settled(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++)
-        if (!watches(table, context, lock, process, 0))
+        if (!watches_others(table, context, lock, process))
             come_back(table, lock, process, LEFT_BY_ITSELF);
 }
 

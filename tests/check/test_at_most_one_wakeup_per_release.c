@@ -115,20 +115,36 @@ static void the_child_list_counts_as_a_node(void **state)
     }
 }
 
-/* What a process watches of its own, or what is no contender, tells it nothing that others would have to hear first. */
-static void other_watches_do_not_count(void **state)
+/* A holder may watch its own node, to hear of requests. */
+static void a_watch_on_the_own_node_does_not_count(void **state)
 {
-    static const enum event_watch types[] = {EVENT_WATCH_OWN, EVENT_WATCH_OTHER};
     (void)state;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    for (int old = 0; old < 2; old++) {
         struct judge judge;
         open_with_line(&judge);
-        watches(&judge, B, 10);
-        watch_as(&judge, EVENT_WATCH_SET, C, 10, types[i]);
-        goes(&judge, 10);
-        assert_verdict(&judge, CHECK_HOLDS);
+        watches(&judge, D, 12);
+        watch_as(&judge, EVENT_WATCH_SET, C, 12, EVENT_WATCH_OWN);
+        show(&judge, (struct event){.kind = EVENT_NODE_DELETED,
+                                    .process = C,
+                                    .code = 1,
+                                    .zxid = 12,
+                                    .cause = 20,
+                                    .session = old ? OLD_SESSION : SESSION(C)});
+        assert_verdict(&judge, old ? CHECK_VIOLATED : CHECK_HOLDS);
         judge_close(&judge);
     }
+}
+
+static void a_watch_on_no_contender_does_not_count(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_with_line(&judge);
+    watches(&judge, B, 10);
+    watch_as(&judge, EVENT_WATCH_SET, C, 10, EVENT_WATCH_OTHER);
+    goes(&judge, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
 }
 
 static void only_contenders_that_are_deleted_are_judged(void **state)
@@ -327,7 +343,8 @@ int main(void)
         cmocka_unit_test(one_each_holds),
         cmocka_unit_test(two_behind_one_node_are_violated),
         cmocka_unit_test(the_child_list_counts_as_a_node),
-        cmocka_unit_test(other_watches_do_not_count),
+        cmocka_unit_test(a_watch_on_the_own_node_does_not_count),
+        cmocka_unit_test(a_watch_on_no_contender_does_not_count),
         cmocka_unit_test(only_contenders_that_are_deleted_are_judged),
         cmocka_unit_test(only_those_who_wait_count),
         cmocka_unit_test(one_per_node_of_a_session_holds),

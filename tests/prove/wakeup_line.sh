@@ -4,5 +4,5 @@
 # Whoever watches the child list is not counted among those that a deletion wakes.
 GROUP=check
 FILE=src/check/at_most_one_wakeup_per_release.c
-EDIT='s/watch->a == czxid \|\| watch->owner == EVENT_WATCH_PARENT/watch->a == czxid/'
+EDIT='s/watch->owner == EVENT_WATCH_PARENT \|\|$/watch->owner == EVENT_WATCH_OTHER \|\|/'
 EXPECT='^check\.at_most_one_wakeup_per_release$'

@@ -6,21 +6,28 @@
 
 #include <check/reference/questions.h>
 
-static bool is_watch_of_others(const struct event *watch)
-{
-    return watch->code == EVENT_WATCH_PREDECESSOR || watch->code == EVENT_WATCH_PARENT;
-}
-
-/* Whether the process watches this node of others, or any if it is 0. */
-static bool watches_others(const struct trace_list *list, int i, int process, int64_t czxid)
+static bool watches_others(const struct trace_list *list, int i, int process)
 {
     struct event watch[EVENTS_MAX];
     int count = watches_of(list, i, process, watch);
     for (int w = 0; w < count; w++)
-        if (is_watch_of_others(&watch[w]) &&
-            (czxid == 0 ||
-             (watch[w].session != 0 && (watch[w].zxid == czxid || watch[w].code == EVENT_WATCH_PARENT))))
+        if (watch[w].code == EVENT_WATCH_PREDECESSOR || watch[w].code == EVENT_WATCH_PARENT)
             return true;
+    return false;
+}
+
+/* Whether the deletion of event i fires a watch of the process, other than one of the session whose node it is. */
+static bool is_woken_by(const struct trace_list *list, int i, int process)
+{
+    const struct event *gone = &list->event[i];
+    struct event watch[EVENTS_MAX];
+    int count = watches_of(list, i, process, watch);
+    for (int w = 0; w < count; w++) {
+        bool on_node = watch[w].code == EVENT_WATCH_PREDECESSOR || watch[w].code == EVENT_WATCH_OWN;
+        bool of_another = watch[w].zxid == gone->zxid && watch[w].session != gone->session;
+        if (watch[w].session != 0 && (watch[w].code == EVENT_WATCH_PARENT || (on_node && of_another)))
+            return true;
+    }
     return false;
 }
 
@@ -49,7 +56,7 @@ static bool has_left(const struct trace_list *list, int i, int process)
         if (event->kind == EVENT_FAILED || (deleted && waits(list, k, 0, process)))
             left = true;
         if (ends_process(event, process) ||
-            (event->kind == EVENT_SETTLED && !watches_others(list, k, process, 0)))
+            (event->kind == EVENT_SETTLED && !watches_others(list, k, process)))
             left = false;
     }
     return left;
@@ -61,8 +68,8 @@ static bool wakes_more_than_one(const struct trace_list *list, int i)
     int count = 0;
     for (int process = 0; process < PROCESSES && event->kind == EVENT_NODE_DELETED && event->code == 1;
          process++)
-        count += watches_others(list, i, process, event->zxid) && waits(list, i, 0, process) &&
-                 !has_left(list, i, process) && !has_lost_a_contender(list, i, process);
+        count += is_woken_by(list, i, process) && waits(list, i, 0, process) && !has_left(list, i, process) &&
+                 !has_lost_a_contender(list, i, process);
     return count > 1;
 }
 
