@@ -62,6 +62,16 @@ int group_claims(struct check_table *table, const struct check_context *context,
     return count;
 }
 
+int group_watches(struct check_table *table, const struct check_context *context, int lock, int process,
+                  enum event_watch type)
+{
+    int count = 0;
+    struct check_record *record = group_first_record(table, context, RECORD_WATCH, lock);
+    for (; record; record = group_next_record(table, context, record))
+        count += record->process == process && record->owner == type ? record->flags : 0;
+    return count;
+}
+
 /* ---- sets of holds ---- */
 
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock)

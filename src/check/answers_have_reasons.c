@@ -70,12 +70,6 @@ static void settle(struct check_table *table, struct check_record *answer)
         table_drop(table, answer);
 }
 
-static bool waits(struct check_table *table, const struct event *event)
-{
-    const struct check_record *claim = ledger_claim(table, event);
-    return claim && (claim->flags & CLAIM_WAITING);
-}
-
 static bool is_connected(struct check_table *table, int process)
 {
     return ledger_is_linked(table, process) && !table_get(table, RECORD_APART, 0, process, 0);
@@ -117,7 +111,7 @@ static bool stays_free(struct check_table *table, const struct check_context *co
 
 static void begin(struct check_table *table, const struct check_context *context, const struct event *event)
 {
-    if (event->code < 0 || waits(table, event))
+    if (event->code < 0 || ledger_waits(table, event))
         return;
     bool free =
         is_connected(table, event->process) && is_free(table, context, event) && !is_undoing(table, event);
@@ -301,7 +295,7 @@ static void judge_asked(const struct check_context *context, const struct event 
 static void end(struct check_table *table, const struct event *event)
 {
     struct check_record *answer = answer_of(table, event);
-    if (!answer || !waits(table, event))
+    if (!answer || !ledger_waits(table, event))
         return;
     answer->flags = 0;
     answer->a = 0;
@@ -310,7 +304,7 @@ static void end(struct check_table *table, const struct event *event)
 
 static void observe_canceled(struct check_table *table, const struct event *event)
 {
-    if (waits(table, event))
+    if (ledger_waits(table, event))
         make(table, event)->flags |= ANSWER_CANCELED;
 }
 
@@ -417,14 +411,14 @@ static void observe(struct check_table *table, const struct check_context *conte
         break;
     case EVENT_FAILED:
         judge_code(context, event, note);
-        judge_asked(context, event, waits(table, event), note);
-        if (waits(table, event))
+        judge_asked(context, event, ledger_waits(table, event), note);
+        if (ledger_waits(table, event))
             judge_failed(table, context, event, note);
         end(table, event);
         table_put(table, RECORD_UNDOES, event->lock, event->process, 0, 0, 0);
         break;
     case EVENT_GRANTED:
-        judge_asked(context, event, waits(table, event), note);
+        judge_asked(context, event, ledger_waits(table, event), note);
         end(table, event);
         break;
     case EVENT_CANCELED:

@@ -163,9 +163,7 @@ static bool is_session_over(const struct check_record *ghost, const struct event
 /* Ghosts answer the question of the waits that are under way; with the last of them they go. */
 static void forget_ghosts(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim = ledger_claim(table, event);
-    int mine = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
-    if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == mine)
+    if (!ledger_others_wait(table, event))
         drop_ghosts(table, event, is_wait_over);
 }
 

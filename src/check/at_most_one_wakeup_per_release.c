@@ -54,12 +54,8 @@ static bool is_woken(struct check_table *table, const struct check_context *cont
 static bool watches_others(struct check_table *table, const struct check_context *context, int lock,
                            int process)
 {
-    struct check_record *watch = group_first_record(table, context, RECORD_WATCH, lock);
-    for (; watch; watch = group_next_record(table, context, watch))
-        if (watch->process == process &&
-            (watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_PARENT))
-            return true;
-    return false;
+    return group_watches(table, context, lock, process, EVENT_WATCH_PREDECESSOR) > 0 ||
+           group_watches(table, context, lock, process, EVENT_WATCH_PARENT) > 0;
 }
 
 static bool counts(struct check_table *table, const struct check_context *context, int lock, int process)
@@ -131,9 +127,8 @@ static void observe_deleted(struct check_table *table, const struct check_contex
 static void observe_answer(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
-    const struct check_record *claim = ledger_claim(table, event);
-    int itself = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
-    if (group_claims(table, context, event->lock, event->process, CLAIM_WAITING) == itself)
+    int waiting = group_claims(table, context, event->lock, event->process, CLAIM_WAITING);
+    if (waiting == ledger_waits(table, event))
         come_back(table, group_of(context, event->lock), event->process, LEFT_BY_OPERATOR);
     if (event->kind == EVENT_FAILED)
         leave(table, context, event, LEFT_BY_ITSELF);

@@ -89,10 +89,9 @@ static void observe_asked(struct check_table *table, const struct event *event)
 /* The ledger sees the event later: the claim that is granted is still waiting. */
 static void observe_granted(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim = ledger_claim(table, event);
     struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
-    int itself = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
-    int most = CREATES_MAX * (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) - itself);
+    int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
+    int most = CREATES_MAX * (waiting - ledger_waits(table, event));
     if (allowed && most == 0)
         table_drop(table, allowed);
     else if (allowed && allowed->flags > most)

@@ -90,9 +90,7 @@ static void judge_granted(struct check_table *table, const struct check_context 
 /* The nodes that went answer the question of the waits that are under way. */
 static void forget(struct check_table *table, const struct event *event)
 {
-    const struct check_record *claim = ledger_claim(table, event);
-    int mine = claim && (claim->flags & CLAIM_WAITING) ? 1 : 0;
-    if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == mine)
+    if (!ledger_others_wait(table, event))
         table_drop_lock(table, RECORD_GONE, event->lock, event->process);
 }
 

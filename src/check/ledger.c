@@ -428,6 +428,17 @@ bool ledger_may_fail(struct check_table *table, const struct check_context *cont
     return context->refusing || table_get(table, RECORD_FAULTED, 0, 0, 0);
 }
 
+bool ledger_waits(struct check_table *table, const struct event *event)
+{
+    const struct check_record *claim = ledger_claim(table, event);
+    return claim && (claim->flags & CLAIM_WAITING);
+}
+
+bool ledger_others_wait(struct check_table *table, const struct event *event)
+{
+    return ledger_claims(table, event->lock, event->process, CLAIM_WAITING) > ledger_waits(table, event);
+}
+
 bool ledger_holds(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);

@@ -13,25 +13,15 @@
  * belongs to. Watching the child list while waiting is found by at_most_one_wakeup_per_release. */
 #include <check/properties.h>
 
-static int watches(struct check_table *table, const struct check_context *context, int lock, int process,
-                   enum event_watch type)
-{
-    int count = 0;
-    struct check_record *record = group_first_record(table, context, RECORD_WATCH, lock);
-    for (; record; record = group_next_record(table, context, record))
-        count += record->process == process && record->owner == type ? record->flags : 0;
-    return count;
-}
-
 static void judge_process(struct check_table *table, const struct check_context *context, int lock,
                           int process, struct check_note *note)
 {
     int waiting = group_claims(table, context, lock, process, CLAIM_WAITING);
     int holding = group_claims(table, context, lock, process, CLAIM_HOLDING);
-    int forward = watches(table, context, lock, process, EVENT_WATCH_PREDECESSOR) +
-                  watches(table, context, lock, process, EVENT_WATCH_PARENT);
-    int own = watches(table, context, lock, process, EVENT_WATCH_OWN);
-    int other = watches(table, context, lock, process, EVENT_WATCH_OTHER);
+    int forward = group_watches(table, context, lock, process, EVENT_WATCH_PREDECESSOR) +
+                  group_watches(table, context, lock, process, EVENT_WATCH_PARENT);
+    int own = group_watches(table, context, lock, process, EVENT_WATCH_OWN);
+    int other = group_watches(table, context, lock, process, EVENT_WATCH_OTHER);
     if (forward <= waiting && own <= 2 * waiting + holding && other == 0)
         return;
     check_violate(

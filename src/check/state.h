@@ -192,6 +192,12 @@ bool ledger_may_fail(struct check_table *table, const struct check_context *cont
 /* True if a fault of this class came before. */
 bool ledger_had_fault(struct check_table *table, enum event_fault fault);
 
+/* Returns true if the owner that the event is about waits. */
+bool ledger_waits(struct check_table *table, const struct event *event);
+
+/* Returns true if another owner of its process waits for the lock. */
+bool ledger_others_wait(struct check_table *table, const struct event *event);
+
 /* True if the claim was answered already at this level: a grant to it is only one level deeper. */
 bool ledger_holds(struct check_table *table, const struct event *event);
 
@@ -234,6 +240,10 @@ int group_of(const struct check_context *context, int lock);
 /* Claims of one process at the locks of a lock's group that have one of these flags; process -1 = of any process. */
 int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
                  unsigned flags);
+
+/* Watches of one process and type at the locks of a lock's group, those of sessions that are over included. */
+int group_watches(struct check_table *table, const struct check_context *context, int lock, int process,
+                  enum event_watch type);
 
 /* True if no other hold of the group may stand beside one of this lock. */
 bool lock_stands_alone(const struct check_context *context, int lock);

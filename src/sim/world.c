@@ -138,11 +138,6 @@ static bool has_epochs(const struct world_options *options)
     return options->servers > 1 && (budget || !the_world.programmed);
 }
 
-static int32_t tell_time(void)
-{
-    return clock_now_ms();
-}
-
 static void lay_fakezk(const struct world_options *options)
 {
     struct fakezk_options fake = {.clients = options->processes,
@@ -164,7 +159,7 @@ static void lay_fakezk(const struct world_options *options)
                                   .before_callback = the_world.zoned ? zones_paint_stack : NULL,
                                   .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
                                   .client_bytes_max = CLIENT_BYTES,
-                                  .now_ms = tell_time};
+                                  .now_ms = clock_now_ms};
     fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);
 }
 

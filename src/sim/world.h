@@ -348,6 +348,7 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
+/* Whether the timer has this role. */
 bool timer_is(const struct timer *timer, enum ls_timer_role role);
 /* Its time has come; untimed, something has changed since a timer of work fired last (D8). */
 bool timer_may_fire(int p, const struct timer *timer);

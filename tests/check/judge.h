@@ -177,6 +177,16 @@ static inline void deleted(struct judge *judge, int process, int64_t czxid, int6
                                .session = SESSION(process)});
 }
 
+static inline void watch_as(struct judge *judge, enum event_kind kind, int process, int64_t czxid,
+                            enum event_watch type)
+{
+    show(judge, (struct event){.kind = (uint8_t)kind,
+                               .process = (uint8_t)process,
+                               .session = SESSION(process),
+                               .zxid = czxid,
+                               .code = (int32_t)type});
+}
+
 static inline void requested(struct judge *judge, int process, enum event_request request)
 {
     lock_event(judge, EVENT_REQUEST, process, 0, (int32_t)request);

@@ -7,16 +7,6 @@
 #define PROPERTY "at_most_one_wakeup_per_release"
 #define OLD_SESSION 7
 
-static void watch_as(struct judge *judge, enum event_kind kind, int process, int64_t czxid,
-                     enum event_watch type)
-{
-    show(judge, (struct event){.kind = (uint8_t)kind,
-                               .process = (uint8_t)process,
-                               .session = SESSION(process),
-                               .zxid = czxid,
-                               .code = type});
-}
-
 static void watches(struct judge *judge, int process, int64_t czxid)
 {
     watch_as(judge, EVENT_WATCH_SET, process, czxid, EVENT_WATCH_PREDECESSOR);

@@ -5,16 +5,6 @@
 
 #define PROPERTY "no_watch_left_behind"
 
-static void watch(struct judge *judge, enum event_kind kind, int process, int64_t czxid,
-                  enum event_watch type)
-{
-    show(judge, (struct event){.kind = (uint8_t)kind,
-                               .process = (uint8_t)process,
-                               .session = SESSION(process),
-                               .zxid = czxid,
-                               .code = (int32_t)type});
-}
-
 static void one_on_the_predecessor_holds(void **state)
 {
     struct judge judge;
@@ -22,15 +12,15 @@ static void one_on_the_predecessor_holds(void **state)
     judge_open(&judge, PROPERTY, false);
     up_all(&judge);
     asked(&judge, B);
-    watch(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_PREDECESSOR);
-    watch(&judge, EVENT_WATCH_SET, B, 11, EVENT_WATCH_OWN);
+    watch_as(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_PREDECESSOR);
+    watch_as(&judge, EVENT_WATCH_SET, B, 11, EVENT_WATCH_OWN);
     rest(&judge);
-    watch(&judge, EVENT_WATCH_GONE, B, 10, EVENT_WATCH_PREDECESSOR);
+    watch_as(&judge, EVENT_WATCH_GONE, B, 10, EVENT_WATCH_PREDECESSOR);
     granted(&judge, B, 11);
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS);
     assert_int_equal(judge.finding->premises, 2);
-    watch(&judge, EVENT_WATCH_GONE, B, 11, EVENT_WATCH_OWN);
+    watch_as(&judge, EVENT_WATCH_GONE, B, 11, EVENT_WATCH_OWN);
     released(&judge, B);
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS);
@@ -44,8 +34,8 @@ static void two_on_predecessors_are_violated(void **state)
     judge_open(&judge, PROPERTY, false);
     up_all(&judge);
     asked(&judge, C);
-    watch(&judge, EVENT_WATCH_SET, C, 10, EVENT_WATCH_PREDECESSOR);
-    watch(&judge, EVENT_WATCH_SET, C, 11, EVENT_WATCH_PREDECESSOR);
+    watch_as(&judge, EVENT_WATCH_SET, C, 10, EVENT_WATCH_PREDECESSOR);
+    watch_as(&judge, EVENT_WATCH_SET, C, 11, EVENT_WATCH_PREDECESSOR);
     rest(&judge);
     assert_violated(&judge, EVENT_REST, "(1 waiting, 0 holding) has watches on lock 0: 2 on predecessors");
     judge_close(&judge);
@@ -58,7 +48,7 @@ static void left_after_the_end_is_violated(void **state)
     judge_open(&judge, PROPERTY, false);
     up_all(&judge);
     asked(&judge, B);
-    watch(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_PREDECESSOR);
+    watch_as(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_PREDECESSOR);
     failed(&judge, B);
     rest(&judge);
     assert_violated(&judge, EVENT_REST, "(0 waiting, 0 holding)");
@@ -72,7 +62,7 @@ static void holders_watch_nobody_else(void **state)
     judge_open(&judge, PROPERTY, false);
     up_all(&judge);
     asked(&judge, B);
-    watch(&judge, EVENT_WATCH_SET, B, 1, EVENT_WATCH_PARENT);
+    watch_as(&judge, EVENT_WATCH_SET, B, 1, EVENT_WATCH_PARENT);
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS); /* while it waits, the herd is another judge's business */
     granted(&judge, B, 11);
@@ -89,7 +79,7 @@ static void absent_nodes_are_violated(void **state)
     judge_open(&judge, PROPERTY, false);
     up_all(&judge);
     asked(&judge, B);
-    watch(&judge, EVENT_WATCH_SET, B, 0, EVENT_WATCH_OTHER);
+    watch_as(&judge, EVENT_WATCH_SET, B, 0, EVENT_WATCH_OTHER);
     granted(&judge, B, 11);
     rest(&judge);
     assert_violated(&judge, EVENT_REST, "1 on others or absent ones");
@@ -103,7 +93,7 @@ static void those_of_the_dead_are_gone(void **state)
     judge_open(&judge, PROPERTY, false);
     up_all(&judge);
     asked(&judge, B);
-    watch(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_PREDECESSOR);
+    watch_as(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_PREDECESSOR);
     on(&judge, EVENT_CRASHED, B);
     on(&judge, EVENT_RESTARTED, B);
     up(&judge, B);
@@ -119,8 +109,8 @@ static void gone_under_another_kind_counts(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     up_all(&judge);
-    watch(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_OWN);
-    watch(&judge, EVENT_WATCH_GONE, B, 10, EVENT_WATCH_PREDECESSOR);
+    watch_as(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_OWN);
+    watch_as(&judge, EVENT_WATCH_GONE, B, 10, EVENT_WATCH_PREDECESSOR);
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
