@@ -12,8 +12,8 @@ Installs what is missing, builds release and debug (address and undefined behavi
 release, and the unit tests of debug. It says what this fast tier leaves out. The last line is `N passed, N failed`.
 
   --full           all presets (the slow tests, and those of tests/house, in release alone; shell tests without a real
-                   server in release and debug alone, those that search for long in release; in tsan only tests with
-                   threads), replays compared between compilers, valgrind, coverage, lint, and some of what --prove,
+                   server in release and debug alone, those that search for long in release; in the presets of clang
+                   only tests below 20 s; in tsan only tests with threads), replays compared between compilers, valgrind, coverage, lint, and some of what --prove,
                    ./dev mutants, ./dev promises and ./dev zoo do
   --prove          plant one fault per test group in a scratch copy; fails if the group stays green
   --filter NAMES   only tests whose name (LAYER.NAME) has this in it, in both presets; with * or ? a pattern for the
@@ -30,9 +30,9 @@ TEXT
 }
 
 PASSED=0 FAILED=0 SKIPPED=0
-MUTANTS_OF_THE_TIER=10 # the first of those that ./dev mutants draws; properties and tests are asked for each
+MUTANTS_OF_THE_TIER=6   # the first of those that ./dev mutants draws; properties and tests are asked for each
 PROMISES_OF_THE_TIER=30 # drawn anew each time
-FAULTS_OF_THE_TIER=15   # of those of tests/prove, drawn anew each time
+FAULTS_OF_THE_TIER=12   # of those of tests/prove, drawn anew each time
 
 cmd_test()
 {
@@ -104,10 +104,10 @@ full_tier()
     run_preset release "$1"
     run_preset debug "$1" --label-exclude '^(slow|house)$'
     for preset in release-clang debug-clang; do
-        run_preset "$preset" "$1" --label-exclude '^slow$' --exclude-regex "$(shell_tests_without_a_server | any_of)"
+        run_preset "$preset" "$1" --label-exclude '^slow$' --exclude-regex "$(tests_of_one_compiler | any_of)"
     done
     run_preset coverage "$1" --label-exclude '^slow$' --exclude-regex "$(tests_that_cover_no_more | any_of)"
-    run_preset tsan "$1" --label-exclude '^slow$' --exclude-regex "$(tests_of_one_thread)"
+    run_preset tsan "$1" --label-exclude '^slow$' --exclude-regex "$(tests_of_one_thread | any_of)"
     if [[ -z $1 ]]; then
         source dev.d/lint.sh
         count_step "coverage of src/lock, src/fakezk, src/sim" check_coverage
@@ -130,6 +130,14 @@ shell_tests_without_a_server()
     ctest --test-dir build/release -N -L '^shell$' | test_names | grep -v '^real\.'
 }
 
+# Tests that ran for 20 seconds or longer in release are the same search, or the same programs, many times over: the shorter ones
+# show what another compiler does.
+tests_of_one_compiler()
+{
+    shell_tests_without_a_server
+    tests_that_took 20
+}
+
 # Tests of judges, whose coverage is not measured, and tests that ran for 3 seconds or longer in release. Those do the same many
 # times over; the thresholds hold without them.
 tests_that_cover_no_more()
@@ -145,12 +153,12 @@ tests_that_took()
     awk -v least="$1" '/ Passed / && $NF == "sec" && $(NF - 1) >= least { sub(/^.*: /, ""); print $1 }' build/release/ctest.out
 }
 
-# A pattern for tests in which the thread sanitizer has nothing to see: a world is in one thread, workers of a search are processes,
-# and the threads of lock.threads are fibres.
+# Tests in which the thread sanitizer has nothing to see: a world is in one thread, workers of a search are processes, the threads of
+# lock.threads are fibres, and the programs of real.install are the examples, whose calls the other tests of a server make.
 tests_of_one_thread()
 {
-    ctest --test-dir build/release -N | test_names | grep -vE '^(lock|real)\.|^state\.' |
-        cat - <(echo lock.threads) | any_of
+    ctest --test-dir build/release -N | test_names | grep -vE '^(lock|real)\.|^state\.'
+    printf '%s\n' lock.threads real.install
 }
 
 # Of a list by ctest -N.
