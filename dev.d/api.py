@@ -305,7 +305,7 @@ def jobs():
 
 # ---- the tests ----
 
-LAYERS = ["lock", "sim", "fakezk", "replay", "scenario", "broken", "explore", "fuzz", "cli", "real"]
+LAYERS = ["lock", "sim", "coord", "fakezk", "replay", "scenario", "broken", "explore", "fuzz", "cli", "real"]
 # Shell tests are slow and say little about which answer was wrong; these say what no other test says.
 SHELL_TESTS = ["cli.plugin", "cli.memory"]
 WAIT_S = 120

@@ -29,14 +29,15 @@ extern "C" {
 #define WORLD_TASKS_MAX 4      /* owners of a process that have programs of their own */
 #define WORLD_ACTIONS_MAX 1024 /* enabled actions at one moment */
 #define WORLD_LABEL_MAX 160
-#define WORLD_NODES_MAX 4 /* of the operator, before a run begins */
+#define WORLD_PATH_MAX 256 /* bytes of a path, with its zero */
+#define WORLD_NODES_MAX 4  /* of the operator, before a run begins */
 
 struct world;
 struct event; /* lockstep/event.h */
 
 /* ---- actions ---- */
 
-/* Numbers of kinds never change: seeds, corpora and EVENT_FAULT depend on them. Each has a row in src/sim/action.c. */
+/* Numbers of kinds never change: seeds, corpora and EVENT_FAULT depend on them. Each has a row in src/coord/action.c. */
 enum action_kind {
     /* What the system does by itself. */
     ACTION_APPLY,    /* server reads the next request of a process's handle:       "apply s1 a create" */
@@ -176,11 +177,12 @@ enum action_trait {
     TRAIT_DIRECTORY = 0x2000, /* a fault on the directory of a lock: `b` is the lock, the process is none */
     TRAIT_CONTENDER = 0x4000, /* a fault on a contender of its process: `b` is the lock */
     TRAIT_MEMORY = 0x8000,    /* a lack of memory in its process, the `c`-th next time that it is needed */
+    TRAIT_DELIVERS = 0x10000, /* a step of the coordinator that runs a callback of its process */
 };
 
 struct action_info {
     const char *verb;     /* its word in labels, scenarios and lists */
-    uint16_t traits;      /* enum action_trait */
+    uint32_t traits;      /* enum action_trait */
     uint8_t fault;        /* the budget that pays for it (enum world_fault) + 1; 0 = none */
     uint8_t fault_class;  /* of a fault: enum event_fault */
     const char *stimulus; /* a verb that enters the recipe: its name in coverage; NULL otherwise */
@@ -235,6 +237,9 @@ const char *world_fault_name(enum world_fault fault);
 #define WORLD_DEFECT_DROP_AT_CLOSE 0x08u /* "drop-at-close": completions are not called at close (F21) */
 #define WORLD_DEFECT_MISSED_WATCH 0x10u  /* "missed-watch": the server forgets to send a DELETED */
 #define WORLD_DEFECT_CURSOR 0x20u /* "half-list": a failed attempt leaves half of an even server list (F91) */
+
+/* A setting of the servers: some serve clients that only read (F105). */
+#define WORLD_SETTING_READ_ONLY 0x08u
 
 /* The operations of one owner, which do not wait for answers of other owners: ops[begin] to ops[end - 1]. */
 struct world_task {
@@ -296,9 +301,9 @@ struct world_options {
     int32_t sequence_preset; /* the lock directories' next suffix; implies used_directory when not 0 */
     int crowd; /* persistent nodes in each lock directory, 0 to WORLD_CROWD_MAX; implies used_directory when not 0 */
     unsigned defects;       /* WORLD_DEFECT_… */
-    unsigned settings;      /* FAKEZK_SETTING_… */
+    unsigned settings;      /* of the servers, see `settings` of src/coord/coordinator.h */
     bool callbacks_in_init; /* F19 */
-    bool fine;              /* smaller steps, untimed only: see enum fakezk_step_kind */
+    bool fine;              /* smaller steps, untimed only: ACTION_RECEIVE to ACTION_LINGER */
     uint32_t without;       /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
     struct world_program program[WORLD_PROCESSES_MAX];
     uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */

@@ -4,9 +4,9 @@
 /* What runs have covered, for people and for programs. */
 
 #include "cli/cli.h"
+#include "coord/coordinator.h"
 
 #include <cjson/cJSON.h>
-#include <lockstep/fakezk.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,9 +68,10 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
 /* Prints the names that the client library has given to processes, or those that it has not. */
 static void print_told(FILE *out, const struct coverage *coverage, bool told)
 {
+    const struct coordinator *coordinator = coordinator_find(NULL);
     const char *name;
     fputs(told ? "told:" : "never told:", out);
-    for (int i = 0; (name = fakezk_told_name(i)) != NULL; i++) {
+    for (int i = 0; (name = coordinator->told_name(i)) != NULL; i++) {
         if ((coverage->told >> i & 1) == told) {
             fprintf(out, " %s", name);
         }
@@ -146,8 +147,9 @@ static bool add_told(cJSON *object, const struct coverage *coverage)
 {
     cJSON *told = cJSON_AddArrayToObject(object, "told");
     bool added = told != NULL;
+    const struct coordinator *coordinator = coordinator_find(NULL);
     const char *name;
-    for (int i = 0; added && (name = fakezk_told_name(i)) != NULL; i++) {
+    for (int i = 0; added && (name = coordinator->told_name(i)) != NULL; i++) {
         if (coverage->told >> i & 1) {
             added = cJSON_AddItemToArray(told, cJSON_CreateString(name));
         }

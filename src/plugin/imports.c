@@ -3,10 +3,12 @@
 
 /* What a recipe may call besides zookeeper.h and its environment: functions of the C library that look at their arguments
  * alone. The list says what is allowed, because nobody can know all that is not. */
+#include "coord/coordinator.h"
 #include "plugin/plugin.h"
 #include "sim/guard.h"
 
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -89,15 +91,17 @@ static bool is_of_a_tool(const char *name)
     return strcmp(name, "__cxa_finalize") == 0 || strcmp(name, "__tls_get_addr") == 0;
 }
 
-static bool is_ours(const char *name)
+static bool is_of_a_client(const char *name)
 {
-    static const char *const PREFIXES[] = {"zoo_", "ZOO_", "zookeeper_", "ZOOKEEPER_", "ls_"};
-    bool ours = strcmp(name, "zerror") == 0 || strcmp(name, "is_unrecoverable") == 0 ||
-                strstr(name, "String_vector") != NULL;
-    for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
-        ours |= begins(name, PREFIXES[i]);
+    const struct coordinator *coordinator;
+    for (int i = 0; (coordinator = coordinator_at(i)) != NULL; i++) {
+        for (int k = 0; coordinator->symbols[k] != NULL; k++) {
+            if (fnmatch(coordinator->symbols[k], name, 0) == 0) {
+                return true;
+            }
+        }
     }
-    return ours;
+    return false;
 }
 
 static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
@@ -119,7 +123,7 @@ bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX])
 {
     const char *name;
     for (int i = 0; (name = object_import(object, i)) != NULL; i++) {
-        if (is_ours(name)) {
+        if (begins(name, "ls_") || is_of_a_client(name)) {
             if (dlsym(RTLD_DEFAULT, name) == NULL) {
                 snprintf(why, PLUGIN_WHY_MAX, "it calls %s, which the simulated client does not have", name);
                 return false;

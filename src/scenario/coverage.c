@@ -4,10 +4,10 @@
 #include "scenario/coverage.h"
 
 #include "base/arena.h"
+#include "coord/coordinator.h"
 #include "state/canon.h"
 #include "state/visited.h"
 
-#include <lockstep/fakezk.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ void coverage_into(struct coverage *coverage, const struct ls_recipe *recipe)
 {
     into = coverage;
     of = recipe;
-    (void)fakezk_take_told(); /* by runs of before */
+    (void)coordinator_find(NULL)->take_told(); /* by runs of before */
 }
 
 bool coverage_is_on(void)
@@ -169,7 +169,7 @@ void coverage_after(void)
     for (int i = -1; (i = coverage_take_mark(of, i)) >= 0;) {
         __atomic_fetch_or(&into->mark[i], bits, __ATOMIC_RELAXED);
     }
-    uint64_t told = fakezk_take_told();
+    uint64_t told = coordinator_find(NULL)->take_told();
     if ((__atomic_load_n(&into->told, __ATOMIC_RELAXED) & told) != told) {
         __atomic_fetch_or(&into->told, told, __ATOMIC_RELAXED);
     }

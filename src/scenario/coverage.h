@@ -6,7 +6,7 @@
  * An event is what an action brings to a process (world_stimulus()): a reply with its code, a watch event, a session event, a
  * timer, a verb of the caller. It counts for the state that the process's attempts are in. If they are in different ones it
  * is not known whose event it is, and it counts for none, unless it is for all of them (session events, start and stop): what
- * is said to be seen was seen. Callbacks that the client library makes inside zookeeper_init() and zookeeper_close() are
+ * is said to be seen was seen. Callbacks that the client library makes while a handle is opened or closed are
  * no actions and do not count.
  *
  * Marks and pairs are noted when a step is done. A search remembers steps and does each at least once in its surroundings,
@@ -50,7 +50,7 @@ struct coverage {
     uint32_t events;
     struct coverage_event event[COVERAGE_EVENTS_MAX]; /* in the order in which they came */
     uint8_t mark[COVERAGE_MARKS_MAX];                 /* COVERAGE_… bits, in the order of coverage_mark() */
-    uint64_t told;                                    /* see fakezk_told_name() */
+    uint64_t told;                                    /* see `take_told` of coord/coordinator.h */
     uint32_t rows;
     struct coverage_row row[COVERAGE_ROWS_MAX];
 };

@@ -3,9 +3,9 @@
 
 /* The lines that describe the situation. */
 
+#include "coord/coordinator.h"
 #include "scenario/parser.h"
 
-#include <lockstep/fakezk.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,24 +120,31 @@ static int read_containers(struct parser *parser, const struct input_word *value
     return 0;
 }
 
-struct named_bit {
-    const char *name;
-    unsigned bit;
-};
+/* "wrap, immortal or half-list". */
+static void list_words(const struct coord_word *known, char *text, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; known[i].word != NULL && used < size; i++) {
+        const char *before = i == 0 ? "" : known[i + 1].word != NULL ? ", " : " or ";
+        used += (size_t)snprintf(text + used, size - used, "%s%s", before, known[i].word);
+    }
+}
 
-/* Names with commas between them. */
-static int read_bits(struct parser *parser, const struct input_word *value, const struct named_bit *known,
-                     size_t count, const char *expected, unsigned *bits)
+/* Words with commas between them. */
+static int read_words(struct parser *parser, const struct input_word *value, const struct coord_word *known,
+                      unsigned *bits)
 {
     struct input_word rest = *value, name;
     do {
         unsigned bit = 0;
         struct input_word here = rest;
         parser_split(&here, ',', &name, &rest);
-        for (size_t i = 0; i < count; i++) {
-            bit |= input_word_is(&name, known[i].name) ? known[i].bit : 0;
+        for (int i = 0; known[i].word != NULL; i++) {
+            bit |= input_word_is(&name, known[i].word) ? known[i].bit : 0;
         }
         if (bit == 0) {
+            char expected[160];
+            list_words(known, expected, sizeof expected);
             return parser_wrong(parser, &name, expected);
         }
         *bits |= bit;
@@ -147,31 +154,12 @@ static int read_bits(struct parser *parser, const struct input_word *value, cons
 
 static int read_defects(struct parser *parser, const struct input_word *value)
 {
-    static const struct named_bit DEFECTS[] = {
-        {"wrap", WORLD_DEFECT_WRAP},
-        {"immortal", WORLD_DEFECT_IMMORTAL},
-        {"silent-session", WORLD_DEFECT_SILENT_SESSION},
-        {"drop-at-close", WORLD_DEFECT_DROP_AT_CLOSE},
-        {"missed-watch", WORLD_DEFECT_MISSED_WATCH},
-        {"half-list", WORLD_DEFECT_CURSOR},
-    };
-    return read_bits(parser, value, DEFECTS, sizeof DEFECTS / sizeof DEFECTS[0],
-                     "wrap, immortal, silent-session, drop-at-close, missed-watch or half-list",
-                     &parser->scenario->options.defects);
+    return read_words(parser, value, coordinator_find(NULL)->defects, &parser->scenario->options.defects);
 }
 
 static int read_settings(struct parser *parser, const struct input_word *value)
 {
-    static const struct named_bit SETTINGS[] = {
-        {"throttled", FAKEZK_SETTING_THROTTLED},
-        {"local-sessions", FAKEZK_SETTING_LOCAL_SESSIONS},
-        {"requires-sasl", FAKEZK_SETTING_REQUIRES_SASL},
-        {"read-only", FAKEZK_SETTING_READ_ONLY},
-        {"tls", FAKEZK_SETTING_TLS},
-    };
-    return read_bits(parser, value, SETTINGS, sizeof SETTINGS / sizeof SETTINGS[0],
-                     "throttled, local-sessions, requires-sasl, read-only or tls",
-                     &parser->scenario->options.settings);
+    return read_words(parser, value, coordinator_find(NULL)->settings, &parser->scenario->options.settings);
 }
 
 static const struct world_key WORLD_KEYS[] = {

@@ -11,7 +11,6 @@
 #include "sim/abilities.h"
 
 #include <lockstep/error.h>
-#include <lockstep/fakezk.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ static void show_value(void *ctx, enum check_value type, int64_t *value)
     if (type == CHECK_VALUE_ZXID || type == CHECK_VALUE_SESSION) {
         bool zxid = type == CHECK_VALUE_ZXID;
         canon_wide(ctx, zxid ? CANON_ZXID : CANON_SESSION, value,
-                   zxid ? fakezk_number(*value) : (int32_t)*value);
+                   zxid ? world_coordinator()->number_of_position(*value) : (int32_t)*value);
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include "scenario/verbs.h"
 
-/* Actions are called what their labels call them (sim/action.c), unless a name is given. */
+/* Actions are called what their labels call them (coord/action.c), unless a name is given. */
 #define CLIENT(name, flags, action, usage, help)                                                             \
     {                                                                                                        \
         name, ARGUMENT_LOCK, VERB_CLIENT | (flags), STEP_ACTION, action, usage, help                         \

@@ -5,6 +5,8 @@
 #ifndef SIM_ABILITIES_H
 #define SIM_ABILITIES_H
 
+#include "coord/coordinator.h"
+
 #include <lockstep/recipe.h>
 #include <lockstep/sim.h>
 
@@ -58,5 +60,8 @@ static inline const struct ls_lock_spec *world_lock_specs(const struct world_opt
     }
     return NULL;
 }
+
+/* The coordinator of the world that is open. */
+const struct coordinator *world_coordinator(void);
 
 #endif

@@ -8,78 +8,9 @@
 
 #include <string.h>
 
-_Static_assert(WORLD_LINKS_MAX == FAKEZK_HANDLES_MAX, "each handle has a link");
-
-/* ---- the ensemble's steps as actions ---- */
-
-static const uint8_t kind_of_step[] = {
-    [FAKEZK_APPLY] = ACTION_APPLY,         [FAKEZK_COMMIT] = ACTION_COMMIT,
-    [FAKEZK_CATCH_UP] = ACTION_CATCH_UP,   [FAKEZK_DELIVER] = ACTION_DELIVER,
-    [FAKEZK_CONNECT] = ACTION_CONNECT,     [FAKEZK_BURY] = ACTION_BURY,
-    [FAKEZK_HANG_UP] = ACTION_HANG_UP,     [FAKEZK_GIVE_UP] = ACTION_GIVE_UP,
-    [FAKEZK_EXPIRE] = ACTION_EXPIRE,       [FAKEZK_RECEIVE] = ACTION_RECEIVE,
-    [FAKEZK_HANDSHAKE] = ACTION_HANDSHAKE, [FAKEZK_REARM] = ACTION_REARM,
-    [FAKEZK_LINGER] = ACTION_LINGER};
-
-void action_of_step(const struct fakezk_step *step, struct action *out)
-{
-    *out = (struct action){.kind = kind_of_step[step->kind],
-                           .process = step->client,
-                           .handle = step->handle,
-                           .server = step->server,
-                           .session = step->session,
-                           .refused = step->refused};
-}
-
-void step_of_action(const struct action *action, struct fakezk_step *out)
-{
-    static const uint8_t kind_of_action[] = {
-        [ACTION_APPLY] = FAKEZK_APPLY,         [ACTION_COMMIT] = FAKEZK_COMMIT,
-        [ACTION_CATCH_UP] = FAKEZK_CATCH_UP,   [ACTION_DELIVER] = FAKEZK_DELIVER,
-        [ACTION_CONNECT] = FAKEZK_CONNECT,     [ACTION_BURY] = FAKEZK_BURY,
-        [ACTION_HANG_UP] = FAKEZK_HANG_UP,     [ACTION_GIVE_UP] = FAKEZK_GIVE_UP,
-        [ACTION_EXPIRE] = FAKEZK_EXPIRE,       [ACTION_RECEIVE] = FAKEZK_RECEIVE,
-        [ACTION_HANDSHAKE] = FAKEZK_HANDSHAKE, [ACTION_REARM] = FAKEZK_REARM,
-        [ACTION_LINGER] = FAKEZK_LINGER};
-    *out = (struct fakezk_step){.kind = kind_of_action[action->kind],
-                                .client = action->process,
-                                .handle = action->handle,
-                                .server = action->server,
-                                .session = action->session,
-                                .refused = action->refused != 0};
-}
-
 /* ---- the list ---- */
 
-struct list {
-    struct action *out;
-    int count;
-    unsigned faults; /* kinds that may still be bought, a bit each */
-};
-
-/* Fields are written where they stay: putting an action together elsewhere and copying it is slower. */
-static struct action *add(struct list *list, enum action_kind kind, int process)
-{
-    static struct action beyond;
-    if (list->count == WORLD_ACTIONS_MAX) {
-        world_note_trouble("limit: more than %d actions are enabled at once", WORLD_ACTIONS_MAX);
-        return &beyond;
-    }
-    struct action *action = &list->out[list->count++];
-    *action = (struct action){.kind = (uint8_t)kind, .process = (uint8_t)process};
-    return action;
-}
-
-static void add_step(struct list *list, const struct fakezk_step *step)
-{
-    struct action *action = add(list, kind_of_step[step->kind], step->client);
-    action->handle = step->handle;
-    action->server = step->server;
-    action->session = step->session;
-    action->refused = step->refused;
-}
-
-static void add_timers(struct list *list, int p)
+static void add_timers(struct action_list *list, int p)
 {
     if (!process_running(p)) {
         return;
@@ -88,7 +19,7 @@ static void add_timers(struct list *list, int p)
     uint8_t index = 0;
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec), index++) {
         if (timer_may_fire(p, (struct timer *)rec)) {
-            add(list, ACTION_FIRE, p)->timer = index;
+            action_list_add(list, ACTION_FIRE, p)->timer = index;
         }
     }
 }
@@ -107,70 +38,12 @@ unsigned action_faults_left(void)
     return kinds;
 }
 
-static bool may_buy(const struct list *list, enum world_fault fault)
-{
-    return (list->faults >> fault & 1u) != 0;
-}
-
-static struct action *add_cut(struct list *list, int p, int link, int keep, int apply)
-{
-    struct action *cut = add(list, ACTION_CUT, p);
-    cut->keep = (uint8_t)keep;
-    cut->apply = (uint8_t)apply;
-    cut->rc = the_world.options.loss_rc;
-    cut->modes = ACTION_CUT_LINK(link);
-    return cut;
-}
-
-static void add_cuts_of(struct list *list, int p, int link, int handle)
-{
-    bool loss = may_buy(list, WORLD_FAULT_LOSS);
-    bool late = may_buy(list, WORLD_FAULT_LATE);
-    int keep_max = fakezk_unreceived_messages(p, handle);
-    int apply_max = fakezk_unread_requests(p, handle);
-    for (int keep = 0; keep <= keep_max; keep++) {
-        for (int apply = 0; apply <= apply_max; apply++) {
-            if (loss && fakezk_can_cut(p, handle, keep, apply, false)) {
-                add_cut(list, p, link, keep, apply);
-            }
-            if (late && fakezk_can_cut(p, handle, keep, apply, true)) {
-                add_cut(list, p, link, keep, apply)->modes |= ACTION_CUT_LATE;
-            }
-        }
-    }
-}
-
-static void add_cuts(struct list *list, int p)
-{
-    int handle;
-    for (int link = 0; (handle = fakezk_linked(p, link)) >= 0; link++) {
-        add_cuts_of(list, p, link, handle);
-    }
-}
-
-static void add_refusals(struct list *list, int p)
-{
-    for (int nth = 0; fakezk_refusable(p, nth) >= 0; nth++) {
-        add(list, ACTION_REFUSE, p)->nth = (uint8_t)nth;
-    }
-}
-
-static void add_expiries(struct list *list, int p)
-{
-    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-        int32_t session = fakezk_session(p, h);
-        if (session != 0 && fakezk_session_live(session)) {
-            add(list, ACTION_EXPIRE, p)->session = session;
-        }
-    }
-}
-
-static void add_cancels(struct list *list, int p)
+static void add_cancels(struct action_list *list, int p)
 {
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         if (((struct slot *)rec)->pending) {
-            struct action *cancel = add(list, ACTION_CANCEL, p);
+            struct action *cancel = action_list_add(list, ACTION_CANCEL, p);
             cancel->owner = (uint8_t)rec->word;
             cancel->lock = rec->tag;
         }
@@ -178,76 +51,64 @@ static void add_cancels(struct list *list, int p)
 }
 
 /* Whoever has crashed or stands still goes on for nothing. */
-static void add_returns(struct list *list, int p)
+static void add_returns(struct action_list *list, int p)
 {
     if (process_at(p)->crashed) {
-        add(list, ACTION_RESTART, p);
+        action_list_add(list, ACTION_RESTART, p);
     }
     if (process_at(p)->paused) {
-        add(list, ACTION_RESUME, p);
+        action_list_add(list, ACTION_RESUME, p);
     }
 }
 
 /* The next one, or the one behind it: a step may need memory twice. */
 enum { FAILING_MAX = 2 };
 
-static void add_failures(struct list *list, int kind, int p)
+static void add_failures(struct action_list *list, int kind, int p)
 {
     for (int n = 1; n <= FAILING_MAX; n++) {
-        add(list, kind, p)->n = n;
+        action_list_add(list, kind, p)->n = n;
     }
 }
 
-static void add_faults_of_started(struct list *list, int p)
+static void add_faults_of_started(struct action_list *list, int p)
 {
-    if (may_buy(list, WORLD_FAULT_PAUSE) && !process_at(p)->paused) {
-        add(list, ACTION_PAUSE, p);
+    if (action_list_buys(list, WORLD_FAULT_PAUSE) && !process_at(p)->paused) {
+        action_list_add(list, ACTION_PAUSE, p);
     }
-    if (may_buy(list, WORLD_FAULT_CRASH)) {
-        add(list, ACTION_CRASH, p);
+    if (action_list_buys(list, WORLD_FAULT_CRASH)) {
+        action_list_add(list, ACTION_CRASH, p);
     }
-    if (may_buy(list, WORLD_FAULT_REFUSE)) {
-        add_refusals(list, p);
-    }
+    the_world.coordinator->list(list, p, COORD_REFUSALS);
     if (process_at(p)->paused) {
         return;
     }
-    if (may_buy(list, WORLD_FAULT_CANCEL)) {
+    if (action_list_buys(list, WORLD_FAULT_CANCEL)) {
         add_cancels(list, p);
     }
-    if (may_buy(list, WORLD_FAULT_ALLOC) && process_at(p)->fail_in == 0) {
+    if (action_list_buys(list, WORLD_FAULT_ALLOC) && process_at(p)->fail_in == 0) {
         add_failures(list, ACTION_FAIL_ALLOC, p);
     }
-    if (may_buy(list, WORLD_FAULT_CALL) && fakezk_failing_call(p) == 0) {
+    if (action_list_buys(list, WORLD_FAULT_CALL) && the_world.coordinator->failing_call(p) == 0) {
         add_failures(list, ACTION_FAIL_CALL, p);
     }
 }
 
-/* At each lock, if the process has a contender there and the budget pays. */
-static void add_at_contenders(struct list *list, int kind, int p)
-{
-    bool pays = may_buy(list, (enum world_fault)(world_action_infos[kind].fault - 1));
-    for (int lock = 0; pays && lock < the_world.options.locks; lock++) {
-        if (contender_of(p, lock) != NULL) {
-            add(list, kind, p)->lock = (uint8_t)lock;
-        }
-    }
-}
-
 /* Of sessions that no handle has any more, those whose process has crashed are listed among the ensemble's steps. */
-static void add_ends(struct list *list, int p)
+static void add_ends(struct action_list *list, int p)
 {
-    int32_t sessions[16];
-    int count = fakezk_sessions(p, false, sessions, 16);
-    for (int i = 0; i < count; i++) {
-        struct fakezk_step step = {.kind = FAKEZK_EXPIRE, .client = (uint8_t)p, .session = sessions[i]};
-        if (!session_is_owned(p, sessions[i]) && !fakezk_can_step(&step)) {
-            add(list, ACTION_EXPIRE, p)->session = sessions[i];
+    int first = list->count;
+    the_world.coordinator->list(list, p, COORD_SESSIONS);
+    int left = first;
+    for (int i = first; i < list->count; i++) {
+        if (the_world.coordinator->price(&list->out[i]) == COORD_ABANDONED) {
+            list->out[left++] = list->out[i];
         }
     }
+    list->count = left;
 }
 
-static void add_process_faults(struct list *list, int p)
+static void add_process_faults(struct action_list *list, int p)
 {
     add_returns(list, p);
     if (the_state()->over) {
@@ -256,55 +117,22 @@ static void add_process_faults(struct list *list, int p)
     if (list->faults == 0) {
         return;
     }
-    if (may_buy(list, WORLD_FAULT_LOSS) || may_buy(list, WORLD_FAULT_LATE)) {
-        add_cuts(list, p);
-    }
-    if (may_buy(list, WORLD_FAULT_EXPIRE)) {
-        add_expiries(list, p);
-    }
-    add_at_contenders(list, ACTION_EVICT, p);
-    add_at_contenders(list, ACTION_TOUCH, p);
-    add_at_contenders(list, ACTION_RESTRICT, p);
+    the_world.coordinator->list(list, p, COORD_FAULTS);
     if (process_at(p)->started) {
         add_faults_of_started(list, p);
     }
 }
 
-static void add_common_faults(struct list *list)
-{
-    for (int s = 0; s < the_world.options.servers; s++) {
-        if (fakezk_is_frozen(s)) {
-            add(list, ACTION_THAW, EVENT_PROCESS_NONE)->server = (uint8_t)s;
-        } else if (s > 0 && may_buy(list, WORLD_FAULT_LAG)) {
-            add(list, ACTION_FREEZE, EVENT_PROCESS_NONE)->server = (uint8_t)s;
-        }
-        if (may_buy(list, WORLD_FAULT_SERVER)) {
-            add(list, ACTION_RESTART_SERVER, EVENT_PROCESS_NONE)->server = (uint8_t)s;
-        }
-    }
-    for (int lock = 0; may_buy(list, WORLD_FAULT_SWEEP) && lock < the_world.options.locks; lock++) {
-        if (the_world.options.lock[lock].group == lock && fakezk_can_sweep(the_world.lock_path[lock])) {
-            add(list, ACTION_SWEEP, EVENT_PROCESS_NONE)->lock = (uint8_t)lock;
-        }
-    }
-    for (int lock = 0; may_buy(list, WORLD_FAULT_RMDIR) && lock < the_world.options.locks; lock++) {
-        char path[FAKEZK_PATH_MAX];
-        if (the_world.options.lock[lock].group == lock && action_empty_directory(lock, path)) {
-            add(list, ACTION_RMDIR, EVENT_PROCESS_NONE)->lock = (uint8_t)lock;
-        }
-    }
-}
-
-static void add_advance(struct list *list)
+static void add_advance(struct action_list *list)
 {
     struct action advance = {.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
     if (the_world.options.timed && world_enabled(&the_world, &advance)) {
-        add(list, ACTION_ADVANCE, EVENT_PROCESS_NONE);
+        action_list_add(list, ACTION_ADVANCE, EVENT_PROCESS_NONE);
     }
 }
 
 /* The same verb of two lists is one action. */
-static bool is_listed(const struct list *list, int first, const struct action *action)
+static bool is_listed(const struct action_list *list, int first, const struct action *action)
 {
     for (int i = first; i < list->count - 1; i++) {
         if (world_same_action(&list->out[i], action)) {
@@ -314,7 +142,7 @@ static bool is_listed(const struct list *list, int first, const struct action *a
     return false;
 }
 
-static void add_ops(struct list *list, int p)
+static void add_ops(struct action_list *list, int p)
 {
     int first = list->count;
     for (int i = 0; i < program_lists(p); i++) {
@@ -323,7 +151,7 @@ static void add_ops(struct list *list, int p)
             continue;
         }
         int count = list->count;
-        struct action *action = add(list, op->kind, p);
+        struct action *action = action_list_add(list, op->kind, p);
         action->a = op->a;
         action->b = op->b;
         action->c = op->c;
@@ -334,19 +162,19 @@ static void add_ops(struct list *list, int p)
     }
 }
 
-static struct fakezk_step steps[STEPS_MAX];
-
-static void add_steps(struct list *list, int count)
+/* Returns how many actions there are. */
+static int finish(const struct action_list *list)
 {
-    for (int i = 0; i < count; i++) {
-        add_step(list, &steps[i]);
+    if (list->full) {
+        world_note_trouble("limit: more than %d actions are enabled at once", list->room);
     }
+    return list->count;
 }
 
 int world_actions(struct world *world, struct action *out)
 {
-    struct list list = {out, 0, action_faults_left()};
-    add_steps(&list, fakezk_steps(steps, STEPS_MAX));
+    struct action_list list = {.out = out, .room = WORLD_ACTIONS_MAX, .faults = action_faults_left()};
+    world->coordinator->list(&list, (int)COORD_EVERYBODY, COORD_STEPS);
     for (int p = 0; p < world->options.processes; p++) {
         add_timers(&list, p);
     }
@@ -357,17 +185,18 @@ int world_actions(struct world *world, struct action *out)
     for (int p = 0; p < world->options.processes; p++) {
         add_process_faults(&list, p);
     }
-    add_common_faults(&list);
-    return world->options.without == 0 ? list.count : without_filter(out, list.count);
+    world->coordinator->list(&list, (int)COORD_NOBODY, COORD_SERVICE);
+    int count = finish(&list);
+    return world->options.without == 0 ? count : world->coordinator->without(out, count);
 }
 
 int world_actions_among(struct world *world, int p, unsigned parts, struct action *out)
 {
-    struct list list = {out, 0, 0};
+    struct action_list list = {.out = out, .room = WORLD_ACTIONS_MAX};
     bool is_process = p < world->options.processes;
     LS_ASSERT(!world->options.timed && world->options.without == 0);
     if ((parts & WORLD_PART_ENSEMBLE) != 0) {
-        add_steps(&list, fakezk_steps_of(is_process ? p : (int)FAKEZK_NONE, steps, STEPS_MAX));
+        world->coordinator->list(&list, is_process ? p : (int)COORD_NOBODY, COORD_STEPS);
     }
     if ((parts & WORLD_PART_TIMERS) != 0 && is_process) {
         add_timers(&list, p);
@@ -380,10 +209,10 @@ int world_actions_among(struct world *world, int p, unsigned parts, struct actio
         if (is_process) {
             add_process_faults(&list, p);
         } else {
-            add_common_faults(&list);
+            world->coordinator->list(&list, (int)COORD_NOBODY, COORD_SERVICE);
         }
     }
-    return list.count;
+    return finish(&list);
 }
 
 int world_actions_of(struct world *world, int p, struct action *out)

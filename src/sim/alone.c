@@ -49,25 +49,14 @@ static struct picture look_at(const struct action *actions, int count)
 static bool just_runs(int p)
 {
     struct pack pack = process_pack(p);
-    return process_running(p) && process_at(p)->fail_in == 0 && fakezk_failing_call(p) == 0 &&
+    return process_running(p) && process_at(p)->fail_in == 0 && the_world.coordinator->failing_call(p) == 0 &&
            !process_tired(p) && pack_first(&pack, LIST_TIMER) == NULL;
 }
 
 /* When a node of a process is created, its idle() is asked: what it is told before that may change the answer. */
 static bool is_to_be_asked(int p)
 {
-    return fakezk_creates(p) && process_says_idle(p);
-}
-
-/* What ends a fault of the servers is told to all judges. */
-static bool servers_stand(void)
-{
-    for (int s = 0; s < the_world.options.servers; s++) {
-        if (fakezk_is_frozen(s)) {
-            return false;
-        }
-    }
-    return true;
+    return the_world.coordinator->creates(p) && process_says_idle(p);
 }
 
 bool world_knows_alone(const struct world *world)
@@ -85,10 +74,10 @@ enum world_alone world_alone(struct world *world, int p, const struct action *ac
         return WORLD_ALONE_NEVER;
     }
     unsigned faults = action_faults_left();
-    if (faults == 0 && !picture.link_changes && servers_stand() && fakezk_stands(p)) {
+    if (faults == 0 && !picture.link_changes && the_world.coordinator->stands(p)) {
         return WORLD_ALONE;
     }
-    bool sure = (faults & FAULTS_OF_PROCESSES) == 0 && fakezk_is_sure(p, actions[*which].handle);
+    bool sure = (faults & FAULTS_OF_PROCESSES) == 0 && the_world.coordinator->is_sure(&actions[*which]);
     return sure ? WORLD_ALONE_IF_UNUSED : WORLD_ALONE_NEVER;
 }
 
@@ -97,11 +86,10 @@ void world_own_blocks(const struct world *world, int p, uint64_t bits[2])
     bits[0] = bits[1] = 0;
     arena_set_add(bits, world->process_block[p]);
     arena_set_add(bits, world->heap_block[p]);
-    arena_set_add(bits, fakezk_client_block(p));
+    arena_set_add(bits, the_world.coordinator->own_block(p));
 }
 
 uint64_t world_uses(const struct world *world, int p)
 {
-    (void)world;
-    return fakezk_uses(p);
+    return world->coordinator->uses(p);
 }

@@ -6,14 +6,12 @@
 #include "sim/world.h"
 
 #include <lockstep/error.h>
-#include <string.h>
-#include <zookeeper/zookeeper.h>
 
 /* ---- time ---- */
 
 static int32_t next_moment(int32_t *limit)
 {
-    int32_t next = fakezk_next_ms(limit);
+    int32_t next = the_world.coordinator->next_ms(limit);
     int32_t now = clock_now_ms();
     for (int p = 0; p < the_world.options.processes; p++) {
         if (!process_running(p)) {
@@ -80,73 +78,21 @@ static bool fault_on_process(const struct action *action)
     if (p >= the_world.options.processes) {
         return false;
     }
-    if (action_has(action, TRAIT_CONTENDER)) {
-        return action->lock < the_world.options.locks && contender_of(p, action->lock) != NULL;
-    }
     bool started = process_at(p)->started;
-    int handle;
     switch (action->kind) {
-    case ACTION_CUT:
-        handle = fakezk_linked(p, action_cut_link(action));
-        return handle >= 0 &&
-               fakezk_can_cut(p, handle, action->keep, action->apply, action_cut_is_late(action));
-    case ACTION_REFUSE:
-        return fakezk_refusable(p, action->nth) >= 0;
-    case ACTION_PARTITION:
-        return !fakezk_is_partitioned(p);
-    case ACTION_HEAL:
-        return fakezk_is_partitioned(p);
-    case ACTION_EXPIRE:
-        return fakezk_session_live(action->session);
     case ACTION_PAUSE:
-        return started && !fakezk_is_paused(p);
+        return started && !process_at(p)->paused;
     case ACTION_RESUME:
-        return fakezk_is_paused(p);
+        return process_at(p)->paused;
     case ACTION_CRASH:
         return started;
     case ACTION_RESTART:
         return process_at(p)->crashed;
-    default: /* FAIL_ALLOC, FAIL_CALL */
+    case ACTION_FAIL_ALLOC:
+    case ACTION_FAIL_CALL:
         return started && action->n > 0 && action->n < 256;
-    }
-}
-
-/* An operator who tidies up begins with the lock's directory, and goes on with the ones above it. */
-bool action_empty_directory(int lock, char path[FAKEZK_PATH_MAX])
-{
-    size_t chroot = the_world.options.chroot != NULL ? strlen(the_world.options.chroot) : 0;
-    strcpy(path, the_world.lock_path[lock]);
-    while (strlen(path) > chroot && !fakezk_exists(path)) {
-        *strrchr(path, '/') = 0;
-    }
-    return strlen(path) > chroot && fakezk_can_rmdir(path);
-}
-
-static bool fault_on_service(const struct action *action)
-{
-    int s = action->server;
-    if (action->kind == ACTION_SWEEP) {
-        return s < the_world.options.locks && fakezk_can_sweep(the_world.lock_path[s]);
-    }
-    if (action->kind == ACTION_RMDIR) {
-        char path[FAKEZK_PATH_MAX];
-        return s < the_world.options.locks && action_empty_directory(s, path);
-    }
-    if (action_has(action, TRAIT_PATH)) {
-        return s < the_world.texts && fakezk_exists(the_world.text[s]) == (action->kind == ACTION_REMOVE);
-    }
-    if (s >= the_world.options.servers) {
-        return false;
-    }
-    switch (action->kind) {
-    case ACTION_FREEZE:
-        return s > 0 && !fakezk_is_frozen(s);
-    case ACTION_THAW:
-        return fakezk_is_frozen(s) || fakezk_is_lagging(s);
-    case ACTION_LAG:
-        return s > 0 && !fakezk_is_lagging(s);
-    default: /* RESTART_SERVER */
-        return true;
+    default:
+        return the_world.coordinator->enabled(action);
     }
 }
 
@@ -163,9 +109,7 @@ bool world_enabled(struct world *world, const struct action *action)
                timer_may_fire(p, timer_at(p, action->timer));
     }
     if (action_has(action, TRAIT_STEP)) {
-        struct fakezk_step step;
-        step_of_action(action, &step);
-        return fakezk_can_step(&step);
+        return the_world.coordinator->enabled(action);
     }
     if (action_has(action, TRAIT_VERB)) {
         return verb_enabled(action);
@@ -173,7 +117,7 @@ bool world_enabled(struct world *world, const struct action *action)
     if (action_has(action, TRAIT_ON_PROCESS)) {
         return fault_on_process(action);
     }
-    return action_has(action, TRAIT_ON_SERVICE) && fault_on_service(action);
+    return action_has(action, TRAIT_ON_SERVICE) && the_world.coordinator->enabled(action);
 }
 
 /* ---- doing it ---- */
@@ -229,51 +173,17 @@ static void tell(int kind, int p)
     observe(&event);
 }
 
-static void do_to_contender(const struct action *action)
-{
-    char path[FAKEZK_PATH_MAX];
-    const char *node = contender_of(action->process, action->lock);
-    LS_ASSERT(node != NULL);
-    strcpy(path, node);
-    if (action->kind == ACTION_EVICT) {
-        fakezk_operator_remove(path);
-    } else if (action->kind == ACTION_TOUCH) {
-        fakezk_operator_set(path, "touched");
-    } else {
-        fakezk_operator_set_perms(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    }
-}
-
 static void do_process_fault(const struct action *action)
 {
-    if (action_has(action, TRAIT_CONTENDER)) {
-        do_to_contender(action);
-        return;
-    }
     int p = action->process;
-    int rc = action->rc != 0 ? action->rc : the_world.options.loss_rc;
     switch (action->kind) {
-    case ACTION_CUT:
-        fakezk_cut(p, fakezk_linked(p, action_cut_link(action)), action->keep, action->apply, rc,
-                   action_cut_is_late(action));
-        break;
-    case ACTION_REFUSE:
-        fakezk_refuse(p, fakezk_refusable(p, action->nth));
-        break;
-    case ACTION_PARTITION:
-    case ACTION_HEAL:
-        fakezk_partition(p, action->kind == ACTION_PARTITION);
-        break;
-    case ACTION_EXPIRE:
-        fakezk_expire(action->session);
-        break;
     case ACTION_PAUSE:
-        fakezk_pause(p, true);
+        the_world.coordinator->pause(p, true);
         process_mark(p)->paused = 1;
         tell(EVENT_PAUSED, p);
         break;
     case ACTION_RESUME:
-        fakezk_pause(p, false);
+        the_world.coordinator->pause(p, false);
         process_mark(p)->paused = 0;
         tell(EVENT_RESUMED, p);
         break;
@@ -286,49 +196,13 @@ static void do_process_fault(const struct action *action)
         process_start(p);
         break;
     case ACTION_FAIL_CALL:
-        fakezk_fail_call(p, action->n);
+        the_world.coordinator->fail_call(p, action->n);
         break;
-    default: /* FAIL_ALLOC */
+    case ACTION_FAIL_ALLOC:
         process_mark(p)->fail_in = (uint8_t)action->n;
         break;
-    }
-}
-
-static void remove_empty_directory(int lock)
-{
-    char path[FAKEZK_PATH_MAX];
-    bool empty = action_empty_directory(lock, path);
-    LS_ASSERT(empty);
-    fakezk_operator_rmdir(path);
-}
-
-static void do_common_fault(const struct action *action)
-{
-    switch (action->kind) {
-    case ACTION_FREEZE:
-        fakezk_freeze(action->server, true);
-        break;
-    case ACTION_THAW:
-        fakezk_freeze(action->server, false);
-        fakezk_lag(action->server, false);
-        break;
-    case ACTION_LAG:
-        fakezk_lag(action->server, true);
-        break;
-    case ACTION_RESTART_SERVER:
-        fakezk_restart_server(action->server);
-        break;
-    case ACTION_SWEEP:
-        fakezk_sweep(the_world.lock_path[action->lock]);
-        break;
-    case ACTION_RMDIR:
-        remove_empty_directory(action->lock);
-        break;
-    case ACTION_FOREIGN:
-        fakezk_operator_create(the_world.text[action->text], action->perms, false);
-        break;
     default:
-        fakezk_operator_remove(the_world.text[action->text]);
+        the_world.coordinator->fault(action);
         break;
     }
 }
@@ -352,10 +226,7 @@ uint32_t world_faults_paid(const struct world *world)
 bool world_has_container(struct world *world)
 {
     uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
-    bool found = false;
-    for (int lock = 0; lock < world->options.locks; lock++) {
-        found = found || fakezk_is_container(world->lock_path[lock]);
-    }
+    bool found = world->coordinator->has_container();
     world->arena.read[0] = kept[0];
     world->arena.read[1] = kept[1];
     return found;
@@ -371,30 +242,23 @@ static void do_client(const struct action *action)
 
 static void do_fault(const struct action *action)
 {
-    struct fakezk_step step = {0};
-    if (action->kind == ACTION_EXPIRE) {
-        step_of_action(action, &step);
-    }
-    bool due = action->kind == ACTION_EXPIRE && fakezk_can_step(&step);
+    unsigned price = the_world.coordinator->price(action);
     process_wake_all();
-    action_pay(action,
-               due || (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->session)));
-    if (!due) {
+    action_pay(action, price != 0);
+    if ((price & COORD_DUE) == 0) {
         announce_fault(action);
     }
     if (action_has(action, TRAIT_ON_PROCESS)) {
         do_process_fault(action);
     } else {
-        do_common_fault(action);
+        the_world.coordinator->fault(action);
     }
 }
 
 static void do_action(const struct action *action)
 {
     if (action_has(action, TRAIT_STEP)) {
-        struct fakezk_step step;
-        step_of_action(action, &step);
-        process_run_step(&step);
+        process_run_step(action);
     } else if (action_has(action, TRAIT_SYSTEM)) {
         do_timed(action);
     } else if (action_has(action, TRAIT_VERB)) {
@@ -432,7 +296,7 @@ static uint32_t kind_of(const struct action *action)
         return 0;
     }
     bool delivers = action->kind == ACTION_DELIVER;
-    return action->kind + 1u + (delivers ? 64 * fakezk_next_kind(action->process, action->handle) : 0);
+    return action->kind + 1u + (delivers ? 64 * the_world.coordinator->lending->kind(action) : 0);
 }
 
 void world_do(struct world *world, const struct action *action)

@@ -23,7 +23,7 @@ static struct canon *canon_of(struct ls_rename *rename)
 
 static void on_zxid(struct ls_rename *rename, const int64_t *where)
 {
-    canon_wide(canon_of(rename), CANON_ZXID, where, fakezk_number(*where - FAKEZK_EPOCH));
+    canon_wide(canon_of(rename), CANON_ZXID, where, the_world.coordinator->number_of_token(*where));
 }
 
 static void on_session(struct ls_rename *rename, const int64_t *where)
@@ -79,9 +79,9 @@ static void show_process(struct canon *canon, int p)
     canon_attempts(canon, p + 1, &process_at(p)->ids); /* as ls_env_unique_id() numbers processes */
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         const int64_t *token = &((const struct slot *)rec)->token;
-        canon_wide(canon, CANON_ZXID, token, fakezk_number(*token - FAKEZK_EPOCH));
+        canon_wide(canon, CANON_ZXID, token, the_world.coordinator->number_of_token(*token));
     }
-    if (process_at(p)->writes != NULL) {
+    if (process_at(p)->kept != NULL) {
         canon_refuse(canon); /* their texts name numbers */
     }
 }
@@ -90,7 +90,8 @@ static void show_state(struct canon *canon)
 {
     const struct world_state *state = the_state();
     for (int i = 0; i < WORLD_LOCKS_MAX; i++) {
-        canon_wide(canon, CANON_ZXID, &state->newest[i], fakezk_number(state->newest[i]));
+        canon_wide(canon, CANON_ZXID, &state->newest[i],
+                   the_world.coordinator->number_of_position(state->newest[i]));
     }
     for (int p = 0; p < the_world.options.processes; p++) {
         if ((state->tired >> p & 1u) != 0) {
@@ -118,7 +119,7 @@ static void show_block(void *ctx, int block, struct canon *canon)
             show_recipe(canon, p);
         }
     }
-    fakezk_canon(block, canon);
+    the_world.coordinator->canon(block, canon);
 }
 
 static bool guards_writes(const struct action *op)
@@ -202,7 +203,7 @@ struct canon *world_symmetric_canon(struct world *world)
     for (int p = 0; p < world->options.processes; p++) {
         own(&layout, world->process_block[p], p, world->process_block[0]);
         own(&layout, world->heap_block[p], p, world->heap_block[0]);
-        own(&layout, fakezk_client_block(p), p, fakezk_client_block(0));
+        own(&layout, world->coordinator->own_block(p), p, world->coordinator->own_block(0));
         layout.self[p < SYMMETRY_PROCESSES_MAX ? p : 0] = world->env[p];
     }
     if (canon != NULL && !symmetry_open(canon, &layout)) {

@@ -277,11 +277,9 @@ void ls_env_unique_id(struct ls_env *env, uint8_t id[16])
     make_id(env->process, ++process_mark(env->process)->ids, id);
 }
 
-void env_unread(int process, void (*completion)(void), const struct String_vector *names, bool *unread)
+void env_attempt_id(int p, uint8_t id[16])
 {
-    uint8_t id[16];
-    make_id(process, 0, id);
-    the_world.options.recipe->unread(completion, names, id, unread);
+    make_id(p, 0, id);
 }
 
 void *ls_env_alloc(struct ls_env *env, size_t size)

@@ -47,16 +47,9 @@ void world_end_faults(struct world *world)
     }
 }
 
-static bool is_due(const struct action *action)
-{
-    struct fakezk_step step;
-    step_of_action(action, &step);
-    return fakezk_can_step(&step) || !session_is_owned(action->process, action->session);
-}
-
 static bool is_fair(const struct action *action)
 {
-    return action_has(action, TRAIT_FAIR) || (action->kind == ACTION_EXPIRE && is_due(action));
+    return action_has(action, TRAIT_FAIR) || the_world.coordinator->price(action) != 0;
 }
 
 /* Of whom; of two handles of a process, of which; and of owners with programs of their own, of which. */

@@ -21,7 +21,7 @@ bool world_guard_is_set(void)
 /* The process whose recipe is being called, -1 if there is none. */
 static int called(void)
 {
-    return fakezk_entered() >= 0 ? fakezk_entered() : the_world.asked;
+    return the_world.running != 0 ? the_world.running - 1 : the_world.asked;
 }
 
 bool world_in_recipe(void)
@@ -41,19 +41,20 @@ unsigned long world_calls(void)
 
 void *world_alloc(size_t size)
 {
-    return fakezk_entered() >= 0 ? heap_alloc(fakezk_entered(), size, HEAP_MALLOC) : NULL;
+    return the_world.running != 0 ? heap_alloc(the_world.running - 1, size, HEAP_MALLOC) : NULL;
 }
 
 void world_free(void *memory)
 {
-    if (fakezk_entered() >= 0) {
-        heap_free(fakezk_entered(), memory, HEAP_MALLOC);
+    if (the_world.running != 0) {
+        heap_free(the_world.running - 1, memory, HEAP_MALLOC);
     }
 }
 
 size_t world_alloc_size(const void *memory)
 {
-    return fakezk_entered() >= 0 && the_world.zoned ? zones_size(fakezk_entered(), memory, HEAP_MALLOC) : 0;
+    bool known = the_world.running != 0 && the_world.zoned;
+    return known ? zones_size(the_world.running - 1, memory, HEAP_MALLOC) : 0;
 }
 
 /* A step that belongs to no process calls no recipe; should one be at fault all the same, that it was one is what counts. */
@@ -85,7 +86,7 @@ static void give_up(int process, enum event_offence offence, const char *where)
     int p = called();
     world_tell_offence(p >= 0 ? p : process, offence, where);
     world_forget_call();
-    fakezk_leave();
+    the_world.coordinator->leave();
     if (p >= 0) {
         drop_process(p);
     }
@@ -97,7 +98,7 @@ static void check_memory(int p)
     if (!the_world.zoned || !the_world.entered) {
         return;
     }
-    if (!fakezk_lent_is_whole()) {
+    if (!the_world.coordinator->lending->is_whole()) {
         world_tell_offence(p, EVENT_OFFENCE_LENT, NULL);
     }
     if (p < the_world.options.processes && process_at(p)->started && !zones_are_whole(p)) {

@@ -23,13 +23,14 @@ static const char *lock_name(int lock)
 
 /* ---- writing ---- */
 
-/* Which of its client's sessions this is: 0 for the first. */
-static int session_index(const struct action *action, bool closing)
+/* Which of its process's live sessions an expiry ends: 0 for the first. */
+static int session_index(const struct action *expire)
 {
-    int32_t sessions[16];
-    int count = fakezk_sessions(action->process, closing, sessions, 16);
-    for (int i = 0; i < count; i++) {
-        if (sessions[i] == action->session) {
+    struct action out[COORD_SESSIONS_MAX];
+    struct action_list sessions = {.out = out, .room = COORD_SESSIONS_MAX};
+    the_world.coordinator->list(&sessions, expire->process, COORD_SESSIONS);
+    for (int i = 0; i < sessions.count; i++) {
+        if (out[i].session == expire->session) {
             return i;
         }
     }
@@ -52,36 +53,6 @@ static int timers_of_same_name(const struct action *action)
         before += strcmp(timer_name(timer_at(action->process, i)), name) == 0;
     }
     return before;
-}
-
-static void label_step(const struct action *action, char *label)
-{
-    struct fakezk_step step;
-    step_of_action(action, &step);
-    char what[FAKEZK_PATH_MAX];
-    int32_t owner;
-    const char *verb = world_action_verb(action->kind);
-    if (!fakezk_can_step(&step)) {
-        snprintf(label, WORLD_LABEL_MAX, "%s (not enabled)", verb);
-        return;
-    }
-    fakezk_describe_step(&step, what, sizeof what, &owner);
-    if (action->kind == ACTION_CATCH_UP) {
-        snprintf(label, WORLD_LABEL_MAX, "%s s%d %.80s", verb, action->server + 1, what);
-    } else if (action->kind == ACTION_APPLY) {
-        snprintf(label, WORLD_LABEL_MAX, "%s s%d %s %.80s", verb, action->server + 1,
-                 process_name(action->process), what);
-    } else if (action->kind == ACTION_CONNECT) {
-        snprintf(label, WORLD_LABEL_MAX, "%s %s s%d", verb, process_name(action->process),
-                 action->server + 1);
-    } else if (owner > 0) {
-        snprintf(label, WORLD_LABEL_MAX, "%s %s %.80s(node of %s)", verb, process_name(action->process), what,
-                 process_name(owner - 1));
-    } else {
-        snprintf(label, WORLD_LABEL_MAX, "%s %s%s%.80s", verb, process_name(action->process),
-                 what[0] != 0 ? " " : "", what);
-    }
-    nth(label, action->kind == ACTION_BURY ? session_index(action, true) : action->handle);
 }
 
 static void label_client(const struct action *action, char *label)
@@ -162,7 +133,7 @@ static void label_fault(const struct action *action, char *label)
             break;
         }
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
-        nth(label, action->kind == ACTION_EXPIRE ? session_index(action, false) : 0);
+        nth(label, action->kind == ACTION_EXPIRE ? session_index(action) : 0);
         break;
     }
 }
@@ -177,7 +148,7 @@ void world_label(struct world *world, const struct action *action, char label[WO
     } else if (action->kind == ACTION_ADVANCE) {
         snprintf(label, WORLD_LABEL_MAX, action->ms > 0 ? "advance %dms" : "advance", action->ms);
     } else if (action_has(action, TRAIT_STEP)) {
-        label_step(action, label);
+        the_world.coordinator->label(action, label);
     } else if (action_has(action, TRAIT_VERB)) {
         label_client(action, label);
     } else {
@@ -339,13 +310,14 @@ static int parse_expire(const char *name, struct action *action, const char **wh
     if (p < 0) {
         return fail(why, LS_EINVAL, "expected a process, found \"%.60s\"", name);
     }
-    int32_t sessions[16];
-    int count = fakezk_sessions(p, false, sessions, 16);
-    if (index < 0 || index >= count) {
+    struct action out[COORD_SESSIONS_MAX];
+    struct action_list sessions = {.out = out, .room = COORD_SESSIONS_MAX};
+    the_world.coordinator->list(&sessions, p, COORD_SESSIONS);
+    if (index < 0 || index >= sessions.count) {
         return fail(why, LS_ENOENT, "%.60s has no such live session", name);
     }
     action->process = (uint8_t)p;
-    action->session = sessions[index];
+    action->session = out[index].session;
     return 0;
 }
 
@@ -407,7 +379,7 @@ static int parse_on_process(const struct words *words, struct action *action, co
     }
     int32_t value;
     if (action->kind == ACTION_REFUSE && words->count > 2) {
-        if (!option(words->word[2], "link", &value) || value < 1 || value > FAKEZK_HANDLES_MAX) {
+        if (!option(words->word[2], "link", &value) || value < 1 || value > WORLD_LINKS_MAX) {
             return fail(why, LS_EINVAL, "expected link=N, found \"%.60s\"", words->word[2]);
         }
         action->nth = (uint8_t)(value - 1);
@@ -522,7 +494,7 @@ int world_text(struct world *world, const char *path)
     }
     size_t size = strlen(path) + 1;
     char *copy =
-        world->texts < TEXTS_MAX && size < FAKEZK_PATH_MAX ? arena_constant(&world->arena, size) : NULL;
+        world->texts < TEXTS_MAX && size < WORLD_PATH_MAX ? arena_constant(&world->arena, size) : NULL;
     if (copy == NULL) {
         return LS_ENOMEM;
     }

@@ -10,7 +10,6 @@
 #include <lockstep/error.h>
 #include <stdio.h>
 #include <string.h>
-#include <zookeeper/zookeeper.h>
 
 /* Inline in every build: a call behind zones_paint_stack() would leave addresses where the recipe's frame is next. */
 static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void)
@@ -23,7 +22,8 @@ static void admit(int p)
     process_mark(p);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     the_world.entered = true;
-    fakezk_enter(p);
+    the_world.running = 1 + p;
+    the_world.coordinator->enter(p);
 }
 
 /* Returns the state. The stack is painted last, and from the caller's frame: a recipe that is called next has its own there. */
@@ -53,15 +53,21 @@ static void ask_wrong(int p)
     the_world.asked = -1;
 }
 
+static void call_over(void)
+{
+    the_world.running = 0;
+    the_world.coordinator->leave();
+}
+
 static void leave(void)
 {
-    int p = fakezk_entered();
+    int p = the_world.running - 1;
     if (the_world.locked != 0 || the_world.in_callback != 0) {
         world_note_offence(the_world.locked != 0 ? EVENT_OFFENCE_KEEP : EVENT_OFFENCE_RETURN, NULL);
         the_world.locked = 0;
         the_world.in_callback = 0;
     }
-    fakezk_leave();
+    call_over();
     ask_wrong(p);
 }
 
@@ -165,9 +171,9 @@ static void wipe(int p)
     process->paused = 0;
     process->closed = 0;
     process->fail_in = 0;
-    fakezk_fail_call(p, 0);
+    the_world.coordinator->fail_call(p, 0);
     process_wake(p);
-    process->writes = NULL;
+    process->kept = NULL;
 }
 
 static void end_beliefs(int p)
@@ -215,7 +221,7 @@ void process_stop(int p)
     recipe()->stop(state);
     leave();
     the_world.stopping = false;
-    if (fakezk_handles(p) != 0) {
+    if (the_world.coordinator->has_open(p)) {
         world_tell_offence(p, EVENT_OFFENCE_OPEN, NULL);
     }
     end_beliefs(p);
@@ -228,7 +234,7 @@ void process_stop(int p)
 void process_crash(int p)
 {
     end_beliefs(p);
-    fakezk_crash(p);
+    the_world.coordinator->crash(p);
     wipe(p);
     process_mark(p)->crashed = 1;
     program_rewind(p);
@@ -314,20 +320,14 @@ void process_release(int p, int lock, int owner)
     }
 }
 
-/* Returns the token as traces show zxids. A number that is no zxid of the API stays as it is. */
-static int64_t token_number(int64_t token)
-{
-    return token >= FAKEZK_EPOCH ? token - FAKEZK_EPOCH : token;
-}
-
 /* The resource compares the token with the newest that it has taken; or, guarded, the ensemble looks for the node. */
 void process_write(int p, int lock, int owner, bool guarded)
 {
     const struct slot *slot = process_slot(p, lock, owner);
-    int64_t token = token_number(slot->token);
+    int64_t token = the_world.coordinator->position(slot->token);
     if (guarded) {
         enter(p);
-        guarded_start(p, lock, owner, token);
+        the_world.coordinator->write_start(p, lock, owner, token);
         leave();
         return;
     }
@@ -430,43 +430,17 @@ void process_wake_all(void)
     }
 }
 
-/* Which steps are news, and for whom: a commit or the end of a session for everybody, a link for its process. That a
- * request was read or refused is none. */
-static void tell_of_step(const struct fakezk_step *step, int32_t zxid)
-{
-    switch ((enum fakezk_step_kind)step->kind) {
-    case FAKEZK_DELIVER:
-    case FAKEZK_RECEIVE:
-    case FAKEZK_REARM:
-        break;
-    case FAKEZK_APPLY:
-        if (fakezk_last_zxid() != zxid) {
-            process_wake_all();
-        }
-        break;
-    case FAKEZK_CONNECT:
-    case FAKEZK_HANDSHAKE:
-    case FAKEZK_HANG_UP:
-    case FAKEZK_GIVE_UP:
-        process_wake(step->client);
-        break;
-    default:
-        process_wake_all();
-        break;
-    }
-}
-
 /* Whom only news can wake is not tired: they would make that good anyway. */
 static void forget_tiredness(int p)
 {
-    if (process_tired(p) && !timers_of_work(p) && !fakezk_awaits(p)) {
+    if (process_tired(p) && !timers_of_work(p) && !the_world.coordinator->awaits(p)) {
         process_wake(p);
     }
 }
 
 bool process_says_idle(int p)
 {
-    bool can_be_asked = process_at(p)->started && fakezk_entered() < 0;
+    bool can_be_asked = process_at(p)->started && the_world.running == 0;
     if (!can_be_asked || recipe()->idle == NULL) {
         return false;
     }
@@ -478,31 +452,33 @@ bool process_says_idle(int p)
 
 static void tell_settled(int p)
 {
-    if (!fakezk_awaits(p)) {
+    if (!the_world.coordinator->awaits(p)) {
         struct event event = observe_process(EVENT_SETTLED, p);
         event.code = process_says_idle(p);
         observe(&event);
     }
 }
 
-void process_run_step(const struct fakezk_step *step)
+void process_run_step(const struct action *step)
 {
-    int p = step->client;
-    int32_t zxid = step->kind == FAKEZK_APPLY ? fakezk_last_zxid() : 0;
-    bool runs = step->kind == FAKEZK_DELIVER && p != (int)FAKEZK_NONE;
+    int p = step->process;
+    bool runs = action_has(step, TRAIT_DELIVERS);
+    struct coord_news news;
     if (runs) {
         admit(p); /* before_callback paints */
-        if (fakezk_brings_news(p, step->handle)) {
-            process_wake(p);
-        }
     }
-    fakezk_step(step);
+    the_world.coordinator->step(step, &news);
+    if (news.client) {
+        process_wake(p);
+    }
     if (runs) {
         leave();
         tell_settled(p);
         forget_tiredness(p);
     }
-    tell_of_step(step, zxid);
+    if (news.everyone) {
+        process_wake_all();
+    }
 }
 
 void process_fire(int p, int index)
@@ -571,23 +547,6 @@ static void react(int p, int lock, int owner, bool failed)
     the_world.reacting = false;
 }
 
-/* Of several handles the one whose session owns the node that the token names; otherwise the first that has a session. */
-static int32_t session_of_grant(int p, int lock, int64_t token)
-{
-    int32_t first = 0, owner = -1;
-    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-        int32_t session = fakezk_session(p, h);
-        if (first != 0 && session != 0 && owner < 0) {
-            owner = fakezk_owner(the_world.lock_path[lock], (int32_t)token);
-        }
-        if (session != 0 && session == owner) {
-            return session;
-        }
-        first = first != 0 ? first : session;
-    }
-    return first;
-}
-
 static void report_grant(int p, const struct ls_report *report)
 {
     struct slot *slot = make_slot(p, report->lock, report->owner);
@@ -604,8 +563,8 @@ static void report_grant(int p, const struct ls_report *report)
     }
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = report->depth;
-    event.zxid = token_number(report->token);
-    event.session = session_of_grant(p, report->lock, event.zxid);
+    event.zxid = the_world.coordinator->position(report->token);
+    event.session = the_world.coordinator->session_of_grant(p, report->lock, event.zxid);
     observe(&event);
     react(p, report->lock, report->owner, false);
 }
@@ -659,7 +618,7 @@ static void report_hold_lost(int p, const struct ls_report *report)
         slot->lost = slot->depth > 0;
     }
     struct event event = slot_event(EVENT_HOLD_LOST, p, report->lock, report->owner);
-    event.zxid = token_number(report->token);
+    event.zxid = the_world.coordinator->position(report->token);
     observe(&event);
 }
 
@@ -677,7 +636,7 @@ static void report_session(int p, const struct ls_report *report)
     event.session = report->session & 0x7fffffff;
     observe(&event);
     if (report->kind == LS_REPORT_CONNECTED || report->kind == LS_REPORT_RECONNECTED) {
-        guarded_connected(p, report->kind == LS_REPORT_CONNECTED);
+        the_world.coordinator->write_resume(p, report->kind == LS_REPORT_CONNECTED);
     }
 }
 
@@ -706,7 +665,7 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
         break;
     case LS_REPORT_REVOKE:
         event = slot_event(EVENT_REVOKE_ASKED, p, report->lock, report->owner);
-        event.zxid = token_number(report->token);
+        event.zxid = the_world.coordinator->position(report->token);
         observe(&event);
         break;
     case LS_REPORT_ASKED:
@@ -754,10 +713,8 @@ static void ask_slot(int p, struct slot *slot)
 /* A check for an owner that does not hold would let its write pass, if it is of a node that stands. */
 static void ask_for_guard(int p, const struct slot *slot)
 {
-    char path[FAKEZK_PATH_MAX];
-    zoo_op_t op;
     the_world.asked = p;
-    int rc = recipe()->guard(process_state(p), slot->rec.tag, (int)slot->rec.word, &op, path, sizeof path);
+    int rc = the_world.coordinator->guard(p, slot->rec.tag, (int)slot->rec.word);
     the_world.asked = -1;
     if (rc == 0) {
         world_tell_offence(p, EVENT_OFFENCE_GUARD, NULL);
@@ -780,7 +737,7 @@ static void ask_refusal(int p, const struct slot *slot)
     the_world.asked = p;
     int rc = waits ? recipe()->release(state, lock, owner) : recipe()->cancel(state, lock, owner);
     the_world.asked = -1;
-    fakezk_leave();
+    call_over();
     if (rc != wanted) {
         snprintf(told, sizeof told, "%s() returns %d, not %d", waits ? "release" : "cancel", rc, wanted);
         world_tell_offence(p, EVENT_OFFENCE_REFUSAL, told);

@@ -7,25 +7,6 @@
 
 #include <lockstep/error.h>
 
-/* A refused request, a lagging follower, a late commit and a missing answer are for scripts and searches to choose. In
- * timed worlds what has become due is no choice. */
-static bool well_behaved(const struct fakezk_step *step)
-{
-    switch ((enum fakezk_step_kind)step->kind) {
-    case FAKEZK_APPLY:
-        return !step->refused;
-    case FAKEZK_CATCH_UP:
-        return !step->lagging;
-    case FAKEZK_COMMIT:
-        return false;
-    case FAKEZK_EXPIRE:
-    case FAKEZK_GIVE_UP:
-        return the_world.options.timed;
-    default:
-        return true;
-    }
-}
-
 static bool due_timer(struct action *out)
 {
     bool timed = the_world.options.timed;
@@ -49,25 +30,11 @@ static bool due_timer(struct action *out)
 
 static bool work_ahead(void)
 {
-    if (fakezk_busy()) {
+    if (the_world.coordinator->busy()) {
         return true;
     }
     for (int p = 0; p < the_world.options.processes; p++) {
         if (process_running(p) && timers_of_work(p)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The first good step of a client, or of nobody. */
-static bool first_of(int client, struct action *out)
-{
-    struct fakezk_step steps[STEPS_MAX];
-    int count = fakezk_steps_in_turn(client, steps, STEPS_MAX);
-    for (int i = 0; i < count; i++) {
-        if (well_behaved(&steps[i])) {
-            action_of_step(&steps[i], out);
             return true;
         }
     }
@@ -81,25 +48,11 @@ static bool immediate(struct action *out)
         return true;
     }
     for (int client = 0; client < the_world.options.processes; client++) {
-        if (first_of(client, out)) {
+        if (the_world.coordinator->next_by_default(client, out)) {
             return true;
         }
     }
-    return first_of((int)FAKEZK_NONE, out) || due_timer(out);
-}
-
-/* A late write commits when nothing else is under way: time passes before it, so that a reconnect comes first. */
-static bool late_commit(struct action *out)
-{
-    struct fakezk_step steps[STEPS_MAX];
-    int count = fakezk_steps_in_turn((int)FAKEZK_NONE, steps, STEPS_MAX);
-    for (int i = 0; i < count; i++) {
-        if (steps[i].kind == FAKEZK_COMMIT) {
-            action_of_step(&steps[i], out);
-            return true;
-        }
-    }
-    return false;
+    return the_world.coordinator->next_by_default((int)COORD_NOBODY, out) || due_timer(out);
 }
 
 bool world_default_action(struct world *world, struct action *out)
@@ -108,7 +61,8 @@ bool world_default_action(struct world *world, struct action *out)
         return true;
     }
     *out = (struct action){.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
-    return (world->options.timed && work_ahead() && world_enabled(world, out)) || late_commit(out);
+    return (world->options.timed && work_ahead() && world_enabled(world, out)) ||
+           world->coordinator->last_by_default(out);
 }
 
 static void take(struct world *world, const struct action *action, world_step_fn step, void *ctx)
@@ -147,7 +101,7 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
         if (count == limit || world_trouble(world) != NULL) {
             return LS_EOVERFLOW;
         }
-        if (!immediate(&action) && (work_ahead() || !late_commit(&action))) {
+        if (!immediate(&action) && (work_ahead() || !the_world.coordinator->last_by_default(&action))) {
             int32_t now = clock_now_ms();
             if (now >= end) {
                 return count;
@@ -212,13 +166,14 @@ static void pass_give_ups(struct passing *passing)
 static void pass_expiries(struct passing *passing)
 {
     for (int p = 0; p < passing->world->options.processes; p++) {
-        int32_t sessions[16];
-        bool mute = fakezk_is_partitioned(p) || process_at(p)->paused || !process_at(p)->started;
-        int count = mute ? fakezk_sessions(p, false, sessions, 16) : 0;
-        for (int i = 0; i < count && i < 16; i++) {
-            struct action expire = {.kind = ACTION_EXPIRE, .process = (uint8_t)p, .session = sessions[i]};
-            if (world_enabled(passing->world, &expire)) {
-                go_on(passing, &expire);
+        struct action expire[COORD_SESSIONS_MAX];
+        struct action_list sessions = {.out = expire, .room = COORD_SESSIONS_MAX};
+        if (the_world.coordinator->cut_off(p) || process_at(p)->paused || !process_at(p)->started) {
+            the_world.coordinator->list(&sessions, p, COORD_SESSIONS);
+        }
+        for (int i = 0; i < sessions.count; i++) {
+            if (world_enabled(passing->world, &expire[i])) {
+                go_on(passing, &expire[i]);
             }
         }
     }
@@ -276,21 +231,9 @@ static int take_if(struct world *world, struct action action, world_step_fn step
     return 1;
 }
 
-bool session_is_owned(int p, int32_t session)
-{
-    int open_handles = fakezk_handles(p);
-    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-        if ((open_handles >> h & 1) != 0 && fakezk_session(p, h) == session) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool world_is_healing(const struct action *action)
 {
-    return action_has(action, TRAIT_HEALS) ||
-           (action->kind == ACTION_EXPIRE && !session_is_owned(action->process, action->session));
+    return action_has(action, TRAIT_HEALS) || (the_world.coordinator->price(action) & COORD_ABANDONED) != 0;
 }
 
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
@@ -307,12 +250,12 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
         if (revive) {
             count += take_if(world, (struct action){.kind = ACTION_RESTART, .process = who}, step, ctx);
         }
-        int32_t sessions[16];
-        int live = fakezk_sessions(p, false, sessions, 16);
-        for (int i = 0; i < live; i++) {
-            if (!session_is_owned(p, sessions[i])) {
-                struct action expire = {.kind = ACTION_EXPIRE, .process = who, .session = sessions[i]};
-                count += take_if(world, expire, step, ctx);
+        struct action expire[COORD_SESSIONS_MAX];
+        struct action_list sessions = {.out = expire, .room = COORD_SESSIONS_MAX};
+        world->coordinator->list(&sessions, p, COORD_SESSIONS);
+        for (int i = 0; i < sessions.count; i++) {
+            if (world_is_healing(&expire[i])) {
+                count += take_if(world, expire[i], step, ctx);
             }
         }
     }
@@ -325,29 +268,16 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 static bool process_at_rest(int p)
 {
     const struct process *process = process_at(p);
-    if (process_at(p)->paused || fakezk_is_partitioned(p)) {
+    if (process_at(p)->paused || the_world.coordinator->cut_off(p)) {
         return false;
     }
-    if (!process->started) {
-        return true;
-    }
-    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
-        if ((fakezk_handles(p) >> h & 1) != 0 && !fakezk_connected(p, h)) {
-            return false;
-        }
-    }
-    return !timers_of_work(p);
+    return !process->started || (the_world.coordinator->linked(p) && !timers_of_work(p));
 }
 
 bool world_at_rest(struct world *world)
 {
-    if (!fakezk_quiet() || fakezk_orphans()) {
+    if (!world->coordinator->quiet()) {
         return false;
-    }
-    for (int s = 0; s < world->options.servers; s++) {
-        if (fakezk_is_frozen(s)) {
-            return false;
-        }
     }
     for (int p = 0; p < world->options.processes; p++) {
         if (!process_at_rest(p)) {

@@ -6,7 +6,7 @@
  * Definition: memory is not to be read if it has not been set (the stack below the recipe, what malloc() gives), is free or a
  * zone, or was lent to a callback that is over. A step is first done with one of the bytes PAINTS in all such memory, and
  * nothing of it stays; what was lent cannot be accessed at all then. Afterwards the step is done with the bytes that such
- * memory always holds (FRESH, FREED, ZONE, FAKEZK_POISON). Where all steps are done twice, each byte of PAINTS has its turn.
+ * memory always holds (FRESH, FREED, ZONE, and of lent memory what the coordinator writes). Where all steps are done twice, each byte of PAINTS has its turn.
  *
  * Claim: if the two differ, the recipe has read such memory, or is not deterministic. Why: all else is the same for both. They
  * differ if one does not come back, if their events differ, or if a block of the arena does; bytes that were merely moved do not
@@ -120,8 +120,8 @@ static void go_back(const struct arena_image *image)
 {
     arena_restore(&the_world.arena, image);
     put_back(&doubted.world); /* with what is marked: the bytes are as they were */
-    fakezk_put_back(0);
-    fakezk_lend(0);
+    the_world.coordinator->lending->put_back(0);
+    the_world.coordinator->lending->lend(0);
 }
 
 /* What is done from now on is done with painted memory. */
@@ -135,7 +135,7 @@ static void paint(unsigned painted, unsigned char byte)
         zones_paint(doubted.process);
     }
     if ((painted & PAINT_LENT) != 0) {
-        fakezk_lend(1);
+        the_world.coordinator->lending->lend(1);
     }
 }
 
@@ -153,7 +153,7 @@ static bool set_out(void)
         return false;
     }
     keep(&doubted.world);
-    fakezk_keep(0);
+    the_world.coordinator->lending->keep(0);
     return true;
 }
 
@@ -227,7 +227,7 @@ void twice_compare(void)
             doubted.offence = EVENT_OFFENCE_UNSET;
             doubted.after = arena_save(&the_world.arena);
             keep(&doubted.world_after);
-            fakezk_keep(1);
+            the_world.coordinator->lending->keep(1);
         }
     }
 }
@@ -245,10 +245,10 @@ bool twice_next_reason(void)
 void twice_end_reason(bool came_back)
 {
     struct result result = result_of(came_back);
-    fakezk_lend(0);
+    the_world.coordinator->lending->lend(0);
     arena_restore(&the_world.arena, doubted.after);
     put_back(&doubted.world_after);
-    fakezk_put_back(1);
+    the_world.coordinator->lending->put_back(1);
     if (!same(&result)) {
         doubted.offence = REASONS[doubted.reason].offence;
     }

@@ -13,7 +13,6 @@
 
 #define ARENA_BYTES (16u << 20)
 #define PROCESS_BYTES 2048
-#define CLIENT_BYTES 32768
 #define HOSTS "127.0.0.1:2181"
 
 struct world the_world;
@@ -34,7 +33,7 @@ const char *world_trouble(const struct world *world)
     if (world->trouble[0] != 0) {
         return world->trouble;
     }
-    return fakezk_trouble();
+    return world->coordinator != NULL ? world->coordinator->trouble() : NULL;
 }
 
 void world_options_default(struct world_options *options)
@@ -50,6 +49,25 @@ void world_options_default(struct world_options *options)
     options->session_timeout_ms = 4000;
     options->loss_rc = -4;
     options->budget_total = 255;
+}
+
+/* ---- what judges are told ---- */
+
+void observe(const struct event *event)
+{
+    if (the_world.sums) {
+        twice_note(event);
+    }
+    if (the_world.observer != NULL && !the_world.muted) {
+        the_world.observer(the_world.observer_ctx, event);
+    }
+}
+
+struct event observe_process(int kind, int p)
+{
+    struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)p, .lock = EVENT_LOCK_NONE};
+    event.now_ms = clock_now_ms();
+    return event;
 }
 
 /* ---- layout ---- */
@@ -92,7 +110,6 @@ static void lay_config(struct world_options *options)
         paths[i] = constant_text(options->lock_path[i], "");
         bool is_root = strcmp(options->lock_path[i], "/") == 0;
         the_world.lock_path[i] = constant_text(chroot, is_root ? "" : options->lock_path[i]);
-        the_world.lock_path_size[i] = strlen(the_world.lock_path[i]);
     }
     config->hosts = constant_text(HOSTS, chroot);
     config->lock_paths = paths;
@@ -101,7 +118,7 @@ static void lay_config(struct world_options *options)
     config->contents = options->contents != NULL ? constant_text(options->contents, "and no end") : NULL;
     config->contents_size = options->contents != NULL ? (int)strlen(options->contents) : 0;
     config->keep_fresh = options->keep_fresh;
-    config->read_only = (options->settings & FAKEZK_SETTING_READ_ONLY) != 0;
+    config->read_only = (options->settings & WORLD_SETTING_READ_ONLY) != 0;
     config->locks = lay_specs(options);
     the_world.config = config;
     for (int p = 0; p < options->processes; p++) {
@@ -131,84 +148,75 @@ static void lay_blocks(const struct world_options *options)
     }
 }
 
-/* The leader may change: there are followers, and a script or a budget may restart it. */
-static bool has_epochs(const struct world_options *options)
+/* ---- what the coordinator is lent ---- */
+
+static void *host_alloc(int p, size_t size)
 {
-    bool budget = options->budget[WORLD_FAULT_SERVER] > 0 && options->budget_total > 0;
-    return options->servers > 1 && (budget || !the_world.programmed);
+    return heap_alloc(p, size, HEAP_WORLD);
 }
 
-static void lay_fakezk(const struct world_options *options)
+static void host_free(int p, void *memory)
 {
-    struct fakezk_options fake = {.clients = options->processes,
-                                  .servers = options->servers,
-                                  .timed = options->timed,
-                                  .latency_min_ms = options->timed ? options->latency_min_ms : 0,
-                                  .latency_max_ms = options->timed ? options->latency_max_ms : 0,
-                                  .tick_ms = options->tick_ms,
-                                  .seed = options->seed,
-                                  .defects = options->defects,
-                                  .settings = options->settings,
-                                  .epochs = has_epochs(options),
-                                  .no_containers = options->no_containers,
-                                  .callbacks_in_init = options->callbacks_in_init,
-                                  .fine = options->fine,
-                                  .ignores_children = options->recipe->ignores_children,
-                                  .sets_no_data = world_sets_no_data(options),
-                                  .unread = options->recipe->unread != NULL ? env_unread : NULL,
-                                  .before_callback = the_world.zoned ? zones_paint_stack : NULL,
-                                  .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
-                                  .client_bytes_max = CLIENT_BYTES,
-                                  .now_ms = clock_now_ms};
-    fakezk_open(&the_world.arena, &fake, observe_fakezk, NULL);
+    heap_free(p, memory, HEAP_WORLD);
 }
 
-static void settle_log(void)
+static void *host_kept(int p)
 {
-    for (int s = 1; s < the_world.options.servers; s++) {
-        struct fakezk_step steps[STEPS_MAX];
-        while (fakezk_steps(steps, STEPS_MAX) > 0) {
-            fakezk_step(&steps[0]);
-        }
-    }
+    return process_at(p)->kept;
 }
 
-static void prepare_crowd(int lock, int count)
+static void host_keep(int p, void *pointer)
 {
-    char path[FAKEZK_PATH_MAX + 16];
-    for (int i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "%s/node-%d", the_world.lock_path[lock], i + 1);
-        fakezk_operator_create(path, 0, false);
-        settle_log();
-    }
+    process_mark(p)->kept = pointer;
 }
 
-static void prepare_directories(const struct world_options *options)
+static const char *host_text(int slot)
 {
-    for (int lock = 0; lock < options->locks; lock++) {
-        bool used = options->used_directory || options->sequence_preset != 0 || options->crowd != 0;
-        if (!used || options->lock[lock].group != lock) {
-            continue;
-        }
-        fakezk_operator_create(the_world.lock_path[lock], 0, !options->no_containers);
-        settle_log();
-        int32_t next = options->sequence_preset != 0 ? options->sequence_preset : 7;
-        fakezk_operator_preset(the_world.lock_path[lock], next);
-        prepare_crowd(lock, options->crowd);
-    }
-    if (options->chroot != NULL && !fakezk_exists(options->chroot)) {
-        fakezk_operator_create(options->chroot, 0, false);
-        settle_log();
-    }
-    for (int i = 0; i < WORLD_NODES_MAX && options->node[i] != NULL; i++) {
-        bool stands = fakezk_exists(options->node[i]);
-        if (!stands) {
-            fakezk_operator_create(options->node[i], options->node_perms[i], false);
-        } else if (options->node_perms[i] != 0) {
-            fakezk_operator_set_perms(options->node[i], options->node_perms[i]);
-        }
-        settle_log();
-    }
+    return slot < the_world.texts ? the_world.text[slot] : NULL;
+}
+
+static bool host_stopping(void)
+{
+    return the_world.stopping;
+}
+
+static void host_aborted(int p)
+{
+    the_world.aborted = p + 1;
+}
+
+static void host_effect(int lock, int64_t token)
+{
+    struct world_state *state = state_mark();
+    state->newest[lock] = token > state->newest[lock] ? token : state->newest[lock];
+}
+
+static void lay_coordinator(const struct world_options *options)
+{
+    the_world.host = (struct coord_host){.arena = &the_world.arena,
+                                         .options = options,
+                                         .config = the_world.config,
+                                         .lock_path = the_world.lock_path,
+                                         .programmed = the_world.programmed,
+                                         .sets_no_data = world_sets_no_data(options),
+                                         .event = observe,
+                                         .now_ms = clock_now_ms,
+                                         .offence = world_tell_offence,
+                                         .trouble = world_note_trouble,
+                                         .text = host_text,
+                                         .state = process_state,
+                                         .says_idle = process_says_idle,
+                                         .wake = process_wake,
+                                         .aborted = host_aborted,
+                                         .stopping = host_stopping,
+                                         .alloc = host_alloc,
+                                         .free = host_free,
+                                         .kept = host_kept,
+                                         .keep = host_keep,
+                                         .effect = host_effect,
+                                         .attempt_id = env_attempt_id,
+                                         .before_callback = the_world.zoned ? zones_paint_stack : NULL};
+    the_world.coordinator->open(&the_world.host);
 }
 
 static void refuse_kinds(const struct world_options *options)
@@ -229,6 +237,8 @@ static void lay_out(const struct world_options *wanted)
     the_world.layouts++;
     the_world.texts = 0;
     the_world.trouble[0] = 0;
+    the_world.coordinator = coordinator_find(NULL);
+    LS_ALWAYS(the_world.coordinator != NULL);
     world_forget_call();
     the_world.zoned = world_guard_is_set();
     the_world.programmed = false;
@@ -238,7 +248,7 @@ static void lay_out(const struct world_options *wanted)
     refuse_kinds(options);
     lay_config(options);
     lay_blocks(options);
-    lay_fakezk(options);
+    lay_coordinator(options);
     struct world_state *state = state_mark();
     memcpy(state->budget, options->budget, sizeof state->budget);
     state->budget_total = options->budget_total;
@@ -301,7 +311,7 @@ bool world_is_guarded(const struct world *world)
 
 void world_begin(struct world *world)
 {
-    prepare_directories(&world->options);
+    world->coordinator->prepare();
     for (int p = 0; p < world->options.processes; p++) {
         if (world->options.autostart[p]) {
             guard_call(p, ACTION_START + 1u, start, &p);
@@ -367,8 +377,7 @@ bool world_unmarked_write(const struct world *world, const struct world_image *i
 
 bool world_drop_unread(struct world *world, const struct action *action)
 {
-    (void)world;
-    return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
+    return world->coordinator->drop_unread(action);
 }
 
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size)
@@ -389,8 +398,8 @@ int world_scope(const struct world *world, int process, int *blocks)
         blocks[count++] = world->process_block[process];
         blocks[count++] = world->heap_block[process];
     }
-    return count +
-           fakezk_scope(process < world->options.processes ? process : (int)FAKEZK_NONE, blocks + count);
+    int client = process < world->options.processes ? process : (int)COORD_NOBODY;
+    return count + world->coordinator->scope(client, blocks + count);
 }
 
 int world_judge_block(const struct world *world)
@@ -424,6 +433,11 @@ void world_buy(struct world *world, const uint8_t bought[WORLD_FAULTS])
 }
 
 /* ---- questions ---- */
+
+const struct coordinator *world_coordinator(void)
+{
+    return the_world.coordinator;
+}
 
 const struct world_options *world_get_options(const struct world *world)
 {
@@ -462,7 +476,7 @@ enum ls_belief world_belief(struct world *world, int process, int lock, int owne
 
 void world_describe(struct world *world, char *text, size_t size)
 {
-    fakezk_dump(text, size);
+    world->coordinator->dump(text, size);
     size_t used = strlen(text);
     for (int p = 0; p < world->options.processes && used < size; p++) {
         struct pack pack = process_pack(p);

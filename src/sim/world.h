@@ -8,13 +8,11 @@
 #include "base/arena.h"
 #include "base/code.h"
 #include "base/pack.h"
+#include "coord/coordinator.h"
 #include "sim/abilities.h"
 #include "trace/event.h"
 
-#include <lockstep/fakezk.h>
 #include <lockstep/sim.h>
-
-#define STEPS_MAX 512
 
 /* What a recipe holds in its hand: which process it is. Lies in the constant region. */
 struct ls_env {
@@ -42,13 +40,13 @@ struct process {
     struct arena_block head;
     uint8_t started;
     uint8_t crashed;
-    uint8_t paused;              /* as the fake knows it; kept here because it is asked so often */
+    uint8_t paused;              /* as the coordinator knows it; kept here because it is asked so often */
     uint8_t fail_in;             /* the n-th next allocation fails; 0 = none */
     uint32_t ids;                /* attempt ids handed out */
     uint8_t closed;              /* locks that the process has closed, a bit each */
     uint8_t pc[WORLD_TASKS_MAX]; /* the next step of each list of its program */
     uint8_t reserved[3];
-    struct guarded *writes; /* guarded ones without an answer, oldest first, in the heap */
+    void *kept; /* of the coordinator, in the heap; NULL = nothing */
     struct pack_table table;
 };
 
@@ -83,13 +81,14 @@ struct timer {
 
 struct world {
     struct arena arena;
+    const struct coordinator *coordinator;
+    struct coord_host host; /* what it is lent */
     struct world_options options;
     world_observer observer;
     void *observer_ctx;
     struct ls_env *env[WORLD_PROCESSES_MAX];
     const struct ls_recipe_config *config;
     const char *lock_path[WORLD_LOCKS_MAX]; /* whole paths, chroot included */
-    size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes before the zero */
     int state_block;
     int judge_block;
     struct process *process[WORLD_PROCESSES_MAX]; /* where the blocks lie; they do not move */
@@ -100,6 +99,7 @@ struct world {
         paid; /* a bit for each kind of fault that was ever taken out of its budget; no part of the value */
     uint64_t layouts; /* how often it was laid out */
     int locked;       /* the environment's mutex of the running process */
+    int running;      /* 1 + the process whose recipe is being entered; 0 = none */
     int asked;        /* the process whose recipe is asked a question, which changes nothing; -1 = none */
     int in_callback;
     bool programmed;         /* some process has a program */
@@ -128,7 +128,7 @@ extern struct world the_world;
 /* From now on no recipe is being called, whatever was under way. */
 static inline void world_forget_call(void)
 {
-    the_world.locked = the_world.in_callback = 0;
+    the_world.locked = the_world.in_callback = the_world.running = 0;
     the_world.asked = -1;
     the_world.release = NULL;
     the_world.reacting = the_world.timer_fired = the_world.stopping = false;
@@ -238,7 +238,7 @@ bool process_has_closed(int p, int lock);
 void process_close(int p, int lock);
 void process_open(int p, int lock);
 void process_fire(int p, int timer);
-void process_run_step(const struct fakezk_step *step);
+void process_run_step(const struct action *step);
 /* Something has changed for this process (all of them): retries may go on, see timer_may_fire(). */
 void process_wake(int p);
 void process_wake_all(void);
@@ -332,16 +332,6 @@ bool zones_same(const unsigned char *now, const unsigned char *painted, size_t s
 /* Makes the memory of a process empty, whatever has become of it. */
 void zones_scrub(int p);
 
-/* ---- guarded.c: writes that commit only while the hold stands; called with the process entered ---- */
-
-void guarded_start(int p, int lock, int owner, int64_t token);
-/* Whether a write of this owner (any, if it is -1) has no answer yet. */
-bool guarded_waits(int p, int owner);
-/* The link is up: what has no answer is sent again. */
-void guarded_connected(int p, bool new_session);
-/* A multi with a check committed or failed: an effect, if it was a guarded write. */
-void guarded_observe(const struct fakezk_event *from);
-
 /* ---- env.c ---- */
 
 struct timer *timer_at(int p, int index);
@@ -353,34 +343,19 @@ bool timer_is(const struct timer *timer, enum ls_timer_role role);
 /* Its time has come; untimed, something has changed since a timer of work fired last (D8). */
 bool timer_may_fire(int p, const struct timer *timer);
 bool timers_of_work(int p);
-/* Asks the recipe, see `unread` in struct ls_recipe. */
-void env_unread(int p, void (*completion)(void), const struct String_vector *names, bool *unread);
+/* What the process's ls_env_unique_id() would give, with the number 0. */
+void env_attempt_id(int p, uint8_t id[16]);
 
-/* ---- observe.c: from what the fake and the recipes say to semantic events ---- */
+/* ---- world.c: what judges are told ---- */
 
-void observe_fakezk(void *ctx, const struct fakezk_event *event);
 void observe(const struct event *event);
 /* An event of a process, with the clock filled in. */
 struct event observe_process(int kind, int p);
-
-/* What a path is to the locks of the world. */
-enum path_role {
-    PATH_OTHER,
-    PATH_DIRECTORY, /* the path of a lock */
-    PATH_CONTENDER, /* a child of it that stands in line, if it is ephemeral */
-};
-/* The lock that a path is about, -1 if there is none. Of the locks of a group: the one whose contender it is, or
- * else the first. */
-int lock_of_path(const char *path, enum path_role *role);
-/* The path of a process's oldest contender in the group of a lock, if it is one of that lock; else NULL. */
-const char *contender_of(int p, int lock);
 
 /* ---- without.c: worlds that lack choice points ---- */
 
 /* Gives the constants of a run that are no choice their plainest value. */
 void without_constants(struct world_options *options);
-/* Takes out of a list what is no choice; returns how many are left. */
-int without_filter(struct action *actions, int count);
 
 /* ---- canon.c ---- */
 
@@ -389,17 +364,9 @@ bool world_sets_no_data(const struct world_options *options);
 
 /* ---- steps: actions.c, apply.c, schedule.c ---- */
 
-void action_of_step(const struct fakezk_step *step, struct action *out);
-/* The step that an action before FIRE, or EXPIRE, stands for. */
-void step_of_action(const struct action *action, struct fakezk_step *out);
-/* True if an open handle of this process has the session: somebody may come back for it. */
-bool session_is_owned(int p, int32_t session);
 /* The kinds of fault (enum world_fault) that may still be bought, a bit each. */
 unsigned action_faults_left(void);
 /* Takes a fault out of its budget; one that was due anyway costs nothing. */
 void action_pay(const struct action *action, bool due);
-/* Writes the path of the lock's directory, or of the nearest one above it that exists, below the chroot. Returns
- * false if there is none, or if it has children. */
-bool action_empty_directory(int lock, char path[FAKEZK_PATH_MAX]);
 
 #endif

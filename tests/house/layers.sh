@@ -17,14 +17,16 @@ declare -A MAY=(
     [broken]="base api zookeeper lock"
     [fakezk]="base state fakezk.h zookeeper"
     [check]="base trace property.h lock_spec.h"
-    [sim]="base state trace lock broken fakezk api fakezk.h sim.h zookeeper"
-    [plugin]="base trace sim api sim.h"
-    [scenario]="base state trace lock broken check sim api sim.h fakezk.h property.h replay"
-    [replay]="base state trace lock broken check sim api sim.h fakezk.h scenario replay.h"
-    [explore]="base state trace lock broken check sim api sim.h fakezk.h scenario replay"
+    [coord]="base trace sim.h"
+    [coordzk]="base coord api fakezk.h sim.h zookeeper"
+    [sim]="base state trace coord api sim.h"
+    [plugin]="base trace coord sim api sim.h"
+    [scenario]="base state trace lock broken check coord sim api sim.h property.h replay"
+    [replay]="base state trace lock broken check sim api sim.h scenario replay.h"
+    [explore]="base state trace lock broken check sim api sim.h scenario replay"
     [fuzz]="base trace lock broken check sim api event.h sim.h scenario replay"
-    [report]="base trace lock broken check sim api sim.h fakezk.h scenario replay explore"
-    [cli]="base state trace lock broken check sim plugin api sim.h fakezk.h scenario replay explore fuzz report"
+    [report]="base trace lock broken check sim api sim.h scenario replay explore"
+    [cli]="base state trace lock broken check coord sim plugin api sim.h scenario replay explore fuzz report"
     [real]="base trace lock broken check api zookeeper"
 )
 # The recipe layers ask the world for these and never the system (D1).
@@ -127,17 +129,26 @@ self_test()
     plant src/scenario/a.c '#include "cli/options.h"'
     plant src/sim/c.c '#include <lockstep/replay.h>'
     plant src/sim/d.c '#include <lockstep/property.h>'
+    plant src/sim/e.c '#include "fakezk/tree.h"'
+    plant src/sim/f.c '#include <lockstep/fakezk.h>'
+    plant src/sim/g.c '#include "lock/mutex.h"'
+    plant src/sim/h.c '#include <zookeeper/zookeeper.h>'
+    plant src/sim/i.c '#include "coordzk/internal.h"'
+    plant src/coord/a.c '#include <lockstep/fakezk.h>'
+    plant src/scenario/b.c '#include <lockstep/fakezk.h>'
     plant src/real/a.c '#include "sim/world.h"'
     plant include/lockstep/a.h '#include "base/arena.h"'
     # And what is right must pass.
     plant src/sim/right.h ''
     plant src/sim/right.c '#include "right.h"'
     plant src/trace/right.c '#include <lockstep/event.h>'
-    plant src/sim/right.c '#include "fakezk/tree.h"'
+    plant src/sim/right.c '#include "coord/coordinator.h"'
+    plant src/coordzk/right.c '#include <lockstep/fakezk.h>'
     plant src/sim/right.c '#include <pthread.h>'
     plant src/lock/right.c '#include <zookeeper/zookeeper.h>'
-    expected="include/lockstep/a.h src/base/a.c src/check/a.c src/check/b.c src/fakezk/a.c src/fakezk/b.c src/lock/a.c"
-    expected+=" src/lock/b.c src/lock/c.c src/real/a.c src/scenario/a.c src/sim/a.c src/sim/b.c src/sim/c.c src/sim/d.c"
+    expected="include/lockstep/a.h src/base/a.c src/check/a.c src/check/b.c src/coord/a.c src/fakezk/a.c"
+    expected+=" src/fakezk/b.c src/lock/a.c src/lock/b.c src/lock/c.c src/real/a.c src/scenario/a.c src/scenario/b.c"
+    expected+=" src/sim/a.c src/sim/b.c src/sim/c.c src/sim/d.c src/sim/e.c src/sim/f.c src/sim/g.c src/sim/h.c src/sim/i.c"
     found=$(check_tree "$scratch" | cut -d: -f1 | sort | tr '\n' ' ' || true)
     if [[ $found != "$expected " ]]; then
         echo "the checker itself is wrong"

@@ -4,5 +4,5 @@
 # What is not idle is not judged at rest, though nothing will ever happen to it.
 GROUP=canary
 FILE=src/sim/schedule.c
-EDIT='s/return !timers_of_work\(p\);/return !timers_of_work(p) \&\& (the_world.options.recipe->idle == NULL || the_world.options.recipe->idle(process_state(p)));/'
+EDIT='s/\(the_world.coordinator->linked\(p\) && !timers_of_work\(p\)\)/(the_world.coordinator->linked(p) \&\& !timers_of_work(p) \&\& (the_world.options.recipe->idle == NULL || the_world.options.recipe->idle(process_state(p))))/'
 EXPECT='^canary\.unlisted$'

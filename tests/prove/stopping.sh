@@ -3,6 +3,6 @@
 
 # Events that a stop still delivers are judged.
 GROUP=cli
-FILE=src/sim/observe.c
-EDIT='s/the_world\.stopping \|\| from->code/from->code/'
+FILE=src/coordzk/events.c
+EDIT='s/the_host->stopping\(\) \|\| from->code/from->code/'
 EXPECT='^cli\.scenarios$'

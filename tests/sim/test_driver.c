@@ -633,9 +633,11 @@ static void a_recipe_without_invariants_is_not_asked(void **state)
 static const struct event *told(const struct ls_report *report, int kind)
 {
     memset(count, 0, sizeof count);
-    fakezk_enter(0);
+    the_world.running = 1 + 0;
+    the_world.coordinator->enter(0);
     ls_report(the_world.env[0], report);
-    fakezk_leave();
+    the_world.coordinator->leave();
+    the_world.running = 0;
     assert_int_equal(count[kind], 1);
     assert_int_equal(last[kind].process, 0);
     return &last[kind];
@@ -913,9 +915,11 @@ static void what_is_refused_is_not_reported(void **state)
 {
     (void)state;
     begin("process a: acquire");
-    fakezk_enter(0);
+    the_world.running = 1 + 0;
+    the_world.coordinator->enter(0);
     assert_int_equal(recipe.revoke(process_state(0), 0, 0), LS_EINVAL);
-    fakezk_leave();
+    the_world.coordinator->leave();
+    the_world.running = 0;
     settle();
     assert_int_equal(count[EVENT_REVOKE_SENT], 0);
 }
@@ -1337,18 +1341,22 @@ static void nobody_set(int rc, const struct Stat *stat, const void *data)
 static const char *trouble_with_children(void)
 {
     begin("process a: acquire");
-    fakezk_enter(0);
+    the_world.running = 1 + 0;
+    the_world.coordinator->enter(0);
     zoo_awget_children(probe_of(0)->zh, "/locks/x", nobody_watched, NULL, nobody_listed, NULL);
-    fakezk_leave();
+    the_world.coordinator->leave();
+    the_world.running = 0;
     return world_trouble(run.world);
 }
 
 static const char *trouble_with_data(void)
 {
     begin("process a: acquire");
-    fakezk_enter(0);
+    the_world.running = 1 + 0;
+    the_world.coordinator->enter(0);
     zoo_aset(probe_of(0)->zh, "/locks/x", "x", 1, -1, nobody_set, NULL);
-    fakezk_leave();
+    the_world.coordinator->leave();
+    the_world.running = 0;
     return world_trouble(run.world);
 }
 

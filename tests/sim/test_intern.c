@@ -8,6 +8,7 @@
 #include "sim/world.h"
 #include "state/intern.h"
 
+#include <lockstep/fakezk.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,6 +153,8 @@ static void remove_action(struct action *list, int *count, const struct action *
     }
     fail_msg("an action of a group is not in the whole list");
 }
+
+#define STEPS_MAX 512
 
 /* The steps of the ensemble in turn are the whole list, in its order. */
 static void assert_turns_are_the_list(int clients)

@@ -20,7 +20,7 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_APPLY] = {.verb = "apply", .traits = WORK},
     [ACTION_COMMIT] = {.verb = "commit-late", .traits = WORK | TRAIT_LINK},
     [ACTION_CATCH_UP] = {.verb = "catch-up", .traits = WORK | TRAIT_SERVER},
-    [ACTION_DELIVER] = {.verb = "deliver", .traits = WORK},
+    [ACTION_DELIVER] = {.verb = "deliver", .traits = WORK | TRAIT_DELIVERS},
     [ACTION_CONNECT] = {.verb = "connect", .traits = WORK | TRAIT_LINK},
     [ACTION_BURY] = {.verb = "bury", .traits = WORK | TRAIT_LINK},
     [ACTION_HANG_UP] = {.verb = "hang-up", .traits = WORK | TRAIT_LINK},

@@ -2,42 +2,41 @@
  * Copyright the lockstep authors */
 
 /* From what the fake says to semantic events: paths become locks, clients become processes (D5). */
-#include "sim/world.h"
+#include "coordzk/internal.h"
 
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-void observe(const struct event *event)
+struct event host_event(int kind, int client)
 {
-    if (the_world.sums) {
-        twice_note(event);
-    }
-    if (the_world.observer != NULL && !the_world.muted) {
-        the_world.observer(the_world.observer_ctx, event);
-    }
+    struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)client, .lock = EVENT_LOCK_NONE};
+    event.now_ms = the_host->now_ms();
+    return event;
 }
 
-struct event observe_process(int kind, int p)
+static size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes before the zero */
+
+void events_open(void)
 {
-    struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)p, .lock = EVENT_LOCK_NONE};
-    event.now_ms = clock_now_ms();
-    return event;
+    for (int lock = 0; lock < the_host->options->locks; lock++) {
+        lock_path_size[lock] = strlen(the_host->lock_path[lock]);
+    }
 }
 
 /* Without classify() each child of the path is a contender of the first lock. */
 static enum ls_node_class classify(const char *below, int *lock)
 {
-    const struct ls_recipe *recipe = the_world.options.recipe;
-    if (recipe->classify == NULL || the_world.config->locks == NULL) {
+    const struct ls_recipe *recipe = the_host->options->recipe;
+    if (recipe->classify == NULL || the_host->config->locks == NULL) {
         return LS_NODE_CONTENDER;
     }
     int first = *lock;
-    enum ls_node_class class = recipe->classify(the_world.config, below, lock);
+    enum ls_node_class class = recipe->classify(the_host->config, below, lock);
     bool in_group =
-        *lock >= first && *lock < the_world.options.locks && the_world.options.lock[*lock].group == first;
+        *lock >= first && *lock < the_host->options->locks && the_host->options->lock[*lock].group == first;
     if (!in_group) {
-        world_note_trouble("classify() of %s says lock %d of a node at %s, which is none of the group's",
-                           recipe->name, *lock, the_world.lock_path[first]);
+        the_host->trouble("classify() of %s says lock %d of a node at %s, which is none of the group's",
+                          recipe->name, *lock, the_host->lock_path[first]);
         *lock = first;
     }
     return class;
@@ -45,9 +44,9 @@ static enum ls_node_class classify(const char *below, int *lock)
 
 int lock_of_path(const char *path, enum path_role *role)
 {
-    for (int lock = 0; lock < the_world.options.locks; lock++) {
-        size_t size = the_world.lock_path_size[lock];
-        if (strncmp(path, the_world.lock_path[lock], size) != 0) {
+    for (int lock = 0; lock < the_host->options->locks; lock++) {
+        size_t size = lock_path_size[lock];
+        if (strncmp(path, the_host->lock_path[lock], size) != 0) {
             continue;
         }
         if (path[size] == 0) {
@@ -63,17 +62,17 @@ int lock_of_path(const char *path, enum path_role *role)
     return -1;
 }
 
-const char *contender_of(int p, int lock)
+const char *contender_of(int client, int lock)
 {
     enum path_role role;
-    const char *path = fakezk_ephemeral_child(the_world.lock_path[lock], p);
+    const char *path = fakezk_ephemeral_child(the_host->lock_path[lock], client);
     bool found = path != NULL && lock_of_path(path, &role) == lock && role == PATH_CONTENDER;
     return found ? path : NULL;
 }
 
 static struct event about_path(int kind, const struct fakezk_event *from, enum path_role *role)
 {
-    struct event event = observe_process(kind, from->client);
+    struct event event = host_event(kind, from->client);
     int lock = lock_of_path(from->path, role);
     event.lock = lock >= 0 ? (uint8_t)lock : EVENT_LOCK_NONE;
     event.zxid = fakezk_zxid(from->zxid);
@@ -84,13 +83,13 @@ static struct event about_path(int kind, const struct fakezk_event *from, enum p
 }
 
 /* Without configured contents a recipe may write what it likes. */
-static void judge_contents(int p, const struct fakezk_event *from)
+static void judge_contents(const struct fakezk_event *from)
 {
-    const char *contents = the_world.options.contents;
+    const char *contents = the_host->options->contents;
     size_t size = (size_t)from->data_size;
     if (contents != NULL &&
         (strlen(contents) != size || (size > 0 && memcmp(contents, from->data, size) != 0))) {
-        world_tell_offence(p, EVENT_OFFENCE_CONTENTS, NULL);
+        the_host->offence(from->client, EVENT_OFFENCE_CONTENTS, NULL);
     }
 }
 
@@ -101,13 +100,13 @@ static void node_event(int kind, const struct fakezk_event *from)
     event.code = from->ephemeral && event.lock != EVENT_LOCK_NONE && role == PATH_CONTENDER;
     _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
-    bool joins = kind == EVENT_NODE_CREATED && event.code == 1 && from->client < the_world.options.processes;
+    bool joins = kind == EVENT_NODE_CREATED && event.code == 1 && from->client < the_host->options->processes;
     if (joins) {
-        event.cause = process_says_idle(from->client);
+        event.cause = the_host->says_idle(from->client);
     }
-    observe(&event);
+    the_host->event(&event);
     if (joins) {
-        judge_contents(from->client, from);
+        judge_contents(from);
     }
 }
 
@@ -126,7 +125,7 @@ static void watch_event(int kind, const struct fakezk_event *from)
     } else {
         event.code = from->own ? EVENT_WATCH_OWN : EVENT_WATCH_PREDECESSOR;
     }
-    observe(&event);
+    the_host->event(&event);
 }
 
 static void woken_event(const struct fakezk_event *from)
@@ -136,7 +135,7 @@ static void woken_event(const struct fakezk_event *from)
     event.code = from->code;
     event.owner = role != PATH_DIRECTORY && from->own;
     if (event.lock != EVENT_LOCK_NONE) {
-        observe(&event);
+        the_host->event(&event);
     }
 }
 
@@ -174,7 +173,7 @@ static int request_kind(int op)
 /* What the library still delivers while its handle is closed for good, nobody is there to hear. */
 static void session_event(const struct fakezk_event *from)
 {
-    if (the_world.stopping || from->code == ZOO_READONLY_STATE) {
+    if (the_host->stopping() || from->code == ZOO_READONLY_STATE) {
         return; /* a read-only server confirms no session: judges hear of it from the recipe */
     }
     int kind = EVENT_AUTH_FAILED;
@@ -185,21 +184,21 @@ static void session_event(const struct fakezk_event *from)
     } else if (from->code == ZOO_EXPIRED_SESSION_STATE) {
         kind = EVENT_EXPIRED;
     }
-    struct event event = observe_process(kind, from->client);
+    struct event event = host_event(kind, from->client);
     event.session = from->session;
     event.owner = from->handle;
-    observe(&event);
+    the_host->event(&event);
 }
 
 static void plain(int kind, const struct fakezk_event *from)
 {
-    struct event event = observe_process(kind, from->client);
+    struct event event = host_event(kind, from->client);
     event.session = from->session;
     event.code = from->code;
-    observe(&event);
+    the_host->event(&event);
 }
 
-void observe_fakezk(void *ctx, const struct fakezk_event *from)
+void events_observe(void *ctx, const struct fakezk_event *from)
 {
     (void)ctx;
     enum path_role role;
@@ -226,7 +225,7 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
     case FAKEZK_REQUESTED:
         event = about_path(EVENT_REQUEST, from, &role);
         event.code = request_kind(from->code);
-        observe(&event);
+        the_host->event(&event);
         break;
     case FAKEZK_WATCH_SET:
         watch_event(EVENT_WATCH_SET, from);
@@ -246,18 +245,18 @@ void observe_fakezk(void *ctx, const struct fakezk_event *from)
     case FAKEZK_LISTED:
         event = about_path(EVENT_LISTED, from, &role);
         if (role == PATH_DIRECTORY) {
-            observe(&event);
+            the_host->event(&event);
         }
         break;
     case FAKEZK_MISUSED:
-        world_tell_offence(from->client, EVENT_OFFENCE_HANDLE, from->path);
+        the_host->offence(from->client, EVENT_OFFENCE_HANDLE, from->path);
         break;
     case FAKEZK_CALL_FAILED:
-        process_wake(from->client); /* the next attempt is another one: it has memory */
+        the_host->wake(from->client); /* the next attempt is another one: it has memory */
         break;
     case FAKEZK_ABORTED:
-        world_tell_offence(from->client, EVENT_OFFENCE_CRASH, from->path);
-        the_world.aborted = from->client + 1;
+        the_host->offence(from->client, EVENT_OFFENCE_CRASH, from->path);
+        the_host->aborted(from->client);
         break;
     }
 }

@@ -9,7 +9,7 @@
  * guard is what makes that harmless: once the hold is over, the multi is refused.
  *
  * A write lies in the process's heap until it is answered, because the client library writes its results there. */
-#include "sim/world.h"
+#include "coordzk/internal.h"
 
 #include <lockstep/error.h>
 #include <stdio.h>
@@ -33,22 +33,26 @@ struct guarded {
 
 static const struct ls_recipe *recipe(void)
 {
-    return the_world.options.recipe;
+    return the_host->options->recipe;
 }
 
 static void drop(struct guarded *write)
 {
-    struct guarded **link = &process_mark(write->process)->writes;
-    while (*link != write) {
-        link = &(*link)->next;
+    struct guarded *before = the_host->kept(write->process);
+    if (before == write) {
+        the_host->keep(write->process, write->next);
+    } else {
+        while (before->next != write) {
+            before = before->next;
+        }
+        before->next = write->next;
     }
-    *link = write->next;
-    heap_free(write->process, write, HEAP_WORLD);
+    the_host->free(write->process, write);
 }
 
-bool guarded_waits(int p, int owner)
+bool guarded_waits(int client, int owner)
 {
-    const struct guarded *write = process_at(p)->writes;
+    const struct guarded *write = the_host->kept(client);
     while (write != NULL && owner >= 0 && write->owner != owner) {
         write = write->next;
     }
@@ -57,12 +61,12 @@ bool guarded_waits(int p, int owner)
 
 static void tell(const struct guarded *write, int rc)
 {
-    struct event event = observe_process(EVENT_WRITTEN, write->process);
+    struct event event = host_event(EVENT_WRITTEN, write->process);
     event.lock = write->lock;
     event.owner = write->owner;
     event.code = rc;
     event.zxid = write->token;
-    observe(&event);
+    the_host->event(&event);
 }
 
 /* The writer is told, and the write is over. */
@@ -107,7 +111,7 @@ static void on_answered(int rc, const void *data)
  * process (F16). In a world nothing comes between the question and the call. */
 static int send_plainly(struct guarded *write)
 {
-    zhandle_t *zh = recipe()->handle(process_state(write->process));
+    zhandle_t *zh = recipe()->handle(the_host->state(write->process));
     if (zh == NULL || is_unrecoverable(zh) != ZOK) {
         return LS_ECLOSED;
     }
@@ -124,7 +128,7 @@ static void issue(struct guarded *write)
     memset(write->results, 0, sizeof write->results);
     write->sent = 1;
     int rc = recipe()->multi == NULL ? send_plainly(write)
-                                     : recipe()->multi(process_state(write->process), 2, write->ops,
+                                     : recipe()->multi(the_host->state(write->process), 2, write->ops,
                                                        write->results, on_answered, write);
     if (rc == LS_OK) {
         return;
@@ -138,39 +142,44 @@ static void issue(struct guarded *write)
 /* In line behind those before it. */
 static void append(struct guarded *write)
 {
-    struct guarded **link = &process_mark(write->process)->writes;
-    while (*link != NULL) {
-        link = &(*link)->next;
+    struct guarded *last = the_host->kept(write->process);
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
     }
-    *link = write;
+    if (last == NULL) {
+        the_host->keep(write->process, write);
+    } else {
+        last->next = write;
+    }
 }
 
-void guarded_start(int p, int lock, int owner, int64_t token)
+void guarded_start(int client, int lock, int owner, int64_t position)
 {
-    struct guarded *write = heap_alloc(p, sizeof *write, HEAP_WORLD);
+    struct guarded *write = the_host->alloc(client, sizeof *write);
     if (write == NULL) {
         return;
     }
-    write->process = (uint8_t)p;
+    write->process = (uint8_t)client;
     write->lock = (uint8_t)lock;
     write->owner = (uint8_t)owner;
-    write->token = token;
+    write->token = position;
     append(write);
-    int rc = recipe()->guard(process_state(p), lock, owner, &write->ops[0], write->path, sizeof write->path);
+    int rc = recipe()->guard(the_host->state(client), lock, owner, &write->ops[0], write->path,
+                             sizeof write->path);
     if (rc != 0) {
         end(write, rc);
         return;
     }
-    int size = snprintf(write->data, sizeof write->data, DATA_FORMAT, lock, owner, (long long)token);
-    zoo_set_op_init(&write->ops[1], the_world.config->lock_paths[lock], write->data, size, -1, NULL);
+    int size = snprintf(write->data, sizeof write->data, DATA_FORMAT, lock, owner, (long long)position);
+    zoo_set_op_init(&write->ops[1], the_host->config->lock_paths[lock], write->data, size, -1, NULL);
     issue(write);
 }
 
 /* Of a new session nothing is under way, whatever the old one still owes (F21). */
-void guarded_connected(int p, bool new_session)
+void guarded_resume(int client, bool new_session)
 {
     struct guarded *next;
-    for (struct guarded *write = process_at(p)->writes; write != NULL; write = next) {
+    for (struct guarded *write = the_host->kept(client); write != NULL; write = next) {
         next = write->next;
         if (new_session || !write->sent) {
             issue(write);
@@ -190,14 +199,20 @@ void guarded_observe(const struct fakezk_event *from)
     if (!by_guard || sscanf(data, DATA_FORMAT, &lock, &owner, &token) != 3) {
         return;
     }
-    struct event event = observe_process(EVENT_EFFECT, from->client);
+    struct event event = host_event(EVENT_EFFECT, from->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)owner;
     event.code = from->code;
     event.zxid = event.cause = token;
-    struct world_state *state = state_mark();
-    if (event.code == 1 && token > state->newest[lock]) {
-        state->newest[lock] = token;
+    if (event.code == 1) {
+        the_host->effect(lock, token);
     }
-    observe(&event);
+    the_host->event(&event);
+}
+
+int guarded_ask(int client, int lock, int owner)
+{
+    char path[FAKEZK_PATH_MAX];
+    zoo_op_t op;
+    return recipe()->guard(the_host->state(client), lock, owner, &op, path, sizeof path);
 }

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* ZooKeeper as a coordinator: the life of the fake, and small questions to it. */
+#include "coordzk/internal.h"
+
+#include <stdio.h>
+
+#define CLIENT_BYTES 32768
+
+const struct coord_host *the_host;
+
+/* ---- life ---- */
+
+/* The leader may change: there are followers, and a script or a budget may restart it. */
+static bool has_epochs(const struct world_options *options)
+{
+    bool budget = options->budget[WORLD_FAULT_SERVER] > 0 && options->budget_total > 0;
+    return options->servers > 1 && (budget || !the_host->programmed);
+}
+
+static void ask_unread(int client, void (*completion)(void), const struct String_vector *names, bool *unread)
+{
+    uint8_t id[16];
+    the_host->attempt_id(client, id);
+    the_host->options->recipe->unread(completion, names, id, unread);
+}
+
+static void open_fake(const struct coord_host *host)
+{
+    const struct world_options *options = host->options;
+    the_host = host;
+    events_open();
+    struct fakezk_options fake = {.clients = options->processes,
+                                  .servers = options->servers,
+                                  .timed = options->timed,
+                                  .latency_min_ms = options->timed ? options->latency_min_ms : 0,
+                                  .latency_max_ms = options->timed ? options->latency_max_ms : 0,
+                                  .tick_ms = options->tick_ms,
+                                  .seed = options->seed,
+                                  .defects = options->defects,
+                                  .settings = options->settings,
+                                  .epochs = has_epochs(options),
+                                  .no_containers = options->no_containers,
+                                  .callbacks_in_init = options->callbacks_in_init,
+                                  .fine = options->fine,
+                                  .ignores_children = options->recipe->ignores_children,
+                                  .sets_no_data = host->sets_no_data,
+                                  .unread = options->recipe->unread != NULL ? ask_unread : NULL,
+                                  .before_callback = host->before_callback,
+                                  .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,
+                                  .client_bytes_max = CLIENT_BYTES,
+                                  .now_ms = host->now_ms};
+    fakezk_open(host->arena, &fake, events_observe, NULL);
+}
+
+/* ---- what stands before a run begins ---- */
+
+/* Lets followers catch up with what the operator has done. */
+static void settle_log(void)
+{
+    struct action action;
+    struct action_list first = {.out = &action, .room = 1};
+    struct coord_news news;
+    for (int s = 1; s < the_host->options->servers; s++) {
+        for (;;) {
+            first.count = 0;
+            steps_list(&first, COORD_EVERYBODY);
+            if (first.count == 0) {
+                break;
+            }
+            steps_do(&action, &news);
+        }
+    }
+}
+
+static void prepare_crowd(int lock, int count)
+{
+    char path[FAKEZK_PATH_MAX + 16];
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/node-%d", the_host->lock_path[lock], i + 1);
+        fakezk_operator_create(path, 0, false);
+        settle_log();
+    }
+}
+
+static void prepare_directory(const struct world_options *options, int lock)
+{
+    fakezk_operator_create(the_host->lock_path[lock], 0, !options->no_containers);
+    settle_log();
+    fakezk_operator_preset(the_host->lock_path[lock],
+                           options->sequence_preset != 0 ? options->sequence_preset : 7);
+    prepare_crowd(lock, options->crowd);
+}
+
+static void prepare_node(const char *path, int perms)
+{
+    if (!fakezk_exists(path)) {
+        fakezk_operator_create(path, perms, false);
+    } else if (perms != 0) {
+        fakezk_operator_set_perms(path, perms);
+    }
+    settle_log();
+}
+
+static void prepare(void)
+{
+    const struct world_options *options = the_host->options;
+    bool used = options->used_directory || options->sequence_preset != 0 || options->crowd != 0;
+    for (int lock = 0; used && lock < options->locks; lock++) {
+        if (options->lock[lock].group == lock) {
+            prepare_directory(options, lock);
+        }
+    }
+    if (options->chroot != NULL && !fakezk_exists(options->chroot)) {
+        prepare_node(options->chroot, 0);
+    }
+    for (int i = 0; i < WORLD_NODES_MAX && options->node[i] != NULL; i++) {
+        prepare_node(options->node[i], options->node_perms[i]);
+    }
+}
+
+/* ---- actions ---- */
+
+static void list(struct action_list *list, int client, enum coord_place place)
+{
+    if (place == COORD_STEPS) {
+        steps_list(list, client);
+    } else {
+        faults_list(list, client, place);
+    }
+}
+
+static bool enabled(const struct action *action)
+{
+    return action_has(action, TRAIT_STEP) ? steps_enabled(action) : faults_enabled(action);
+}
+
+/* ---- rest ---- */
+
+static bool servers_stand(void)
+{
+    for (int s = 0; s < the_host->options->servers; s++) {
+        if (fakezk_is_frozen(s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool quiet(void)
+{
+    return fakezk_quiet() && !fakezk_orphans() && servers_stand();
+}
+
+static bool linked(int client)
+{
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        if ((fakezk_handles(client) >> h & 1) != 0 && !fakezk_connected(client, h)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_open(int client)
+{
+    return fakezk_handles(client) != 0;
+}
+
+/* ---- numbers ---- */
+
+/* A number that is no zxid of the API stays as it is. */
+static int64_t position(int64_t token)
+{
+    return token >= FAKEZK_EPOCH ? token - FAKEZK_EPOCH : token;
+}
+
+static int32_t number_of_token(int64_t token)
+{
+    return fakezk_number(token - FAKEZK_EPOCH);
+}
+
+/* Of several handles the one whose session owns the node that the token names; otherwise the first that has a session. */
+static int32_t session_of_grant(int client, int lock, int64_t created)
+{
+    int32_t first = 0, owner = -1;
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        int32_t session = fakezk_session(client, h);
+        if (first != 0 && session != 0 && owner < 0) {
+            owner = fakezk_owner(the_host->lock_path[lock], (int32_t)created);
+        }
+        if (session != 0 && session == owner) {
+            return session;
+        }
+        first = first != 0 ? first : session;
+    }
+    return first;
+}
+
+static bool has_container(void)
+{
+    for (int lock = 0; lock < the_host->options->locks; lock++) {
+        if (fakezk_is_container(the_host->lock_path[lock])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- deliveries ---- */
+
+static bool drop_unread(const struct action *action)
+{
+    return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
+}
+
+/* What ends a fault of the servers is told to all judges. */
+static bool stands(int client)
+{
+    return servers_stand() && fakezk_stands(client);
+}
+
+static bool is_sure(const struct action *delivery)
+{
+    return fakezk_is_sure(delivery->process, delivery->handle);
+}
+
+static uint32_t kind_of_delivery(const struct action *action)
+{
+    return action->kind == ACTION_DELIVER ? fakezk_next_kind(action->process, action->handle) : 0;
+}
+
+/* ---- the table ---- */
+
+/* The same as CLIENT_NAMES of CMakeLists.txt. */
+static const char *const SYMBOLS[] = {
+    "zoo_*", "ZOO_*", "zookeeper_*", "ZOOKEEPER_*", "zerror", "is_unrecoverable", "*_String_vector", NULL};
+
+static const struct coord_word DEFECTS[] = {
+    {"wrap", FAKEZK_DEFECT_WRAP},
+    {"immortal", FAKEZK_DEFECT_IMMORTAL},
+    {"silent-session", FAKEZK_DEFECT_SILENT_SESSION},
+    {"drop-at-close", FAKEZK_DEFECT_DROP_AT_CLOSE},
+    {"missed-watch", FAKEZK_DEFECT_MISSED_WATCH},
+    {"half-list", FAKEZK_DEFECT_CURSOR},
+    {NULL, 0},
+};
+
+static const struct coord_word SETTINGS[] = {
+    {"throttled", FAKEZK_SETTING_THROTTLED},
+    {"local-sessions", FAKEZK_SETTING_LOCAL_SESSIONS},
+    {"requires-sasl", FAKEZK_SETTING_REQUIRES_SASL},
+    {"read-only", FAKEZK_SETTING_READ_ONLY},
+    {"tls", FAKEZK_SETTING_TLS},
+    {NULL, 0},
+};
+
+_Static_assert(WORLD_DEFECT_WRAP == FAKEZK_DEFECT_WRAP &&
+                   WORLD_DEFECT_DROP_AT_CLOSE == FAKEZK_DEFECT_DROP_AT_CLOSE &&
+                   WORLD_SETTING_READ_ONLY == FAKEZK_SETTING_READ_ONLY && WORLD_PATH_MAX == FAKEZK_PATH_MAX,
+               "the world and the fake mean the same");
+
+static const struct coord_lending LENDING = {
+    .keep = fakezk_keep,
+    .put_back = fakezk_put_back,
+    .lend = fakezk_lend,
+    .is_whole = fakezk_lent_is_whole,
+    .is_same = fakezk_same_lent,
+    .kind = kind_of_delivery,
+};
+
+static const struct coordinator ZOOKEEPER = {
+    .name = "zookeeper",
+    .symbols = SYMBOLS,
+    .defects = DEFECTS,
+    .settings = SETTINGS,
+
+    .open = open_fake,
+    .prepare = prepare,
+    .trouble = fakezk_trouble,
+    .enter = fakezk_enter,
+    .leave = fakezk_leave,
+    .pause = fakezk_pause,
+    .crash = fakezk_crash,
+    .fail_call = fakezk_fail_call,
+    .failing_call = fakezk_failing_call,
+
+    .list = list,
+    .enabled = enabled,
+    .step = steps_do,
+    .fault = faults_do,
+    .price = faults_price,
+    .next_by_default = steps_next_by_default,
+    .last_by_default = steps_last_by_default,
+    .without = without_filter,
+    .next_ms = fakezk_next_ms,
+
+    .quiet = quiet,
+    .busy = fakezk_busy,
+    .cut_off = fakezk_is_partitioned,
+    .linked = linked,
+    .has_open = has_open,
+    .awaits = fakezk_awaits,
+
+    .position = position,
+    .number_of_token = number_of_token,
+    .number_of_position = fakezk_number,
+    .session_of_grant = session_of_grant,
+    .has_container = has_container,
+
+    .scope = fakezk_scope,
+    .own_block = fakezk_client_block,
+    .canon = fakezk_canon,
+    .drop_unread = drop_unread,
+
+    .label = texts_label,
+    .stimulus = texts_stimulus,
+    .dump = fakezk_dump,
+    .take_told = fakezk_take_told,
+    .told_name = fakezk_told_name,
+
+    .creates = fakezk_creates,
+    .stands = stands,
+    .is_sure = is_sure,
+    .uses = fakezk_uses,
+
+    .write_start = guarded_start,
+    .write_waits = guarded_waits,
+    .write_resume = guarded_resume,
+    .guard = guarded_ask,
+
+    .lending = &LENDING,
+};
+
+__attribute__((constructor)) static void add(void)
+{
+    coordinator_add(&ZOOKEEPER);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Faults of links, sessions, servers and of the operator: which can happen, and doing them. */
+#include "base/assert.h"
+#include "coordzk/internal.h"
+
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+_Static_assert(WORLD_LINKS_MAX == FAKEZK_HANDLES_MAX, "each handle has a link");
+
+/* ---- of a client, in canonical order ---- */
+
+static struct action *add_cut(struct action_list *list, int client, int link, int keep, int apply)
+{
+    struct action *cut = action_list_add(list, ACTION_CUT, client);
+    cut->keep = (uint8_t)keep;
+    cut->apply = (uint8_t)apply;
+    cut->rc = the_host->options->loss_rc;
+    cut->modes = ACTION_CUT_LINK(link);
+    return cut;
+}
+
+static void add_cuts_of(struct action_list *list, int client, int link, int handle)
+{
+    bool loss = action_list_buys(list, WORLD_FAULT_LOSS);
+    bool late = action_list_buys(list, WORLD_FAULT_LATE);
+    int keep_max = fakezk_unreceived_messages(client, handle);
+    int apply_max = fakezk_unread_requests(client, handle);
+    for (int keep = 0; keep <= keep_max; keep++) {
+        for (int apply = 0; apply <= apply_max; apply++) {
+            if (loss && fakezk_can_cut(client, handle, keep, apply, false)) {
+                add_cut(list, client, link, keep, apply);
+            }
+            if (late && fakezk_can_cut(client, handle, keep, apply, true)) {
+                add_cut(list, client, link, keep, apply)->modes |= ACTION_CUT_LATE;
+            }
+        }
+    }
+}
+
+static void add_cuts(struct action_list *list, int client)
+{
+    int handle;
+    for (int link = 0; (handle = fakezk_linked(client, link)) >= 0; link++) {
+        add_cuts_of(list, client, link, handle);
+    }
+}
+
+static void add_expiries(struct action_list *list, int client)
+{
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        int32_t session = fakezk_session(client, h);
+        if (session != 0 && fakezk_session_live(session)) {
+            action_list_add(list, ACTION_EXPIRE, client)->session = session;
+        }
+    }
+}
+
+/* At each lock, if the client has a contender there and the budget pays. */
+static void add_at_contenders(struct action_list *list, int kind, int client)
+{
+    bool pays = action_list_buys(list, (enum world_fault)(world_action_infos[kind].fault - 1));
+    for (int lock = 0; pays && lock < the_host->options->locks; lock++) {
+        if (contender_of(client, lock) != NULL) {
+            action_list_add(list, kind, client)->lock = (uint8_t)lock;
+        }
+    }
+}
+
+static void add_client_faults(struct action_list *list, int client)
+{
+    if (action_list_buys(list, WORLD_FAULT_LOSS) || action_list_buys(list, WORLD_FAULT_LATE)) {
+        add_cuts(list, client);
+    }
+    if (action_list_buys(list, WORLD_FAULT_EXPIRE)) {
+        add_expiries(list, client);
+    }
+    add_at_contenders(list, ACTION_EVICT, client);
+    add_at_contenders(list, ACTION_TOUCH, client);
+    add_at_contenders(list, ACTION_RESTRICT, client);
+}
+
+static void add_refusals(struct action_list *list, int client)
+{
+    bool pays = action_list_buys(list, WORLD_FAULT_REFUSE);
+    for (int nth = 0; pays && fakezk_refusable(client, nth) >= 0; nth++) {
+        action_list_add(list, ACTION_REFUSE, client)->nth = (uint8_t)nth;
+    }
+}
+
+static void add_sessions(struct action_list *list, int client)
+{
+    int32_t sessions[COORD_SESSIONS_MAX];
+    int count = fakezk_sessions(client, false, sessions, COORD_SESSIONS_MAX);
+    for (int i = 0; i < count && i < COORD_SESSIONS_MAX; i++) {
+        action_list_add(list, ACTION_EXPIRE, client)->session = sessions[i];
+    }
+}
+
+/* ---- of nobody ---- */
+
+/* An operator who tidies up begins with the lock's directory, and goes on with the ones above it. Writes the path of the
+ * first that exists, below the chroot. False if there is none, or if it has children. */
+static bool empty_directory(int lock, char path[FAKEZK_PATH_MAX])
+{
+    const char *root = the_host->options->chroot;
+    size_t chroot = root != NULL ? strlen(root) : 0;
+    strcpy(path, the_host->lock_path[lock]);
+    while (strlen(path) > chroot && !fakezk_exists(path)) {
+        *strrchr(path, '/') = 0;
+    }
+    return strlen(path) > chroot && fakezk_can_rmdir(path);
+}
+
+static void add_service_faults(struct action_list *list)
+{
+    const struct world_options *options = the_host->options;
+    for (int s = 0; s < options->servers; s++) {
+        if (fakezk_is_frozen(s)) {
+            action_list_add(list, ACTION_THAW, COORD_NOBODY)->server = (uint8_t)s;
+        } else if (s > 0 && action_list_buys(list, WORLD_FAULT_LAG)) {
+            action_list_add(list, ACTION_FREEZE, COORD_NOBODY)->server = (uint8_t)s;
+        }
+        if (action_list_buys(list, WORLD_FAULT_SERVER)) {
+            action_list_add(list, ACTION_RESTART_SERVER, COORD_NOBODY)->server = (uint8_t)s;
+        }
+    }
+    for (int lock = 0; action_list_buys(list, WORLD_FAULT_SWEEP) && lock < options->locks; lock++) {
+        if (options->lock[lock].group == lock && fakezk_can_sweep(the_host->lock_path[lock])) {
+            action_list_add(list, ACTION_SWEEP, COORD_NOBODY)->lock = (uint8_t)lock;
+        }
+    }
+    for (int lock = 0; action_list_buys(list, WORLD_FAULT_RMDIR) && lock < options->locks; lock++) {
+        char path[FAKEZK_PATH_MAX];
+        if (options->lock[lock].group == lock && empty_directory(lock, path)) {
+            action_list_add(list, ACTION_RMDIR, COORD_NOBODY)->lock = (uint8_t)lock;
+        }
+    }
+}
+
+void faults_list(struct action_list *list, int client, enum coord_place place)
+{
+    switch (place) {
+    case COORD_FAULTS:
+        add_client_faults(list, client);
+        break;
+    case COORD_REFUSALS:
+        add_refusals(list, client);
+        break;
+    case COORD_SESSIONS:
+        add_sessions(list, client);
+        break;
+    default: /* COORD_SERVICE */
+        add_service_faults(list);
+        break;
+    }
+}
+
+/* ---- what is enabled ---- */
+
+static bool is_enabled_on_client(const struct action *action)
+{
+    int client = action->process, handle;
+    if (action_has(action, TRAIT_CONTENDER)) {
+        return action->lock < the_host->options->locks && contender_of(client, action->lock) != NULL;
+    }
+    switch (action->kind) {
+    case ACTION_CUT:
+        handle = fakezk_linked(client, action_cut_link(action));
+        return handle >= 0 &&
+               fakezk_can_cut(client, handle, action->keep, action->apply, action_cut_is_late(action));
+    case ACTION_REFUSE:
+        return fakezk_refusable(client, action->nth) >= 0;
+    case ACTION_PARTITION:
+        return !fakezk_is_partitioned(client);
+    case ACTION_HEAL:
+        return fakezk_is_partitioned(client);
+    default: /* EXPIRE */
+        return fakezk_session_live(action->session);
+    }
+}
+
+static bool is_enabled_on_service(const struct action *action)
+{
+    int s = action->server;
+    if (action->kind == ACTION_SWEEP) {
+        return s < the_host->options->locks && fakezk_can_sweep(the_host->lock_path[s]);
+    }
+    if (action->kind == ACTION_RMDIR) {
+        char path[FAKEZK_PATH_MAX];
+        return s < the_host->options->locks && empty_directory(s, path);
+    }
+    if (action_has(action, TRAIT_PATH)) {
+        const char *path = the_host->text(s);
+        return path != NULL && fakezk_exists(path) == (action->kind == ACTION_REMOVE);
+    }
+    if (s >= the_host->options->servers) {
+        return false;
+    }
+    switch (action->kind) {
+    case ACTION_FREEZE:
+        return s > 0 && !fakezk_is_frozen(s);
+    case ACTION_THAW:
+        return fakezk_is_frozen(s) || fakezk_is_lagging(s);
+    case ACTION_LAG:
+        return s > 0 && !fakezk_is_lagging(s);
+    default: /* RESTART_SERVER */
+        return true;
+    }
+}
+
+bool faults_enabled(const struct action *action)
+{
+    return action_has(action, TRAIT_ON_PROCESS) ? is_enabled_on_client(action)
+                                                : is_enabled_on_service(action);
+}
+
+/* ---- doing one ---- */
+
+static void do_to_contender(const struct action *action)
+{
+    char path[FAKEZK_PATH_MAX];
+    const char *node = contender_of(action->process, action->lock);
+    LS_ASSERT(node != NULL);
+    strcpy(path, node);
+    if (action->kind == ACTION_EVICT) {
+        fakezk_operator_remove(path);
+    } else if (action->kind == ACTION_TOUCH) {
+        fakezk_operator_set(path, "touched");
+    } else {
+        fakezk_operator_set_perms(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    }
+}
+
+static void do_on_client(const struct action *action)
+{
+    int client = action->process;
+    int rc = action->rc != 0 ? action->rc : the_host->options->loss_rc;
+    switch (action->kind) {
+    case ACTION_CUT:
+        fakezk_cut(client, fakezk_linked(client, action_cut_link(action)), action->keep, action->apply, rc,
+                   action_cut_is_late(action));
+        break;
+    case ACTION_REFUSE:
+        fakezk_refuse(client, fakezk_refusable(client, action->nth));
+        break;
+    case ACTION_PARTITION:
+    case ACTION_HEAL:
+        fakezk_partition(client, action->kind == ACTION_PARTITION);
+        break;
+    default: /* EXPIRE */
+        fakezk_expire(action->session);
+        break;
+    }
+}
+
+static void remove_empty_directory(int lock)
+{
+    char path[FAKEZK_PATH_MAX];
+    bool empty = empty_directory(lock, path);
+    LS_ASSERT(empty);
+    fakezk_operator_rmdir(path);
+}
+
+static void do_on_service(const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_FREEZE:
+        fakezk_freeze(action->server, true);
+        break;
+    case ACTION_THAW:
+        fakezk_freeze(action->server, false);
+        fakezk_lag(action->server, false);
+        break;
+    case ACTION_LAG:
+        fakezk_lag(action->server, true);
+        break;
+    case ACTION_RESTART_SERVER:
+        fakezk_restart_server(action->server);
+        break;
+    case ACTION_SWEEP:
+        fakezk_sweep(the_host->lock_path[action->lock]);
+        break;
+    case ACTION_RMDIR:
+        remove_empty_directory(action->lock);
+        break;
+    case ACTION_FOREIGN:
+        fakezk_operator_create(the_host->text(action->text), action->perms, false);
+        break;
+    default: /* REMOVE */
+        fakezk_operator_remove(the_host->text(action->text));
+        break;
+    }
+}
+
+void faults_do(const struct action *action)
+{
+    if (action_has(action, TRAIT_CONTENDER)) {
+        do_to_contender(action);
+    } else if (action_has(action, TRAIT_ON_PROCESS)) {
+        do_on_client(action);
+    } else {
+        do_on_service(action);
+    }
+}
+
+/* ---- what an expiry costs ---- */
+
+/* An open handle of the client has the session: it may come back for it. */
+static bool is_owned(int client, int32_t session)
+{
+    int open_handles = fakezk_handles(client);
+    for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
+        if ((open_handles >> h & 1) != 0 && fakezk_session(client, h) == session) {
+            return true;
+        }
+    }
+    return false;
+}
+
+unsigned faults_price(const struct action *action)
+{
+    if (action->kind != ACTION_EXPIRE) {
+        return 0;
+    }
+    unsigned due = steps_enabled(action) ? COORD_DUE : 0;
+    return is_owned(action->process, action->session) ? due : due | COORD_ABANDONED;
+}

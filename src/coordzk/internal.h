@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The adapter of ZooKeeper's fake: fakezk behind coord/coordinator.h. Only src/coordzk includes this. */
+#ifndef COORDZK_INTERNAL_H
+#define COORDZK_INTERNAL_H
+
+#include "coord/coordinator.h"
+
+#include <lockstep/fakezk.h>
+
+/* The world around the fake. */
+extern const struct coord_host *the_host;
+
+/* An event of a process, with the clock filled in. */
+struct event host_event(int kind, int client);
+
+/* ---- steps.c: the fake's steps as actions ---- */
+
+void action_of_step(const struct fakezk_step *step, struct action *out);
+/* The step that an action with TRAIT_STEP, or EXPIRE, stands for. */
+void step_of_action(const struct action *action, struct fakezk_step *out);
+
+void steps_list(struct action_list *list, int client);
+bool steps_enabled(const struct action *action);
+void steps_do(const struct action *action, struct coord_news *news);
+bool steps_next_by_default(int client, struct action *out);
+bool steps_last_by_default(struct action *out);
+
+/* ---- faults.c ---- */
+
+void faults_list(struct action_list *list, int client, enum coord_place place);
+bool faults_enabled(const struct action *action);
+void faults_do(const struct action *action);
+unsigned faults_price(const struct action *action);
+
+/* ---- events.c: from what the fake says to semantic events ---- */
+
+void events_open(void);
+void events_observe(void *ctx, const struct fakezk_event *event);
+
+/* What a path is to the locks of the world. */
+enum path_role {
+    PATH_OTHER,
+    PATH_DIRECTORY, /* the path of a lock */
+    PATH_CONTENDER, /* a child of it that stands in line, if it is ephemeral */
+};
+/* The lock that a path is about, -1 if there is none. Of the locks of a group: the one whose contender it is, or
+ * else the first. */
+int lock_of_path(const char *path, enum path_role *role);
+/* The path of a client's oldest contender in the group of a lock, if it is one of that lock; else NULL. */
+const char *contender_of(int client, int lock);
+
+/* ---- texts.c ---- */
+
+void texts_label(const struct action *action, char label[WORLD_LABEL_MAX]);
+void texts_stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX]);
+
+/* ---- guarded.c: writes that commit only while the hold stands; called with the client entered ---- */
+
+void guarded_start(int client, int lock, int owner, int64_t position);
+/* Whether a write of this owner (any, if it is -1) has no answer yet. */
+bool guarded_waits(int client, int owner);
+/* The link is up: what has no answer is sent again. */
+void guarded_resume(int client, bool new_session);
+/* A multi with a check committed or failed: an effect, if it was a guarded write. */
+void guarded_observe(const struct fakezk_event *from);
+int guarded_ask(int client, int lock, int owner);
+
+/* ---- without.c: worlds that lack choice points ---- */
+
+/* Takes out of a list what is no choice; returns how many are left. */
+int without_filter(struct action *actions, int count);
+
+#endif
