@@ -13,8 +13,8 @@ release, and the unit tests of debug. It says what this fast tier leaves out. Th
 
   --full           all presets (the slow tests, and those of tests/house, in release alone; shell tests without a real
                    server in release and debug alone, those that search for long in release; in the presets of clang
-                   only tests below 20 s; in tsan only tests with threads), replays compared between compilers, valgrind, coverage, lint, and some of what --prove,
-                   ./dev mutants, ./dev promises and ./dev zoo do
+                   only tests below 20 s; in tsan only tests with threads), replays compared between compilers, valgrind,
+                   coverage, lint, and some of what --prove, ./dev mutants, ./dev promises and ./dev zoo do
   --prove          plant one fault per test group in a scratch copy; fails if the group stays green
   --filter NAMES   only tests whose name (LAYER.NAME) has this in it, in both presets; with * or ? a pattern for the
                    whole name

@@ -9,7 +9,7 @@
  *   - and have not left the line.
  *   The count is at most 1, or at most the number of contenders that the deletion admits (check/state.h). A
  *   watch of a session on its own node is not counted, nor is one whose session is over, even before the
- *   client is told.
+ *   client is told. The end of a session deletes its nodes: such a deletion counts no watch of that session.
  *
  *   A process leaves the line when one of its acquires fails, or when it waits and deletes one of its
  *   contenders. It is back once it watches no node of another process and has no request under way. If the
@@ -34,12 +34,15 @@
 #define LEFT_BY_ITSELF 0x01u
 #define LEFT_BY_OPERATOR 0x02u
 
-/* Returns true if the deletion fires the watch. The watch of a session on its own node does not count. */
+/* Returns true if the deletion fires the watch. The watch of a session on its own node does not count. If no request
+ * deleted the node (`owner` is 0), the end of its session did. */
 static bool fires(const struct check_record *watch, const struct event *gone)
 {
+    bool ends = gone->owner == 0 && watch->b == gone->session;
     bool on_node = watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_OWN;
-    return watch->b != 0 && (watch->owner == EVENT_WATCH_PARENT ||
-                             (on_node && watch->a == gone->zxid && watch->b != gone->session));
+    return watch->b != 0 && !ends &&
+           (watch->owner == EVENT_WATCH_PARENT ||
+            (on_node && watch->a == gone->zxid && watch->b != gone->session));
 }
 
 static bool is_woken(struct check_table *table, const struct check_context *context, const struct event *gone,

@@ -116,11 +116,27 @@ static void a_watch_on_the_own_node_does_not_count(void **state)
         watch_as(&judge, EVENT_WATCH_SET, C, 12, EVENT_WATCH_OWN);
         show(&judge, (struct event){.kind = EVENT_NODE_DELETED,
                                     .process = C,
+                                    .owner = 1 + A,
                                     .code = 1,
                                     .zxid = 12,
                                     .cause = 20,
                                     .session = old ? OLD_SESSION : SESSION(C)});
         assert_verdict(&judge, old ? CHECK_VIOLATED : CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* B's session ends before B is told, so its watch on the child list wakes nobody. */
+static void the_end_of_a_session_counts_no_watch_of_it(void **state)
+{
+    (void)state;
+    for (int by = 0; by <= 1 + A; by++) {
+        struct judge judge;
+        open_with_line(&judge);
+        watches_list(&judge, B);
+        watches_list(&judge, C);
+        deleted_by(&judge, B, 11, by);
+        assert_verdict(&judge, by == 0 ? CHECK_HOLDS : CHECK_VIOLATED);
         judge_close(&judge);
     }
 }
@@ -334,6 +350,7 @@ int main(void)
         cmocka_unit_test(two_behind_one_node_are_violated),
         cmocka_unit_test(the_child_list_counts_as_a_node),
         cmocka_unit_test(a_watch_on_the_own_node_does_not_count),
+        cmocka_unit_test(the_end_of_a_session_counts_no_watch_of_it),
         cmocka_unit_test(a_watch_on_no_contender_does_not_count),
         cmocka_unit_test(only_contenders_that_are_deleted_are_judged),
         cmocka_unit_test(only_those_who_wait_count),

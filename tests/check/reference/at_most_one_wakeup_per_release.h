@@ -16,7 +16,8 @@ static bool watches_others(const struct trace_list *list, int i, int process)
     return false;
 }
 
-/* Whether the deletion of event i fires a watch of the process, other than one of the session whose node it is. */
+/* Whether the deletion of event i fires a watch of the process. Of the session whose node it is only a watch on children counts,
+ * and that only if some request deleted the node. */
 static bool is_woken_by(const struct trace_list *list, int i, int process)
 {
     const struct event *gone = &list->event[i];
@@ -25,7 +26,9 @@ static bool is_woken_by(const struct trace_list *list, int i, int process)
     for (int w = 0; w < count; w++) {
         bool on_node = watch[w].code == EVENT_WATCH_PREDECESSOR || watch[w].code == EVENT_WATCH_OWN;
         bool of_another = watch[w].zxid == gone->zxid && watch[w].session != gone->session;
-        if (watch[w].session != 0 && (watch[w].code == EVENT_WATCH_PARENT || (on_node && of_another)))
+        bool over = watch[w].session == gone->session && gone->owner == 0;
+        if (watch[w].session != 0 && !over &&
+            (watch[w].code == EVENT_WATCH_PARENT || (on_node && of_another)))
             return true;
     }
     return false;
