@@ -107,11 +107,14 @@ enum ls_node_class {
     LS_NODE_CONTENDER, /* it stands in line until it goes, also while its owner holds */
 };
 
-/* The roles of timers. A world is at rest while only deadlines and upkeep are armed. */
+/* The roles of timers. A world is at rest while only deadlines, upkeep, renewals, and polls that have fired since the
+ * last change are armed. A poll or renewal fires again only after something has changed. */
 enum ls_timer_role {
     LS_TIMER_WORK,     /* goes on with something, such as a retry */
     LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault may refuse the start of such a timer */
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
+    LS_TIMER_POLL,     /* looks whether the lock is free */
+    LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */
 };
 
 /* The role of all timers that are started under one name. */
@@ -325,6 +328,10 @@ struct ls_recipe {
     /* Roles of the recipe's timers. A timer without a row is LS_TIMER_WORK. NULL = the name decides: a timer
      * whose name begins with "deadline" is LS_TIMER_DEADLINE, and with "fresh" LS_TIMER_UPKEEP. */
     const struct ls_timer_row *timers;
+
+    /* Name of the coordinator that the recipe is for; NULL = "zookeeper". A world of another coordinator does not
+     * take the recipe. */
+    const char *coordinator;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

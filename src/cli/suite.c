@@ -123,6 +123,9 @@ static const char *commands_lack(const struct scenario *scenario, const struct l
 
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe)
 {
+    if (recipe && !recipe_is_for(recipe, scenario->options.coordinator)) {
+        return "the recipe is for another coordinator";
+    }
     if (recipe && recipe_unknown_kind(recipe, &scenario->options) != LS_LOCK_KINDS) {
         return "the recipe does not know this kind of lock";
     }

@@ -275,6 +275,7 @@ static const struct coordinator ZOOKEEPER = {
     .symbols = SYMBOLS,
     .defects = DEFECTS,
     .settings = SETTINGS,
+    .lacking = faults_lacking,
 
     .open = open_fake,
     .prepare = prepare,

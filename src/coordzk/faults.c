@@ -158,6 +158,19 @@ void faults_list(struct action_list *list, int client, enum coord_place place)
     }
 }
 
+const char *faults_lacking(const struct world_options *options, enum world_fault fault)
+{
+    switch (fault) {
+    case WORLD_FAULT_LAG:
+    case WORLD_FAULT_LATE: /* what commits late went by way of a follower */
+        return options->servers > 1 ? NULL : "two servers at least (world servers=2) with this fault";
+    case WORLD_FAULT_SWEEP:
+        return options->no_containers ? "servers that know containers with this fault" : NULL;
+    default:
+        return NULL;
+    }
+}
+
 /* ---- what is enabled ---- */
 
 static bool is_enabled_on_client(const struct action *action)

@@ -29,6 +29,7 @@ bool steps_last_by_default(struct action *out);
 
 /* ---- faults.c ---- */
 
+const char *faults_lacking(const struct world_options *options, enum world_fault fault);
 void faults_list(struct action_list *list, int client, enum coord_place place);
 bool faults_enabled(const struct action *action);
 void faults_do(const struct action *action);

@@ -3,6 +3,7 @@
 
 /* The line `explore`: budgets, run constants, and what it asks for that cannot be: a search of it would say `holds` of nothing. */
 
+#include "coord/coordinator.h"
 #include "scenario/parser.h"
 
 #include <stdio.h>
@@ -94,17 +95,10 @@ static bool somebody_acquires(const struct world_options *options)
 /* What a fault needs and this world lacks; NULL if it can happen. */
 static const char *lacking(const struct world_options *options, int fault)
 {
-    switch (fault) {
-    case WORLD_FAULT_LAG:
-    case WORLD_FAULT_LATE: /* what commits late went by way of a follower */
-        return options->servers > 1 ? NULL : "two servers at least (world servers=2) with this fault";
-    case WORLD_FAULT_SWEEP:
-        return options->no_containers ? "servers that know containers with this fault" : NULL;
-    case WORLD_FAULT_CANCEL:
+    if (fault == WORLD_FAULT_CANCEL) {
         return somebody_acquires(options) ? NULL : "a program with an acquire with this fault";
-    default:
-        return NULL;
     }
+    return coordinator_find(options->coordinator)->lacking(options, (enum world_fault)fault);
 }
 
 int parser_check_budgets(struct parser *parser)

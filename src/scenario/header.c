@@ -154,12 +154,14 @@ static int read_words(struct parser *parser, const struct input_word *value, con
 
 static int read_defects(struct parser *parser, const struct input_word *value)
 {
-    return read_words(parser, value, coordinator_find(NULL)->defects, &parser->scenario->options.defects);
+    return read_words(parser, value, coordinator_find(parser->scenario->options.coordinator)->defects,
+                      &parser->scenario->options.defects);
 }
 
 static int read_settings(struct parser *parser, const struct input_word *value)
 {
-    return read_words(parser, value, coordinator_find(NULL)->settings, &parser->scenario->options.settings);
+    return read_words(parser, value, coordinator_find(parser->scenario->options.coordinator)->settings,
+                      &parser->scenario->options.settings);
 }
 
 static const struct world_key WORLD_KEYS[] = {
@@ -230,6 +232,29 @@ static int read_world(struct parser *parser)
         }
     }
     return 0;
+}
+
+/* It comes first: it gives the options of a world their meaning. */
+static int read_coordinator(struct parser *parser)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    struct world_options *options = &parser->scenario->options;
+    char known[160];
+    size_t used = 0;
+    const struct coordinator *coordinator;
+    if (parser->begun) {
+        return parser_wrong(parser, &word, "one line 'coordinator NAME', before all others");
+    }
+    for (int i = 0; (coordinator = coordinator_at(i)) != NULL; i++) {
+        if (word.text && input_word_is(&word, coordinator->name)) {
+            options->coordinator = coordinator->name;
+            return 0;
+        }
+        used += used < sizeof known ? (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                                       i > 0 ? " or " : "", coordinator->name)
+                                    : 0;
+    }
+    return parser_wrong(parser, &word, known);
 }
 
 /* ---- names ---- */
@@ -521,6 +546,7 @@ int parser_header(struct parser *parser, const struct input_word *word)
         const char *name;
         int (*read)(struct parser *parser);
     } LINES[] = {
+        {"coordinator", read_coordinator},
         {"world", read_world},
         {"mutex", read_mutex},
         {"semaphore", read_semaphore},
@@ -535,7 +561,9 @@ int parser_header(struct parser *parser, const struct input_word *word)
     };
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
         if (input_word_is(word, LINES[i].name)) {
-            return LINES[i].read(parser) == 0 ? 1 : -1;
+            int rc = LINES[i].read(parser);
+            parser->begun = true;
+            return rc == 0 ? 1 : -1;
         }
     }
     return 0;

@@ -18,6 +18,7 @@ struct parser {
     struct scenario *scenario;
     struct input_cursor cursor;
     struct input_error *error;
+    bool begun;                                 /* some header line was read */
     bool mode_given;                            /* timed or untimed was said */
     bool explore_given;                         /* there is an explore line */
     struct input_word budget[WORLD_FAULTS + 1]; /* as they were said; no text = not */

@@ -22,6 +22,9 @@ void recipe_set_loader(recipe_loader loader);
  * such name. */
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX]);
 
+/* Makes a recipe a built-in one. To be called by a constructor of whoever is linked with its coordinator. */
+void recipe_add(const struct ls_recipe *recipe);
+
 /* All that are built in, the correct ones first: the index-th, or NULL behind the last. */
 const struct ls_recipe *recipe_at(int index);
 

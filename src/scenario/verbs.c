@@ -98,6 +98,7 @@ static const struct verb VERBS[] = {
 };
 
 static const struct header_word HEADERS[] = {
+    {"coordinator", "coordinator NAME", "the service that grants the locks; without this line zookeeper"},
     {"world", "world [OPTION...]", "servers, times, run constants"},
     {"mutex", "mutex PATH [as NAME]", "a lock; its name is the last part of the path"},
     {"semaphore", "semaphore PATH capacity=N [count=N] [as NAME]",

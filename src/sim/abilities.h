@@ -9,6 +9,7 @@
 
 #include <lockstep/recipe.h>
 #include <lockstep/sim.h>
+#include <string.h>
 
 static inline bool recipe_can_guard(const struct ls_recipe *recipe)
 {
@@ -29,6 +30,13 @@ static inline bool recipe_knows_kind(const struct ls_recipe *recipe, enum ls_loc
 {
     uint32_t kinds = recipe->kinds != 0 ? recipe->kinds : LS_LOCK_BIT(LS_LOCK_MUTEX);
     return (kinds & LS_LOCK_BIT(kind)) != 0;
+}
+
+/* NULL stands for ZooKeeper in both. */
+static inline bool recipe_is_for(const struct ls_recipe *recipe, const char *coordinator)
+{
+    const char *wanted = recipe->coordinator != NULL ? recipe->coordinator : "zookeeper";
+    return strcmp(wanted, coordinator != NULL ? coordinator : "zookeeper") == 0;
 }
 
 /* The word of scenario files. */

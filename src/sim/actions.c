@@ -187,7 +187,8 @@ int world_actions(struct world *world, struct action *out)
     }
     world->coordinator->list(&list, (int)COORD_NOBODY, COORD_SERVICE);
     int count = finish(&list);
-    return world->options.without == 0 ? count : world->coordinator->without(out, count);
+    bool filters = world->options.without != 0 && world->coordinator->without != NULL;
+    return filters ? world->coordinator->without(out, count) : count;
 }
 
 int world_actions_among(struct world *world, int p, unsigned parts, struct action *out)

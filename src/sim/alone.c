@@ -67,6 +67,9 @@ bool world_knows_alone(const struct world *world)
 
 enum world_alone world_alone(struct world *world, int p, const struct action *actions, int count, int *which)
 {
+    if (world->coordinator->is_sure == NULL) {
+        return WORLD_ALONE_NEVER;
+    }
     struct picture picture = look_at(actions, count);
     *which = picture.delivery;
     if (p >= world->options.processes || picture.deliveries != 1 || picture.acts || !just_runs(p) ||
@@ -91,5 +94,5 @@ void world_own_blocks(const struct world *world, int p, uint64_t bits[2])
 
 uint64_t world_uses(const struct world *world, int p)
 {
-    return world->coordinator->uses(p);
+    return world->coordinator->uses != NULL ? world->coordinator->uses(p) : 0;
 }

@@ -226,7 +226,7 @@ uint32_t world_faults_paid(const struct world *world)
 bool world_has_container(struct world *world)
 {
     uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
-    bool found = world->coordinator->has_container();
+    bool found = world->coordinator->has_container != NULL && world->coordinator->has_container();
     world->arena.read[0] = kept[0];
     world->arena.read[1] = kept[1];
     return found;
@@ -235,6 +235,7 @@ bool world_has_container(struct world *world)
 static void do_client(const struct action *action)
 {
     process_wake(action->process);
+    repeats_forget(action->process);
     program_pass(action);
     action_pay(action, false);
     do_verb(action);
@@ -244,6 +245,7 @@ static void do_fault(const struct action *action)
 {
     unsigned price = the_world.coordinator->price(action);
     process_wake_all();
+    repeats_forget_all();
     action_pay(action, price != 0);
     if ((price & COORD_DUE) == 0) {
         announce_fault(action);
@@ -287,6 +289,12 @@ static void do_whole(void *ctx)
     world->timer_fired = false;
 }
 
+static uint32_t kind_of_delivery(const struct action *action)
+{
+    const struct coord_lending *lending = the_world.coordinator->lending;
+    return lending != NULL ? lending->kind(action) : 0;
+}
+
 /* What tells it from steps that a recipe hears of in another way; 0 = it hears of none such. */
 static uint32_t kind_of(const struct action *action)
 {
@@ -296,7 +304,7 @@ static uint32_t kind_of(const struct action *action)
         return 0;
     }
     bool delivers = action->kind == ACTION_DELIVER;
-    return action->kind + 1u + (delivers ? 64 * the_world.coordinator->lending->kind(action) : 0);
+    return action->kind + 1u + (delivers ? 64 * kind_of_delivery(action) : 0);
 }
 
 void world_do(struct world *world, const struct action *action)

@@ -86,6 +86,18 @@ static void show_process(struct canon *canon, int p)
     }
 }
 
+/* A bit for each process. */
+static void show_mask(struct canon *canon, const uint32_t *mask)
+{
+    for (int p = 0; p < the_world.options.processes; p++) {
+        if ((*mask >> p & 1u) != 0) {
+            canon_record(canon, NULL, 0, 0);
+            canon_role(canon, mask, sizeof *mask, p);
+            canon_record_end(canon);
+        }
+    }
+}
+
 static void show_state(struct canon *canon)
 {
     const struct world_state *state = the_state();
@@ -93,13 +105,8 @@ static void show_state(struct canon *canon)
         canon_wide(canon, CANON_ZXID, &state->newest[i],
                    the_world.coordinator->number_of_position(state->newest[i]));
     }
-    for (int p = 0; p < the_world.options.processes; p++) {
-        if ((state->tired >> p & 1u) != 0) {
-            canon_record(canon, NULL, 0, 0);
-            canon_role(canon, &state->tired, sizeof state->tired, p);
-            canon_record_end(canon);
-        }
-    }
+    show_mask(canon, &state->tired);
+    show_mask(canon, &state->repeated);
 }
 
 static void show_block(void *ctx, int block, struct canon *canon)

@@ -148,23 +148,74 @@ bool timer_is_due(const struct timer *timer)
     return timer->due_ms <= clock_now_ms();
 }
 
+static bool has_fired(int p, const struct ls_timer *timer)
+{
+    if ((the_state()->repeated >> p & 1u) == 0) {
+        return false;
+    }
+    struct pack pack = process_pack(p);
+    struct rec *rec = pack_first(&pack, LIST_REPEAT);
+    while (rec != NULL && ((struct repeat *)rec)->timer != timer) {
+        rec = pack_next(&pack, rec);
+    }
+    return rec != NULL;
+}
+
 /* Without a clock a retry that nothing has changed for would only repeat itself, for ever: a real back-off lets more
  * time pass each time than whatever goes on in the ensemble takes. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
     bool in_vain = !the_world.options.timed && process_tired(p) && timer_is(timer, LS_TIMER_WORK);
-    return timer_is_due(timer) && !in_vain;
+    return timer_is_due(timer) && !in_vain && !(timer_repeats(timer) && has_fired(p, timer->timer));
+}
+
+void repeats_note(int p, const struct ls_timer *timer)
+{
+    if (has_fired(p, timer)) {
+        return;
+    }
+    struct pack pack = process_pack(p);
+    struct repeat *repeat = (struct repeat *)pack_insert(&pack, LIST_REPEAT, NULL, sizeof *repeat);
+    if (repeat == NULL) {
+        world_note_trouble("limit: a process has too many polls and renewals");
+        return;
+    }
+    repeat->timer = timer;
+    state_mark()->repeated |= 1u << p;
+}
+
+void repeats_forget(int p)
+{
+    if (p < the_world.options.processes && (the_state()->repeated >> p & 1u) != 0) {
+        struct pack pack = process_pack(p);
+        pack_clear(&pack, LIST_REPEAT);
+        state_mark()->repeated &= ~(1u << p);
+    }
+}
+
+void repeats_forget_all(void)
+{
+    for (int p = 0; the_state()->repeated != 0; p++) {
+        repeats_forget(p);
+    }
 }
 
 bool timers_of_work(int p)
 {
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (timer_is((struct timer *)rec, LS_TIMER_WORK)) {
+        const struct timer *timer = (struct timer *)rec;
+        if (timer_is(timer, LS_TIMER_WORK) ||
+            (timer_is(timer, LS_TIMER_POLL) && !has_fired(p, timer->timer))) {
             return true;
         }
     }
     return false;
+}
+
+bool timer_repeats(const struct timer *timer)
+{
+    return timer_is(timer, LS_TIMER_POLL) || timer_is(timer, LS_TIMER_RENEWAL);
 }
 
 bool timer_is(const struct timer *timer, enum ls_timer_role role)

@@ -98,7 +98,7 @@ static void check_memory(int p)
     if (!the_world.zoned || !the_world.entered) {
         return;
     }
-    if (!the_world.coordinator->lending->is_whole()) {
+    if (!lending_is_whole()) {
         world_tell_offence(p, EVENT_OFFENCE_LENT, NULL);
     }
     if (p < the_world.options.processes && process_at(p)->started && !zones_are_whole(p)) {

@@ -166,6 +166,7 @@ static void wipe(int p)
     struct pack pack = process_pack(p);
     pack_clear(&pack, LIST_TIMER);
     pack_clear(&pack, LIST_SLOT);
+    repeats_forget(p);
     heap_clear(p, 0);
     process->started = 0;
     process->paused = 0;
@@ -471,6 +472,9 @@ void process_run_step(const struct action *step)
     if (news.client) {
         process_wake(p);
     }
+    if (news.client && !runs) {
+        repeats_forget(p); /* an answer is no news for who asks again */
+    }
     if (runs) {
         leave();
         tell_settled(p);
@@ -478,6 +482,7 @@ void process_run_step(const struct action *step)
     }
     if (news.everyone) {
         process_wake_all();
+        repeats_forget_all();
     }
 }
 
@@ -487,6 +492,9 @@ void process_fire(int p, int index)
     struct timer fired = *timer_at(p, index);
     if (!the_world.options.timed && timer_is(&fired, LS_TIMER_WORK) && !process_tired(p)) {
         state_mark()->tired |= 1u << p;
+    }
+    if (timer_repeats(&fired)) {
+        repeats_note(p, fired.timer);
     }
     pack_remove(&pack, &timer_at(p, index)->rec);
     enter(p);
@@ -547,6 +555,12 @@ static void react(int p, int lock, int owner, bool failed)
     the_world.reacting = false;
 }
 
+static int32_t session_of_grant(int p, int lock, int64_t position)
+{
+    const struct coordinator *coordinator = the_world.coordinator;
+    return coordinator->session_of_grant != NULL ? coordinator->session_of_grant(p, lock, position) : 0;
+}
+
 static void report_grant(int p, const struct ls_report *report)
 {
     struct slot *slot = make_slot(p, report->lock, report->owner);
@@ -564,7 +578,7 @@ static void report_grant(int p, const struct ls_report *report)
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = report->depth;
     event.zxid = the_world.coordinator->position(report->token);
-    event.session = the_world.coordinator->session_of_grant(p, report->lock, event.zxid);
+    event.session = session_of_grant(p, report->lock, event.zxid);
     observe(&event);
     react(p, report->lock, report->owner, false);
 }
@@ -635,7 +649,8 @@ static void report_session(int p, const struct ls_report *report)
     struct event event = observe_process(kinds[report->kind], p);
     event.session = report->session & 0x7fffffff;
     observe(&event);
-    if (report->kind == LS_REPORT_CONNECTED || report->kind == LS_REPORT_RECONNECTED) {
+    bool connected = report->kind == LS_REPORT_CONNECTED || report->kind == LS_REPORT_RECONNECTED;
+    if (connected && the_world.coordinator->write_resume != NULL) {
         the_world.coordinator->write_resume(p, report->kind == LS_REPORT_CONNECTED);
     }
 }

@@ -125,7 +125,7 @@ static bool waits(int p, const struct list *list, int pc, const struct action *o
             return true;
         }
     }
-    return the_world.coordinator->write_waits(p, list->owner) &&
+    return write_waits(p, list->owner) &&
            (op->kind == ACTION_WRITE || is_awaited(list, pc, ACTION_WRITE, -1, 0));
 }
 
@@ -236,7 +236,7 @@ static bool has_ended(int p)
             return false;
         }
     }
-    return !the_world.coordinator->write_waits(p, -1);
+    return !write_waits(p, -1);
 }
 
 bool world_program_ended(struct world *world, int p)

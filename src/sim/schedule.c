@@ -19,7 +19,8 @@ static bool due_timer(struct action *out)
         for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL;
              rec = pack_next(&pack, rec), index++) {
             const struct timer *timer = (struct timer *)rec;
-            if (timer_may_fire(p, timer) && (timed || timer_is(timer, LS_TIMER_WORK))) {
+            if (timer_may_fire(p, timer) &&
+                (timed || timer_is(timer, LS_TIMER_WORK) || timer_is(timer, LS_TIMER_POLL))) {
                 *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .timer = index};
                 return true;
             }

@@ -120,8 +120,8 @@ static void go_back(const struct arena_image *image)
 {
     arena_restore(&the_world.arena, image);
     put_back(&doubted.world); /* with what is marked: the bytes are as they were */
-    the_world.coordinator->lending->put_back(0);
-    the_world.coordinator->lending->lend(0);
+    lending_put_back(0);
+    lending_lend(0);
 }
 
 /* What is done from now on is done with painted memory. */
@@ -135,7 +135,7 @@ static void paint(unsigned painted, unsigned char byte)
         zones_paint(doubted.process);
     }
     if ((painted & PAINT_LENT) != 0) {
-        the_world.coordinator->lending->lend(1);
+        lending_lend(1);
     }
 }
 
@@ -153,7 +153,7 @@ static bool set_out(void)
         return false;
     }
     keep(&doubted.world);
-    the_world.coordinator->lending->keep(0);
+    lending_keep(0);
     return true;
 }
 
@@ -227,7 +227,7 @@ void twice_compare(void)
             doubted.offence = EVENT_OFFENCE_UNSET;
             doubted.after = arena_save(&the_world.arena);
             keep(&doubted.world_after);
-            the_world.coordinator->lending->keep(1);
+            lending_keep(1);
         }
     }
 }
@@ -245,10 +245,10 @@ bool twice_next_reason(void)
 void twice_end_reason(bool came_back)
 {
     struct result result = result_of(came_back);
-    the_world.coordinator->lending->lend(0);
+    lending_lend(0);
     arena_restore(&the_world.arena, doubted.after);
     put_back(&doubted.world_after);
-    the_world.coordinator->lending->put_back(1);
+    lending_put_back(1);
     if (!same(&result)) {
         doubted.offence = REASONS[doubted.reason].offence;
     }

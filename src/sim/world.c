@@ -170,6 +170,16 @@ static void host_keep(int p, void *pointer)
     process_mark(p)->kept = pointer;
 }
 
+static bool host_renews(int p)
+{
+    struct pack pack = process_pack(p);
+    struct rec *rec = process_running(p) ? pack_first(&pack, LIST_TIMER) : NULL;
+    while (rec != NULL && !timer_is((struct timer *)rec, LS_TIMER_RENEWAL)) {
+        rec = pack_next(&pack, rec);
+    }
+    return rec != NULL;
+}
+
 static const char *host_text(int slot)
 {
     return slot < the_world.texts ? the_world.text[slot] : NULL;
@@ -207,6 +217,7 @@ static void lay_coordinator(const struct world_options *options)
                                          .state = process_state,
                                          .says_idle = process_says_idle,
                                          .wake = process_wake,
+                                         .renews = host_renews,
                                          .aborted = host_aborted,
                                          .stopping = host_stopping,
                                          .alloc = host_alloc,
@@ -219,8 +230,12 @@ static void lay_coordinator(const struct world_options *options)
     the_world.coordinator->open(&the_world.host);
 }
 
-static void refuse_kinds(const struct world_options *options)
+static void refuse_recipe(const struct world_options *options)
 {
+    if (!recipe_is_for(options->recipe, options->coordinator)) {
+        world_note_trouble("the recipe %s is not for the coordinator %s", options->recipe->name,
+                           the_world.coordinator->name);
+    }
     enum ls_lock_kind unknown = recipe_unknown_kind(options->recipe, options);
     if (unknown != LS_LOCK_KINDS) {
         world_note_trouble("the recipe %s knows no %s", options->recipe->name, lock_kind_name(unknown));
@@ -237,7 +252,7 @@ static void lay_out(const struct world_options *wanted)
     the_world.layouts++;
     the_world.texts = 0;
     the_world.trouble[0] = 0;
-    the_world.coordinator = coordinator_find(NULL);
+    the_world.coordinator = coordinator_find(options->coordinator);
     LS_ALWAYS(the_world.coordinator != NULL);
     world_forget_call();
     the_world.zoned = world_guard_is_set();
@@ -245,7 +260,7 @@ static void lay_out(const struct world_options *wanted)
     for (int p = 0; p < options->processes; p++) {
         the_world.programmed |= options->program[p].count > 0;
     }
-    refuse_kinds(options);
+    refuse_recipe(options);
     lay_config(options);
     lay_blocks(options);
     lay_coordinator(options);
@@ -311,7 +326,12 @@ bool world_is_guarded(const struct world *world)
 
 void world_begin(struct world *world)
 {
-    world->coordinator->prepare();
+    if (world_trouble(world) != NULL) {
+        return; /* of the options: no recipe is to run in a world that is not its own */
+    }
+    if (world->coordinator->prepare != NULL) {
+        world->coordinator->prepare();
+    }
     for (int p = 0; p < world->options.processes; p++) {
         if (world->options.autostart[p]) {
             guard_call(p, ACTION_START + 1u, start, &p);
@@ -377,7 +397,7 @@ bool world_unmarked_write(const struct world *world, const struct world_image *i
 
 bool world_drop_unread(struct world *world, const struct action *action)
 {
-    return world->coordinator->drop_unread(action);
+    return world->coordinator->drop_unread != NULL && world->coordinator->drop_unread(action);
 }
 
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size)

@@ -25,7 +25,9 @@ struct world_state {
     uint8_t budget[WORLD_FAULTS]; /* left */
     uint8_t budget_total;         /* left; 255 = no limit */
     uint8_t over; /* nothing fails any more: what no handle has ends, see world_end_faults() */
-    uint8_t reserved[11];
+    uint8_t reserved[2];
+    uint32_t repeated; /* a bit for each process of which a poll or renewal has fired since the last change */
+    uint8_t unused[8];
     int64_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
     uint32_t
         tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
@@ -34,7 +36,7 @@ struct world_state {
 
 /* ---- process blocks: lists behind struct process ---- */
 
-enum { LIST_SLOT, LIST_TIMER };
+enum { LIST_SLOT, LIST_TIMER, LIST_REPEAT };
 
 struct process {
     struct arena_block head;
@@ -73,6 +75,12 @@ struct timer {
     uint32_t reserved;
     struct ls_timer *timer;
     void *ctx;
+};
+
+/* A poll or renewal that has fired since the last change: once more would bring nothing new. */
+struct repeat {
+    struct rec rec;
+    const struct ls_timer *timer;
 };
 
 /* ---- what does not change during a run ---- */
@@ -179,6 +187,45 @@ static inline bool process_running(int p)
 {
     const struct process *process = process_at(p);
     return process->started && !process->paused;
+}
+
+/* ---- what a coordinator may lack ---- */
+
+static inline void lending_keep(int place)
+{
+    if (the_world.coordinator->lending != NULL) {
+        the_world.coordinator->lending->keep(place);
+    }
+}
+
+static inline void lending_put_back(int place)
+{
+    if (the_world.coordinator->lending != NULL) {
+        the_world.coordinator->lending->put_back(place);
+    }
+}
+
+static inline void lending_lend(int area)
+{
+    if (the_world.coordinator->lending != NULL) {
+        the_world.coordinator->lending->lend(area);
+    }
+}
+
+static inline bool lending_is_whole(void)
+{
+    return the_world.coordinator->lending == NULL || the_world.coordinator->lending->is_whole();
+}
+
+static inline bool lending_is_same(uint64_t from_0, uint64_t from_1)
+{
+    return the_world.coordinator->lending != NULL && the_world.coordinator->lending->is_same(from_0, from_1);
+}
+
+/* Whether a guarded write of this owner (any, if it is -1) has no answer yet. */
+static inline bool write_waits(int p, int owner)
+{
+    return the_world.coordinator->write_waits != NULL && the_world.coordinator->write_waits(p, owner);
 }
 
 void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -340,9 +387,17 @@ const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
 /* Whether the timer has this role. */
 bool timer_is(const struct timer *timer, enum ls_timer_role role);
-/* Its time has come; untimed, something has changed since a timer of work fired last (D8). */
+/* Its time has come; untimed, something has changed since a timer of work fired last (D8); of a poll or renewal, since
+ * this one did. */
 bool timer_may_fire(int p, const struct timer *timer);
+/* Whether one of work is armed, or a poll that something new is to be found by. */
 bool timers_of_work(int p);
+/* Whether it is a poll or a renewal. */
+bool timer_repeats(const struct timer *timer);
+/* Notes that this one has fired; and that something has changed for a process, or for all. */
+void repeats_note(int p, const struct ls_timer *timer);
+void repeats_forget(int p);
+void repeats_forget_all(void);
 /* What the process's ls_env_unique_id() would give, with the number 0. */
 void env_attempt_id(int p, uint8_t id[16]);
 

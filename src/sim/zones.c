@@ -474,8 +474,7 @@ bool zones_same(const unsigned char *now, const unsigned char *painted, size_t s
         uint64_t a, b;
         memcpy(&a, now + at, sizeof a);
         memcpy(&b, painted + at, sizeof b);
-        if (a != b && !the_world.coordinator->lending->is_same(a, b) &&
-            !same_bytes(now + at, painted + at, sizeof a, paint)) {
+        if (a != b && !lending_is_same(a, b) && !same_bytes(now + at, painted + at, sizeof a, paint)) {
             return false;
         }
     }

@@ -48,6 +48,7 @@ static struct {
     bool doubts;         /* the timer ends the belief */
     const char *timer;   /* its name; NULL = probe-timer */
     bool arms_later;     /* an acquire starts the timer */
+    bool rearms;         /* the timer starts itself again */
     int timer_rc;        /* as it was started */
     bool waits;          /* an acquire is not answered, and a guard is made for whoever asks */
     bool takes_anything; /* a cancel and a release return 0, whoever calls */
@@ -87,17 +88,26 @@ static void probe_event(zhandle_t *zh, int type, int state, const char *path, vo
     }
 }
 
+static void probe_timer(void *ctx);
+
+static void start_timer(struct probe *probe)
+{
+    const char *name = seen.timer != NULL ? seen.timer : "probe-timer";
+    seen.timer_rc = ls_env_timer_start(probe->env, &probe->timer, name, 10, probe_timer, probe);
+}
+
 static void probe_timer(void *ctx)
 {
-    (void)ctx;
     seen.fired++;
+    if (seen.rearms) {
+        start_timer(ctx);
+    }
 }
 
 static void arm(struct probe *probe)
 {
     ls_env_lock(probe->env);
-    const char *name = seen.timer != NULL ? seen.timer : "probe-timer";
-    seen.timer_rc = ls_env_timer_start(probe->env, &probe->timer, name, 10, probe_timer, probe);
+    start_timer(probe);
     ls_env_unlock(probe->env);
 }
 
@@ -1028,10 +1038,9 @@ static void a_hold_that_was_given_back_is_not_denied(void **state)
     assert_int_equal(last[EVENT_DOUBTS].cause, EVENT_DOUBT_OTHER);
 }
 
-static const struct ls_timer_row timer_rows[] = {{"bell", LS_TIMER_DEADLINE},
-                                                 {"deadline-1", LS_TIMER_WORK},
-                                                 {"tick", LS_TIMER_UPKEEP},
-                                                 {NULL, LS_TIMER_WORK}};
+static const struct ls_timer_row timer_rows[] = {{"bell", LS_TIMER_DEADLINE}, {"deadline-1", LS_TIMER_WORK},
+                                                 {"tick", LS_TIMER_UPKEEP},   {"look", LS_TIMER_POLL},
+                                                 {"lease", LS_TIMER_RENEWAL}, {NULL, LS_TIMER_WORK}};
 
 /* A table says what a timer is for, whatever its name begins with. Without one, names decide. */
 static void only_work_keeps_a_world_from_rest(void **state)
@@ -1042,7 +1051,8 @@ static void only_work_keeps_a_world_from_rest(void **state)
         bool table, rests;
     } timers[] = {{"bell", true, true},        {"bell", false, false},      {"tick", true, true},
                   {"deadline-1", true, false}, {"deadline-1", false, true}, {"fresh-1", true, false},
-                  {"fresh-1", false, true},    {"other", true, false},      {"other", false, false}};
+                  {"fresh-1", false, true},    {"other", true, false},      {"other", false, false},
+                  {"look", true, false},       {"lease", true, true}};
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
         if (i > 0) {
             end(NULL);
@@ -1053,6 +1063,44 @@ static void only_work_keeps_a_world_from_rest(void **state)
         begin("process a: acquire");
         assert_int_equal(world_at_rest(run.world), timers[i].rests);
     }
+}
+
+/* Once more would bring nothing new. */
+static void a_poll_or_renewal_fires_again_after_a_change_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *label;
+        bool repeats;
+    } timers[] = {
+        {"look", "fire a look", true}, {"lease", "fire a lease", true}, {"tick", "fire a tick", false}};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        if (i > 0) {
+            end(NULL);
+        }
+        seen.arms_timer = seen.rearms = true;
+        seen.timer = timers[i].name;
+        recipe.timers = timer_rows;
+        begin("process a: acquire acquire");
+        take(timers[i].label);
+        assert_int_equal(possible(timers[i].label), !timers[i].repeats);
+        assert_true(world_at_rest(run.world));
+        take("a acquire");
+        assert_true(possible(timers[i].label));
+    }
+}
+
+static void a_recipe_for_another_coordinator_is_not_taken(void **state)
+{
+    (void)state;
+    recipe.coordinator = "elsewhere";
+    begin("process a: acquire");
+    assert_non_null(world_trouble(run.world));
+    assert_int_equal(seen.calls, 0);
+    end(NULL);
+    recipe.coordinator = "zookeeper";
+    begin("process a: acquire");
+    assert_null(world_trouble(run.world));
 }
 
 /* Whoever starts a deadline has a caller to tell that memory is short. */
@@ -1401,6 +1449,8 @@ int main(void)
         PROBE_TEST(the_configuration_is_that_of_the_scenario),
         PROBE_TEST(without_contents_there_are_none),
         PROBE_TEST(a_start_that_fails_ends_the_run),
+        PROBE_TEST(a_recipe_for_another_coordinator_is_not_taken),
+        PROBE_TEST(a_poll_or_renewal_fires_again_after_a_change_alone),
         PROBE_TEST(a_start_that_succeeds_does_not),
         PROBE_TEST(after_a_stop_nothing_is_called),
         PROBE_TEST(a_report_may_come_before_the_acquire_returns),

@@ -1,0 +1,902 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The fake of the register service, and the coordinator that a world sees of it (coord/coordinator.h). Server and clients are
+ * one block each. A connection is a queue of requests, answers, and words of itself; the first of them is delivered once it is
+ * ready. */
+#include "coord/register.h"
+
+#include "base/arena.h"
+#include "base/assert.h"
+#include "base/code.h"
+#include "coord/coordinator.h"
+#include "state/canon.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ENTRIES_MAX 8
+#define LATE_MAX 8
+
+/* A swap succeeds whatever the version. */
+#define DEFECT_LENIENT 0x01u
+
+enum entry_kind { ENTRY_NONE, ENTRY_UP, ENTRY_DOWN, ENTRY_SWAP, ENTRY_RENEW, ENTRY_READ };
+
+struct request {
+    uint8_t kind; /* enum entry_kind */
+    uint8_t lock;
+    uint8_t client;
+    uint8_t ready; /* it can be delivered: the server has done it, or it was lost */
+    int32_t rc;
+    int64_t expected;
+    struct reg_value value; /* of a swap the holder to be; once it is ready, the answer */
+    code_ref done;
+    int32_t life; /* of the client that sent it, see life_of() */
+    void *ctx;
+};
+
+struct reg {
+    uint8_t open, up, count, client;
+    code_ref watcher;
+    void *ctx;
+    struct request entry[ENTRIES_MAX]; /* oldest first; those behind `count` are zero */
+};
+
+struct client {
+    struct arena_block head;
+    uint8_t cut_off, paused, unused[2];
+    uint8_t fail_in; /* the n-th next call finds no memory; 0 = none */
+    uint8_t lives;   /* that are over */
+    uint8_t reserved[2];
+    struct reg connection[REG_CONNECTIONS];
+};
+
+struct reg_state {
+    int64_t version, created; /* of the last change; of the hold */
+    uint32_t holder;
+    int32_t life; /* of the holder */
+    uint8_t client;
+    uint8_t reserved[7];
+};
+
+struct server {
+    struct arena_block head;
+    int64_t version; /* the newest */
+    struct reg_state reg[WORLD_LOCKS_MAX];
+    struct request late[LATE_MAX]; /* of connections that are broken, oldest first */
+};
+
+static const struct coord_host *host;
+static int server_block, client_block[WORLD_PROCESSES_MAX];
+static int entered = -1;
+static char trouble[96];
+
+static struct client *client_at(int client)
+{
+    arena_read(host->arena, client_block[client]);
+    return arena_at(host->arena, client_block[client]);
+}
+
+static struct client *client_mark(int client)
+{
+    arena_mark(host->arena, client_block[client]);
+    return arena_at(host->arena, client_block[client]);
+}
+
+static struct server *server_at(void)
+{
+    arena_read(host->arena, server_block);
+    return arena_at(host->arena, server_block);
+}
+
+static struct server *server_mark(void)
+{
+    arena_mark(host->arena, server_block);
+    return arena_at(host->arena, server_block);
+}
+
+/* A client that starts again is another one: nothing of its former life is its own. Judges see a life as a session. */
+static int32_t life_of(int client)
+{
+    return 1 + client + WORLD_PROCESSES_MAX * client_at(client)->lives;
+}
+
+static void note_trouble(const char *text)
+{
+    if (trouble[0] == 0) {
+        snprintf(trouble, sizeof trouble, "%s", text);
+    }
+}
+
+/* ---- events ---- */
+
+static struct event event_of(int kind, int client)
+{
+    return (struct event){
+        .kind = (uint8_t)kind, .process = (uint8_t)client, .lock = EVENT_LOCK_NONE, .now_ms = host->now_ms()};
+}
+
+/* `by` is 1 + the client that did it, 0 = the end of the lease. */
+static void tell_node(int kind, int lock, const struct reg_state *reg, int by)
+{
+    struct event event = event_of(kind, reg->client);
+    event.lock = (uint8_t)lock;
+    event.owner = (uint8_t)by;
+    event.code = 1;
+    event.zxid = reg->created;
+    event.session = reg->life;
+    event.path = host->lock_path[lock];
+    if (kind == EVENT_NODE_DELETED) {
+        event.cause = server_at()->version;
+    } else {
+        event.cause = host->says_idle(reg->client);
+    }
+    host->event(&event);
+}
+
+/* ---- the server ---- */
+
+static void change(int lock, uint32_t holder, int client, int32_t life, int by)
+{
+    struct server *server = server_mark();
+    struct reg_state *reg = &server->reg[lock];
+    reg->version = ++server->version;
+    if (reg->holder != 0) {
+        tell_node(EVENT_NODE_DELETED, lock, reg, by);
+    }
+    reg->holder = holder;
+    reg->client = holder != 0 ? (uint8_t)client : 0;
+    reg->life = holder != 0 ? life : 0;
+    reg->created = holder != 0 ? reg->version : 0;
+    if (holder != 0) {
+        tell_node(EVENT_NODE_CREATED, lock, reg, by);
+    }
+}
+
+/* Does a request and writes its answer. Returns whether the register has changed. */
+static bool serve(struct request *request)
+{
+    const struct reg_state *reg = &server_at()->reg[request->lock];
+    bool lenient = request->kind == ENTRY_SWAP && (host->options->defects & DEFECT_LENIENT) != 0;
+    bool reads = request->kind == ENTRY_READ;
+    request->rc = reads || lenient || reg->version == request->expected ? REG_OK : REG_CONFLICT;
+    bool changes = request->kind == ENTRY_SWAP && request->rc == REG_OK;
+    if (changes) {
+        change(request->lock, request->value.holder, request->client, request->life, 1 + request->client);
+    }
+    request->value = (struct reg_value){.version = reg->version, .holder = reg->holder};
+    request->ready = 1;
+    return changes;
+}
+
+static void make_late(const struct request *request)
+{
+    struct server *server = server_mark();
+    int i = 0;
+    while (i < LATE_MAX && server->late[i].kind != ENTRY_NONE) {
+        i++;
+    }
+    if (i == LATE_MAX) {
+        note_trouble("limit: too many late requests");
+        return;
+    }
+    server->late[i] = *request;
+    server->late[i].done = 0;
+    server->late[i].ctx = NULL;
+}
+
+static int oldest_late(int client)
+{
+    const struct server *server = server_at();
+    for (int i = 0; i < LATE_MAX && server->late[i].kind != ENTRY_NONE; i++) {
+        if (server->late[i].client == client) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool serve_late(int client)
+{
+    struct server *server = server_mark();
+    int i = oldest_late(client);
+    struct request request = server->late[i];
+    memmove(&server->late[i], &server->late[i + 1], (size_t)(LATE_MAX - 1 - i) * sizeof request);
+    memset(&server->late[LATE_MAX - 1], 0, sizeof request);
+    return serve(&request);
+}
+
+/* ---- connections ---- */
+
+static void append(struct reg *reg, const struct request *request)
+{
+    if (reg->count == ENTRIES_MAX) {
+        note_trouble("limit: too many requests on a connection");
+        return;
+    }
+    reg->entry[reg->count++] = *request;
+}
+
+static struct request take_first(struct reg *reg)
+{
+    struct request first = reg->entry[0];
+    memmove(&reg->entry[0], &reg->entry[1], (size_t)(ENTRIES_MAX - 1) * sizeof first);
+    memset(&reg->entry[--reg->count], 0, sizeof first);
+    return first;
+}
+
+static struct request *first_unread(struct reg *reg)
+{
+    for (int i = 0; i < reg->count; i++) {
+        if (!reg->entry[i].ready) {
+            return &reg->entry[i];
+        }
+    }
+    return NULL;
+}
+
+static int count_of(const struct reg *reg, bool ready)
+{
+    int count = 0;
+    for (int i = 0; i < reg->count; i++) {
+        count += reg->entry[i].kind >= ENTRY_SWAP && (reg->entry[i].ready != 0) == ready;
+    }
+    return count;
+}
+
+static void lose(struct request *request)
+{
+    request->ready = 1;
+    request->rc = REG_LOST;
+    request->value = (struct reg_value){0};
+}
+
+/* The connection breaks: the client still receives the first `keep` answers, the server still reads the first `apply` requests;
+ * with `late` the last of these is done later. */
+static void cut(struct reg *reg, int keep, int apply, bool late)
+{
+    int kept = 0, read = 0, count = reg->count;
+    for (int i = 0; i < count; i++) {
+        struct request *request = &reg->entry[i];
+        if (request->kind < ENTRY_SWAP) {
+            continue;
+        }
+        if (!request->ready && read < apply) {
+            read++;
+            if (late && read == apply) {
+                make_late(request);
+            } else {
+                serve(request);
+            }
+            lose(request);
+        } else if (!request->ready || kept++ >= keep) {
+            lose(request);
+        }
+    }
+    reg->up = 0;
+    append(reg, &(struct request){.kind = ENTRY_DOWN, .ready = 1});
+}
+
+/* The connection with the nth of those that are up. */
+static int linked(int client, int nth)
+{
+    const struct client *state = client_at(client);
+    for (int i = 0; i < REG_CONNECTIONS; i++) {
+        if (state->connection[i].up && nth-- == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool has_open(int client)
+{
+    const struct client *state = client_at(client);
+    return state->connection[0].open || state->connection[1].open;
+}
+
+/* ---- the client library ---- */
+
+struct reg *reg_open(int which, reg_watcher watcher, void *ctx)
+{
+    LS_ASSERT(entered >= 0 && which >= 0 && which < REG_CONNECTIONS);
+    struct reg *reg = &client_mark(entered)->connection[which];
+    memset(reg, 0, sizeof *reg);
+    reg->open = 1;
+    reg->client = (uint8_t)entered;
+    reg->watcher = code_pack_fn((code_fn)watcher);
+    reg->ctx = ctx;
+    return reg;
+}
+
+void reg_close(struct reg *reg)
+{
+    client_mark(reg->client);
+    for (int i = 0; i < reg->count; i++) {
+        if (!reg->entry[i].ready) {
+            make_late(&reg->entry[i]);
+        }
+    }
+    int client = reg->client;
+    bool was_open = reg->open;
+    memset(reg, 0, sizeof *reg);
+    if (was_open && !has_open(client)) {
+        client_mark(client)->lives++;
+    }
+}
+
+static int send(struct reg *reg, const char *path, struct request request)
+{
+    int lock = 0;
+    while (lock < host->options->locks - 1 && strcmp(host->config->lock_paths[lock], path) != 0) {
+        lock++;
+    }
+    struct client *client = client_mark(entered);
+    bool fails = client->fail_in > 0 && --client->fail_in == 0;
+    struct event event = event_of(EVENT_REQUEST, entered);
+    event.lock = (uint8_t)lock;
+    event.code = EVENT_REQUEST_OTHER;
+    event.path = host->lock_path[lock];
+    host->event(&event);
+    if (!reg->up || fails) {
+        return REG_LOST;
+    }
+    request.lock = (uint8_t)lock;
+    request.client = (uint8_t)entered;
+    request.life = life_of(entered);
+    append(reg, &request);
+    return REG_OK;
+}
+
+int reg_swap(struct reg *reg, const char *path, int64_t expected, uint32_t holder, reg_done done, void *ctx)
+{
+    return send(reg, path,
+                (struct request){.kind = ENTRY_SWAP,
+                                 .expected = expected,
+                                 .value.holder = holder,
+                                 .done = code_pack_fn((code_fn)done),
+                                 .ctx = ctx});
+}
+
+int reg_renew(struct reg *reg, const char *path, int64_t expected, reg_done done, void *ctx)
+{
+    return send(
+        reg, path,
+        (struct request){
+            .kind = ENTRY_RENEW, .expected = expected, .done = code_pack_fn((code_fn)done), .ctx = ctx});
+}
+
+int reg_read(struct reg *reg, const char *path, reg_done done, void *ctx)
+{
+    return send(reg, path,
+                (struct request){.kind = ENTRY_READ, .done = code_pack_fn((code_fn)done), .ctx = ctx});
+}
+
+/* ---- leases ---- */
+
+/* Nothing is under way, and all connections that are open are up. */
+static bool is_settled(int client)
+{
+    const struct client *state = client_at(client);
+    for (int i = 0; i < REG_CONNECTIONS; i++) {
+        const struct reg *reg = &state->connection[i];
+        if (reg->open && (!reg->up || reg->count > 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nobody renews the lease of a register that is held, nor will. */
+static bool is_due(const struct reg_state *reg)
+{
+    return reg->holder != 0 && !host->renews(reg->client) &&
+           (client_at(reg->client)->cut_off || client_at(reg->client)->paused || is_settled(reg->client));
+}
+
+/* ---- the steps ---- */
+
+static bool can_apply(const struct client *client, int handle)
+{
+    struct reg reg = client->connection[handle];
+    return reg.up && !client->cut_off && first_unread(&reg) != NULL;
+}
+
+static bool can_deliver(const struct client *client, int handle)
+{
+    const struct reg *reg = &client->connection[handle];
+    return !client->paused && reg->count > 0 && reg->entry[0].ready;
+}
+
+static bool can_connect(const struct client *client, int handle)
+{
+    const struct reg *reg = &client->connection[handle];
+    return reg->open && !reg->up && reg->count == 0 && !client->cut_off && !client->paused;
+}
+
+static void add(struct action_list *list, enum action_kind kind, int client, int handle)
+{
+    action_list_add(list, kind, client)->handle = (uint8_t)handle;
+}
+
+static void add_steps(struct action_list *list, int client)
+{
+    const struct client *state = client_at(client);
+    for (int i = 0; i < REG_CONNECTIONS; i++) {
+        if (can_apply(state, i)) {
+            add(list, ACTION_APPLY, client, i);
+        }
+        if (can_deliver(state, i)) {
+            add(list, ACTION_DELIVER, client, i);
+        }
+        if (can_connect(state, i)) {
+            add(list, ACTION_CONNECT, client, i);
+        }
+    }
+    if (oldest_late(client) >= 0) {
+        add(list, ACTION_LINGER, client, 0);
+    }
+}
+
+/* Of registers that the client holds: those whose lease ends anyway, or those whose does not, or all. */
+static void add_expiries(struct action_list *list, int client, bool due, bool not_due)
+{
+    const struct server *server = server_at();
+    for (int lock = 0; lock < host->options->locks; lock++) {
+        const struct reg_state *reg = &server->reg[lock];
+        if (reg->holder != 0 && reg->client == client && (is_due(reg) ? due : not_due)) {
+            action_list_add(list, ACTION_EXPIRE, client)->session = 1 + lock;
+        }
+    }
+}
+
+static void add_cuts(struct action_list *list, int client)
+{
+    int handle;
+    for (int link = 0; (handle = linked(client, link)) >= 0; link++) {
+        const struct reg *reg = &client_at(client)->connection[handle];
+        int kept = count_of(reg, true), unread = count_of(reg, false);
+        for (int i = 0; i < (kept + 1) * (unread + 1) * 2; i++) {
+            int keep = i / 2 / (unread + 1), apply = i / 2 % (unread + 1);
+            bool late = i % 2 == 1;
+            if (!action_list_buys(list, late ? WORLD_FAULT_LATE : WORLD_FAULT_LOSS) || (late && apply == 0)) {
+                continue;
+            }
+            struct action *action = action_list_add(list, ACTION_CUT, client);
+            action->keep = (uint8_t)keep;
+            action->apply = (uint8_t)apply;
+            action->rc = host->options->loss_rc;
+            action->modes = ACTION_CUT_LINK(link) | (late ? ACTION_CUT_LATE : 0);
+        }
+    }
+}
+
+static void list(struct action_list *list, int client, enum coord_place place)
+{
+    if (place == COORD_STEPS) {
+        bool all = client == (int)COORD_EVERYBODY;
+        for (int p = all ? 0 : client; p < (all ? host->options->processes : client + 1); p++) {
+            if (p < host->options->processes) {
+                add_steps(list, p);
+                add_expiries(list, p, true, false);
+            }
+        }
+    } else if (place == COORD_FAULTS) {
+        add_cuts(list, client);
+        if (action_list_buys(list, WORLD_FAULT_EXPIRE)) {
+            add_expiries(list, client, false, true);
+        }
+    } else if (place == COORD_SESSIONS) {
+        add_expiries(list, client, true, true);
+    }
+}
+
+static bool enabled(const struct action *action)
+{
+    int client = action->process;
+    if (client >= host->options->processes ||
+        (action_has(action, TRAIT_STEP) && action->handle >= REG_CONNECTIONS)) {
+        return false;
+    }
+    const struct client *state = client_at(client);
+    switch (action->kind) {
+    case ACTION_APPLY:
+        return can_apply(state, action->handle);
+    case ACTION_DELIVER:
+        return can_deliver(state, action->handle);
+    case ACTION_CONNECT:
+        return can_connect(state, action->handle);
+    case ACTION_LINGER:
+        return oldest_late(client) >= 0;
+    case ACTION_EXPIRE: {
+        int lock = action->session - 1;
+        const struct reg_state *reg = &server_at()->reg[lock >= 0 && lock < WORLD_LOCKS_MAX ? lock : 0];
+        return reg->holder != 0 && reg->client == client;
+    }
+    case ACTION_CUT: {
+        int handle = linked(client, action_cut_link(action));
+        const struct reg *reg = &state->connection[handle >= 0 ? handle : 0];
+        return handle >= 0 && action->keep <= count_of(reg, true) && action->apply <= count_of(reg, false) &&
+               (!action_cut_is_late(action) || action->apply > 0);
+    }
+    case ACTION_PARTITION:
+    case ACTION_HEAL:
+        return state->cut_off == (action->kind == ACTION_HEAL);
+    default:
+        return false; /* no server lags, fails or refuses */
+    }
+}
+
+static bool deliver(int client, struct reg *reg)
+{
+    struct request request = take_first(reg);
+    bool up = request.kind == ENTRY_UP;
+    if (up || request.kind == ENTRY_DOWN) {
+        struct event event = event_of(up ? EVENT_LINK_UP : EVENT_LINK_DOWN, client);
+        event.session = life_of(client);
+        event.owner = (uint8_t)(reg - client_at(client)->connection);
+        host->event(&event);
+    }
+    if (host->before_callback != NULL) {
+        host->before_callback();
+    }
+    if (request.kind < ENTRY_SWAP) {
+        ((reg_watcher)code_unpack_fn(reg->watcher))(reg, up, reg->ctx);
+    } else {
+        ((reg_done)code_unpack_fn(request.done))(request.rc, &request.value, request.ctx);
+    }
+    return request.rc != REG_LOST;
+}
+
+static void step(const struct action *action, struct coord_news *news)
+{
+    struct client *client = client_mark(action->process);
+    struct reg *reg = &client->connection[action->handle];
+    *news = (struct coord_news){0};
+    switch (action->kind) {
+    case ACTION_APPLY:
+        news->everyone = serve(first_unread(reg));
+        break;
+    case ACTION_DELIVER:
+        news->client = deliver(action->process, reg);
+        break;
+    case ACTION_CONNECT:
+        reg->up = 1;
+        append(reg, &(struct request){.kind = ENTRY_UP, .ready = 1});
+        news->client = true;
+        break;
+    default: /* LINGER */
+        news->everyone = serve_late(action->process);
+        break;
+    }
+}
+
+static void fault(const struct action *action)
+{
+    struct client *client = client_mark(action->process);
+    if (action->kind == ACTION_CUT) {
+        int handle = linked(action->process, action_cut_link(action));
+        cut(&client->connection[handle], action->keep, action->apply, action_cut_is_late(action));
+    } else if (action->kind == ACTION_EXPIRE) {
+        change(action->session - 1, 0, 0, 0, 0);
+    } else {
+        client->cut_off = action->kind == ACTION_PARTITION;
+    }
+}
+
+static unsigned price(const struct action *action)
+{
+    int lock = action->session - 1;
+    if (action->kind != ACTION_EXPIRE || lock < 0 || lock >= WORLD_LOCKS_MAX) {
+        return 0;
+    }
+    unsigned due = is_due(&server_at()->reg[lock]) ? COORD_DUE : 0;
+    return has_open(action->process) ? due : due | COORD_ABANDONED;
+}
+
+static bool next_by_default(int client, struct action *out)
+{
+    struct action_list first = {.out = out, .room = 1};
+    if (client < host->options->processes) {
+        add_steps(&first, client);
+    }
+    return first.count > 0 && out->kind != ACTION_LINGER;
+}
+
+static bool last_by_default(struct action *out)
+{
+    for (int client = 0; client < host->options->processes; client++) {
+        if (oldest_late(client) >= 0) {
+            *out = (struct action){.kind = ACTION_LINGER, .process = (uint8_t)client};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Messages take no time, and leases have no clock. */
+static int32_t next_ms(int32_t *limit)
+{
+    *limit = INT32_MAX;
+    return INT32_MAX;
+}
+
+/* ---- life ---- */
+
+static void open_all(const struct coord_host *wanted)
+{
+    host = wanted;
+    entered = -1;
+    trouble[0] = 0;
+    server_block = arena_add(host->arena, sizeof(struct server), sizeof(struct server));
+    for (int client = 0; client < host->options->processes; client++) {
+        client_block[client] = arena_add(host->arena, sizeof(struct client), sizeof(struct client));
+    }
+}
+
+static const char *first_trouble(void)
+{
+    return trouble[0] != 0 ? trouble : NULL;
+}
+
+static void enter(int client)
+{
+    client_mark(client);
+    entered = client;
+}
+
+static void leave(void)
+{
+    entered = -1;
+}
+
+static void pause_client(int client, bool on)
+{
+    client_mark(client)->paused = on;
+}
+
+static void crash(int client)
+{
+    struct client *state = client_mark(client);
+    for (int i = 0; i < REG_CONNECTIONS; i++) {
+        reg_close(&state->connection[i]);
+    }
+    state->paused = state->fail_in = 0;
+}
+
+static void fail_call(int client, int n)
+{
+    client_mark(client)->fail_in = (uint8_t)n;
+}
+
+static int failing_call(int client)
+{
+    return client_at(client)->fail_in;
+}
+
+/* ---- rest ---- */
+
+static bool is_quiet(void)
+{
+    for (int client = 0; client < host->options->processes; client++) {
+        const struct client *state = client_at(client);
+        for (int i = 0; i < REG_CONNECTIONS; i++) {
+            if (state->connection[i].count > 0 || can_connect(state, i)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_busy(void)
+{
+    return !is_quiet();
+}
+
+static bool quiet(void)
+{
+    struct action out[WORLD_LOCKS_MAX];
+    for (int client = 0; client < host->options->processes; client++) {
+        struct action_list due = {.out = out, .room = WORLD_LOCKS_MAX};
+        add_expiries(&due, client, true, false);
+        if (due.count > 0) {
+            return false;
+        }
+    }
+    return is_quiet();
+}
+
+static bool cut_off(int client)
+{
+    return client_at(client)->cut_off;
+}
+
+static bool all_linked(int client)
+{
+    const struct client *state = client_at(client);
+    for (int i = 0; i < REG_CONNECTIONS; i++) {
+        if (state->connection[i].open && !state->connection[i].up) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool awaits(int client)
+{
+    const struct client *state = client_at(client);
+    int count = 0;
+    for (int i = 0; i < REG_CONNECTIONS; i++) {
+        count += count_of(&state->connection[i], true) + count_of(&state->connection[i], false);
+    }
+    return count > 0;
+}
+
+/* ---- numbers and the value ---- */
+
+static int64_t position(int64_t token)
+{
+    return token;
+}
+
+static int32_t number(int64_t version)
+{
+    return (int32_t)version;
+}
+
+static int32_t session_of_grant(int client, int lock, int64_t created)
+{
+    (void)lock, (void)created;
+    return life_of(client);
+}
+
+static int scope(int client, int *blocks)
+{
+    int count = 0;
+    blocks[count++] = server_block;
+    if (client < host->options->processes) {
+        blocks[count++] = client_block[client];
+    }
+    return count;
+}
+
+static int own_block(int client)
+{
+    return client_block[client];
+}
+
+static void show(struct canon *canon, const int64_t *version)
+{
+    canon_wide(canon, CANON_ZXID, version, number(*version));
+}
+
+static void show_request(struct canon *canon, const struct request *request)
+{
+    show(canon, &request->expected);
+    show(canon, &request->value.version);
+}
+
+static void canon(int block, struct canon *canon)
+{
+    if (block == server_block) {
+        const struct server *server = server_at();
+        show(canon, &server->version);
+        for (int lock = 0; lock < host->options->locks; lock++) {
+            show(canon, &server->reg[lock].version);
+            show(canon, &server->reg[lock].created);
+        }
+        for (int i = 0; i < LATE_MAX && server->late[i].kind != ENTRY_NONE; i++) {
+            show_request(canon, &server->late[i]);
+        }
+    }
+    for (int client = 0; client < host->options->processes; client++) {
+        for (int i = 0; block == client_block[client] && i < REG_CONNECTIONS; i++) {
+            const struct reg *reg = &client_at(client)->connection[i];
+            for (int k = 0; k < reg->count; k++) {
+                show_request(canon, &reg->entry[k]);
+            }
+        }
+    }
+}
+
+/* ---- texts ---- */
+
+static const char *const KINDS[] = {"none", "up", "down", "swap", "renew", "read"};
+
+static void label(const struct action *action, char text[WORLD_LABEL_MAX])
+{
+    const char *what = "";
+    struct reg reg = client_at(action->process)->connection[action->handle];
+    const struct request *unread = first_unread(&reg);
+    if (action->kind == ACTION_APPLY && unread != NULL) {
+        what = KINDS[unread->kind];
+    } else if (action->kind == ACTION_LINGER && oldest_late(action->process) >= 0) {
+        what = KINDS[server_at()->late[oldest_late(action->process)].kind];
+    } else if (action->kind == ACTION_DELIVER && reg.count > 0) {
+        what = KINDS[reg.entry[0].kind];
+    }
+    snprintf(text, WORLD_LABEL_MAX, "%s %s%s%s%s%s", world_action_verb(action->kind),
+             host->options->name[action->process], what[0] != 0 ? " " : "", what,
+             action->kind == ACTION_DELIVER && reg.entry[0].kind >= ENTRY_SWAP ? "-reply" : "",
+             action->handle > 0 ? "/2" : "");
+}
+
+static void stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX])
+{
+    const struct request *first = &client_at(delivery->process)->connection[delivery->handle].entry[0];
+    const char *rc = first->rc == REG_OK ? " ok" : first->rc == REG_CONFLICT ? " conflict" : " lost";
+    snprintf(text, WORLD_LABEL_MAX, "%s%s", KINDS[first->kind], first->kind < ENTRY_SWAP ? "" : rc);
+}
+
+static void dump(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int lock = 0; lock < host->options->locks && used < size; lock++) {
+        const struct reg_state *reg = &server_at()->reg[lock];
+        used += (size_t)snprintf(text + used, size - used, "register %s: version %lld, holder %u\n",
+                                 host->lock_path[lock], (long long)reg->version, reg->holder);
+    }
+}
+
+/* ---- the table ---- */
+
+static const char *lacking(const struct world_options *options, enum world_fault fault)
+{
+    const unsigned known = 1u << WORLD_FAULT_LOSS | 1u << WORLD_FAULT_LATE | 1u << WORLD_FAULT_EXPIRE |
+                           1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |
+                           1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL;
+    (void)options;
+    return (known >> fault & 1u) != 0 ? NULL : "a fault that registers have";
+}
+
+static const char *const SYMBOLS[] = {"reg_*", NULL};
+static const struct coord_word DEFECTS[] = {{"lenient", DEFECT_LENIENT}, {NULL, 0}};
+static const struct coord_word SETTINGS[] = {{NULL, 0}};
+
+static const struct coordinator REGISTER = {
+    .name = "register",
+    .symbols = SYMBOLS,
+    .defects = DEFECTS,
+    .settings = SETTINGS,
+    .lacking = lacking,
+    .open = open_all,
+    .trouble = first_trouble,
+    .enter = enter,
+    .leave = leave,
+    .pause = pause_client,
+    .crash = crash,
+    .fail_call = fail_call,
+    .failing_call = failing_call,
+    .list = list,
+    .enabled = enabled,
+    .step = step,
+    .fault = fault,
+    .price = price,
+    .next_by_default = next_by_default,
+    .last_by_default = last_by_default,
+    .next_ms = next_ms,
+    .quiet = quiet,
+    .busy = is_busy,
+    .cut_off = cut_off,
+    .linked = all_linked,
+    .has_open = has_open,
+    .awaits = awaits,
+    .position = position,
+    .number_of_token = number,
+    .number_of_position = number,
+    .session_of_grant = session_of_grant,
+    .scope = scope,
+    .own_block = own_block,
+    .canon = canon,
+    .label = label,
+    .stimulus = stimulus,
+    .dump = dump,
+};
+
+__attribute__((constructor)) static void add_register(void)
+{
+    coordinator_add(&REGISTER);
+}

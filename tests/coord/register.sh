@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# A second coordinator in a program of its own: nothing outside of this folder knows of it. Its lock holds in directed, random and
+# searched runs, with each reduction that applies; two broken recipes and a broken coordinator are caught, and their traces
+# replay and get shorter.
+source "$(dirname "$0")/../cli/lib.sh"
+register=$LOCKSTEP_BUILD_DIR/tests/coord/lockstep_register
+[[ -x $register ]] || { echo "no program $register" && exit 1; }
+here=tests/coord/scenarios
+
+# counts FILE [OPTION...]: states and transitions of a search by the right recipe.
+counts()
+{
+    "$register" check --recipe register --out "$scratch/reports" "${@:2}" "$here/$1" >"$scratch/output" 2>&1 ||
+        { cat "$scratch/output" && failed=1; }
+    sed -n 's/^pass .*(\([0-9]* states, [0-9]* transitions\).*/\1/p' "$scratch/output"
+}
+
+expect 0 'register-polls-once' "$register" list recipes
+expect 0 'coordinator NAME' "$LOCKSTEP" list verbs
+
+# ---- the lock holds ----
+
+expect 0 '1 passed, 0 failed' "$register" run --recipe register --out "$scratch/reports" "$here/lost_answer.scn"
+plain=$(counts two_clients.scn)
+same '58374 states, 234446 transitions' "$plain" two_clients.scn
+for option in --exact --no-memo --no-renaming --partial-order --symmetry '--workers 2' '--strategy bfs'; do
+    same "$plain" "$(counts two_clients.scn $option)" "two_clients.scn $option"
+done
+expect 0 'no symmetry' "$register" check --recipe register --symmetry "$here/two_clients.scn"
+same '37455 states, 131194 transitions' "$(counts keeps.scn)" keeps.scn
+expect 0 '1 passed' "$register" check --recipe register --out "$scratch/reports" "$here/live.scn"
+for file in gives_up two_owners keeps; do
+    expect 3 '200 random schedules, which is no proof' "$register" run --recipe register --seeds 200 --strategy swarm --no-search "$here/$file.scn"
+done
+if ! is_slow_build; then
+    same '1465267 states, 6197777 transitions' "$(counts two_owners.scn)" two_owners.scn
+    same '402100 states, 1630282 transitions' "$(counts gives_up.scn)" gives_up.scn
+fi
+
+# ---- what is broken is caught ----
+
+# caught RECIPE PROPERTY FILE
+caught()
+{
+    local trace
+    expect 1 "FAIL $2" "$register" check --recipe "$1" --out "$scratch/reports" "$here/$3"
+    trace=$(sed -n 's/^shrunk: lockstep replay \([^ ]*\) .*/\1/p' "$scratch/output" | head -n 1)
+    [[ -n $trace ]] || { echo "$1: no shrunk trace" && failed=1 && return; }
+    expect 1 "$2 is violated at step" "$register" replay "$trace"
+}
+
+caught register-forgets no_orphan_node gives_up.scn
+caught register-polls-once no_lost_wakeup keeps.scn
+expect 0 '1 passed' "$register" check --recipe register --out "$scratch/reports" "$here/lenient.scn"
+
+# ---- what does not fit together ----
+
+expect 3 'the recipe mutex is not for the coordinator register' "$register" check "$here/keeps.scn"
+printf 'mutex /locks/x\nprocess a b: acquire release\nexplore loss<=0\n----\nholds at_most_one_holder\n' >"$scratch/zk.scn"
+expect 3 'the recipe register is not for the coordinator zookeeper' "$register" check --recipe register "$scratch/zk.scn"
+expect 0 '1 passed, 0 failed' "$register" check "$scratch/zk.scn"
+printf 'coordinator register\nmutex /locks/x\nprocess a: acquire\nexplore lag<=1\n----\n' >"$scratch/lag.scn"
+expect_line "$scratch/lag.scn:4:9: expected a fault that registers have, found 'lag<=1'" "$register" check --recipe register "$scratch/lag.scn"
+printf 'coordinator registers\n' >"$scratch/unknown.scn"
+expect_line "$scratch/unknown.scn:1:13: expected zookeeper, found 'registers'" "$LOCKSTEP" check "$scratch/unknown.scn"
+printf 'mutex /locks/x\ncoordinator register\n' >"$scratch/late.scn"
+expect_line "$scratch/late.scn:2:13: expected one line 'coordinator NAME', before all others, found 'register'" "$register" check "$scratch/late.scn"
+finish
