@@ -148,6 +148,7 @@ struct ls_rename {
 
 #define LS_RECIPE_STATES_MAX 32
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): members are appended */
 struct ls_recipe {
     const char *name;    /* name for --recipe, such as "mutex" */
     const char *summary; /* one sentence for lockstep list recipes */

@@ -256,10 +256,11 @@ static const struct coord_word SETTINGS[] = {
     {NULL, 0},
 };
 
-_Static_assert(WORLD_DEFECT_WRAP == FAKEZK_DEFECT_WRAP &&
-                   WORLD_DEFECT_DROP_AT_CLOSE == FAKEZK_DEFECT_DROP_AT_CLOSE &&
-                   WORLD_SETTING_READ_ONLY == FAKEZK_SETTING_READ_ONLY && WORLD_PATH_MAX == FAKEZK_PATH_MAX,
-               "the world and the fake mean the same");
+/* The world and the fake mean the same. */
+_Static_assert(WORLD_DEFECT_WRAP == FAKEZK_DEFECT_WRAP, "");
+_Static_assert(WORLD_DEFECT_DROP_AT_CLOSE == FAKEZK_DEFECT_DROP_AT_CLOSE, "");
+_Static_assert(WORLD_SETTING_READ_ONLY == FAKEZK_SETTING_READ_ONLY, "");
+_Static_assert(WORLD_PATH_MAX == FAKEZK_PATH_MAX, "");
 
 static const struct coord_lending LENDING = {
     .keep = fakezk_keep,

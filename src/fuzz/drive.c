@@ -73,7 +73,7 @@ static bool open_run(struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADE
 {
     char text[FUZZ_TEXT_MAX];
     struct input_error error;
-    size_t length = fuzz_scenario_text(header, FUZZ_HEADER, text);
+    size_t length = fuzz_scenario_text(driver->recipe->coordinator, header, FUZZ_HEADER, text);
     int rc = scenario_read_bytes(&driver->scenario, "input", text, length, &error);
     LS_ASSERT(rc == 0 && "every header is a scenario");
     struct run_setup setup = {

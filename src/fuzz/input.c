@@ -4,6 +4,7 @@
 #include "fuzz/input.h"
 
 #include "base/assert.h"
+#include "coord/coordinator.h"
 
 #include <lockstep/sim.h>
 #include <stdarg.h>
@@ -46,6 +47,8 @@ static const char *const PROGRAMS[] = {
 static const int32_t SEQUENCES[] = {0, 0, 0, 8, 99998, 32766, 65534, 2147483645};
 
 struct header {
+    const struct coordinator *coordinator;
+    bool is_zookeeper; /* the options of servers and directories mean something */
     uint8_t byte[FUZZ_HEADER];
 };
 
@@ -93,7 +96,7 @@ uint8_t fuzz_sequence_byte(int32_t preset)
 
 static int servers_of(const struct header *header)
 {
-    return 1 + header->byte[1] % 3;
+    return header->is_zookeeper ? 1 + header->byte[1] % 3 : 1;
 }
 
 static bool has(const struct header *header, unsigned bit)
@@ -104,6 +107,10 @@ static bool has(const struct header *header, unsigned bit)
 static void say_world(struct text *text, const struct header *header)
 {
     int32_t sequence = SEQUENCES[header->byte[3] % (sizeof SEQUENCES / sizeof SEQUENCES[0])];
+    if (!header->is_zookeeper) {
+        say(text, "coordinator %s\nworld seed=%d untimed\n", header->coordinator->name, header->byte[8]);
+        return;
+    }
     say(text, "world servers=%d seed=%d rc=%d untimed", servers_of(header), header->byte[8],
         has(header, FUZZ_MINUS_SEVEN) ? -7 : -4);
     if (sequence != 0) {
@@ -132,20 +139,17 @@ static void say_program(struct text *text, const char *program, bool two)
 /* A fault that cannot happen in this world would be refused. */
 static bool can_happen(const struct header *header, enum world_fault fault)
 {
+    struct world_options options = {.servers = servers_of(header),
+                                    .no_containers = has(header, FUZZ_NO_CONTAINERS)};
     switch (fault) {
-    case WORLD_FAULT_LAG:
-    case WORLD_FAULT_LATE:
-        return servers_of(header) > 1;
     case WORLD_FAULT_RMDIR: /* inputs of before keep their meaning */
     case WORLD_FAULT_EVICT:
     case WORLD_FAULT_TOUCH:
     case WORLD_FAULT_CALL:
     case WORLD_FAULT_RESTRICT:
         return false;
-    case WORLD_FAULT_SWEEP:
-        return !has(header, FUZZ_NO_CONTAINERS);
     default:
-        return true;
+        return header->coordinator->lacking(&options, fault) == NULL;
     }
 }
 
@@ -170,17 +174,18 @@ static void say_budgets(struct text *text, const struct header *header)
     say(text, "\n----\n");
 }
 
-size_t fuzz_scenario_text(const uint8_t *bytes, size_t size, char out[FUZZ_TEXT_MAX])
+size_t fuzz_scenario_text(const char *coordinator, const uint8_t *bytes, size_t size, char out[FUZZ_TEXT_MAX])
 {
     struct text text = {.out = out};
-    struct header header;
+    struct header header = {.coordinator = coordinator_find(coordinator),
+                            .is_zookeeper = coordinator_find(coordinator) == coordinator_find(NULL)};
     for (size_t i = 0; i < FUZZ_HEADER; i++) {
         header.byte[i] = i < size ? bytes[i] : 0;
     }
     bool two = has(&header, FUZZ_TWO_LOCKS);
     say_world(&text, &header);
     say(&text, "mutex /locks/x\n%s%s", two ? "mutex /locks/y\n" : "",
-        has(&header, FUZZ_STRANGER) ? "node " STRANGER "\n" : "");
+        has(&header, FUZZ_STRANGER) && header.is_zookeeper ? "node " STRANGER "\n" : "");
     for (int i = 0; i < 2 + header.byte[0] % (FUZZ_CLIENTS_MAX - 1); i++) {
         say(&text, "process %c: ", 'a' + i);
         say_program(&text, PROGRAMS[header.byte[9 + i] % PROGRAM_COUNT], two);

@@ -72,8 +72,11 @@ static inline size_t fuzz_decision_size(uint8_t byte)
     return fuzz_what(byte) >= FUZZ_LOSS ? 2 : 1;
 }
 
-/* The scenario that a header stands for; `size` may be less than FUZZ_HEADER. Returns the length of the text. */
-size_t fuzz_scenario_text(const uint8_t *bytes, size_t size, char text[FUZZ_TEXT_MAX]);
+/* Writes the scenario that a header stands for, and returns the length of the text. `size` may be less than FUZZ_HEADER. The
+ * world is one of the coordinator with that name; NULL = ZooKeeper. For another coordinator the header's options of
+ * servers and directories mean nothing. */
+size_t fuzz_scenario_text(const char *coordinator, const uint8_t *bytes, size_t size,
+                          char text[FUZZ_TEXT_MAX]);
 
 /* Byte 3 for the next sequence number that comes nearest. */
 uint8_t fuzz_sequence_byte(int32_t preset);

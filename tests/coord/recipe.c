@@ -47,8 +47,8 @@ struct attempt {
     bool doubt;    /* a swap may have been done, or may still be */
     bool renewing; /* the answer of a renewal is to come */
     uint8_t reserved[3];
-    int timeout_ms;
-    int64_t version; /* of the register as it was last seen; of the hold */
+    int depth;       /* levels of the hold */
+    int64_t version; /* of the free register as it was last seen, 0 = it was not free; of the hold */
     struct ls_timer poll, renewal, deadline;
 };
 
@@ -76,7 +76,7 @@ static void say(struct attempt *attempt, int kind, int rc)
                                                              .lock = attempt->lock,
                                                              .owner = attempt->owner,
                                                              .rc = rc,
-                                                             .depth = kind == LS_REPORT_GRANTED,
+                                                             .depth = attempt->depth,
                                                              .token = attempt->version};
     }
 }
@@ -168,11 +168,20 @@ static void hold(struct attempt *attempt)
 {
     attempt->phase = PHASE_HOLDING;
     attempt->doubt = false;
+    attempt->depth = 1;
     answer(attempt, LS_REPORT_GRANTED, 0);
     arm_renewal(attempt);
 }
 
 /* ---- answers ---- */
+
+/* A swap with the version of a register that another owner holds would take it away. Version 0 is that of a register that nobody
+ * has ever held: another one answers by a conflict. */
+static void learn(struct attempt *attempt, const struct reg_value *now)
+{
+    bool usable = now->holder == 0 || now->holder == name_of(attempt);
+    attempt->version = usable ? now->version : 0;
+}
 
 static void taken(struct attempt *attempt, int rc, const struct reg_value *now)
 {
@@ -180,7 +189,7 @@ static void taken(struct attempt *attempt, int rc, const struct reg_value *now)
         attempt->doubt = true;
         return;
     }
-    attempt->version = now->version;
+    learn(attempt, now);
     if (now->holder == name_of(attempt)) {
         hold(attempt);
     } else if (now->holder == 0) {
@@ -200,12 +209,11 @@ static void dropped(struct attempt *attempt, int rc, const struct reg_value *now
     if (rc == REG_LOST) {
         return;
     }
+    learn(attempt, now);
     if (rc == REG_CONFLICT && now->holder == name_of(attempt)) {
-        attempt->version = now->version;
         proceed(attempt);
         return;
     }
-    attempt->version = now->version;
     if (attempt->phase == PHASE_GIVING) {
         say(attempt, LS_REPORT_FREED, 0);
     }
@@ -216,7 +224,7 @@ static void dropped(struct attempt *attempt, int rc, const struct reg_value *now
 static void abandoned(struct attempt *attempt, int rc, const struct reg_value *now)
 {
     if (rc != REG_LOST) {
-        attempt->version = now->version;
+        learn(attempt, now);
         if (now->holder != name_of(attempt)) {
             end(attempt);
             return;
@@ -250,7 +258,7 @@ static void on_read(int rc, const struct reg_value *now, void *ctx)
     if (attempt->phase == PHASE_CLEANING) {
         end(attempt);
     } else if (rc == REG_OK) {
-        attempt->version = now->version;
+        learn(attempt, now);
         if (now->holder == 0) {
             begin(attempt);
         } else if (state->flaw != FLAW_POLLS_ONCE) {
@@ -269,7 +277,8 @@ static void on_renewed(int rc, const struct reg_value *now, void *ctx)
     attempt->renewing = false;
     if (attempt->phase == PHASE_HOLDING && rc == REG_CONFLICT) {
         say(attempt, LS_REPORT_HOLD_LOST, 0);
-        attempt->version = now->version;
+        attempt->depth = 0;
+        learn(attempt, now);
         end(attempt);
     } else if (attempt->phase == PHASE_HOLDING && rc == REG_OK) {
         arm_renewal(attempt);
@@ -417,10 +426,16 @@ static int acquire(void *memory, int lock, int owner, int timeout_ms)
 {
     struct state *state = memory;
     struct attempt *attempt = attempt_of(memory, lock, owner);
-    if (attempt == NULL || attempt->pending || attempt->phase == PHASE_HOLDING) {
+    if (attempt == NULL || attempt->pending) {
         return LS_EINVAL;
     }
     ls_env_lock(state->env);
+    if (attempt->phase == PHASE_HOLDING) {
+        attempt->depth++;
+        say(attempt, LS_REPORT_GRANTED, 0);
+        tell(state);
+        return LS_OK;
+    }
     int rc = LS_OK;
     if (timeout_ms > 0) {
         rc = ls_env_timer_start(state->env, &attempt->deadline, "deadline", (uint32_t)timeout_ms, give_up,
@@ -458,9 +473,11 @@ static int release(void *memory, int lock, int owner)
         return LS_ENOTOWNER;
     }
     ls_env_lock(state->env);
-    ls_env_timer_stop(state->env, &attempt->renewal);
-    attempt->phase = PHASE_GIVING;
-    proceed(attempt);
+    if (--attempt->depth == 0) {
+        ls_env_timer_stop(state->env, &attempt->renewal);
+        attempt->phase = PHASE_GIVING;
+        proceed(attempt);
+    }
     tell(state);
     return LS_OK;
 }
@@ -505,7 +522,8 @@ static const struct ls_timer_row TIMERS[] = {{"poll", LS_TIMER_POLL},
     {                                                                                                        \
         .name = (NAME), .summary = (SUMMARY), .breaks = (BREAKS), .state_size = sizeof(struct state),        \
         .start = (START), .stop = stop, .acquire = acquire, .cancel = cancel, .release = release,            \
-        .query = query, .idle = idle, .canon = canon, .timers = TIMERS, .coordinator = "register"            \
+        .query = query, .reentrant = true, .idle = idle, .canon = canon, .timers = TIMERS,                   \
+        .coordinator = "register"                                                                            \
     }
 
 static const struct ls_recipe RECIPES[] = {

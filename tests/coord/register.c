@@ -319,7 +319,7 @@ void reg_close(struct reg *reg)
         }
     }
     int client = reg->client;
-    bool was_open = reg->open;
+    bool was_open = reg->open != 0;
     memset(reg, 0, sizeof *reg);
     if (was_open && !has_open(client)) {
         client_mark(client)->lives++;

@@ -40,7 +40,7 @@ static void every_header_is_a_scenario(void **state)
     for (int i = 0; i < 5000; i++) {
         uint8_t header[FUZZ_HEADER];
         fill(&rng, header, sizeof header);
-        size_t size = fuzz_scenario_text(header, rng_below(&rng, FUZZ_HEADER + 1), text);
+        size_t size = fuzz_scenario_text(NULL, header, rng_below(&rng, FUZZ_HEADER + 1), text);
         if (scenario_read_bytes(&scenario, "header", text, size, &error) != 0) {
             fail_msg("%s\n%s", error.text, text);
         }
@@ -58,7 +58,7 @@ static void every_program_is_one(void **state)
     (void)state;
     for (int i = 0; i < fuzz_programs(); i++) {
         uint8_t header[FUZZ_HEADER] = {[2] = FUZZ_TWO_LOCKS, [9] = (uint8_t)i};
-        size_t size = fuzz_scenario_text(header, sizeof header, text);
+        size_t size = fuzz_scenario_text(NULL, header, sizeof header, text);
         assert_int_equal(scenario_read_bytes(&scenario, "program", text, size, &error), 0);
         assert_true(scenario.options.program[0].count > 0);
         scenario_close(&scenario);
