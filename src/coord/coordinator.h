@@ -12,7 +12,8 @@
  * these blocks itself, so no function here does.
  *
  * Numbers. A client is the index of its process. A lock is an index of world_options.lock. A token is the fencing
- * token that a recipe reports; its position is the number that events and traces show for it.
+ * token that a recipe reports; its position is the number that events and traces show for it. A session has a
+ * number from 1 on, of which (number - 1) % options->processes is the process.
  *
  * How to write one: docs/adding-a-coordinator.md. */
 #ifndef COORD_COORDINATOR_H
@@ -48,8 +49,9 @@ static inline bool action_list_buys(const struct action_list *list, enum world_f
 
 /* Sections of the list of enabled actions. The order within each is canonical: it never changes. */
 enum coord_place {
-    COORD_STEPS,    /* steps (TRAIT_STEP) of a client, of COORD_NOBODY or of COORD_EVERYBODY */
-    COORD_FAULTS,   /* faults on a client that come before its pause and crash, as far as the budgets pay */
+    COORD_STEPS, /* steps (TRAIT_STEP), and expiries that are COORD_DUE: of a client, COORD_NOBODY or COORD_EVERYBODY */
+    COORD_FAULTS, /* faults on a client that come before its pause and crash, as far as the budgets pay, without such
+                       expiries */
     COORD_REFUSALS, /* faults on a client that come behind its pause and crash, as far as the budgets pay */
     COORD_SERVICE, /* faults on servers and directories as far as the budgets pay, and the ends of such faults */
     COORD_SESSIONS, /* expiries of the live sessions of a client, whatever the budgets: COORD_SESSIONS_MAX at most */
@@ -78,25 +80,27 @@ struct coord_host {
     bool (*says_idle)(int client); /* asks the recipe; false if the recipe cannot be asked now */
     bool (*renews)(
         int client);          /* returns whether the process runs and has a timer of LS_TIMER_RENEWAL armed */
-    void (*wake)(int client); /* lets timers of work fire again (D8) */
+    void (*wake)(int client); /* lets retries (D8), polls and renewals of the process fire again */
     void (*aborted)(int client);             /* says that the client library has ended the process */
     bool (*stopping)(void);                  /* returns whether a recipe's stop() is running */
     void *(*alloc)(int client, size_t size); /* returns zeroed memory of the process, NULL if it is full */
     void (*free)(int client, void *memory);
     void *(*kept)(
         int client); /* returns the pointer that keep() has stored with the process, at first NULL */
-    void (*keep)(int client, void *pointer);
-    void (*effect)(int lock, int64_t position);     /* says that a write reached the resource of a lock */
+    void (*keep)(int client, void *pointer);    /* while the pointer is not NULL, states are not renamed */
+    void (*effect)(int lock, int64_t position); /* says that a write reached the resource of a lock */
     void (*attempt_id)(int client, uint8_t id[16]); /* writes an id as of ls_env_unique_id(), with number 0 */
     void (*before_callback)(void); /* to be called before each callback of a recipe, unless it is NULL */
 };
 
 /* ---- the coordinator ---- */
 
-/* The result of a step for timers that wait for a change: retries (D8), polls and renewals. */
+/* The result of a step for timers that have fired and wait for a change, all false at first. A verb of the process, and each
+ * fault, let such timers fire again too. */
 struct coord_news {
-    bool client;   /* the step has changed something for its process */
-    bool everyone; /* the step has changed something for all processes */
+    bool answer; /* the process was told more than that a request failed: its retries may fire (D8) */
+    bool client; /* its link or session changed, or it was told of a change: its polls and renewals may too */
+    bool everyone; /* the store changed: all such timers of all processes may fire */
 };
 
 /* The price of an expiry, as bits. 0 = one fault of WORLD_FAULT_EXPIRE. */
@@ -157,7 +161,7 @@ struct coordinator {
     int32_t (*next_ms)(int32_t *limit);
 
     /* ---- rest ---- */
-    bool (*quiet)(void); /* nothing is under way, and no fault of a server is in force */
+    bool (*quiet)(void); /* nothing is under way, no expiry is due, and no fault of a server is in force */
     bool (*busy)(void);  /* some step will happen without a timeout, an expiry or the end of a fault */
     bool (*cut_off)(int client);  /* nothing passes between client and servers until the client is healed */
     bool (*linked)(int client);   /* each open handle of the client is connected */
@@ -177,7 +181,9 @@ struct coordinator {
     /* Writes the blocks that the steps of a client, or of COORD_NOBODY, mostly read, ascending. Returns how many. */
     int (*scope)(int client, int *blocks);
     int (*own_block)(int client);
-    void (*canon)(int block, struct canon *canon);    /* shows the numbers that grow in one of its blocks */
+    /* Shows the numbers that grow in one of its blocks: each copy of each number for which the other two number_…
+     * functions have an answer. If one copy is left out, states count as one that are not. */
+    void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 
     /* ---- texts ---- */
@@ -185,7 +191,7 @@ struct coordinator {
     void (*stimulus)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
     void (*dump)(char *text, size_t size);
     /* Returns a bit for each result code, event type and session state that clients were given since the last call.
-     * told_name() names a bit; NULL behind the last. Both optional. */
+     * told_name() names a bit; NULL behind the last. Both optional; only ZooKeeper's are asked yet. */
     uint64_t (*take_told)(void);
     const char *(*told_name)(int index);
 

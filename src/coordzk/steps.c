@@ -145,7 +145,8 @@ void steps_do(const struct action *action, struct coord_news *news)
     step_of_action(action, &step);
     bool runs = step.kind == FAKEZK_DELIVER && step.client != FAKEZK_NONE;
     int32_t zxid = step.kind == FAKEZK_APPLY ? fakezk_last_zxid() : 0;
-    *news = (struct coord_news){.client = runs && fakezk_brings_news(step.client, step.handle)};
+    *news = (struct coord_news){.answer = runs && fakezk_brings_news(step.client, step.handle),
+                                .client = runs && fakezk_delivery_is_watch(step.client, step.handle)};
     fakezk_step(&step);
     note_news(&step, zxid, news);
 }

@@ -116,6 +116,7 @@ static bool is_short_of_memory(int p)
     bool fails = process_at(p)->fail_in > 0 && --process_mark(p)->fail_in == 0;
     if (fails) {
         process_wake(p); /* the next attempt is another one: it has memory */
+        repeats_forget(p);
     }
     return fails;
 }
@@ -165,8 +166,9 @@ static bool has_fired(int p, const struct ls_timer *timer)
  * time pass each time than whatever goes on in the ensemble takes. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
-    bool in_vain = !the_world.options.timed && process_tired(p) && timer_is(timer, LS_TIMER_WORK);
-    return timer_is_due(timer) && !in_vain && !(timer_repeats(timer) && has_fired(p, timer->timer));
+    bool in_vain = (process_tired(p) && timer_is(timer, LS_TIMER_WORK)) ||
+                   (timer_repeats(timer) && has_fired(p, timer->timer));
+    return timer_is_due(timer) && (the_world.options.timed || !in_vain);
 }
 
 void repeats_note(int p, const struct ls_timer *timer)
@@ -175,7 +177,11 @@ void repeats_note(int p, const struct ls_timer *timer)
         return;
     }
     struct pack pack = process_pack(p);
-    struct repeat *repeat = (struct repeat *)pack_insert(&pack, LIST_REPEAT, NULL, sizeof *repeat);
+    struct rec *before = pack_first(&pack, LIST_REPEAT);
+    while (before != NULL && ((struct repeat *)before)->timer < timer) {
+        before = pack_next(&pack, before); /* equal sets have equal bytes */
+    }
+    struct repeat *repeat = (struct repeat *)pack_insert(&pack, LIST_REPEAT, before, sizeof *repeat);
     if (repeat == NULL) {
         world_note_trouble("limit: a process has too many polls and renewals");
         return;

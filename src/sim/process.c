@@ -464,16 +464,16 @@ void process_run_step(const struct action *step)
 {
     int p = step->process;
     bool runs = action_has(step, TRAIT_DELIVERS);
-    struct coord_news news;
+    struct coord_news news = {0};
     if (runs) {
         admit(p); /* before_callback paints */
     }
     the_world.coordinator->step(step, &news);
-    if (news.client) {
+    if (news.answer || news.client) {
         process_wake(p);
     }
-    if (news.client && !runs) {
-        repeats_forget(p); /* an answer is no news for who asks again */
+    if (news.client) {
+        repeats_forget(p); /* an answer alone is no news for a timer that asks again */
     }
     if (runs) {
         leave();

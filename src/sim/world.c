@@ -170,6 +170,12 @@ static void host_keep(int p, void *pointer)
     process_mark(p)->kept = pointer;
 }
 
+static void host_wake(int p)
+{
+    process_wake(p);
+    repeats_forget(p);
+}
+
 static bool host_renews(int p)
 {
     struct pack pack = process_pack(p);
@@ -216,7 +222,7 @@ static void lay_coordinator(const struct world_options *options)
                                          .text = host_text,
                                          .state = process_state,
                                          .says_idle = process_says_idle,
-                                         .wake = process_wake,
+                                         .wake = host_wake,
                                          .renews = host_renews,
                                          .aborted = host_aborted,
                                          .stopping = host_stopping,

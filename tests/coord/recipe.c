@@ -16,7 +16,7 @@
 
 #define LOCKS_MAX 4
 #define OWNERS_MAX 4
-#define REPORTS_MAX 8
+#define REPORTS_MAX (2 * LOCKS_MAX * OWNERS_MAX)
 #define POLL_MS 100
 #define RENEWAL_MS 1000
 

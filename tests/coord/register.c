@@ -45,10 +45,9 @@ struct reg {
 
 struct client {
     struct arena_block head;
-    uint8_t cut_off, paused, unused[2];
-    uint8_t fail_in; /* the n-th next call finds no memory; 0 = none */
-    uint8_t lives;   /* that are over */
-    uint8_t reserved[2];
+    uint8_t cut_off, paused;
+    uint8_t lives; /* that are over */
+    uint8_t reserved[5];
     struct reg connection[REG_CONNECTIONS];
 };
 
@@ -99,7 +98,7 @@ static struct server *server_mark(void)
 /* A client that starts again is another one: nothing of its former life is its own. Judges see a life as a session. */
 static int32_t life_of(int client)
 {
-    return 1 + client + WORLD_PROCESSES_MAX * client_at(client)->lives;
+    return 1 + client + host->options->processes * client_at(client)->lives;
 }
 
 static void note_trouble(const char *text)
@@ -165,7 +164,7 @@ static bool serve(struct request *request)
     if (changes) {
         change(request->lock, request->value.holder, request->client, request->life, 1 + request->client);
     }
-    request->value = (struct reg_value){.version = reg->version, .holder = reg->holder};
+    request->value = (struct reg_value){reg->version, reg->holder, 0};
     request->ready = 1;
     return changes;
 }
@@ -249,7 +248,7 @@ static void lose(struct request *request)
 {
     request->ready = 1;
     request->rc = REG_LOST;
-    request->value = (struct reg_value){0};
+    request->value = (struct reg_value){0, 0, 0};
 }
 
 /* The connection breaks: the client still receives the first `keep` answers, the server still reads the first `apply` requests;
@@ -332,16 +331,15 @@ static int send(struct reg *reg, const char *path, struct request request)
     while (lock < host->options->locks - 1 && strcmp(host->config->lock_paths[lock], path) != 0) {
         lock++;
     }
-    struct client *client = client_mark(entered);
-    bool fails = client->fail_in > 0 && --client->fail_in == 0;
+    client_mark(entered);
+    if (!reg->up) {
+        return REG_LOST;
+    }
     struct event event = event_of(EVENT_REQUEST, entered);
     event.lock = (uint8_t)lock;
     event.code = EVENT_REQUEST_OTHER;
     event.path = host->lock_path[lock];
     host->event(&event);
-    if (!reg->up || fails) {
-        return REG_LOST;
-    }
     request.lock = (uint8_t)lock;
     request.client = (uint8_t)entered;
     request.life = life_of(entered);
@@ -354,7 +352,7 @@ int reg_swap(struct reg *reg, const char *path, int64_t expected, uint32_t holde
     return send(reg, path,
                 (struct request){.kind = ENTRY_SWAP,
                                  .expected = expected,
-                                 .value.holder = holder,
+                                 .value = {0, holder, 0},
                                  .done = code_pack_fn((code_fn)done),
                                  .ctx = ctx});
 }
@@ -388,11 +386,17 @@ static bool is_settled(int client)
     return true;
 }
 
-/* Nobody renews the lease of a register that is held, nor will. */
+/* Nobody renews the lease of a register that is held, nor will: the holder is of a former life, or nothing of the client is under
+ * way and no renewal is armed. */
 static bool is_due(const struct reg_state *reg)
 {
-    return reg->holder != 0 && !host->renews(reg->client) &&
-           (client_at(reg->client)->cut_off || client_at(reg->client)->paused || is_settled(reg->client));
+    if (reg->holder == 0) {
+        return false;
+    }
+    const struct client *client = client_at(reg->client);
+    bool stays = reg->life == life_of(reg->client);
+    return !stays ||
+           (!host->renews(reg->client) && (client->cut_off || client->paused || is_settled(reg->client)));
 }
 
 /* ---- the steps ---- */
@@ -511,8 +515,9 @@ static bool enabled(const struct action *action)
         return oldest_late(client) >= 0;
     case ACTION_EXPIRE: {
         int lock = action->session - 1;
-        const struct reg_state *reg = &server_at()->reg[lock >= 0 && lock < WORLD_LOCKS_MAX ? lock : 0];
-        return reg->holder != 0 && reg->client == client;
+        bool known = lock >= 0 && lock < host->options->locks;
+        const struct reg_state *reg = &server_at()->reg[known ? lock : 0];
+        return known && reg->holder != 0 && reg->client == client;
     }
     case ACTION_CUT: {
         int handle = linked(client, action_cut_link(action));
@@ -528,10 +533,12 @@ static bool enabled(const struct action *action)
     }
 }
 
-static bool deliver(int client, struct reg *reg)
+/* Returns whether it was more than the loss of a request; *link: it was word of the connection. */
+static bool deliver(int client, struct reg *reg, bool *link)
 {
     struct request request = take_first(reg);
     bool up = request.kind == ENTRY_UP;
+    *link = request.kind < ENTRY_SWAP;
     if (up || request.kind == ENTRY_DOWN) {
         struct event event = event_of(up ? EVENT_LINK_UP : EVENT_LINK_DOWN, client);
         event.session = life_of(client);
@@ -559,7 +566,7 @@ static void step(const struct action *action, struct coord_news *news)
         news->everyone = serve(first_unread(reg));
         break;
     case ACTION_DELIVER:
-        news->client = deliver(action->process, reg);
+        news->answer = deliver(action->process, reg, &news->client);
         break;
     case ACTION_CONNECT:
         reg->up = 1;
@@ -592,7 +599,8 @@ static unsigned price(const struct action *action)
         return 0;
     }
     unsigned due = is_due(&server_at()->reg[lock]) ? COORD_DUE : 0;
-    return has_open(action->process) ? due : due | COORD_ABANDONED;
+    bool stays = server_at()->reg[lock].life == life_of(action->process) && has_open(action->process);
+    return stays ? due : due | COORD_ABANDONED;
 }
 
 static bool next_by_default(int client, struct action *out)
@@ -662,17 +670,19 @@ static void crash(int client)
     for (int i = 0; i < REG_CONNECTIONS; i++) {
         reg_close(&state->connection[i]);
     }
-    state->paused = state->fail_in = 0;
+    state->paused = 0;
 }
 
+/* No call needs memory. */
 static void fail_call(int client, int n)
 {
-    client_mark(client)->fail_in = (uint8_t)n;
+    (void)client, (void)n;
 }
 
 static int failing_call(int client)
 {
-    return client_at(client)->fail_in;
+    (void)client;
+    return 0;
 }
 
 /* ---- rest ---- */
@@ -847,7 +857,7 @@ static const char *lacking(const struct world_options *options, enum world_fault
 {
     const unsigned known = 1u << WORLD_FAULT_LOSS | 1u << WORLD_FAULT_LATE | 1u << WORLD_FAULT_EXPIRE |
                            1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |
-                           1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL;
+                           1u << WORLD_FAULT_ALLOC;
     (void)options;
     return (known >> fault & 1u) != 0 ? NULL : "a fault that registers have";
 }

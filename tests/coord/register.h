@@ -6,7 +6,7 @@
  * A register has a version, which grows with each change, and a holder, 0 if it is free. A holder that does not renew its
  * lease loses the register some time. There are no sessions and no watches: a client reads again. A client has two
  * connections, which lose their requests one by one. A request that was sent before its connection broke may still be done
- * later.
+ * later; such requests of one client are done in their order.
  *
  * Calls return 0, or REG_LOST if the connection is down: then nothing was sent. Answers come in the order of the calls. */
 #ifndef TESTS_COORD_REGISTER_H
@@ -24,6 +24,7 @@ struct reg; /* a connection */
 struct reg_value {
     int64_t version;
     uint32_t holder;
+    uint32_t reserved; /* 0 */
 };
 
 typedef void (*reg_watcher)(struct reg *reg, bool up, void *ctx);
