@@ -276,8 +276,7 @@ struct canon;
 
 struct world_options {
     const struct ls_recipe *recipe;
-    const char
-        *coordinator; /* name, which must be that of a coordinator that is linked; NULL = "zookeeper" */
+    const char *coordinator; /* name of one that is linked; NULL = "zookeeper" */
     int processes;
     char name[WORLD_PROCESSES_MAX][WORLD_NAME_MAX];
     bool autostart[WORLD_PROCESSES_MAX]; /* start() is called when the world begins */

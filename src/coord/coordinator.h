@@ -49,9 +49,10 @@ static inline bool action_list_buys(const struct action_list *list, enum world_f
 
 /* Sections of the list of enabled actions. The order within each is canonical: it never changes. */
 enum coord_place {
-    COORD_STEPS, /* steps (TRAIT_STEP), and expiries that are COORD_DUE: of a client, COORD_NOBODY or COORD_EVERYBODY */
-    COORD_FAULTS, /* faults on a client that come before its pause and crash, as far as the budgets pay, without such
-                       expiries */
+    /* Steps (TRAIT_STEP) and expiries that are COORD_DUE: of a client, of COORD_NOBODY or of COORD_EVERYBODY. */
+    COORD_STEPS,
+    /* Faults on a client that come before its pause and crash, as far as the budgets pay, without such expiries. */
+    COORD_FAULTS,
     COORD_REFUSALS, /* faults on a client that come behind its pause and crash, as far as the budgets pay */
     COORD_SERVICE, /* faults on servers and directories as far as the budgets pay, and the ends of such faults */
     COORD_SESSIONS, /* expiries of the live sessions of a client, whatever the budgets: COORD_SESSIONS_MAX at most */
@@ -71,22 +72,24 @@ struct coord_host {
     bool sets_no_data; /* neither the recipe nor a program sets the data of a node */
 
     void (*event)(const struct event *event); /* shows an event to the judges */
-    int32_t (*now_ms)(void);                  /* returns the clock; 0 in a world without one */
+    /* Returns an event of this kind and process, of no lock, at the present time. */
+    struct event (*event_of)(int kind, int client);
+    int32_t (*now_ms)(void); /* returns the clock; 0 in a world without one */
     void (*offence)(int client, enum event_offence offence, const char *where);
     void (*trouble)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     const char *(*text)(int slot); /* returns a text of world_text(), NULL for an unknown slot */
 
     void *(*state)(int client);    /* returns the state that the functions of its recipe take */
     bool (*says_idle)(int client); /* asks the recipe; false if the recipe cannot be asked now */
-    bool (*renews)(
-        int client);          /* returns whether the process runs and has a timer of LS_TIMER_RENEWAL armed */
-    void (*wake)(int client); /* lets retries (D8), polls and renewals of the process fire again */
-    void (*aborted)(int client);             /* says that the client library has ended the process */
-    bool (*stopping)(void);                  /* returns whether a recipe's stop() is running */
+    /* Returns whether the process runs and has a timer of LS_TIMER_RENEWAL armed. */
+    bool (*renews)(int client);
+    void (*wake)(int client);    /* lets retries (D8), polls and renewals of the process fire again */
+    void (*aborted)(int client); /* says that the client library has ended the process */
+    bool (*stopping)(void);      /* returns whether a recipe's stop() is running */
     void *(*alloc)(int client, size_t size); /* returns zeroed memory of the process, NULL if it is full */
     void (*free)(int client, void *memory);
-    void *(*kept)(
-        int client); /* returns the pointer that keep() has stored with the process, at first NULL */
+    /* Returns the pointer that keep() has stored with the process, at first NULL. */
+    void *(*kept)(int client);
     void (*keep)(int client, void *pointer);    /* while the pointer is not NULL, states are not renamed */
     void (*effect)(int lock, int64_t position); /* says that a write reached the resource of a lock */
     void (*attempt_id)(int client, uint8_t id[16]); /* writes an id as of ls_env_unique_id(), with number 0 */
@@ -95,8 +98,8 @@ struct coord_host {
 
 /* ---- the coordinator ---- */
 
-/* The result of a step for timers that have fired and wait for a change, all false at first. A verb of the process, and each
- * fault, let such timers fire again too. */
+/* The result of a step for timers that have fired and wait for a change, all false at first. A verb of the
+ * process, and each fault, let such timers fire again too. */
 struct coord_news {
     bool answer; /* the process was told more than that a request failed: its retries may fire (D8) */
     bool client; /* its link or session changed, or it was told of a change: its polls and renewals may too */
@@ -116,7 +119,7 @@ struct coord_lending {
     void (*lend)(int area);      /* lends from area 0, as in ordinary steps, or from area 1 from now on */
     bool (*is_whole)(void);      /* returns whether lent memory is unchanged since its callback ended */
     bool (*is_same)(uint64_t from_0, uint64_t from_1); /* compares pointers into area 0 and into area 1 */
-    uint32_t (*kind)(const struct action *action);     /* returns equal numbers for deliveries of one kind */
+    uint32_t (*kind)(const struct action *delivery);   /* returns equal numbers for deliveries of one kind */
 };
 
 /* A word of `defects=` or `settings=` in a scenario, and its bit in the options. */
@@ -128,8 +131,8 @@ struct coord_word {
 /* Functions marked "optional" may be NULL. */
 struct coordinator {
     const char *name; /* for the line `coordinator NAME` of scenarios */
-    const char *const
-        *symbols; /* functions that recipes may call, as patterns of fnmatch(); ends with NULL */
+    /* Functions that recipes may call, as patterns of fnmatch(); ends with NULL. */
+    const char *const *symbols;
     const struct coord_word *defects, *settings;
     /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
@@ -151,8 +154,8 @@ struct coordinator {
     void (*step)(const struct action *action, struct coord_news *news);
     void (*fault)(const struct action *action);
     unsigned (*price)(const struct action *action); /* COORD_DUE | COORD_ABANDONED; 0 for all but expiries */
-    bool (*next_by_default)(int client,
-                            struct action *out); /* chooses the next step of a well-behaved system */
+    /* Chooses the next step of a well-behaved system. */
+    bool (*next_by_default)(int client, struct action *out);
     bool (*last_by_default)(struct action *out); /* chooses a step for when no other is left */
     /* Removes the actions that are no choice in a world without these choice points. Returns how many are left.
      * Optional. */
@@ -170,8 +173,8 @@ struct coordinator {
 
     /* ---- numbers ---- */
     int64_t (*position)(int64_t token);
-    int32_t (*number_of_token)(
-        int64_t token); /* returns a number that grows by one with each change; 0 = none */
+    /* Returns a number that grows by one with each change; 0 = none. */
+    int32_t (*number_of_token)(int64_t token);
     int32_t (*number_of_position)(int64_t position);
     /* Returns the session in which a client was granted a lock; 0 = none. Optional. */
     int32_t (*session_of_grant)(int client, int lock, int64_t position);
@@ -181,8 +184,8 @@ struct coordinator {
     /* Writes the blocks that the steps of a client, or of COORD_NOBODY, mostly read, ascending. Returns how many. */
     int (*scope)(int client, int *blocks);
     int (*own_block)(int client);
-    /* Shows the numbers that grow in one of its blocks: each copy of each number for which the other two number_…
-     * functions have an answer. If one copy is left out, states count as one that are not. */
+    /* Shows the numbers that grow in one of its blocks: each copy of each number that number_of_token() or
+     * number_of_position() knows. If a copy is left out, different states count as one. */
     void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 
@@ -211,6 +214,8 @@ struct coordinator {
 };
 
 /* ---- registration ---- */
+
+#define COORDINATORS_MAX 8
 
 /* Registers a coordinator. A constructor of the adapter calls it. */
 void coordinator_add(const struct coordinator *coordinator);

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define COORDINATORS_MAX 8
-
 static const struct coordinator *all[COORDINATORS_MAX];
 static int count;
 

@@ -62,15 +62,13 @@ static void settle_log(void)
     struct action action;
     struct action_list first = {.out = &action, .room = 1};
     struct coord_news news;
-    for (int s = 1; s < the_host->options->servers; s++) {
-        for (;;) {
-            first.count = 0;
-            steps_list(&first, COORD_EVERYBODY);
-            if (first.count == 0) {
-                break;
-            }
-            steps_do(&action, &news);
+    while (the_host->options->servers > 1) {
+        first.count = 0;
+        steps_list(&first, COORD_EVERYBODY);
+        if (first.count == 0) {
+            return;
         }
+        steps_do(&action, &news);
     }
 }
 
@@ -226,9 +224,9 @@ static bool is_sure(const struct action *delivery)
     return fakezk_is_sure(delivery->process, delivery->handle);
 }
 
-static uint32_t kind_of_delivery(const struct action *action)
+static uint32_t kind_of_delivery(const struct action *delivery)
 {
-    return action->kind == ACTION_DELIVER ? fakezk_next_kind(action->process, action->handle) : 0;
+    return fakezk_next_kind(delivery->process, delivery->handle);
 }
 
 /* ---- the table ---- */

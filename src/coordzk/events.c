@@ -7,13 +7,6 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-struct event host_event(int kind, int client)
-{
-    struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)client, .lock = EVENT_LOCK_NONE};
-    event.now_ms = the_host->now_ms();
-    return event;
-}
-
 static size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes before the zero */
 
 void events_open(void)
@@ -72,7 +65,7 @@ const char *contender_of(int client, int lock)
 
 static struct event about_path(int kind, const struct fakezk_event *from, enum path_role *role)
 {
-    struct event event = host_event(kind, from->client);
+    struct event event = the_host->event_of(kind, from->client);
     int lock = lock_of_path(from->path, role);
     event.lock = lock >= 0 ? (uint8_t)lock : EVENT_LOCK_NONE;
     event.zxid = fakezk_zxid(from->zxid);
@@ -184,7 +177,7 @@ static void session_event(const struct fakezk_event *from)
     } else if (from->code == ZOO_EXPIRED_SESSION_STATE) {
         kind = EVENT_EXPIRED;
     }
-    struct event event = host_event(kind, from->client);
+    struct event event = the_host->event_of(kind, from->client);
     event.session = from->session;
     event.owner = from->handle;
     the_host->event(&event);
@@ -192,7 +185,7 @@ static void session_event(const struct fakezk_event *from)
 
 static void plain(int kind, const struct fakezk_event *from)
 {
-    struct event event = host_event(kind, from->client);
+    struct event event = the_host->event_of(kind, from->client);
     event.session = from->session;
     event.code = from->code;
     the_host->event(&event);

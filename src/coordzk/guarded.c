@@ -61,7 +61,7 @@ bool guarded_waits(int client, int owner)
 
 static void tell(const struct guarded *write, int rc)
 {
-    struct event event = host_event(EVENT_WRITTEN, write->process);
+    struct event event = the_host->event_of(EVENT_WRITTEN, write->process);
     event.lock = write->lock;
     event.owner = write->owner;
     event.code = rc;
@@ -199,7 +199,7 @@ void guarded_observe(const struct fakezk_event *from)
     if (!by_guard || sscanf(data, DATA_FORMAT, &lock, &owner, &token) != 3) {
         return;
     }
-    struct event event = host_event(EVENT_EFFECT, from->client);
+    struct event event = the_host->event_of(EVENT_EFFECT, from->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)owner;
     event.code = from->code;

@@ -12,12 +12,8 @@
 /* The world around the fake. */
 extern const struct coord_host *the_host;
 
-/* An event of a process, with the clock filled in. */
-struct event host_event(int kind, int client);
-
 /* ---- steps.c: the fake's steps as actions ---- */
 
-void action_of_step(const struct fakezk_step *step, struct action *out);
 /* The step that an action with TRAIT_STEP, or EXPIRE, stands for. */
 void step_of_action(const struct action *action, struct fakezk_step *out);
 

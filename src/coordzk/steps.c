@@ -15,7 +15,7 @@ static const uint8_t kind_of_step[] = {
     [FAKEZK_HANDSHAKE] = ACTION_HANDSHAKE, [FAKEZK_REARM] = ACTION_REARM,
     [FAKEZK_LINGER] = ACTION_LINGER};
 
-void action_of_step(const struct fakezk_step *step, struct action *out)
+static void action_of_step(const struct fakezk_step *step, struct action *out)
 {
     *out = (struct action){.kind = kind_of_step[step->kind],
                            .process = step->client,

@@ -239,22 +239,21 @@ static int read_coordinator(struct parser *parser)
 {
     struct input_word word = input_next_word(&parser->cursor);
     struct world_options *options = &parser->scenario->options;
-    char known[160];
-    size_t used = 0;
+    struct coord_word known[COORDINATORS_MAX + 1] = {0};
+    char expected[160];
     const struct coordinator *coordinator;
     if (parser->begun) {
         return parser_wrong(parser, &word, "one line 'coordinator NAME', before all others");
     }
     for (int i = 0; (coordinator = coordinator_at(i)) != NULL; i++) {
+        known[i].word = coordinator->name;
         if (word.text && input_word_is(&word, coordinator->name)) {
             options->coordinator = coordinator->name;
-            return 0;
+            return parser_end_of_line(parser);
         }
-        used += used < sizeof known ? (size_t)snprintf(known + used, sizeof known - used, "%s%s",
-                                                       i > 0 ? " or " : "", coordinator->name)
-                                    : 0;
     }
-    return parser_wrong(parser, &word, known);
+    list_words(known, expected, sizeof expected);
+    return parser_wrong(parser, &word, expected);
 }
 
 /* ---- names ---- */

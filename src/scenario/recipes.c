@@ -13,44 +13,36 @@
 
 #define ADDED_MAX 16
 
-static const struct ls_recipe *added[ADDED_MAX];
-static int additions;
+/* Recipes that were added. */
+static struct added {
+    const struct ls_recipe *recipe[ADDED_MAX];
+    int count;
+} added_correct, added_broken;
 
 void recipe_add(const struct ls_recipe *recipe)
 {
-    LS_ALWAYS(additions < ADDED_MAX);
-    added[additions++] = recipe;
-}
-
-/* The index-th that was added and is correct, or is not; NULL behind the last. */
-static const struct ls_recipe *added_at(int index, bool correct)
-{
-    for (int i = 0; i < additions; i++) {
-        if ((added[i]->breaks == NULL) == correct && index-- == 0) {
-            return added[i];
-        }
-    }
-    return NULL;
+    struct added *added = recipe->breaks == NULL ? &added_correct : &added_broken;
+    LS_ALWAYS(added->count < ADDED_MAX);
+    added->recipe[added->count++] = recipe;
 }
 
 const struct ls_recipe *recipe_at(int index)
 {
     const struct ls_recipe *const correct[] = {&ls_recipe_mutex, &ls_recipe_mutex_lent, &textbook_recipe};
-    const int corrects = (int)(sizeof correct / sizeof correct[0]);
-    int added_corrects = 0;
-    while (added_at(added_corrects, true) != NULL) {
-        added_corrects++;
+    const struct {
+        const struct ls_recipe *const *recipe;
+        int count;
+    } lists[] = {{correct, (int)(sizeof correct / sizeof correct[0])},
+                 {added_correct.recipe, added_correct.count},
+                 {broken_recipes, broken_recipes_count},
+                 {added_broken.recipe, added_broken.count}};
+    for (size_t i = 0; index >= 0 && i < sizeof lists / sizeof lists[0]; i++) {
+        if (index < lists[i].count) {
+            return lists[i].recipe[index];
+        }
+        index -= lists[i].count;
     }
-    if (index < corrects) {
-        return index < 0 ? NULL : correct[index];
-    }
-    index -= corrects;
-    if (index < added_corrects) {
-        return added_at(index, true);
-    }
-    index -= added_corrects;
-    return index < broken_recipes_count ? broken_recipes[index]
-                                        : added_at(index - broken_recipes_count, false);
+    return NULL;
 }
 
 const struct ls_recipe *recipe_find(const char *name)

@@ -2,7 +2,6 @@
  * Copyright the lockstep authors */
 
 /* Doing one action. */
-#include "base/assert.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>

@@ -9,7 +9,6 @@
 
 #include <lockstep/error.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Inline in every build: a call behind zones_paint_stack() would leave addresses where the recipe's frame is next. */
 static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void)

@@ -216,6 +216,7 @@ static void lay_coordinator(const struct world_options *options)
                                          .programmed = the_world.programmed,
                                          .sets_no_data = world_sets_no_data(options),
                                          .event = observe,
+                                         .event_of = observe_process,
                                          .now_ms = clock_now_ms,
                                          .offence = world_tell_offence,
                                          .trouble = world_note_trouble,

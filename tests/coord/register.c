@@ -110,16 +110,10 @@ static void note_trouble(const char *text)
 
 /* ---- events ---- */
 
-static struct event event_of(int kind, int client)
-{
-    return (struct event){
-        .kind = (uint8_t)kind, .process = (uint8_t)client, .lock = EVENT_LOCK_NONE, .now_ms = host->now_ms()};
-}
-
 /* `by` is 1 + the client that did it, 0 = the end of the lease. */
 static void tell_node(int kind, int lock, const struct reg_state *reg, int by)
 {
-    struct event event = event_of(kind, reg->client);
+    struct event event = host->event_of(kind, reg->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)by;
     event.code = 1;
@@ -225,14 +219,15 @@ static struct request take_first(struct reg *reg)
     return first;
 }
 
-static struct request *first_unread(struct reg *reg)
+/* The index of the first request that the server has not read, or -1. */
+static int first_unread(const struct reg *reg)
 {
     for (int i = 0; i < reg->count; i++) {
         if (!reg->entry[i].ready) {
-            return &reg->entry[i];
+            return i;
         }
     }
-    return NULL;
+    return -1;
 }
 
 static int count_of(const struct reg *reg, bool ready)
@@ -335,7 +330,7 @@ static int send(struct reg *reg, const char *path, struct request request)
     if (!reg->up) {
         return REG_LOST;
     }
-    struct event event = event_of(EVENT_REQUEST, entered);
+    struct event event = host->event_of(EVENT_REQUEST, entered);
     event.lock = (uint8_t)lock;
     event.code = EVENT_REQUEST_OTHER;
     event.path = host->lock_path[lock];
@@ -403,8 +398,8 @@ static bool is_due(const struct reg_state *reg)
 
 static bool can_apply(const struct client *client, int handle)
 {
-    struct reg reg = client->connection[handle];
-    return reg.up && !client->cut_off && first_unread(&reg) != NULL;
+    const struct reg *reg = &client->connection[handle];
+    return reg->up && !client->cut_off && first_unread(reg) >= 0;
 }
 
 static bool can_deliver(const struct client *client, int handle)
@@ -540,7 +535,7 @@ static bool deliver(int client, struct reg *reg, bool *link)
     bool up = request.kind == ENTRY_UP;
     *link = request.kind < ENTRY_SWAP;
     if (up || request.kind == ENTRY_DOWN) {
-        struct event event = event_of(up ? EVENT_LINK_UP : EVENT_LINK_DOWN, client);
+        struct event event = host->event_of(up ? EVENT_LINK_UP : EVENT_LINK_DOWN, client);
         event.session = life_of(client);
         event.owner = (uint8_t)(reg - client_at(client)->connection);
         host->event(&event);
@@ -563,7 +558,7 @@ static void step(const struct action *action, struct coord_news *news)
     *news = (struct coord_news){0};
     switch (action->kind) {
     case ACTION_APPLY:
-        news->everyone = serve(first_unread(reg));
+        news->everyone = serve(&reg->entry[first_unread(reg)]);
         break;
     case ACTION_DELIVER:
         news->answer = deliver(action->process, reg, &news->client);
@@ -818,18 +813,18 @@ static const char *const KINDS[] = {"none", "up", "down", "swap", "renew", "read
 static void label(const struct action *action, char text[WORLD_LABEL_MAX])
 {
     const char *what = "";
-    struct reg reg = client_at(action->process)->connection[action->handle];
-    const struct request *unread = first_unread(&reg);
-    if (action->kind == ACTION_APPLY && unread != NULL) {
-        what = KINDS[unread->kind];
-    } else if (action->kind == ACTION_LINGER && oldest_late(action->process) >= 0) {
-        what = KINDS[server_at()->late[oldest_late(action->process)].kind];
-    } else if (action->kind == ACTION_DELIVER && reg.count > 0) {
-        what = KINDS[reg.entry[0].kind];
+    const struct reg *reg = &client_at(action->process)->connection[action->handle];
+    int unread = first_unread(reg), late = oldest_late(action->process);
+    bool answers = action->kind == ACTION_DELIVER && reg->entry[0].kind >= ENTRY_SWAP;
+    if (action->kind == ACTION_APPLY && unread >= 0) {
+        what = KINDS[reg->entry[unread].kind];
+    } else if (action->kind == ACTION_LINGER && late >= 0) {
+        what = KINDS[server_at()->late[late].kind];
+    } else if (action->kind == ACTION_DELIVER && reg->count > 0) {
+        what = KINDS[reg->entry[0].kind];
     }
     snprintf(text, WORLD_LABEL_MAX, "%s %s%s%s%s%s", world_action_verb(action->kind),
-             host->options->name[action->process], what[0] != 0 ? " " : "", what,
-             action->kind == ACTION_DELIVER && reg.entry[0].kind >= ENTRY_SWAP ? "-reply" : "",
+             host->options->name[action->process], what[0] != 0 ? " " : "", what, answers ? "-reply" : "",
              action->handle > 0 ? "/2" : "");
 }
 
