@@ -30,7 +30,7 @@ TEXT
 }
 
 PASSED=0 FAILED=0 SKIPPED=0
-MUTANTS_OF_THE_TIER=6   # the first of those that ./dev mutants draws; properties and tests are asked for each
+MUTANTS_OF_THE_TIER=4   # the first of those that ./dev mutants draws; properties and tests are asked for each
 PROMISES_OF_THE_TIER=30 # drawn anew each time
 FAULTS_OF_THE_TIER=12   # of those of tests/prove, drawn anew each time
 

@@ -8,7 +8,7 @@
 source "$(dirname "$0")/../cli/lib.sh"
 [[ -z $LOCKSTEP_SANITIZE && $LOCKSTEP_BUILD_DIR == */release ]] || exit 77
 source dev.d/zoo.sh
-drawn=$(zoo_names "$LOCKSTEP_BUILD_DIR/canary" | drawn 6)
+drawn=$(zoo_names "$LOCKSTEP_BUILD_DIR/canary" | drawn 4)
 echo "drawn:" $drawn
 # shellcheck disable=SC2086 # several names
 zoo_collect "$LOCKSTEP" "$LOCKSTEP_BUILD_DIR/canary" "$scratch" $drawn
