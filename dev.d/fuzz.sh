@@ -5,23 +5,26 @@
 
 FUZZ_BUILD=build/fuzz-afl
 FUZZ_PROFILE=build/fuzz-profile
+FUZZ_TRIAGE=build/release/lockstep
 FUZZ_TARGETS=(session_loss recipe zk_calls scenario trace)
 
 help_fuzz()
 {
     cat <<'TEXT'
-usage: ./dev fuzz [TARGET] [--time SECONDS] [--jobs N] [--recipe RECIPE] [--edges-only] [--minimise] [--plot FILE.svg]
+usage: ./dev fuzz [TARGET] [--time SECONDS] [--jobs N] [--recipe RECIPE] [--with FILE.c]... [--edges-only] [--minimise]
+                  [--plot FILE.svg]
 
 Builds the targets with AFL++ and lets N instances of it (default: one per core) look for violations, for so long (default:
 600), from the inputs of fuzz/corpus/TARGET and those of the last call. Nothing outside build/ is touched, and no setting of the
 system: AFL++ is told to go on without what it would like to have. At the end the figures of all instances, and what
-was found: sorted and shrunk (lockstep triage) into build/fuzz/TARGET/findings. Exit status 1 if there is a finding.
+was found: sorted and shrunk (lockstep triage) into build/fuzz/TARGET/findings, with --with into build/fuzz/with. Exit status 1 if there is a finding.
 
   TARGET          session_loss (default): worlds of two to eight clients with the mutex, or another built-in recipe
                   recipe: the same with a shared object; zk_calls: any calls on the fake; scenario, trace: the parsers
   --time SECONDS  so long
   --jobs N        so many instances: one main, the others secondary
   --recipe R      of session_loss a built-in one (default: mutex), of recipe the path of a shared object
+  --with FILE.c   of session_loss: a coordinator or recipes from outside of src; may be given several times
   --edges-only    abstract situations do not guide it
   --empty         begin with one byte of zero in place of the corpus
   --minimise      afterwards, take the inputs that reach all that was reached into fuzz/corpus/TARGET, 1 MiB at most
@@ -32,18 +35,20 @@ examples:
   ./dev fuzz session_loss --recipe broken-no-sync --time 60
   ./dev fuzz recipe --recipe build/release/recipes/naive_herd.so --time 60
   ./dev fuzz zk_calls --time 300 --minimise
+  ./dev fuzz --with tests/coord/register.c --with tests/coord/recipe.c --recipe register --time 60
 TEXT
 }
 
 cmd_fuzz()
 {
-    local target=session_loss seconds=600 jobs recipe='' states=1 minimise=0 empty=0 plot=''
+    local target=session_loss seconds=600 jobs recipe='' states=1 minimise=0 empty=0 plot='' with=()
     jobs=$(nproc)
     while (($# > 0)); do
         case $1 in
         --time) need_value "$@" && seconds=$2 && shift ;;
         --jobs) need_value "$@" && jobs=$2 && shift ;;
         --recipe) need_value "$@" && recipe=$2 && shift ;;
+        --with) need_value "$@" && with+=("$(realpath "$2")") && shift ;;
         --edges-only) states=0 ;;
         --empty) empty=1 ;;
         --minimise) minimise=1 ;;
@@ -59,10 +64,18 @@ cmd_fuzz()
         usage_error "fuzz: expected numbers from 1 on after --time and --jobs, found '$seconds' and '$jobs'"
     [[ $target != recipe || -f $recipe ]] ||
         usage_error "fuzz: the target recipe wants --recipe FILE.so, found '$recipe'"
+    ((${#with[@]} == 0)) || [[ $target == session_loss && $minimise == 0 && -z $plot ]] ||
+        usage_error "fuzz: --with is for the target session_loss, without --minimise and --plot"
     source dev.d/setup.sh
     source dev.d/build.sh
     setup_groups run fuzz
-    step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
+    if ((${#with[@]} > 0)); then
+        FUZZ_BUILD=build/fuzz-with FUZZ_FOLDER=build/fuzz/with FUZZ_TRIAGE=build/fuzz-with/fuzz/lockstep_with
+        step "build $FUZZ_BUILD" fuzz_build_with "${with[@]}" || exit $EXIT_ENVIRONMENT
+    else
+        FUZZ_FOLDER=build/fuzz/$target
+        step "build $FUZZ_BUILD" fuzz_build || exit $EXIT_ENVIRONMENT
+    fi
     step "build release" build_preset release ON lockstep make_seeds "fuzz_$target" || exit 1
     fuzz_environment "$target" "$recipe" "$states"
     fuzz_run "$target" "$seconds" "$jobs" "$empty" || exit $EXIT_ENVIRONMENT
@@ -111,6 +124,18 @@ fuzz_build()
     cmake --build "$FUZZ_BUILD" --target fuzzers -- --quiet
 }
 
+# fuzz_build_with SOURCE...: sources change more often than what stands around them, so the programs are optimised less.
+fuzz_build_with()
+{
+    local compiler=afl-clang-fast sources
+    command -v $compiler >/dev/null || compiler=afl-gcc-fast
+    sources=$(printf ';%s' "$@")
+    export AFL_QUIET=1 AFL_LLVM_SKIP_NEVERZERO=1
+    export AFL_LLVM_ALLOWLIST=$ROOT/fuzz/instrumented.txt AFL_GCC_ALLOWLIST=$ROOT/fuzz/instrumented.txt
+    fuzz_configure "$FUZZ_BUILD" $compiler -O1 -DLOCKSTEP_FUZZER=afl "-DLOCKSTEP_FUZZ_SOURCES=${sources:1}" &&
+        cmake --build "$FUZZ_BUILD" --target fuzz_session_loss fuzz_mutator lockstep_with -- --quiet
+}
+
 # What AFL++ would like to have set on the machine, and goes on without.
 fuzz_environment()
 {
@@ -128,7 +153,7 @@ fuzz_environment()
 # Names of the instances: main, then second-1 and so on.
 fuzz_run()
 {
-    local target=$1 seconds=$2 jobs=$3 empty=$4 out=build/fuzz/$1/afl seeds=build/fuzz/$1/seeds dictionary=() job pids=() pid
+    local target=$1 seconds=$2 jobs=$3 empty=$4 out=$FUZZ_FOLDER/afl seeds=$FUZZ_FOLDER/seeds dictionary=() job pids=() pid
     mkdir -p "$out"
     fuzz_seeds "$target" "$empty" "$seeds"
     [[ $target != scenario && $target != trace ]] || dictionary=(-x fuzz/words.txt)
@@ -180,7 +205,7 @@ fuzz_instance()
 
 fuzz_minimise()
 {
-    local target=$1 out=build/fuzz/$1 file size=0
+    local target=$1 out=$FUZZ_FOLDER file size=0
     rm -rf "$out/small"
     mkdir -p "$out/all" "fuzz/corpus/$target"
     cp "$out"/afl/*/queue/id* "$out/all/" 2>/dev/null || true
@@ -200,7 +225,7 @@ fuzz_minimise()
 # situations, which have places in its map beside them. fuzz_plot TARGET FILE
 fuzz_plot()
 {
-    local target=$1 file=$2 out=build/fuzz/$1
+    local target=$1 file=$2 out=$FUZZ_FOLDER
     find "$out"/afl/*/queue -name 'id:*,time:*' | sed 's/.*,time:\([0-9]*\),.*/\1 &/' | sort -n | cut -d' ' -f2- >"$out/inputs"
     build/release/fuzz/fuzz_"$target" --each <"$out/inputs" >"$out/reached" 2>"$out/told" || {
         tail -n 3 "$out/told" >&2
@@ -214,7 +239,7 @@ fuzz_plot()
 
 fuzz_tell()
 {
-    local target=$1 recipe=$2 out=build/fuzz/$1 stats crashes=0 status=0
+    local target=$1 recipe=$2 out=$FUZZ_FOLDER stats crashes=0 status=0
     printf '%-10s %12s %9s %9s %8s %8s %8s %s\n' instance executions 'per s' 'inputs' crashes hangs stability coverage
     for stats in "$out"/afl/*/fuzzer_stats; do
         awk -F' *: *' -v name="$(basename "$(dirname "$stats")")" '{ v[$1] = $2 } END {
@@ -228,7 +253,7 @@ fuzz_tell()
         return
     fi
     if [[ $target == session_loss || $target == recipe ]]; then
-        build/release/lockstep triage --quiet ${recipe:+--recipe "$recipe"} --out "$out/findings" "$out/afl" || status=$?
+        "$FUZZ_TRIAGE" triage --quiet ${recipe:+--recipe "$recipe"} --out "$out/findings" "$out/afl" || status=$?
         exit $status
     fi
     echo "$crashes crashes and hangs in $out/afl; each is an input of $FUZZ_BUILD/fuzz/fuzz_$target"

@@ -37,7 +37,8 @@ struct event; /* lockstep/event.h */
 
 /* ---- actions ---- */
 
-/* Numbers of kinds never change: seeds, corpora and EVENT_FAULT depend on them. Each has a row in src/coord/action.c. */
+/* Numbers of kinds never change: seeds, corpora and EVENT_FAULT depend on them. Each has a row in src/coord/action.c,
+ * or in the table of the one coordinator that has this kind. */
 enum action_kind {
     /* What the system does by itself. */
     ACTION_APPLY,    /* server reads the next request of a process's handle:       "apply s1 a create" */
@@ -92,7 +93,8 @@ enum action_kind {
     ACTION_TOUCH, /* lock: the operator sets the data of the process's oldest contender:  "touch a", "touch a y" */
     ACTION_FAIL_CALL, /* the client library finds no memory for the n-th next call:  "fail-call a n=1" */
     ACTION_RESTRICT, /* lock: the operator makes the process's oldest contender unreadable for others: "restrict a" */
-    ACTION_KINDS
+    ACTION_OWN = 64, /* from here on: kinds that one coordinator has of its own */
+    ACTION_KINDS = 128
 };
 
 /* One choice. Fields that a kind does not use are zero. `a` to `d` name the same bytes, for code that copies or compares
@@ -188,7 +190,8 @@ struct action_info {
     const char *stimulus; /* a verb that enters the recipe: its name in coverage; NULL otherwise */
 };
 
-extern const struct action_info world_action_infos[ACTION_KINDS];
+/* Indexed by kind; no verb = no such kind. Constant once all coordinators are registered, which is before main(). */
+extern struct action_info world_action_infos[ACTION_KINDS];
 
 /* True if actions of this kind have one of these traits; false for a number that is no kind. */
 static inline bool action_kind_has(unsigned kind, unsigned traits)
@@ -224,9 +227,11 @@ enum world_fault {
     WORLD_FAULT_TOUCH,    /* "touch" */
     WORLD_FAULT_CALL,     /* "call" */
     WORLD_FAULT_RESTRICT, /* "restrict" */
-    WORLD_FAULTS
+    WORLD_FAULT_OWN = 24, /* from here on: faults that one coordinator has of its own */
+    WORLD_FAULTS = 32
 };
 
+/* Returns NULL for a number that no fault has. */
 const char *world_fault_name(enum world_fault fault);
 
 /* Defects that can be switched on; default off, or on where the real one has it. */
@@ -273,6 +278,7 @@ void world_without_text(uint32_t mask, char text[WORLD_WITHOUT_MAX]);
 struct canon;
 
 #define WORLD_CROWD_MAX 150
+#define WORLD_OWN_OPTIONS_MAX 4
 
 struct world_options {
     const struct ls_recipe *recipe;
@@ -301,11 +307,12 @@ struct world_options {
     uint64_t seed; /* run constants: order of child lists, session ids, closeSession events, jitter */
     int32_t sequence_preset; /* the lock directories' next suffix; implies used_directory when not 0 */
     int crowd; /* persistent nodes in each lock directory, 0 to WORLD_CROWD_MAX; implies used_directory when not 0 */
-    unsigned defects;       /* WORLD_DEFECT_… */
-    unsigned settings;      /* of the servers, see `settings` of src/coord/coordinator.h */
-    bool callbacks_in_init; /* F19 */
-    bool fine;              /* smaller steps, untimed only: ACTION_RECEIVE to ACTION_LINGER */
-    uint32_t without;       /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
+    unsigned defects;                   /* WORLD_DEFECT_… */
+    unsigned settings;                  /* of the servers, see `settings` of src/coord/coordinator.h */
+    int32_t own[WORLD_OWN_OPTIONS_MAX]; /* options of the coordinator alone, in the order of its table */
+    bool callbacks_in_init;             /* F19 */
+    bool fine;                          /* smaller steps, untimed only: ACTION_RECEIVE to ACTION_LINGER */
+    uint32_t without;                   /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
     struct world_program program[WORLD_PROCESSES_MAX];
     uint8_t budget[WORLD_FAULTS]; /* for world_actions(); scripts may apply any fault without one */
     uint8_t budget_total;         /* over all kinds; 255 = no limit of its own */

@@ -48,14 +48,22 @@ static void list_properties(void)
     }
 }
 
+static void print_verb(const struct verb *verb)
+{
+    printf("  %-42s %s\n", verb->usage, verb->help);
+}
+
 static void list_verbs_with(unsigned flag)
 {
     int count;
     const struct verb *verbs = verb_all(&count);
     for (int i = 0; i < count; i++) {
         if ((verbs[i].flags & (VERB_CLIENT | VERB_FAULT)) == flag) {
-            printf("  %-42s %s\n", verbs[i].usage, verbs[i].help);
+            print_verb(&verbs[i]);
         }
+    }
+    for (int i = 0; flag == VERB_FAULT && verb_own(i) != NULL; i++) {
+        print_verb(verb_own(i));
     }
 }
 
@@ -65,7 +73,10 @@ static void list_faults(void)
     list_verbs_with(VERB_FAULT);
     printf("with a budget, in an explore line:\n ");
     for (int i = 0; i < WORLD_FAULTS; i++) {
-        printf(" %s", world_fault_name((enum world_fault)i));
+        const char *name = world_fault_name((enum world_fault)i);
+        if (name != NULL) {
+            printf(" %s", name);
+        }
     }
     puts(" total");
 }

@@ -16,7 +16,7 @@
 #define FAULT_ON_CONTENDER (FAULT_ON_PROCESS | TRAIT_CONTENDER)
 #define HEALS (TRAIT_HEALS | TRAIT_FAIR)
 
-const struct action_info world_action_infos[ACTION_KINDS] = {
+struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_APPLY] = {.verb = "apply", .traits = WORK},
     [ACTION_COMMIT] = {.verb = "commit-late", .traits = WORK | TRAIT_LINK},
     [ACTION_CATCH_UP] = {.verb = "catch-up", .traits = WORK | TRAIT_SERVER},
@@ -105,5 +105,6 @@ const struct action_info world_action_infos[ACTION_KINDS] = {
 
 const char *world_action_verb(int kind)
 {
-    return kind >= 0 && kind < ACTION_KINDS ? world_action_infos[kind].verb : "unknown";
+    const char *verb = kind >= 0 && kind < ACTION_KINDS ? world_action_infos[kind].verb : NULL;
+    return verb != NULL ? verb : "unknown";
 }

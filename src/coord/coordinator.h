@@ -55,6 +55,7 @@ enum coord_place {
     COORD_FAULTS,
     COORD_REFUSALS, /* faults on a client that come behind its pause and crash, as far as the budgets pay */
     COORD_SERVICE, /* faults on servers and directories as far as the budgets pay, and the ends of such faults */
+    COORD_ENDS, /* of a client: ends of faults of its own kinds, whatever the budgets; only asked if it has such kinds */
     COORD_SESSIONS, /* expiries of the live sessions of a client, whatever the budgets: COORD_SESSIONS_MAX at most */
 };
 
@@ -128,12 +129,46 @@ struct coord_word {
     unsigned bit;
 };
 
+/* ---- what one coordinator has of its own ---- */
+
+/* A kind of action. Kinds and faults have one number in all programs, so that traces, seeds and inputs of a fuzzer keep their
+ * meaning. A coordinator from outside of this repository takes those from COORD_KIND_OUTSIDE and COORD_FAULT_OUTSIDE on. */
+#define COORD_KIND_OUTSIDE (ACTION_OWN + 48)
+#define COORD_FAULT_OUTSIDE (WORLD_FAULT_OWN + 6)
+
+struct coord_kind {
+    uint8_t kind; /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
+    /* Its traits make it a step; or a fault, or the end of one, on a process, on a server, on the directory of a lock, or with
+     * TRAIT_ON_SERVICE alone on the whole service. It is no verb of a caller: those are the same for all. */
+    struct action_info info;
+    /* Of a fault or the end of one, for `lockstep list verbs`: "stall s1", and half a sentence. */
+    const char *usage, *help;
+};
+
+/* A fault with a budget. */
+struct coord_fault {
+    uint8_t fault;     /* from WORLD_FAULT_OWN to WORLD_FAULTS - 1; 0 = end of the table */
+    const char *name;  /* as in "explore NAME<=1" */
+    const char *never; /* why no run had it, for "not tried" */
+};
+
+/* A number in the line `world`: NAME=N. */
+struct coord_option {
+    const char *name; /* NULL = end of the table */
+    int32_t least, most, usual;
+};
+
+/* ---- the table ---- */
+
 /* Functions marked "optional" may be NULL. */
 struct coordinator {
     const char *name; /* for the line `coordinator NAME` of scenarios */
     /* Functions that recipes may call, as patterns of fnmatch(); ends with NULL. */
     const char *const *symbols;
     const struct coord_word *defects, *settings;
+    const struct coord_kind *kinds;     /* NULL = none */
+    const struct coord_fault *faults;   /* NULL = none */
+    const struct coord_option *options; /* values are in world_options.own; NULL = none */
     /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 
@@ -217,8 +252,19 @@ struct coordinator {
 
 #define COORDINATORS_MAX 8
 
-/* Registers a coordinator. A constructor of the adapter calls it. */
+/* Registers a coordinator with its kinds and faults. A constructor of the adapter calls it. */
 void coordinator_add(const struct coordinator *coordinator);
+
+/* Returns whether the kind, or the fault, is one of all coordinators or its own. */
+bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind);
+bool coordinator_has_fault(const struct coordinator *coordinator, enum world_fault fault);
+
+/* Returns `never` of a fault of its own, NULL for all others. */
+const char *coordinator_never(const struct coordinator *coordinator, enum world_fault fault);
+
+/* Returns what a fault needs and a world with these options lacks, as a text behind "expected"; NULL = it can happen. Valid until
+ * the next call. */
+const char *coordinator_lacking(const struct world_options *options, enum world_fault fault);
 
 /* Returns the index-th coordinator that is linked, NULL behind the last. */
 const struct coordinator *coordinator_at(int index);

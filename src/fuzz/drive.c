@@ -139,8 +139,8 @@ static bool of_program(const struct action *action)
     return world_is_verb(action) && !world_is_fault(action);
 }
 
-/* Which decision buys a fault. */
-static const uint8_t of_fault[WORLD_FAULTS] = {
+/* Which decision buys a fault. Those of one coordinator alone: FUZZ_SERVER. */
+static const uint8_t of_fault[WORLD_FAULT_OWN] = {
     [WORLD_FAULT_LOSS] = FUZZ_LOSS,     [WORLD_FAULT_EXPIRE] = FUZZ_EXPIRE,
     [WORLD_FAULT_PAUSE] = FUZZ_PAUSE,   [WORLD_FAULT_CRASH] = FUZZ_CRASH,
     [WORLD_FAULT_REFUSE] = FUZZ_REFUSE, [WORLD_FAULT_LAG] = FUZZ_SERVER,
@@ -166,7 +166,8 @@ bool fuzz_is_about(enum fuzz_what what, const struct action *action)
     case FUZZ_PROGRAM:
         return of_program(action);
     case FUZZ_CATCH_UP:
-        return kind == ACTION_CATCH_UP || kind == ACTION_COMMIT;
+        return kind == ACTION_CATCH_UP || kind == ACTION_COMMIT ||
+               (kind >= ACTION_OWN && action_has(action, TRAIT_STEP));
     case FUZZ_HEAL:
         return world_is_healing(action);
     case FUZZ_REFUSE:
@@ -178,7 +179,7 @@ bool fuzz_is_about(enum fuzz_what what, const struct action *action)
         break;
     }
     int fault = world_fault_of(action);
-    return fault >= 0 && of_fault[fault] == what;
+    return fault >= 0 && (fault < WORLD_FAULT_OWN ? of_fault[fault] : FUZZ_SERVER) == what;
 }
 
 /* What actions that a decision may mean come from. */

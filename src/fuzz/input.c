@@ -104,11 +104,25 @@ static bool has(const struct header *header, unsigned bit)
     return (header->byte[2] & bit) != 0;
 }
 
+/* The first two options of a coordinator's own have bytes that mean nothing there otherwise. */
+static void say_own_options(struct text *text, const struct header *header)
+{
+    static const uint8_t BYTES[] = {1, 3};
+    const struct coord_option *option = header->coordinator->options;
+    for (size_t i = 0; i < sizeof BYTES && option != NULL && option[i].name != NULL; i++) {
+        int64_t values = (int64_t)option[i].most - option[i].least + 1;
+        int64_t value = option[i].least + header->byte[BYTES[i]] % values;
+        say(text, " %s=%d", option[i].name, header->byte[BYTES[i]] == 0 ? option[i].usual : (int)value);
+    }
+}
+
 static void say_world(struct text *text, const struct header *header)
 {
     int32_t sequence = SEQUENCES[header->byte[3] % (sizeof SEQUENCES / sizeof SEQUENCES[0])];
     if (!header->is_zookeeper) {
-        say(text, "coordinator %s\nworld seed=%d untimed\n", header->coordinator->name, header->byte[8]);
+        say(text, "coordinator %s\nworld seed=%d untimed", header->coordinator->name, header->byte[8]);
+        say_own_options(text, header);
+        say(text, "\n");
         return;
     }
     say(text, "world servers=%d seed=%d rc=%d untimed", servers_of(header), header->byte[8],
@@ -139,7 +153,8 @@ static void say_program(struct text *text, const char *program, bool two)
 /* A fault that cannot happen in this world would be refused. */
 static bool can_happen(const struct header *header, enum world_fault fault)
 {
-    struct world_options options = {.servers = servers_of(header),
+    struct world_options options = {.coordinator = header->coordinator->name,
+                                    .servers = servers_of(header),
                                     .no_containers = has(header, FUZZ_NO_CONTAINERS)};
     switch (fault) {
     case WORLD_FAULT_RMDIR: /* inputs of before keep their meaning */
@@ -149,8 +164,14 @@ static bool can_happen(const struct header *header, enum world_fault fault)
     case WORLD_FAULT_RESTRICT:
         return false;
     default:
-        return header->coordinator->lacking(&options, fault) == NULL;
+        return coordinator_lacking(&options, fault) == NULL;
     }
+}
+
+/* A fault of the coordinator alone has the bit of one that is not drawn here. */
+static unsigned bit_of(enum world_fault fault)
+{
+    return fault < WORLD_FAULT_OWN ? fault : 15 - (fault - WORLD_FAULT_OWN) % 5;
 }
 
 static void say_budgets(struct text *text, const struct header *header)
@@ -161,7 +182,8 @@ static void say_budgets(struct text *text, const struct header *header)
     say(text, "explore");
     bool any = false;
     for (int fault = 0; fault < WORLD_FAULTS && total > 0; fault++) {
-        if ((absent >> fault & 1) == 0 && can_happen(header, (enum world_fault)fault)) {
+        if ((absent >> bit_of((enum world_fault)fault) & 1) == 0 &&
+            can_happen(header, (enum world_fault)fault)) {
             say(text, " %s<=%d", world_fault_name((enum world_fault)fault), most);
             any = true;
         }

@@ -11,7 +11,8 @@
 static int budget_of(const struct input_word *name)
 {
     for (int i = 0; i < WORLD_FAULTS; i++) {
-        if (input_word_is(name, world_fault_name((enum world_fault)i))) {
+        const char *fault = world_fault_name((enum world_fault)i);
+        if (fault != NULL && input_word_is(name, fault)) {
             return i;
         }
     }
@@ -98,7 +99,7 @@ static const char *lacking(const struct world_options *options, int fault)
     if (fault == WORLD_FAULT_CANCEL) {
         return somebody_acquires(options) ? NULL : "a program with an acquire with this fault";
     }
-    return coordinator_find(options->coordinator)->lacking(options, (enum world_fault)fault);
+    return coordinator_lacking(options, (enum world_fault)fault);
 }
 
 int parser_check_budgets(struct parser *parser)

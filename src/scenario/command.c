@@ -3,6 +3,7 @@
 
 /* The lines that say what happens. */
 
+#include "coord/coordinator.h"
 #include "scenario/parser.h"
 
 #include <stdio.h>
@@ -345,7 +346,8 @@ int parser_command(struct parser *parser, const struct input_word *first, struct
         return client_command(parser, process, command);
     }
     const struct verb *verb = verb_find(first, false);
-    if (!verb) {
+    const char *coordinator = parser->scenario->options.coordinator;
+    if (!verb || !coordinator_has_kind(coordinator_find(coordinator), verb->action)) {
         return parser_wrong(parser, first, "a command (see lockstep list verbs) or the name of a process");
     }
     command->step = verb->step;

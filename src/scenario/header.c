@@ -183,9 +183,55 @@ static int read_mode(struct parser *parser, const struct input_word *word, bool 
     return 0;
 }
 
+/* The options of the coordinator alone; NULL behind the last. */
+static const struct coord_option *own_option(const struct parser *parser, int index)
+{
+    const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
+    bool known = coordinator->options != NULL && coordinator->options[index].name != NULL;
+    return known ? &coordinator->options[index] : NULL;
+}
+
+static const char *world_words(const struct parser *parser, char *text, size_t size)
+{
+    const struct coord_option *own;
+    size_t used = 0;
+    for (int i = 0; (own = own_option(parser, i)) != NULL && used < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s=, ", own->name);
+    }
+    if (used < size) {
+        snprintf(text + used, size - used, "%s",
+                 "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, crowd=, containers=, "
+                 "defects=, settings=, timed, untimed, used, fine, callbacks-in-init, keep-fresh or "
+                 "timers-first");
+    }
+    return text;
+}
+
+/* Returns 0 if the key is no option of the coordinator alone, 1 if its value has been read, -1 if that is wrong. */
+static int read_own_option(struct parser *parser, const struct input_word *key,
+                           const struct input_word *value)
+{
+    const struct coord_option *own;
+    for (int i = 0; (own = own_option(parser, i)) != NULL; i++) {
+        char expected[64];
+        int64_t number;
+        if (!input_word_is(key, own->name)) {
+            continue;
+        }
+        snprintf(expected, sizeof expected, "a number from %d to %d", own->least, own->most);
+        if (parser_integer(parser, value, expected, own->least, own->most, &number) != 0) {
+            return -1;
+        }
+        parser->scenario->options.own[i] = (int32_t)number;
+        return 1;
+    }
+    return 0;
+}
+
 static int read_world_flag(struct parser *parser, const struct input_word *word)
 {
     struct world_options *options = &parser->scenario->options;
+    char words[400];
     if (input_word_is(word, "timed") || input_word_is(word, "untimed")) {
         return read_mode(parser, word, word->text[0] == 't');
     }
@@ -210,10 +256,7 @@ static int read_world_flag(struct parser *parser, const struct input_word *word)
         options->keep_fresh = true;
         return 0;
     }
-    return parser_wrong(parser, word,
-                        "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, crowd=, "
-                        "containers=, defects=, settings=, "
-                        "timed, untimed, used, fine, callbacks-in-init, keep-fresh or timers-first");
+    return parser_wrong(parser, word, world_words(parser, words, sizeof words));
 }
 
 static int read_world(struct parser *parser)
@@ -227,11 +270,21 @@ static int read_world(struct parser *parser)
                 found = &WORLD_KEYS[i];
             }
         }
-        if (found ? found->read(parser, &value) != 0 : read_world_flag(parser, &word) != 0) {
+        int own = value.text && !found ? read_own_option(parser, &key, &value) : 0;
+        if (own < 0 ||
+            (own == 0 && (found ? found->read(parser, &value) : read_world_flag(parser, &word)) != 0)) {
             return -1;
         }
     }
     return 0;
+}
+
+static void usual_options(struct parser *parser)
+{
+    const struct coord_option *own;
+    for (int i = 0; (own = own_option(parser, i)) != NULL; i++) {
+        parser->scenario->options.own[i] = own->usual;
+    }
 }
 
 /* It comes first: it gives the options of a world their meaning. */
@@ -249,6 +302,7 @@ static int read_coordinator(struct parser *parser)
         known[i].word = coordinator->name;
         if (word.text && input_word_is(&word, coordinator->name)) {
             options->coordinator = coordinator->name;
+            usual_options(parser);
             return parser_end_of_line(parser);
         }
     }

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/rng.h"
+#include "coord/coordinator.h"
 #include "scenario/lines.h"
 
 #include <lockstep/sim.h>
@@ -390,7 +391,7 @@ static bool can_happen(const struct drawing *d, enum world_fault fault)
     case WORLD_FAULT_SWEEP:
         return d->containers;
     default:
-        return true;
+        return coordinator_has_fault(coordinator_find(NULL), fault);
     }
 }
 

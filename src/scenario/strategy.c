@@ -4,6 +4,7 @@
 #include "scenario/strategy.h"
 
 #include "base/rng.h"
+#include "coord/coordinator.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static uint8_t directed_max(const struct world_options *options, int fault)
     case WORLD_FAULT_SWEEP:
         return options->no_containers ? 0 : DIRECTED_MAX;
     default:
-        return DIRECTED_MAX;
+        return coordinator_lacking(options, (enum world_fault)fault) == NULL ? DIRECTED_MAX : 0;
     }
 }
 

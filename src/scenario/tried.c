@@ -3,6 +3,7 @@
 
 #include "scenario/tried.h"
 
+#include "coord/coordinator.h"
 #include "scenario/scenario.h"
 #include "scenario/verbs.h"
 
@@ -129,9 +130,9 @@ static void write_key(const struct world_options *options, const struct item *it
     }
 }
 
-static const char *why_no_fault(const struct tried *tried, int fault)
+static const char *why_no_fault(const struct tried *tried, const struct world_options *options, int fault)
 {
-    static const char *const WHY[WORLD_FAULTS] = {
+    static const char *const WHY[WORLD_FAULT_OWN] = {
         [WORLD_FAULT_LOSS] = "no connection was up",
         [WORLD_FAULT_EXPIRE] = "no session was open",
         [WORLD_FAULT_PAUSE] = "no process was running",
@@ -152,14 +153,17 @@ static const char *why_no_fault(const struct tried *tried, int fault)
         return tried->container ? "the directory was never empty after a use"
                                 : "the directory is no container";
     }
-    return WHY[fault];
+    return fault < WORLD_FAULT_OWN
+               ? WHY[fault]
+               : coordinator_never(coordinator_find(options->coordinator), (enum world_fault)fault);
 }
 
-static const char *why_not(const struct tried *tried, const struct item *item)
+static const char *why_not(const struct tried *tried, const struct world_options *options,
+                           const struct item *item)
 {
     switch (item->kind) {
     case ITEM_FAULT:
-        return why_no_fault(tried, item->fault);
+        return why_no_fault(tried, options, item->fault);
     case ITEM_STEP:
         return "no run came to it, or it was passed over";
     default:
@@ -174,7 +178,7 @@ bool tried_lacks(const struct tried *tried, const struct scenario *scenario, int
     while (next_item(&scenario->options, &item)) {
         if (!has(tried, &item) && index-- == 0) {
             write_key(&scenario->options, &item, key);
-            snprintf(why, TRIED_WHY_MAX, "%s", why_not(tried, &item));
+            snprintf(why, TRIED_WHY_MAX, "%s", why_not(tried, &scenario->options, &item));
             return true;
         }
     }

@@ -3,6 +3,8 @@
 
 #include "scenario/verbs.h"
 
+#include "coord/coordinator.h"
+
 /* Actions are called what their labels call them (coord/action.c), unless a name is given. */
 #define CLIENT(name, flags, action, usage, help)                                                             \
     {                                                                                                        \
@@ -115,6 +117,33 @@ static const struct header_word HEADERS[] = {
     {"properties", "properties NAME...", "judge these instead of the default set"},
 };
 
+static struct verb verb_of_kind(const struct coord_kind *kind)
+{
+    const struct action action = {.kind = kind->kind};
+    enum verb_argument argument = action_has(&action, TRAIT_ON_PROCESS)  ? ARGUMENT_PROCESS
+                                  : action_has(&action, TRAIT_SERVER)    ? ARGUMENT_SERVER
+                                  : action_has(&action, TRAIT_DIRECTORY) ? ARGUMENT_SWEPT
+                                                                         : ARGUMENT_NONE;
+    return (struct verb)FAULT((uint8_t)argument, 0, kind->kind, kind->usage, kind->help);
+}
+
+const struct verb *verb_own(int index)
+{
+    static struct verb own[ACTION_KINDS - ACTION_OWN];
+    static int count;
+    static bool known;
+    const struct coordinator *coordinator;
+    for (int i = 0; !known && (coordinator = coordinator_at(i)) != NULL; i++) {
+        for (const struct coord_kind *kind = coordinator->kinds; kind != NULL && kind->kind != 0; kind++) {
+            if ((kind->info.traits & TRAIT_STEP) == 0) {
+                own[count++] = verb_of_kind(kind);
+            }
+        }
+    }
+    known = true;
+    return index < count ? &own[index] : NULL;
+}
+
 const struct verb *verb_all(int *count)
 {
     *count = (int)(sizeof VERBS / sizeof VERBS[0]);
@@ -137,6 +166,12 @@ const struct verb *verb_find(const struct input_word *word, bool client)
     for (size_t i = 0; i < sizeof VERBS / sizeof VERBS[0]; i++) {
         if (input_word_is(word, name_of(&VERBS[i])) && ((VERBS[i].flags & VERB_CLIENT) != 0) == client) {
             return &VERBS[i];
+        }
+    }
+    const struct verb *own;
+    for (int i = 0; !client && (own = verb_own(i)) != NULL; i++) {
+        if (input_word_is(word, name_of(own))) {
+            return own;
         }
     }
     return NULL;

@@ -45,9 +45,13 @@ struct verb {
     const char *help;  /* half a sentence */
 };
 
+/* Those that all coordinators have. */
 const struct verb *verb_all(int *count);
 
-/* The verb of that name, with or without VERB_CLIENT in its flags; NULL if there is none. */
+/* The index-th fault that one of the linked coordinators has alone, NULL behind the last. */
+const struct verb *verb_own(int index);
+
+/* The verb of that name, with or without VERB_CLIENT in its flags, of any coordinator; NULL if there is none. */
 const struct verb *verb_find(const struct input_word *word, bool client);
 
 /* The verb of a step of a program, where an acquire may be a try. */

@@ -59,6 +59,9 @@ static void add_returns(struct action_list *list, int p)
     if (process_at(p)->paused) {
         action_list_add(list, ACTION_RESUME, p);
     }
+    if (the_world.coordinator->kinds != NULL) {
+        the_world.coordinator->list(list, p, COORD_ENDS);
+    }
 }
 
 /* The next one, or the one behind it: a step may need memory twice. */
@@ -242,16 +245,6 @@ bool world_same_action(const struct action *a, const struct action *b)
 {
     return a->kind == b->kind && a->process == b->process && a->a == b->a && a->b == b->b && a->c == b->c &&
            (world_is_verb(a) || a->d == b->d);
-}
-
-const char *world_fault_name(enum world_fault fault)
-{
-    static const char *const names[] = {"loss",  "expire", "pause", "crash",   "refuse", "lag",
-                                        "late",  "cancel", "alloc", "sweep",   "server", "rmdir",
-                                        "evict", "touch",  "call",  "restrict"};
-    _Static_assert(sizeof names / sizeof *names == WORLD_FAULTS, "one name per fault");
-    LS_ASSERT(fault < WORLD_FAULTS);
-    return names[fault];
 }
 
 /* An expiry that was due anyway costs nothing. */

@@ -88,6 +88,26 @@ static void add_link(char *label, int nth)
     }
 }
 
+static void label_by_traits(const struct action *action, const char *verb, char *label)
+{
+    bool locks = the_world.options.locks > 1;
+    if (action_has(action, TRAIT_MEMORY)) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->n);
+    } else if (action_has(action, TRAIT_CONTENDER)) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", verb, process_name(action->process), locks ? " " : "",
+                 locks ? lock_name(action->lock) : "");
+    } else if (action_has(action, TRAIT_DIRECTORY)) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->lock));
+    } else if (action_has(action, TRAIT_SERVER)) {
+        snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->server + 1);
+    } else if (action_has(action, TRAIT_ON_PROCESS)) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
+        nth(label, action->kind == ACTION_EXPIRE ? session_index(action) : 0);
+    } else {
+        snprintf(label, WORLD_LABEL_MAX, "%s", verb);
+    }
+}
+
 static void label_fault(const struct action *action, char *label)
 {
     const char *verb = world_action_verb(action->kind);
@@ -102,21 +122,6 @@ static void label_fault(const struct action *action, char *label)
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
         add_link(label, action->nth);
         break;
-    case ACTION_FAIL_ALLOC:
-    case ACTION_FAIL_CALL:
-        snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->n);
-        break;
-    case ACTION_EVICT:
-    case ACTION_TOUCH:
-    case ACTION_RESTRICT:
-        snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", verb, process_name(action->process),
-                 the_world.options.locks > 1 ? " " : "",
-                 the_world.options.locks > 1 ? lock_name(action->lock) : "");
-        break;
-    case ACTION_SWEEP:
-    case ACTION_RMDIR:
-        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->lock));
-        break;
     case ACTION_FOREIGN:
         snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->text]);
         if (action->perms != 0) {
@@ -128,12 +133,7 @@ static void label_fault(const struct action *action, char *label)
         snprintf(label, WORLD_LABEL_MAX, "%s %.100s", verb, the_world.text[action->text]);
         break;
     default:
-        if (action_has(action, TRAIT_SERVER)) {
-            snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->server + 1);
-            break;
-        }
-        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
-        nth(label, action->kind == ACTION_EXPIRE ? session_index(action) : 0);
+        label_by_traits(action, verb, label);
         break;
     }
 }
@@ -234,7 +234,8 @@ static bool option(const char *word, const char *name, int32_t *value)
 static int find_kind(const char *word, unsigned traits, bool with)
 {
     for (int k = 0; k < ACTION_KINDS; k++) {
-        if (action_kind_has((unsigned)k, traits) == with && strcmp(world_action_verb(k), word) == 0) {
+        if (action_kind_has((unsigned)k, traits) == with && strcmp(world_action_verb(k), word) == 0 &&
+            coordinator_has_kind(the_world.coordinator, (unsigned)k)) {
             return k;
         }
     }
@@ -403,6 +404,12 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
                        const char **why)
 {
     *action = (struct action){.kind = (uint8_t)kind};
+    if (!action_has(action, TRAIT_ON_PROCESS | TRAIT_SERVER | TRAIT_DIRECTORY | TRAIT_PATH)) {
+        action->process = EVENT_PROCESS_NONE;
+        return words->count == 1
+                   ? 0
+                   : fail(why, LS_EINVAL, "expected the end of the line, found \"%.60s\"", words->word[1]);
+    }
     if (words->count < 2) {
         return fail(why, LS_EINVAL, "expected whom after \"%.60s\", found the end of the line",
                     words->word[0]);

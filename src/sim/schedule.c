@@ -237,6 +237,23 @@ bool world_is_healing(const struct action *action)
     return action_has(action, TRAIT_HEALS) || (the_world.coordinator->price(action) & COORD_ABANDONED) != 0;
 }
 
+/* Ends the faults of the coordinator's own kinds: those on a process, or those on the service. */
+static int heal_own(struct world *world, int client, enum coord_place place, world_step_fn step, void *ctx)
+{
+    struct action out[WORLD_SERVERS_MAX + WORLD_LOCKS_MAX];
+    struct action_list ends = {.out = out, .room = WORLD_SERVERS_MAX + WORLD_LOCKS_MAX};
+    int count = 0;
+    if (world->coordinator->kinds != NULL) {
+        world->coordinator->list(&ends, client, place);
+    }
+    for (int i = 0; i < ends.count; i++) {
+        if (out[i].kind >= ACTION_OWN && action_has(&out[i], TRAIT_HEALS)) {
+            count += take_if(world, out[i], step, ctx);
+        }
+    }
+    return count;
+}
+
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 {
     int count = 0;
@@ -244,8 +261,10 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
         struct action thaw = {.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .server = (uint8_t)s};
         count += take_if(world, thaw, step, ctx);
     }
+    count += heal_own(world, (int)COORD_NOBODY, COORD_SERVICE, step, ctx);
     for (int p = 0; p < world->options.processes; p++) {
         uint8_t who = (uint8_t)p;
+        count += heal_own(world, p, COORD_ENDS, step, ctx);
         count += take_if(world, (struct action){.kind = ACTION_HEAL, .process = who}, step, ctx);
         count += take_if(world, (struct action){.kind = ACTION_RESUME, .process = who}, step, ctx);
         if (revive) {

@@ -21,6 +21,11 @@
 /* A swap succeeds whatever the version. */
 #define DEFECT_LENIENT 0x01u
 
+/* Of its own: a request from a broken connection arrives at the server; the server stops to read, and goes on. */
+enum { ARRIVE = COORD_KIND_OUTSIDE, STALL, SERVE };
+enum { FAULT_STALL = COORD_FAULT_OUTSIDE };
+enum { OPTION_FIRST_VERSION };
+
 enum entry_kind { ENTRY_NONE, ENTRY_UP, ENTRY_DOWN, ENTRY_SWAP, ENTRY_RENEW, ENTRY_READ };
 
 struct request {
@@ -62,6 +67,8 @@ struct reg_state {
 struct server {
     struct arena_block head;
     int64_t version; /* the newest */
+    uint8_t stalled;
+    uint8_t reserved[7];
     struct reg_state reg[WORLD_LOCKS_MAX];
     struct request late[LATE_MAX]; /* of connections that are broken, oldest first */
 };
@@ -399,7 +406,12 @@ static bool is_due(const struct reg_state *reg)
 static bool can_apply(const struct client *client, int handle)
 {
     const struct reg *reg = &client->connection[handle];
-    return reg->up && !client->cut_off && first_unread(reg) >= 0;
+    return reg->up && !client->cut_off && !server_at()->stalled && first_unread(reg) >= 0;
+}
+
+static bool can_arrive(int client)
+{
+    return !server_at()->stalled && oldest_late(client) >= 0;
 }
 
 static bool can_deliver(const struct client *client, int handle)
@@ -433,8 +445,8 @@ static void add_steps(struct action_list *list, int client)
             add(list, ACTION_CONNECT, client, i);
         }
     }
-    if (oldest_late(client) >= 0) {
-        add(list, ACTION_LINGER, client, 0);
+    if (can_arrive(client)) {
+        add(list, (enum action_kind)ARRIVE, client, 0);
     }
 }
 
@@ -488,12 +500,19 @@ static void list(struct action_list *list, int client, enum coord_place place)
         }
     } else if (place == COORD_SESSIONS) {
         add_expiries(list, client, true, true);
+    } else if (place == COORD_SERVICE && server_at()->stalled) {
+        action_list_add(list, (enum action_kind)SERVE, EVENT_PROCESS_NONE);
+    } else if (place == COORD_SERVICE && action_list_buys(list, (enum world_fault)FAULT_STALL)) {
+        action_list_add(list, (enum action_kind)STALL, EVENT_PROCESS_NONE);
     }
 }
 
 static bool enabled(const struct action *action)
 {
     int client = action->process;
+    if (action->kind == STALL || action->kind == SERVE) {
+        return server_at()->stalled == (action->kind == SERVE);
+    }
     if (client >= host->options->processes ||
         (action_has(action, TRAIT_STEP) && action->handle >= REG_CONNECTIONS)) {
         return false;
@@ -506,8 +525,8 @@ static bool enabled(const struct action *action)
         return can_deliver(state, action->handle);
     case ACTION_CONNECT:
         return can_connect(state, action->handle);
-    case ACTION_LINGER:
-        return oldest_late(client) >= 0;
+    case ARRIVE:
+        return can_arrive(client);
     case ACTION_EXPIRE: {
         int lock = action->session - 1;
         bool known = lock >= 0 && lock < host->options->locks;
@@ -568,7 +587,7 @@ static void step(const struct action *action, struct coord_news *news)
         append(reg, &(struct request){.kind = ENTRY_UP, .ready = 1});
         news->client = true;
         break;
-    default: /* LINGER */
+    default: /* ARRIVE */
         news->everyone = serve_late(action->process);
         break;
     }
@@ -576,6 +595,10 @@ static void step(const struct action *action, struct coord_news *news)
 
 static void fault(const struct action *action)
 {
+    if (action->kind == STALL || action->kind == SERVE) {
+        server_mark()->stalled = action->kind == STALL;
+        return;
+    }
     struct client *client = client_mark(action->process);
     if (action->kind == ACTION_CUT) {
         int handle = linked(action->process, action_cut_link(action));
@@ -604,14 +627,14 @@ static bool next_by_default(int client, struct action *out)
     if (client < host->options->processes) {
         add_steps(&first, client);
     }
-    return first.count > 0 && out->kind != ACTION_LINGER;
+    return first.count > 0 && out->kind != ARRIVE;
 }
 
 static bool last_by_default(struct action *out)
 {
     for (int client = 0; client < host->options->processes; client++) {
-        if (oldest_late(client) >= 0) {
-            *out = (struct action){.kind = ACTION_LINGER, .process = (uint8_t)client};
+        if (can_arrive(client)) {
+            *out = (struct action){.kind = ARRIVE, .process = (uint8_t)client};
             return true;
         }
     }
@@ -635,6 +658,15 @@ static void open_all(const struct coord_host *wanted)
     server_block = arena_add(host->arena, sizeof(struct server), sizeof(struct server));
     for (int client = 0; client < host->options->processes; client++) {
         client_block[client] = arena_add(host->arena, sizeof(struct client), sizeof(struct client));
+    }
+}
+
+static void prepare(void)
+{
+    struct server *server = server_mark();
+    server->version = host->options->own[OPTION_FIRST_VERSION];
+    for (int lock = 0; lock < host->options->locks; lock++) {
+        server->reg[lock].version = server->version;
     }
 }
 
@@ -697,12 +729,23 @@ static bool is_quiet(void)
 
 static bool is_busy(void)
 {
-    return !is_quiet();
+    for (int client = 0; client < host->options->processes; client++) {
+        const struct client *state = client_at(client);
+        for (int i = 0; i < REG_CONNECTIONS; i++) {
+            if (can_apply(state, i) || can_deliver(state, i) || can_connect(state, i)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static bool quiet(void)
 {
     struct action out[WORLD_LOCKS_MAX];
+    if (server_at()->stalled) {
+        return false;
+    }
     for (int client = 0; client < host->options->processes; client++) {
         struct action_list due = {.out = out, .room = WORLD_LOCKS_MAX};
         add_expiries(&due, client, true, false);
@@ -818,7 +861,7 @@ static void label(const struct action *action, char text[WORLD_LABEL_MAX])
     bool answers = action->kind == ACTION_DELIVER && reg->entry[0].kind >= ENTRY_SWAP;
     if (action->kind == ACTION_APPLY && unread >= 0) {
         what = KINDS[reg->entry[unread].kind];
-    } else if (action->kind == ACTION_LINGER && late >= 0) {
+    } else if (action->kind == ARRIVE && late >= 0) {
         what = KINDS[server_at()->late[late].kind];
     } else if (action->kind == ACTION_DELIVER && reg->count > 0) {
         what = KINDS[reg->entry[0].kind];
@@ -852,7 +895,7 @@ static const char *lacking(const struct world_options *options, enum world_fault
 {
     const unsigned known = 1u << WORLD_FAULT_LOSS | 1u << WORLD_FAULT_LATE | 1u << WORLD_FAULT_EXPIRE |
                            1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |
-                           1u << WORLD_FAULT_ALLOC;
+                           1u << WORLD_FAULT_ALLOC | 1u << FAULT_STALL;
     (void)options;
     return (known >> fault & 1u) != 0 ? NULL : "a fault that registers have";
 }
@@ -860,14 +903,31 @@ static const char *lacking(const struct world_options *options, enum world_fault
 static const char *const SYMBOLS[] = {"reg_*", NULL};
 static const struct coord_word DEFECTS[] = {{"lenient", DEFECT_LENIENT}, {NULL, 0}};
 static const struct coord_word SETTINGS[] = {{NULL, 0}};
+static const struct coord_kind KINDS_OF_ITS_OWN[] = {
+    {.kind = ARRIVE, .info = {.verb = "arrive", .traits = TRAIT_SYSTEM | TRAIT_STEP}},
+    {.kind = STALL,
+     .info = {.verb = "stall", .traits = TRAIT_ON_SERVICE | TRAIT_BREAKS, .fault = FAULT_STALL + 1},
+     .usage = "stall",
+     .help = "the registers' server reads nothing more"},
+    {.kind = SERVE,
+     .info = {.verb = "serve", .traits = TRAIT_ON_SERVICE | TRAIT_HEALS | TRAIT_FAIR},
+     .usage = "serve",
+     .help = "it reads again"},
+    {0}};
+static const struct coord_fault FAULTS_OF_ITS_OWN[] = {{FAULT_STALL, "stall", "the server was stalled"}, {0}};
+static const struct coord_option OPTIONS[] = {[OPTION_FIRST_VERSION] = {"first-version", 0, 1000000, 0}, {0}};
 
 static const struct coordinator REGISTER = {
     .name = "register",
     .symbols = SYMBOLS,
     .defects = DEFECTS,
     .settings = SETTINGS,
+    .kinds = KINDS_OF_ITS_OWN,
+    .faults = FAULTS_OF_ITS_OWN,
+    .options = OPTIONS,
     .lacking = lacking,
     .open = open_all,
+    .prepare = prepare,
     .trouble = first_trouble,
     .enter = enter,
     .leave = leave,

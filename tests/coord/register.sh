@@ -21,9 +21,12 @@ counts()
 expect 0 'register-polls-once' "$register" list recipes
 expect 0 'coordinator NAME' "$LOCKSTEP" list verbs
 
+expect 0 ' stall total' "$register" list faults
+expect 0 '  stall   ' "$register" list verbs
+
 # ---- the lock holds ----
 
-expect 0 '2 passed, 0 failed' "$register" run --recipe register --out "$scratch/reports" "$here/lost_answer.scn" "$here/clock.scn"
+expect 0 '3 passed, 0 failed' "$register" run --recipe register --out "$scratch/reports" "$here/lost_answer.scn" "$here/clock.scn" "$here/serves_again.scn"
 plain=$(counts two_clients.scn)
 same '54912 states, 220570 transitions' "$plain" two_clients.scn
 for option in --exact --no-memo --no-renaming --partial-order --symmetry '--workers 2' '--strategy bfs'; do
@@ -33,10 +36,12 @@ expect 0 'no symmetry' "$register" check --recipe register --symmetry "$here/two
 same '34405 states, 121656 transitions' "$(counts keeps.scn)" keeps.scn
 same '137593 states, 554707 transitions' "$(counts try_again.scn)" try_again.scn
 expect 0 '1 passed' "$register" check --recipe register --out "$scratch/reports" "$here/live.scn"
-for file in gives_up two_owners keeps; do
+for file in gives_up two_owners keeps stalled; do
     expect 3 '200 random schedules, which is no proof' "$register" run --recipe register --seeds 200 --strategy swarm --no-search "$here/$file.scn"
 done
 if ! is_slow_build; then
+    same '199551 states, 906448 transitions' "$(counts stalled.scn)" stalled.scn
+    same '199551 states, 906448 transitions' "$(counts stalled.scn --no-memo)" 'stalled.scn --no-memo'
     same '1243359 states, 5257622 transitions' "$(counts two_owners.scn)" two_owners.scn
     same '435094 states, 1802996 transitions' "$(counts gives_up.scn)" gives_up.scn
 fi
@@ -65,6 +70,18 @@ expect 3 'the recipe register is not for the coordinator zookeeper' "$register" 
 expect 0 '1 passed, 0 failed' "$register" check "$scratch/zk.scn"
 printf 'coordinator register\nmutex /locks/x\nprocess a: acquire\nexplore lag<=1\n----\n' >"$scratch/lag.scn"
 expect_line "$scratch/lag.scn:4:9: expected a fault that registers have, found 'lag<=1'" "$register" check --recipe register "$scratch/lag.scn"
+printf 'coordinator register\nworld first-version=-1\n' >"$scratch/least.scn"
+expect_line "$scratch/least.scn:2:21: expected a number from 0 to 1000000, found '-1'" "$register" check --recipe register "$scratch/least.scn"
+printf 'coordinator register\nworld later-version=1\n' >"$scratch/words.scn"
+expect 2 'words.scn:2:7: expected first-version=, servers=, latency=' "$register" check "$scratch/words.scn"
+printf 'world first-version=1\n' >"$scratch/other.scn"
+expect 2 "other.scn:1:7: expected servers=, latency=" "$register" check "$scratch/other.scn"
+printf 'mutex /locks/x\nprocess a: acquire\nexplore stall<=1\n----\n' >"$scratch/stall.scn"
+expect_line "$scratch/stall.scn:3:9: expected a fault that the coordinator zookeeper has, found 'stall<=1'" "$register" check "$scratch/stall.scn"
+printf 'mutex /locks/x\nprocess a\n\nstall\n' >"$scratch/verb.scn"
+expect_line "$scratch/verb.scn:4:1: expected a command (see lockstep list verbs) or the name of a process, found 'stall'" "$register" check "$scratch/verb.scn"
+printf 'mutex /locks/x\nprocess a: acquire\nexplore stall<=1\n----\n' >"$scratch/stall.scn"
+expect_line "$scratch/stall.scn:3:9: expected a fault with a budget (see lockstep list faults) or total, found 'stall'" "$LOCKSTEP" check "$scratch/stall.scn"
 printf 'coordinator register too\n' >"$scratch/words.scn"
 expect_line "$scratch/words.scn:1:22: expected the end of the line, found 'too'" "$register" check "$scratch/words.scn"
 printf 'coordinator registers\n' >"$scratch/unknown.scn"
