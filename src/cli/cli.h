@@ -6,6 +6,7 @@
 #define CLI_CLI_H
 
 #include "explore/explore.h"
+#include "report/report.h"
 #include "scenario/coverage.h"
 
 #include <stdio.h>
@@ -255,34 +256,9 @@ int cli_min_path(const char *path, char *out, size_t size);
 
 /* ---- reports ---- */
 
-/* Text for people (text.c). */
-void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job);
-
-/* Writes the key of the index-th thing that no run of an exploring scenario has tried, and why. Returns false behind the last,
- * and for what ended early: violated, an error, a search at a limit without random schedules (text.c). */
-bool cli_not_tried(const struct cli_job *job, int index, char key[TRIED_KEY_MAX], char why[TRIED_WHY_MAX]);
-
-/* Lines `not tried: ... in SCENARIO` of all jobs that passed, for the end of a report (text.c). */
-void cli_print_not_tried(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count);
-
-/* New states of a search per second of its worker's life, over all layers (text.c). */
-double cli_states_per_second(const struct cli_job *job);
-
-/* One JSON object on one line (json.c). Returns 0, or -1 if memory is short. */
-int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job);
-
-/* What random runs of a job have covered over time: lines (coverage.c). */
-void cli_print_growth(FILE *out, const struct cli_job *job);
-
-/* What all jobs have covered together: a table and lists (coverage.c). Nothing if memory is short. */
-void cli_print_coverage(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count);
-
-/* Adds `coverage` to a JSON object. False if memory is short (coverage.c). */
-struct cJSON;
-bool cli_add_coverage(struct cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage);
-
-/* A file for CI servers (junit.c). Returns 0, or -1 if it cannot be written. */
-int cli_write_junit(const struct cli_options *options, const struct cli_job *jobs, int count);
+/* What there is to be reported of a call, and of a job; pointers are those of the arguments (run.c). */
+struct report_context cli_report_context(const struct cli_options *options);
+struct report_item cli_report_item(const struct cli_options *options, const struct cli_job *job);
 
 /* The table of lockstep list scenarios --table (table.c). Returns an exit status. */
 int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);

@@ -4,6 +4,7 @@
 #include "cli/enumerate.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char HELP[] =
@@ -69,13 +70,33 @@ struct summary {
     bool broken; /* a report could not be written */
 };
 
-static void report(void *ctx, const struct cli_job *job)
+struct report_context cli_report_context(const struct cli_options *options)
+{
+    return (struct report_context){.recipe = options->found_recipe,
+                                   .without = options->search.without,
+                                   .one_constant = options->seed_given,
+                                   .quiet = options->quiet};
+}
+
+struct report_item cli_report_item(const struct cli_options *options, const struct cli_job *job)
+{
+    return (struct report_item){.scenario = &job->scenario,
+                                .outcome = job->outcome,
+                                .coverage = job->coverage,
+                                .seconds = job->seconds,
+                                .finished = job->finished,
+                                .tried = job->outcome != NULL && cli_suite_tried(options, job)};
+}
+
+static void report_job(void *ctx, const struct cli_job *job)
 {
     struct summary *summary = ctx;
-    summary->verdicts[cli_suite_tried(summary->options, job) ? VERDICT_HOLDS : job->outcome->verdict]++;
+    struct report_context context = cli_report_context(summary->options);
+    struct report_item item = cli_report_item(summary->options, job);
+    summary->verdicts[item.tried ? VERDICT_HOLDS : item.outcome->verdict]++;
     if (!summary->options->json) {
-        cli_print_job(stdout, summary->options, job);
-    } else if (cli_print_json(stdout, summary->options, job) != 0) {
+        report_text(stdout, &context, &item);
+    } else if (report_json(stdout, &context, &item) != 0) {
         summary->broken = true;
     }
 }
@@ -109,25 +130,42 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
-/* What comes behind the reports of all scenarios. */
-static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
-                      int finished, const struct enumeration *worlds)
+/* What is said of all jobs together. */
+static void report_all(struct summary *summary, const char *command, const struct report_item *items,
+                       int count, int finished, const struct enumeration *worlds)
 {
     const struct cli_options *options = summary->options;
-    if (options->junit && count > 0 && jobs[0].outcome && cli_write_junit(options, jobs, count) != 0) {
+    struct report_context context = cli_report_context(options);
+    if (options->junit && count > 0 && items[0].outcome && report_junit(options->junit, items, count) != 0) {
         fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
                 command, options->junit);
         summary->broken = true;
     }
     if (options->coverage && !options->json && finished > 0) {
-        cli_print_coverage(stdout, options, jobs, count);
+        report_text_coverage(stdout, &context, items, count);
     }
     if (worlds != NULL) {
         enumerate_tell(stdout, options, worlds);
     }
     if (!options->json && finished > 0) {
-        cli_print_not_tried(stdout, options, jobs, count);
+        report_text_not_tried(stdout, items, count);
     }
+}
+
+/* What comes behind the reports of all scenarios. */
+static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
+                      int finished, const struct enumeration *worlds)
+{
+    const struct cli_options *options = summary->options;
+    struct report_item *items = calloc((size_t)count + 1, sizeof *items);
+    for (int i = 0; items != NULL && i < count; i++) {
+        items[i] = cli_report_item(options, &jobs[i]);
+    }
+    if (items != NULL) {
+        report_all(summary, command, items, count, finished, worlds);
+    }
+    summary->broken = summary->broken || items == NULL;
+    free(items);
     closing_line(summary, count - finished);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "lockstep %s: standard output cannot be written\n", command);
@@ -142,7 +180,7 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
     int finished = 0;
     for (int i = 0; i < count; i++) {
         if (jobs[i].finished) {
-            report(&summary, &jobs[i]);
+            report_job(&summary, &jobs[i]);
             finished++;
         }
     }
@@ -165,7 +203,7 @@ static int run_worlds(struct summary *summary, struct enumeration *worlds, struc
     }
     int result = enumerate_run(options, worlds, jobs, count);
     for (int i = before; i < *count; i++) {
-        report(summary, &(*jobs)[i]);
+        report_job(summary, &(*jobs)[i]);
     }
     return result < 0 ? -1 : *count - before;
 }
@@ -179,7 +217,7 @@ static int run_all(const struct cli_options *options, const char *command, struc
         enumerate_close(&worlds);
         return status;
     }
-    int finished = cli_run_jobs(options, *list, *all, report, &summary);
+    int finished = cli_run_jobs(options, *list, *all, report_job, &summary);
     int more = finished < 0 ? 0 : run_worlds(&summary, &worlds, list, all);
     if (more < 0) {
         fprintf(stderr, "lockstep %s: the worlds cannot be gone through: %s\n", command, strerror(errno));

@@ -25,7 +25,7 @@ declare -A MAY=(
     [replay]="base state trace lock broken check sim api sim.h scenario replay.h"
     [explore]="base state trace lock broken check sim api sim.h scenario replay"
     [fuzz]="base trace lock broken check coord sim api event.h sim.h scenario replay"
-    [report]="base trace lock broken check sim api sim.h scenario replay explore"
+    [report]="base trace check coord sim api sim.h scenario"
     [cli]="base state trace lock broken check coord sim plugin api sim.h scenario replay explore fuzz report"
     [real]="base trace lock broken check api zookeeper"
 )

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "cli/cli.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #define YELLOW "\033[33m"
 #define PLAIN "\033[0m"
 
-double cli_states_per_second(const struct cli_job *job)
+double report_states_per_second(const struct report_item *item)
 {
-    const struct search_counts *search = &job->outcome->search;
+    const struct search_counts *search = &item->outcome->search;
     double states = (double)search->states + (double)search->earlier_states;
-    return job->seconds > 0 ? states / job->seconds : 0;
+    return item->seconds > 0 ? states / item->seconds : 0;
 }
 
 static bool in_colour(FILE *out)
@@ -24,7 +24,7 @@ static bool in_colour(FILE *out)
     return isatty(fileno(out)) && !getenv("NO_COLOR");
 }
 
-static void head(FILE *out, const struct cli_options *options, const struct cli_job *job)
+static void head(FILE *out, const struct report_item *item)
 {
     static const struct {
         const char *word;
@@ -34,19 +34,18 @@ static void head(FILE *out, const struct cli_options *options, const struct cli_
                  [VERDICT_DIFFERS] = {"FAIL ", RED},
                  [VERDICT_LIMIT] = {"limit", YELLOW},
                  [VERDICT_ERROR] = {"ERROR", RED}};
-    enum verdict verdict = job->outcome->verdict;
+    enum verdict verdict = item->outcome->verdict;
     bool colour = in_colour(out);
     fprintf(out, "%s%s%s %s", colour ? HEADS[verdict].colour : "",
-            cli_suite_tried(options, job) ? "tried" : HEADS[verdict].word, colour ? PLAIN : "",
-            job->scenario.input.name);
-    if (job->outcome->search.states > 0) {
+            item->tried ? "tried" : HEADS[verdict].word, colour ? PLAIN : "", item->scenario->input.name);
+    if (item->outcome->search.states > 0) {
         fprintf(out, "  (%llu states, %llu transitions, depth %llu)",
-                (unsigned long long)job->outcome->search.states,
-                (unsigned long long)job->outcome->search.transitions,
-                (unsigned long long)job->outcome->search.depth);
+                (unsigned long long)item->outcome->search.states,
+                (unsigned long long)item->outcome->search.transitions,
+                (unsigned long long)item->outcome->search.depth);
     }
-    if (job->outcome->runs > 0) {
-        fprintf(out, "  (%llu random schedules)", (unsigned long long)job->outcome->runs);
+    if (item->outcome->runs > 0) {
+        fprintf(out, "  (%llu random schedules)", (unsigned long long)item->outcome->runs);
     }
     fputc('\n', out);
 }
@@ -61,9 +60,9 @@ static void say_faults(FILE *out, int faults)
 }
 
 /* What a search by bits has gone through: all that it was led to. */
-static void say_bits(FILE *out, const struct cli_job *job)
+static void say_bits(FILE *out, const struct report_item *item)
 {
-    const struct search_counts *search = &job->outcome->search;
+    const struct search_counts *search = &item->outcome->search;
     fputs("  reached ", out);
     say_faults(out, search->faults);
     fprintf(out, "; expected omissions: %.1e, and what only they lead to\n", search->expected_omissions);
@@ -82,13 +81,13 @@ static void say_end(FILE *out, const struct outcome *outcome)
 }
 
 /* What the answer of a search stands for. Nothing here depends on the machine or on the load: scripts read it. */
-static void say_what_stands(FILE *out, const struct cli_job *job, const struct cli_options *options)
+static void say_what_stands(FILE *out, const struct report_item *item, const struct report_context *context)
 {
-    uint32_t without = options->search.without;
-    const struct outcome *outcome = job->outcome;
+    uint32_t without = context->without;
+    const struct outcome *outcome = item->outcome;
     const struct search_counts *search = &outcome->search;
     if (search->bitstate) {
-        say_bits(out, job);
+        say_bits(out, item);
         return;
     }
     if (search->complete_faults < 0) {
@@ -98,8 +97,8 @@ static void say_what_stands(FILE *out, const struct cli_job *job, const struct c
     fputs(outcome->exhausted ? "  all runs " : "  no run ", out);
     say_faults(out, search->complete_faults);
     fputs(outcome->exhausted ? "" : " violates anything", out);
-    if (job->scenario.constants > 1 && !options->seed_given) {
-        fprintf(out, ", in each of %d sets of run constants", job->scenario.constants);
+    if (item->scenario->constants > 1 && !context->one_constant) {
+        fprintf(out, ", in each of %d sets of run constants", item->scenario->constants);
     }
     if (without != 0) {
         char letters[WORLD_WITHOUT_MAX];
@@ -115,32 +114,33 @@ static void say_what_stands(FILE *out, const struct cli_job *job, const struct c
     say_end(out, outcome);
 }
 
-bool cli_not_tried(const struct cli_job *job, int index, char key[TRIED_KEY_MAX], char why[TRIED_WHY_MAX])
+bool report_not_tried(const struct report_item *item, int index, char key[TRIED_KEY_MAX],
+                      char why[TRIED_WHY_MAX])
 {
-    const struct outcome *outcome = job->outcome;
+    const struct outcome *outcome = item->outcome;
     bool early = outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_ERROR ||
                  (outcome->verdict == VERDICT_LIMIT && outcome->runs == 0);
-    return job->scenario.exploring && !early && tried_lacks(&outcome->tried, &job->scenario, index, key, why);
+    return item->scenario->exploring && !early &&
+           tried_lacks(&outcome->tried, item->scenario, index, key, why);
 }
 
 /* `not tried: sweep (the directory is no container), a.end (...)`; nothing if all was tried. Returns whether there was something. */
-static bool say_not_tried(FILE *out, const char *before, const struct cli_job *job)
+static bool say_not_tried(FILE *out, const char *before, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
     int index = 0;
-    for (; cli_not_tried(job, index, key, why); index++) {
+    for (; report_not_tried(item, index, key, why); index++) {
         fprintf(out, "%s%s (%s)", index == 0 ? before : ", ", key, why);
     }
     return index > 0;
 }
 
-void cli_print_not_tried(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count)
+void report_text_not_tried(FILE *out, const struct report_item *items, int count)
 {
     for (int i = 0; i < count; i++) {
-        bool passed = jobs[i].finished &&
-                      (jobs[i].outcome->verdict == VERDICT_HOLDS || cli_suite_tried(options, &jobs[i]));
-        if (passed && say_not_tried(out, "not tried: ", &jobs[i])) {
-            fprintf(out, " in %s\n", jobs[i].scenario.input.name);
+        bool passed = items[i].finished && (items[i].outcome->verdict == VERDICT_HOLDS || items[i].tried);
+        if (passed && say_not_tried(out, "not tried: ", &items[i])) {
+            fprintf(out, " in %s\n", items[i].scenario->input.name);
         }
     }
 }
@@ -166,14 +166,14 @@ static void say_after(FILE *out, const struct search_counts *search)
 }
 
 /* Figures that differ from call to call are for people. */
-static void say_rates(FILE *out, const struct cli_job *job)
+static void say_rates(FILE *out, const struct report_item *item)
 {
-    const struct search_counts *search = &job->outcome->search;
+    const struct search_counts *search = &item->outcome->search;
     if (!isatty(fileno(out))) {
         return;
     }
-    fprintf(out, "  %.1f s, %.0f states/s, %.1f bytes per state", job->seconds, cli_states_per_second(job),
-            (double)search->memory_bytes / (double)search->states);
+    fprintf(out, "  %.1f s, %.0f states/s, %.1f bytes per state", item->seconds,
+            report_states_per_second(item), (double)search->memory_bytes / (double)search->states);
     if (search->saving_ms > 0) {
         fprintf(out, ", %.1f s to keep it", (double)search->saving_ms / 1000);
     }
@@ -201,12 +201,12 @@ static void tell_story(FILE *out, const struct outcome *outcome)
 }
 
 /* The lines that a failure ends with: what, where, and how to see it again. */
-static void say_failure(FILE *out, const struct cli_job *job)
+static void say_failure(FILE *out, const struct report_item *item)
 {
-    const struct outcome *outcome = job->outcome;
+    const struct outcome *outcome = item->outcome;
     int known, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *all = check_all(&known);
-    int count = check_violated(&outcome->stats, ~job->scenario.violates, violated);
+    int count = check_violated(&outcome->stats, ~item->scenario->violates, violated);
     for (int i = 0; i < count; i++) {
         const struct check_finding *finding = &outcome->stats.finding[violated[i]];
         fprintf(out, "  %s\n", finding->why);
@@ -221,7 +221,7 @@ static void say_failure(FILE *out, const struct cli_job *job)
         }
     }
     if (outcome->verdict == VERDICT_DIFFERS) {
-        fprintf(out, "FAIL %s is not what the file expects\n", job->scenario.input.name);
+        fprintf(out, "FAIL %s is not what the file expects\n", item->scenario->input.name);
     }
     if (outcome->shrunk[0]) {
         fprintf(out, "shrunk: lockstep replay %s  (%s in %d steps, was %d%s)\n", outcome->shrunk,
@@ -233,27 +233,27 @@ static void say_failure(FILE *out, const struct cli_job *job)
     }
 }
 
-void cli_print_job(FILE *out, const struct cli_options *options, const struct cli_job *job)
+void report_text(FILE *out, const struct report_context *context, const struct report_item *item)
 {
-    const struct outcome *outcome = job->outcome;
-    if (options->quiet && (outcome->verdict == VERDICT_HOLDS || cli_suite_tried(options, job))) {
+    const struct outcome *outcome = item->outcome;
+    if (context->quiet && (outcome->verdict == VERDICT_HOLDS || item->tried)) {
         return;
     }
-    head(out, options, job);
+    head(out, item);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
-        say_what_stands(out, job, options);
+        say_what_stands(out, item, context);
         say_unrenamed(out, &outcome->search);
         say_after(out, &outcome->search);
-        say_rates(out, job);
+        say_rates(out, item);
     }
-    if (say_not_tried(out, "  not tried: ", job)) {
+    if (say_not_tried(out, "  not tried: ", item)) {
         fputc('\n', out);
     }
     fputs(outcome->text, out);
-    cli_print_growth(out, job);
+    report_text_growth(out, item);
     if (outcome->verdict != VERDICT_HOLDS) {
         tell_story(out, outcome);
-        say_failure(out, job);
+        say_failure(out, item);
     }
     fflush(out);
 }

@@ -3,8 +3,8 @@
 
 /* What runs have covered, for people and for programs. */
 
-#include "cli/cli.h"
 #include "coord/coordinator.h"
+#include "report/report.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 
 /* ---- growth ---- */
 
-void cli_print_growth(FILE *out, const struct cli_job *job)
+void report_text_growth(FILE *out, const struct report_item *item)
 {
-    const struct coverage *coverage = job->coverage;
+    const struct coverage *coverage = item->coverage;
     if (coverage == NULL || coverage->rows == 0) {
         return;
     }
@@ -79,23 +79,24 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     fputc('\n', out);
 }
 
-void cli_print_coverage(FILE *out, const struct cli_options *options, const struct cli_job *jobs, int count)
+void report_text_coverage(FILE *out, const struct report_context *context, const struct report_item *items,
+                          int count)
 {
     struct coverage *all = calloc(1, sizeof *all);
     if (all == NULL) {
         return;
     }
     for (int i = 0; i < count; i++) {
-        if (jobs[i].finished) {
-            coverage_merge(all, jobs[i].coverage);
+        if (items[i].finished) {
+            coverage_merge(all, items[i].coverage);
         }
     }
     coverage_sort(all);
-    fprintf(out, "coverage of %s\n", options->found_recipe->name);
-    print_table(out, options->found_recipe, all);
+    fprintf(out, "coverage of %s\n", context->recipe->name);
+    print_table(out, context->recipe, all);
     print_told(out, all, true);
     print_told(out, all, false);
-    print_marks(out, options->found_recipe, all);
+    print_marks(out, context->recipe, all);
     if (all->full) {
         fputs("limit: not all that was covered could be noted\n", out);
     }
@@ -174,7 +175,7 @@ static bool add_rows(cJSON *object, const struct coverage *coverage)
     return added;
 }
 
-bool cli_add_coverage(cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage)
+bool report_json_coverage(cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage)
 {
     cJSON *covered = cJSON_AddObjectToObject(object, "coverage");
     coverage_sort(coverage);

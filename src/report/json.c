@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "cli/cli.h"
+#include "report/report.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -63,12 +63,12 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
                               : cJSON_AddNullToObject(object, "shrunk") != NULL;
 }
 
-/* Empty if the runs have ended early, see cli_not_tried(). */
-static bool add_not_tried(cJSON *object, const struct cli_job *job)
+/* Empty if the runs have ended early, see report_not_tried(). */
+static bool add_not_tried(cJSON *object, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
     cJSON *list = cJSON_AddArrayToObject(object, "not_tried");
-    for (int i = 0; list && cli_not_tried(job, i, key, why); i++) {
+    for (int i = 0; list && report_not_tried(item, i, key, why); i++) {
         if (!cJSON_AddItemToArray(list, cJSON_CreateString(key))) {
             return false;
         }
@@ -116,45 +116,44 @@ static bool add_live(cJSON *object, const struct search_counts *search)
 }
 
 /* Whole runs count no states: these fields are null outside a search. */
-static bool add_search(cJSON *object, const struct cli_options *options, const struct cli_job *job)
+static bool add_search(cJSON *object, const struct report_context *context, const struct report_item *item)
 {
-    const struct search_counts *search = &job->outcome->search;
+    const struct search_counts *search = &item->outcome->search;
     if (search->states == 0) {
         return add_nulls(object);
     }
     return cJSON_AddNumberToObject(object, "states", (double)search->states) &&
            cJSON_AddNumberToObject(object, "bytes_per_state",
                                    (double)search->memory_bytes / (double)search->states) &&
-           cJSON_AddNumberToObject(object, "states_per_second", cli_states_per_second(job)) &&
+           cJSON_AddNumberToObject(object, "states_per_second", report_states_per_second(item)) &&
            cJSON_AddStringToObject(object, "strategy", search->breadth_first ? "bfs" : "dfs") &&
-           cJSON_AddBoolToObject(object, "exhausted", job->outcome->exhausted) &&
-           add_without(object, options->search.without) &&
-           add_complete_faults(object, search->complete_faults) &&
+           cJSON_AddBoolToObject(object, "exhausted", item->outcome->exhausted) &&
+           add_without(object, context->without) && add_complete_faults(object, search->complete_faults) &&
            cJSON_AddNumberToObject(object, "expected_omissions", search->expected_omissions) &&
            cJSON_AddNumberToObject(object, "unrenamed", (double)search->unrenamed) &&
            add_live(object, search);
 }
 
-static bool fill(cJSON *object, const struct cli_options *options, const struct cli_job *job)
+static bool fill(cJSON *object, const struct report_context *context, const struct report_item *item)
 {
-    const struct outcome *outcome = job->outcome;
-    return cJSON_AddStringToObject(object, "scenario", job->scenario.input.name) &&
-           cJSON_AddStringToObject(object, "recipe", options->found_recipe->name) &&
+    const struct outcome *outcome = item->outcome;
+    return cJSON_AddStringToObject(object, "scenario", item->scenario->input.name) &&
+           cJSON_AddStringToObject(object, "recipe", context->recipe->name) &&
            cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict)) &&
-           add_properties(object, outcome) && add_search(object, options, job) &&
+           add_properties(object, outcome) && add_search(object, context, item) &&
            cJSON_AddNumberToObject(object, "transitions", (double)outcome->steps) &&
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
-           cJSON_AddNumberToObject(object, "seconds", job->seconds) &&
+           cJSON_AddNumberToObject(object, "seconds", item->seconds) &&
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
-           add_not_tried(object, job) && add_trace(object, outcome) && add_shrunk(object, outcome) &&
+           add_not_tried(object, item) && add_trace(object, outcome) && add_shrunk(object, outcome) &&
            add_message(object, outcome) &&
-           (!job->coverage || cli_add_coverage(object, options->found_recipe, job->coverage));
+           (!item->coverage || report_json_coverage(object, context->recipe, item->coverage));
 }
 
-int cli_print_json(FILE *out, const struct cli_options *options, const struct cli_job *job)
+int report_json(FILE *out, const struct report_context *context, const struct report_item *item)
 {
     cJSON *object = cJSON_CreateObject();
-    char *text = object && fill(object, options, job) ? cJSON_PrintUnformatted(object) : NULL;
+    char *text = object && fill(object, context, item) ? cJSON_PrintUnformatted(object) : NULL;
     if (text) {
         fprintf(out, "%s\n", text);
         fflush(out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "cli/cli.h"
+#include "report/report.h"
 
 #include <libxml/xmlerror.h>
 #include <libxml/xmlwriter.h>
@@ -44,18 +44,18 @@ static void write_problem(xmlTextWriterPtr writer, const struct outcome *outcome
     xmlTextWriterEndElement(writer);
 }
 
-static void write_case(xmlTextWriterPtr writer, const struct cli_job *job)
+static void write_case(xmlTextWriterPtr writer, const struct report_item *item)
 {
     char name[INPUT_NAME_MAX], seconds[32];
-    const char *slash = strrchr(job->scenario.input.name, '/');
-    class_of(job->scenario.input.name, name, sizeof name);
-    snprintf(seconds, sizeof seconds, "%.3f", job->seconds);
+    const char *slash = strrchr(item->scenario->input.name, '/');
+    class_of(item->scenario->input.name, name, sizeof name);
+    snprintf(seconds, sizeof seconds, "%.3f", item->seconds);
     xmlTextWriterStartElement(writer, BAD_CAST "testcase");
     attribute(writer, "classname", name);
-    attribute(writer, "name", slash ? slash + 1 : job->scenario.input.name);
+    attribute(writer, "name", slash ? slash + 1 : item->scenario->input.name);
     attribute(writer, "time", seconds);
-    if (job->outcome->verdict != VERDICT_HOLDS) {
-        write_problem(writer, job->outcome);
+    if (item->outcome->verdict != VERDICT_HOLDS) {
+        write_problem(writer, item->outcome);
     }
     xmlTextWriterEndElement(writer);
 }
@@ -72,17 +72,17 @@ static void say_nothing(void *ctx, const char *format, ...)
     (void)format;
 }
 
-int cli_write_junit(const struct cli_options *options, const struct cli_job *jobs, int count)
+int report_junit(const char *path, const struct report_item *items, int count)
 {
     int verdicts[VERDICT_ERROR + 1] = {0}, finished = 0;
     xmlSetGenericErrorFunc(NULL, say_nothing);
-    xmlTextWriterPtr writer = xmlNewTextWriterFilename(options->junit, 0);
+    xmlTextWriterPtr writer = xmlNewTextWriterFilename(path, 0);
     if (!writer) {
         return -1;
     }
     for (int i = 0; i < count; i++) {
-        finished += jobs[i].finished;
-        verdicts[jobs[i].outcome->verdict] += jobs[i].finished;
+        finished += items[i].finished;
+        verdicts[items[i].outcome->verdict] += items[i].finished;
     }
     xmlTextWriterSetIndent(writer, 1);
     xmlTextWriterStartDocument(writer, "1.0", "UTF-8", NULL);
@@ -93,8 +93,8 @@ int cli_write_junit(const struct cli_options *options, const struct cli_job *job
     write_count(writer, "errors", verdicts[VERDICT_ERROR]);
     write_count(writer, "skipped", verdicts[VERDICT_LIMIT]);
     for (int i = 0; i < count; i++) {
-        if (jobs[i].finished) {
-            write_case(writer, &jobs[i]);
+        if (items[i].finished) {
+            write_case(writer, &items[i]);
         }
     }
     xmlTextWriterEndElement(writer);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Reports of what came of scenarios: text for people, JSON for programs, JUnit for CI servers. docs/cli.md says what scripts may
+ * rely on. No function here decides anything: exit statuses are the command line's. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "scenario/coverage.h"
+#include "scenario/outcome.h"
+#include "scenario/scenario.h"
+#include "scenario/tried.h"
+
+#include <stdio.h>
+
+/* What all scenarios of a call have in common. */
+struct report_context {
+    const struct ls_recipe *recipe;
+    uint32_t without;  /* choice points that the worlds lack */
+    bool one_constant; /* the seed was given: one set of run constants */
+    bool quiet;        /* nothing is said of what passes */
+};
+
+/* One scenario. Pointers are borrowed. */
+struct report_item {
+    const struct scenario *scenario;
+    const struct outcome *outcome;
+    struct coverage *coverage; /* NULL = nobody asks; its rows get sorted */
+    double seconds;            /* that it took */
+    bool finished;             /* otherwise the outcome says nothing */
+    bool
+        tried; /* its search has met the limit of a suite, and random schedules found no violation behind that */
+};
+
+/* ---- text ---- */
+
+void report_text(FILE *out, const struct report_context *context, const struct report_item *item);
+
+/* Lines `not tried: ... in SCENARIO` of all items that passed. */
+void report_text_not_tried(FILE *out, const struct report_item *items, int count);
+
+/* A table and lists of what all items have covered together. Nothing if memory is short. */
+void report_text_coverage(FILE *out, const struct report_context *context, const struct report_item *items,
+                          int count);
+
+/* What random runs of an item have covered over time: lines. */
+void report_text_growth(FILE *out, const struct report_item *item);
+
+/* ---- JSON ---- */
+
+/* One object on one line. Returns 0, or -1 if memory is short. */
+int report_json(FILE *out, const struct report_context *context, const struct report_item *item);
+
+/* Adds `coverage` to a JSON object. Returns false if memory is short. */
+struct cJSON;
+bool report_json_coverage(struct cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage);
+
+/* ---- JUnit ---- */
+
+/* Returns 0, or -1 if the file cannot be written. */
+int report_junit(const char *path, const struct report_item *items, int count);
+
+/* ---- what they have in common ---- */
+
+/* Writes the key of the index-th thing that no run of an exploring scenario has tried, and why. Returns false behind the last,
+ * and for what ended early: violated, an error, a search at a limit without random schedules. */
+bool report_not_tried(const struct report_item *item, int index, char key[TRIED_KEY_MAX],
+                      char why[TRIED_WHY_MAX]);
+
+/* New states of a search per second of its worker's life, over all layers. */
+double report_states_per_second(const struct report_item *item);
+
+#endif
