@@ -4,22 +4,12 @@
 # Functions that make layers, and programs and libraries out of layers. A layer without sources is no target, and
 # whoever lists it goes without it.
 
-# lockstep_layer(NAME [PIC] [RECIPE] [FOLDER folder] [ONLY regex] [EXCLUDE regex])
-# Compiles src/NAME/*.c, or the part of src/FOLDER whose file names match ONLY and not EXCLUDE, into one OBJECT library,
-# lockstep_layer_NAME: the prefix is for projects that have this one inside.
+# lockstep_layer(NAME [PIC] [RECIPE])
+# Compiles src/NAME/*.c into one OBJECT library, lockstep_layer_NAME: the prefix is for projects that have this one inside.
 # PIC: the objects also go into a shared library. RECIPE: what is searched is to be what is shipped.
 function(lockstep_layer name)
-    cmake_parse_arguments(PARSE_ARGV 1 layer "PIC;RECIPE" "FOLDER;ONLY;EXCLUDE" "")
-    if(NOT layer_FOLDER)
-        set(layer_FOLDER ${name})
-    endif()
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer_FOLDER}/*.c)
-    if(layer_ONLY)
-        list(FILTER sources INCLUDE REGEX "/${layer_ONLY}$")
-    endif()
-    if(layer_EXCLUDE)
-        list(FILTER sources EXCLUDE REGEX "/${layer_EXCLUDE}$")
-    endif()
+    cmake_parse_arguments(PARSE_ARGV 1 layer "PIC;RECIPE" "" "")
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
     if(NOT sources)
         return()
     endif()
@@ -54,10 +44,10 @@ function(lockstep_objects out)
 endfunction()
 
 # lockstep_program(NAME LAYERS layer... [EXPORT pattern...])
-# A program made of layers alone; it needs cli_main, which has main().
+# A program made of layers alone; it needs program, which has main().
 function(lockstep_program name)
     cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LAYERS;EXPORT")
-    if(NOT TARGET lockstep_layer_cli_main)
+    if(NOT TARGET lockstep_layer_program)
         return()
     endif()
     lockstep_objects(objects ${program_LAYERS})

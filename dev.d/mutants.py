@@ -146,21 +146,27 @@ def compiler_arguments():
     return ["-std=c11", "-D_GNU_SOURCE", "-Iinclude", "-isystem", include]
 
 
+LOCK_FOLDERS = ("src/lock", "src/recipes")  # the locks, and how drivers see them
 LOCK_ARGUMENTS = ['-DLOCKSTEP_VERSION="0"', "-Isrc", "-Isrc/lock"]
 WATCHERS = ("recipe_invariants.c", "recipe_refusals.c")  # a mistake there is none of the lock
 
 
 def all_mutants(recipe):
-    """Those of one recipe's file, or of src/lock."""
+    """Those of one recipe's file, or of the locks."""
     if recipe:
         return Source(recipe, [*compiler_arguments(), "-I" + os.path.abspath(os.path.dirname(recipe))]).found
-    folder = "src/lock"
     arguments = [*compiler_arguments(), *LOCK_ARGUMENTS]
     found = []
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".c") and name not in WATCHERS:
-            found += Source(os.path.join(folder, name), arguments).found
+    for path in lock_files():
+        if os.path.basename(path) not in WATCHERS:
+            found += Source(path, arguments).found
     return found
+
+
+def lock_files():
+    """All sources of the locks, by name whatever their folder."""
+    paths = [os.path.join(folder, name) for folder in LOCK_FOLDERS for name in os.listdir(folder) if name.endswith(".c")]
+    return sorted(paths, key=os.path.basename)
 
 
 # ---- who notices ----
@@ -301,7 +307,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 SHARED = ["-fPIC", "-O1", "-g"]
 # What makes a mutex of src/lock a recipe of a shared object: the session opens its handles, or has them on loan.
 MODULE = """#include <lockstep/recipe.h>
-#include "recipe_mutex.h"
+#include "recipes/recipe_mutex.h"
 LS_RECIPE_MODULE(%s);
 """
 MODULES = {"recipe.so": "ls_recipe_mutex", "recipe-lent.so": "ls_recipe_mutex_lent"}
@@ -346,12 +352,11 @@ class LockObject(SharedObject):
 
     def prepare(self):
         os.makedirs(self.folder, exist_ok=True)
-        self.units = {name: read(os.path.join("src/lock", name)) for name in sorted(os.listdir("src/lock"))
-                      if name.endswith(".c")}
+        self.units = {os.path.basename(path): read(path) for path in lock_files()}
         modules = {module_of(recipe): (MODULE % symbol).encode() for recipe, symbol in MODULES.items()}
         for name, text in {**self.units, **modules}.items():
             if not self.compile_unit(name, text, self.object_of(name), stderr=None):
-                sys.exit(f"mutants: src/lock/{name} does not compile")
+                sys.exit(f"mutants: {name} of the locks does not compile")
         if not self.link():
             sys.exit("mutants: src/lock is no shared object")
 
@@ -596,14 +601,27 @@ def run(options):
 
     attempt_all(trees, drawn, options.count - sum(verdict.compiles for _, verdict in results), tell)
     out.close()
-    return summary(results, options.recipe or options.no_tests)
+    return summary(results, options)
 
 
 def percent(part, whole):
     return f"{100 * part / max(1, whole):.1f} %"
 
 
-def summary(results, properties_only):
+PAGE = "reports/mutants.md"
+
+
+def record(options, *figures):
+    """A row of the page, behind the others."""
+    recipe = f" --recipe {options.recipe}" if options.recipe else ""
+    budget = f" --budget {options.budget}" if options.budget != BUDGET_STATES else ""
+    command = f"`./dev mutants{recipe} --seed {options.seed} --count {options.count}{budget}`"
+    with open(PAGE, "a", encoding="utf-8") as page:
+        page.write("| " + " | ".join([command, *map(str, figures)]) + " |\n")
+
+
+def summary(results, options):
+    properties_only = options.recipe or options.no_tests
     tried = [(mutant, verdict) for mutant, verdict in results if verdict.compiles]
     by_property = sum(verdict.property != "" for _, verdict in tried)
     by_test = sum(verdict.test != "" for _, verdict in tried)
@@ -613,6 +631,10 @@ def summary(results, properties_only):
     bare = [mutant for mutant, verdict in tried if verdict.unnoticed() and mutant.key() not in text]
     print(f"{len(tried)} compiled; not noticed {len(tried) - noticed}, of these only a golden differs {golden}, "
           f"without an argument in docs/mutants.md {len(bare)}")
+    if options.record and properties_only:
+        record(options, len(tried), by_property, "–", "–", by_property, percent(by_property, len(tried)))
+    elif options.record:
+        record(options, len(tried), by_property, by_test, by_property + by_test - noticed, noticed, percent(by_property, noticed))
     if properties_only:
         print(f"noticed by a property {by_property} of {len(tried)}, an error {by_test}; "
               f"properties alone {percent(by_property, len(tried))}")
@@ -634,6 +656,7 @@ def main():
     parser.add_argument("--again", default="")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--no-tests", action="store_true")
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("--out", default=os.path.join(FOLDER, "results.tsv"))
     options = parser.parse_args()
     os.makedirs(FOLDER, exist_ok=True)

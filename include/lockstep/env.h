@@ -4,7 +4,7 @@
 /* The environment: everything a recipe may ask of the world besides ZooKeeper itself.
  *
  * A recipe includes <zookeeper/zookeeper.h> and this header, nothing else that touches time, threads, memory or
- * randomness (design decision D1). The functions are resolved at link time: src/real/env_pthread.c provides them in
+ * randomness (design decision D1). The functions are resolved at link time: src/env/env_pthread.c provides them in
  * applications, src/sim/env.c inside a simulated world. There is no function table and no #ifdef.
  *
  * An environment serves one process of a world, or one session or several of an application. Functions expect the

@@ -472,7 +472,7 @@ size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
  * short; the caller closes it. */
 struct canon *world_canon(struct world *world);
 
-/* The same up to the names of processes too (state/symmetry.h). NULL also if the world makes a difference between them: other
+/* The same up to the names of processes too (state/canon.h). NULL also if the world makes a difference between them: other
  * programs, several servers, a recipe that is not `symmetric`. */
 struct canon *world_symmetric_canon(struct world *world);
 bool world_is_symmetric(const struct world *world);

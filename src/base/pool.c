@@ -3,6 +3,8 @@
 
 #include "base/pool.h"
 
+#include "base/array.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +13,8 @@
 
 static bool add_piece(struct pool *pool, size_t size)
 {
-    if (pool->pieces == pool->pieces_max) {
-        size_t more = pool->pieces_max * 2 + 16;
-        unsigned char **list = realloc(pool->piece, more * sizeof *list);
-        if (list == NULL) {
-            return false;
-        }
-        pool->piece = list;
-        pool->pieces_max = more;
+    if (!array_room(&pool->piece, pool->pieces, &pool->pieces_max, sizeof(void *), 16)) {
+        return false;
     }
     size = size > PIECE_BYTES ? size : PIECE_BYTES;
     unsigned char *piece = malloc(size);

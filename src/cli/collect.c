@@ -3,6 +3,8 @@
 
 #include "cli/cli.h"
 
+#include "base/array.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -74,14 +76,12 @@ static void add_file(struct collection *c, const char *path, bool named)
     if (!is_wanted(c->options, path)) {
         return;
     }
-    struct cli_job *list = realloc(c->job, ((size_t)c->jobs + 1) * sizeof *list);
-    if (!list) {
+    if (!array_resize(&c->job, (size_t)c->jobs + 1, sizeof *c->job)) {
         complain(c, "lockstep: out of memory");
         return;
     }
-    c->job = list;
-    memset(&list[c->jobs], 0, sizeof *list);
-    struct scenario *scenario = &list[c->jobs].scenario;
+    memset(&c->job[c->jobs], 0, sizeof *c->job);
+    struct scenario *scenario = &c->job[c->jobs].scenario;
     if (scenario_read(scenario, path, &error) != 0) {
         complain(c, error.text);
     } else if (is_of_use(c, scenario, named) && is_for_recipe(c->options, scenario)) {

@@ -3,6 +3,7 @@
 
 #include "cli/enumerate.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "explore/build_id.h"
 
@@ -252,17 +253,14 @@ static void ignore(void *ctx, const struct cli_job *job)
 /* Adds a finished job to the list, with an outcome of its own. */
 static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count)
 {
-    struct cli_job *list = realloc(*jobs, ((size_t)*count + 1) * sizeof *list);
-    struct outcome *outcome = list != NULL ? malloc(sizeof *outcome) : NULL;
-    if (list != NULL) {
-        *jobs = list;
-    }
+    bool room = array_resize(jobs, (size_t)*count + 1, sizeof **jobs);
+    struct outcome *outcome = room ? malloc(sizeof *outcome) : NULL;
     if (outcome == NULL) {
         return -1;
     }
     *outcome = *job->outcome;
-    list[*count] = *job;
-    list[(*count)++].outcome = outcome;
+    (*jobs)[*count] = *job;
+    (*jobs)[(*count)++].outcome = outcome;
     return 0;
 }
 

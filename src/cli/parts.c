@@ -3,6 +3,7 @@
 
 #include "cli/parts.h"
 
+#include "base/array.h"
 #include "explore/part.h"
 
 #include <stdlib.h>
@@ -19,13 +20,8 @@ void parts_setup(const struct cli_options *options, const struct scenario *scena
 
 static int add(struct parts_list *list, struct cli_part part)
 {
-    if ((list->count & (list->count - 1)) == 0) { /* the room doubles at each power of two */
-        size_t room = list->count > 0 ? 2 * (size_t)list->count : 1;
-        struct cli_part *more = realloc(list->part, room * sizeof *more);
-        if (!more) {
-            return -1;
-        }
-        list->part = more;
+    if (!array_room(&list->part, (size_t)list->count, &list->max, sizeof *list->part, 16)) {
+        return -1;
     }
     list->part[list->count++] = part;
     return 0;

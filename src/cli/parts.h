@@ -10,6 +10,7 @@
 struct parts_list {
     struct cli_part *part; /* owned */
     int count;
+    size_t max;
 };
 
 /* Lists all parts of these scenarios: scenario by scenario, of a search the layers of the first set of run constants, then of

@@ -4,6 +4,7 @@
 /* What a fuzzer has found, sorted: each input runs in a process of its own, what it violates is shrunk, and inputs whose
  * shortest runs look alike are one finding. */
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/cli.h"
@@ -253,12 +254,10 @@ static struct finding *find(struct triage *t, uint64_t shape)
 
 static struct finding *add(struct triage *t, uint64_t shape, const char *what)
 {
-    struct finding *more = realloc(t->finding, (size_t)(t->findings + 1) * sizeof *more);
-    if (more == NULL) {
+    if (!array_resize(&t->finding, (size_t)t->findings + 1, sizeof *t->finding)) {
         t->status = CLI_ENVIRONMENT;
         return NULL;
     }
-    t->finding = more;
     struct finding *finding = &t->finding[t->findings++];
     int size = (int)strcspn(what, " ");
     *finding = (struct finding){.shape = shape};

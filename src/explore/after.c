@@ -4,7 +4,9 @@
 #include "explore/after.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/assert.h"
+#include "base/hash_table.h"
 #include "explore/expansion.h"
 
 #include <stdio.h>
@@ -31,9 +33,7 @@ struct collect {
     size_t blocks;
     int budgets;
     int process_block[WORLD_PROCESSES_MAX];
-    /* Nodes by fingerprint: numbers plus one, 0 = nothing. */
-    uint32_t *place;
-    size_t places; /* a power of two */
+    struct hash_table nodes; /* by fingerprint: numbers plus one */
     /* The states of the nodes from number `first` on. */
     uint32_t *waits;
     size_t first, waits_max;
@@ -64,14 +64,10 @@ static bool end_for_memory(struct collect *c)
 
 static bool grow_lists(struct after *after)
 {
-    size_t more = after->nodes_max * 2 + 1024;
-    uint64_t *fingerprint = realloc(after->fingerprint, more * sizeof *fingerprint);
-    after->fingerprint = fingerprint != NULL ? fingerprint : after->fingerprint;
-    uint32_t *parent = realloc(after->parent, more * sizeof *parent);
-    after->parent = parent != NULL ? parent : after->parent;
-    uint8_t *is_after = realloc(after->is_after, more * sizeof *is_after);
-    after->is_after = is_after != NULL ? is_after : after->is_after;
-    bool grown = fingerprint != NULL && parent != NULL && is_after != NULL;
+    size_t more = array_more(after->nodes_max, 1024);
+    bool grown = array_resize(&after->fingerprint, more, sizeof *after->fingerprint) &&
+                 array_resize(&after->parent, more, sizeof *after->parent) &&
+                 array_resize(&after->is_after, more, sizeof *after->is_after);
     after->nodes_max = grown ? more : after->nodes_max;
     return grown;
 }
@@ -88,39 +84,7 @@ static bool make_room_to_wait(struct collect *c)
         c->first = c->next;
         return true;
     }
-    size_t more = c->waits_max * 2 + 1024;
-    uint32_t *waits = realloc(c->waits, more * c->blocks * sizeof *waits);
-    if (waits == NULL) {
-        return false;
-    }
-    c->waits = waits;
-    c->waits_max = more;
-    return true;
-}
-
-static uint32_t *place_of(const struct collect *c, uint64_t fingerprint)
-{
-    size_t at = (fingerprint ^ fingerprint >> 32) & (c->places - 1);
-    while (c->place[at] != 0 && c->after->fingerprint[c->place[at] - 1] != fingerprint) {
-        at = (at + 1) & (c->places - 1);
-    }
-    return &c->place[at];
-}
-
-static bool grow_places(struct collect *c)
-{
-    size_t more = c->places > 0 ? c->places * 2 : 1u << 16;
-    uint32_t *place = calloc(more, sizeof *place);
-    if (place == NULL) {
-        return false;
-    }
-    free(c->place);
-    c->place = place;
-    c->places = more;
-    for (uint32_t n = 0; n < c->after->graph.nodes; n++) {
-        *place_of(c, c->after->fingerprint[n]) = n + 1;
-    }
-    return true;
+    return array_room(&c->waits, nodes - c->first, &c->waits_max, c->blocks * sizeof *c->waits, 1024);
 }
 
 static bool is_full(struct collect *c, uint32_t nodes)
@@ -138,18 +102,15 @@ static uint32_t node_of(struct collect *c, uint64_t fingerprint, const uint32_t 
 {
     struct after *after = c->after;
     uint32_t n = after->graph.nodes;
-    if ((size_t)n * 2 >= c->places && !grow_places(c)) {
-        return GRAPH_NONE;
-    }
-    uint32_t *place = place_of(c, fingerprint);
-    if (*place != 0) {
-        return *place - 1;
+    for (uint32_t at = 0, number; (number = hash_table_next(&c->nodes, fingerprint, &at)) != 0;) {
+        if (after->fingerprint[number - 1] == fingerprint) {
+            return number - 1;
+        }
     }
     if (is_full(c, n) || (n == after->nodes_max && !grow_lists(after)) || !make_room_to_wait(c) ||
-        !graph_add_node(&after->graph)) {
+        !hash_table_add(&c->nodes, fingerprint, n + 1) || !graph_add_node(&after->graph)) {
         return GRAPH_NONE;
     }
-    *place = n + 1;
     after->fingerprint[n] = fingerprint;
     after->parent[n] = parent;
     after->is_after[n] = is_after;
@@ -363,7 +324,7 @@ static void note_bytes(struct collect *c)
     c->search->counts->waiting_bytes =
         graph_bytes(&after->graph) + expansion_bytes(c->expansion) +
         after->nodes_max * (sizeof *after->fingerprint + sizeof *after->parent + sizeof *after->is_after) +
-        c->places * sizeof *c->place + c->waits_max * c->blocks * sizeof *c->waits +
+        hash_table_bytes(&c->nodes) + c->waits_max * c->blocks * sizeof *c->waits +
         c->noted_max * sizeof *c->noted;
 }
 
@@ -374,7 +335,7 @@ static bool begin(struct collect *c)
     uint64_t fingerprint;
     int scope[ARENA_BLOCKS_MAX];
     c->expansion = expansion_open(c->search);
-    if (c->expansion == NULL) {
+    if (c->expansion == NULL || !hash_table_open(&c->nodes)) {
         return end_for_memory(c);
     }
     c->blocks = (size_t)expansion_blocks(c->expansion);
@@ -413,7 +374,7 @@ bool after_open(struct after *after, struct search *search)
     }
     note_bytes(c);
     expansion_close(c->expansion);
-    free(c->place);
+    hash_table_close(&c->nodes);
     free(c->waits);
     free(c->noted);
     free(c);

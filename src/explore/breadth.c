@@ -4,6 +4,7 @@
 /* Breadth first: all states of one depth before those of the next, so that the first violation is a shortest one. Each
  * state remembers from which one it came and by what; of those that wait the numbers are kept. */
 #include "base/arena.h"
+#include "base/array.h"
 #include "explore/expansion.h"
 
 #include <stdlib.h>
@@ -42,14 +43,7 @@ static bool make_room_to_wait(struct wave *w)
         w->first = w->next;
         return true;
     }
-    size_t more = w->waits_max * 2 + 1024;
-    uint32_t *waits = realloc(w->waits, more * w->blocks * sizeof *waits);
-    if (waits == NULL) {
-        return false;
-    }
-    w->waits = waits;
-    w->waits_max = more;
-    return true;
+    return array_room(&w->waits, w->states - w->first, &w->waits_max, w->blocks * sizeof *w->waits, 1024);
 }
 
 static bool make_room(struct wave *w)
@@ -57,17 +51,7 @@ static bool make_room(struct wave *w)
     if (w->states == UINT32_MAX || !make_room_to_wait(w)) {
         return false;
     }
-    if (w->states < w->states_max) {
-        return true;
-    }
-    size_t more = w->states_max * 2 + 1024;
-    struct origin *origins = realloc(w->origin, more * sizeof *origins);
-    if (origins == NULL) {
-        return false;
-    }
-    w->origin = origins;
-    w->states_max = more;
-    return true;
+    return array_room(&w->origin, w->states, &w->states_max, sizeof *w->origin, 1024);
 }
 
 static void note_progress(struct wave *w)

@@ -6,6 +6,7 @@
  * All new successors of a state are found at once and put on a stack. Those below which the search is stand among them as
  * the path to the present state. */
 #include "base/arena.h"
+#include "base/array.h"
 #include "explore/checkpoint.h"
 #include "explore/distrust.h"
 #include "explore/expansion.h"
@@ -49,17 +50,11 @@ static bool make_room(struct descent *d)
     if (d->places < d->places_max) {
         return true;
     }
-    size_t more = d->places_max * 2 + 1024;
-    struct place *places = realloc(d->place, more * sizeof *places);
-    if (places == NULL) {
+    size_t more = array_more(d->places_max, 1024);
+    if (!array_resize(&d->place, more, sizeof *d->place) ||
+        !array_resize(&d->state, more, d->blocks * sizeof *d->state)) {
         return false;
     }
-    d->place = places;
-    uint32_t *states = realloc(d->state, more * d->blocks * sizeof *states);
-    if (states == NULL) {
-        return false;
-    }
-    d->state = states;
     d->places_max = more;
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include "explore/graph.h"
 
+#include "base/array.h"
 #include "scenario/run.h"
 
 #include <stdlib.h>
@@ -30,14 +31,11 @@ void graph_close(struct graph *graph)
 
 static bool grow_nodes(struct graph *graph)
 {
-    size_t more = graph->nodes_max * 2 + 1024;
-    size_t *first = realloc(graph->first, (more + 1) * sizeof *first);
-    graph->first = first != NULL ? first : graph->first;
-    uint32_t *mark = first != NULL ? realloc(graph->mark, more * sizeof *mark) : NULL;
-    if (mark == NULL) {
+    size_t more = array_more(graph->nodes_max, 1024);
+    if (!array_resize(&graph->first, more + 1, sizeof *graph->first) ||
+        !array_resize(&graph->mark, more, sizeof *graph->mark)) {
         return false;
     }
-    graph->mark = mark;
     graph->first[graph->closed] = graph->closed > 0 ? graph->first[graph->closed] : 0;
     graph->nodes_max = more;
     return true;
@@ -55,13 +53,10 @@ bool graph_add_node(struct graph *graph)
 static bool grow_edges(struct graph *graph)
 {
     size_t more = graph->edges_max + graph->edges_max / 2 + 4096;
-    uint32_t *target = realloc(graph->target, more * sizeof *target);
-    graph->target = target != NULL ? target : graph->target;
-    uint8_t *label = target != NULL ? realloc(graph->label, more * sizeof *label) : NULL;
-    if (label == NULL) {
+    if (!array_resize(&graph->target, more, sizeof *graph->target) ||
+        !array_resize(&graph->label, more, sizeof *graph->label)) {
         return false;
     }
-    graph->label = label;
     graph->edges_max = more;
     return true;
 }

@@ -319,7 +319,8 @@ static void hand_over(struct live *live)
 {
     struct run *to = live->outer->run, *from = &live->run;
     struct trace_choice *list = to->choice;
-    int count = to->choices, max = to->choices_max;
+    int count = to->choices;
+    size_t max = to->choices_max;
     to->choice = from->choice;
     to->choices = from->choices;
     to->choices_max = from->choices_max;

@@ -4,20 +4,14 @@
 #include "explore/memo.h"
 
 #include "base/assert.h"
+#include "base/hash_table.h"
 #include "state/intern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_FIRST 4096u
 #define WORDS_MAX UINT32_MAX
 #define MASKS_MAX 65536
-
-/* Places by what stands there: the upper half of a hash, and the place; 0 = free. */
-struct table {
-    uint64_t *slot;
-    uint32_t slots, count;
-};
 
 struct scope {
     int count;
@@ -69,7 +63,7 @@ struct memo {
     struct scope scope[WORLD_PROCESSES_MAX + 1];
     uint32_t *word;
     size_t words, words_max;
-    struct table entries, effects, events, verdicts;
+    struct hash_table entries, effects, events, verdicts; /* of places */
     struct mask *mask;
     uint32_t masks;
     uint32_t last[WORLD_PROCESSES_MAX + 1]; /* entry of each group; 0 = none */
@@ -79,67 +73,6 @@ _Static_assert(ARENA_BLOCKS_MAX <= UINT8_MAX, "changes are counted in a byte");
 _Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 &&
                    sizeof(struct effect) % 4 == 0,
                "what stands at places is made of words");
-
-/* ---- tables ---- */
-
-static bool table_open(struct table *table)
-{
-    table->slots = SLOTS_FIRST;
-    table->count = 0;
-    table->slot = calloc(table->slots, sizeof *table->slot);
-    return table->slot != NULL;
-}
-
-/* Hashes are not kept whole: the low half of a slot's upper half says where it goes, so tables end at 2^32 slots. */
-static uint32_t home_of(const struct table *table, uint64_t hash)
-{
-    return (uint32_t)(hash >> 32) & (table->slots - 1);
-}
-
-static void table_put(struct table *table, uint64_t hash, uint32_t place)
-{
-    uint32_t at = home_of(table, hash);
-    while (table->slot[at] != 0) {
-        at = (at + 1) & (table->slots - 1);
-    }
-    table->slot[at] = (hash & 0xffffffff00000000u) | place;
-    table->count++;
-}
-
-static bool table_add(struct table *table, uint64_t hash, uint32_t place)
-{
-    if (table->count >= table->slots / 4 * 3) {
-        struct table more = {.slots = table->slots * 2};
-        more.slot = calloc(more.slots, sizeof *more.slot);
-        if (more.slot == NULL) {
-            return false;
-        }
-        for (uint32_t i = 0; i < table->slots; i++) {
-            if (table->slot[i] != 0) {
-                table_put(&more, table->slot[i], (uint32_t)table->slot[i]);
-            }
-        }
-        free(table->slot);
-        *table = more;
-    }
-    table_put(table, hash, place);
-    return true;
-}
-
-/* Goes through the places with this hash: `at` is 0 at first; MEMO_NONE at the end. */
-static uint32_t table_next(const struct table *table, uint64_t hash, uint32_t *at)
-{
-    for (;;) {
-        uint64_t slot = table->slot[(home_of(table, hash) + *at) & (table->slots - 1)];
-        if (slot == 0) {
-            return MEMO_NONE;
-        }
-        ++*at;
-        if ((slot ^ hash) >> 32 == 0) {
-            return (uint32_t)slot;
-        }
-    }
-}
 
 /* ---- life ---- */
 
@@ -153,18 +86,18 @@ static bool open_tables(struct memo *memo)
     memo->words = 2; /* no place is 0 */
     memo->masks = 1;
     memo->mask = calloc(MASKS_MAX, sizeof *memo->mask);
-    return memo->mask != NULL && table_open(&memo->entries) && table_open(&memo->effects) &&
-           table_open(&memo->events) && table_open(&memo->verdicts);
+    return memo->mask != NULL && hash_table_open(&memo->entries) && hash_table_open(&memo->effects) &&
+           hash_table_open(&memo->events) && hash_table_open(&memo->verdicts);
 }
 
 static void close_tables(struct memo *memo)
 {
     free(memo->word);
     free(memo->mask);
-    free(memo->entries.slot);
-    free(memo->effects.slot);
-    free(memo->events.slot);
-    free(memo->verdicts.slot);
+    hash_table_close(&memo->entries);
+    hash_table_close(&memo->effects);
+    hash_table_close(&memo->events);
+    hash_table_close(&memo->verdicts);
 }
 
 struct memo *memo_open(struct world *world)
@@ -196,19 +129,6 @@ void memo_close(struct memo *memo)
     }
 }
 
-/* Back to its first size, if there is memory for that. */
-static void empty(struct table *table)
-{
-    struct table first;
-    if (table_open(&first)) {
-        free(table->slot);
-        *table = first;
-        return;
-    }
-    memset(table->slot, 0, table->slots * sizeof *table->slot);
-    table->count = 0;
-}
-
 void memo_clear(struct memo *memo)
 {
     free(memo->word);
@@ -217,17 +137,17 @@ void memo_clear(struct memo *memo)
     memo->words_max = 0;
     memo->masks = 1;
     memset(memo->last, 0, sizeof memo->last);
-    empty(&memo->entries);
-    empty(&memo->effects);
-    empty(&memo->events);
-    empty(&memo->verdicts);
+    hash_table_clear(&memo->entries);
+    hash_table_clear(&memo->effects);
+    hash_table_clear(&memo->events);
+    hash_table_clear(&memo->verdicts);
 }
 
 size_t memo_bytes(const struct memo *memo)
 {
-    size_t slots =
-        (size_t)memo->entries.slots + memo->effects.slots + memo->events.slots + memo->verdicts.slots;
-    return memo->words_max * sizeof *memo->word + slots * sizeof(uint64_t);
+    return memo->words_max * sizeof *memo->word + hash_table_bytes(&memo->entries) +
+           hash_table_bytes(&memo->effects) + hash_table_bytes(&memo->events) +
+           hash_table_bytes(&memo->verdicts);
 }
 
 /* A place for so many words; MEMO_NONE if memory is short. */
@@ -302,7 +222,7 @@ static bool is_entry(const struct memo *memo, uint32_t place, int group, const u
 uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *state)
 {
     uint64_t key = hash_scope(&memo->scope[group], group, state->hash);
-    __builtin_prefetch(&memo->entries.slot[home_of(&memo->entries, key)]);
+    hash_table_prefetch(&memo->entries, key);
     return key;
 }
 
@@ -317,7 +237,7 @@ uint32_t memo_entry(struct memo *memo, int group, const struct memo_state *state
 {
     uint32_t at = 0, place;
     do {
-        place = table_next(&memo->entries, key, &at);
+        place = hash_table_next(&memo->entries, key, &at);
     } while (place != MEMO_NONE && !is_entry(memo, place, group, state->number));
     memo->last[group] = place != MEMO_NONE ? place : 0;
     return place;
@@ -361,7 +281,7 @@ uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *s
         *choice_at(memo, place, i) = (struct choice){.action = actions[i]};
     }
     memo->last[group] = place;
-    return table_add(&memo->entries, hash_scope(scope, group, state->hash), place) ? place : MEMO_NONE;
+    return hash_table_add(&memo->entries, hash_scope(scope, group, state->hash), place) ? place : MEMO_NONE;
 }
 
 int memo_actions(const struct memo *memo, uint32_t entry)
@@ -437,7 +357,7 @@ uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const u
     uint64_t hash = hash_beyond(owner, mask, state);
     uint32_t at = 0, place;
     do {
-        place = table_next(&memo->effects, hash, &at);
+        place = hash_table_next(&memo->effects, hash, &at);
     } while (place != MEMO_NONE && !is_effect(memo, place, owner, mask, state));
     return place;
 }
@@ -506,8 +426,9 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
         choice->effect = place;
         return place;
     }
-    return table_add(&memo->effects, hash_beyond(place_of(memo, choice), &mask, state), place) ? place
-                                                                                               : MEMO_NONE;
+    return hash_table_add(&memo->effects, hash_beyond(place_of(memo, choice), &mask, state), place)
+               ? place
+               : MEMO_NONE;
 }
 
 int memo_changes(const struct memo *memo, uint32_t place, const struct memo_change **changes)
@@ -567,7 +488,7 @@ uint32_t memo_events(struct memo *memo, const struct event *events, int count)
 {
     uint64_t hash = hash_events(events, count);
     uint32_t at = 0, place;
-    while ((place = table_next(&memo->events, hash, &at)) != MEMO_NONE) {
+    while ((place = hash_table_next(&memo->events, hash, &at)) != MEMO_NONE) {
         if (is_list(memo, place, events, count)) {
             return place;
         }
@@ -582,7 +503,7 @@ uint32_t memo_events(struct memo *memo, const struct event *events, int count)
         list->event[i] = events[i];
         list->event[i].path = NULL; /* lives for a moment, and judges do not look at it */
     }
-    return table_add(&memo->events, hash, place) ? place : MEMO_NONE;
+    return hash_table_add(&memo->events, hash, place) ? place : MEMO_NONE;
 }
 
 int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events)
@@ -604,7 +525,7 @@ uint32_t memo_verdict(const struct memo *memo, uint32_t judges, uint32_t events,
 {
     uint64_t hash = hash_verdict(judges, events);
     uint32_t at = 0, place;
-    while ((place = table_next(&memo->verdicts, hash, &at)) != MEMO_NONE) {
+    while ((place = hash_table_next(&memo->verdicts, hash, &at)) != MEMO_NONE) {
         const struct verdict *verdict = at_place(memo, place);
         if (verdict->judges == judges && verdict->events == events) {
             *premises = (const uint32_t *)(verdict + 1);
@@ -627,5 +548,5 @@ bool memo_add_verdict(struct memo *memo, uint32_t judges, uint32_t events, uint3
     for (int i = 0; i < 2 * count; i++) {
         ((uint32_t *)(verdict + 1))[i] = premises[i];
     }
-    return table_add(&memo->verdicts, hash_verdict(judges, events), place);
+    return hash_table_add(&memo->verdicts, hash_verdict(judges, events), place);
 }

@@ -3,6 +3,8 @@
 
 #include "explore/stack.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +14,8 @@ _Static_assert(sizeof(struct action) == 12, "an action has no bytes between its 
 
 bool stack_add(struct stack *stack, const struct action *action, enum stack_mark mark)
 {
-    if (stack->max - stack->size < ENTRY_BYTES) {
-        size_t more = stack->max * 2 + 64 * ENTRY_BYTES;
-        unsigned char *bytes = realloc(stack->bytes, more);
-        if (bytes == NULL) {
-            return false;
-        }
-        stack->bytes = bytes;
-        stack->max = more;
+    if (!array_room(&stack->bytes, stack->size + ENTRY_BYTES - 1, &stack->max, 1, 64 * ENTRY_BYTES)) {
+        return false;
     }
     memcpy(stack->bytes + stack->size, action, sizeof *action);
     stack->bytes[stack->size + sizeof *action] = (unsigned char)mark;

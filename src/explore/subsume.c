@@ -4,6 +4,7 @@
 #include "explore/subsume.h"
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "state/canon.h"
 
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct subsume {
     struct search *search;
     int block;
     struct known *known;
-    int count, max;
+    int count;
+    size_t max;
 };
 
 struct subsume *subsume_open(struct search *search)
@@ -117,14 +119,8 @@ static const struct known *find(struct subsume *subsume, uint64_t hash, void (*s
             return &subsume->known[i];
         }
     }
-    if (subsume->count == subsume->max) {
-        int more = subsume->max * 2 + 16;
-        struct known *list = realloc(subsume->known, (size_t)more * sizeof *list);
-        if (list == NULL) {
-            return NULL;
-        }
-        subsume->known = list;
-        subsume->max = more;
+    if (!array_room(&subsume->known, (size_t)subsume->count, &subsume->max, sizeof *subsume->known, 16)) {
+        return NULL;
     }
     struct known *known = &subsume->known[subsume->count];
     *known = (struct known){.hash = hash};

@@ -3,63 +3,34 @@
 
 #include "replay/attempt.h"
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "replay/replay.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MIN 64
-
 /* ---- labels ---- */
-
-static uint32_t hash_of(const char *label)
-{
-    uint32_t hash = 2166136261u;
-    for (; *label; label++) {
-        hash = (hash ^ (unsigned char)*label) * 16777619u;
-    }
-    return hash;
-}
-
-static char **slot_of(char **table, int slots, const char *label)
-{
-    uint32_t at = hash_of(label) & (uint32_t)(slots - 1);
-    while (table[at] && strcmp(table[at], label) != 0) {
-        at = (at + 1) & (uint32_t)(slots - 1);
-    }
-    return &table[at];
-}
-
-static int grow(struct attempt *attempt)
-{
-    int slots = attempt->label_slots > 0 ? 2 * attempt->label_slots : SLOTS_MIN;
-    char **table = calloc((size_t)slots, sizeof *table);
-    if (!table) {
-        return -1;
-    }
-    for (int i = 0; i < attempt->label_slots; i++) {
-        if (attempt->label[i]) {
-            *slot_of(table, slots, attempt->label[i]) = attempt->label[i];
-        }
-    }
-    free(attempt->label);
-    attempt->label = table;
-    attempt->label_slots = slots;
-    return 0;
-}
 
 const char *attempt_intern(struct attempt *attempt, const char *label)
 {
-    if (2 * attempt->labels >= attempt->label_slots && grow(attempt) != 0) {
+    uint64_t hash = hash_bytes(label, strlen(label), 0);
+    if (attempt->label_numbers.slot == NULL && !hash_table_open(&attempt->label_numbers)) {
         return NULL;
     }
-    char **slot = slot_of(attempt->label, attempt->label_slots, label);
-    if (!*slot) {
-        *slot = strdup(label);
-        attempt->labels += *slot != NULL;
+    for (uint32_t at = 0, number; (number = hash_table_next(&attempt->label_numbers, hash, &at)) != 0;) {
+        if (strcmp(attempt->label[number - 1], label) == 0) {
+            return attempt->label[number - 1];
+        }
     }
-    return *slot;
+    char *copy = strdup(label);
+    if (!copy || !array_room(&attempt->label, attempt->labels, &attempt->labels_max, sizeof(char *), 64) ||
+        !hash_table_add(&attempt->label_numbers, hash, (uint32_t)attempt->labels + 1)) {
+        free(copy);
+        return NULL;
+    }
+    return attempt->label[attempt->labels++] = copy;
 }
 
 /* ---- lists ---- */
@@ -156,11 +127,12 @@ void attempt_close(struct attempt *attempt)
     round_close(&attempt->round);
     run_close(&attempt->run);
     scenario_close(&attempt->scenario);
-    for (int i = 0; i < attempt->label_slots; i++) {
+    for (size_t i = 0; i < attempt->labels; i++) {
         free(attempt->label[i]);
     }
     free(attempt->label);
     attempt->label = NULL;
+    hash_table_close(&attempt->label_numbers);
 }
 
 int attempt_change_text(struct attempt *attempt, const char *text, size_t size)

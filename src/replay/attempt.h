@@ -8,6 +8,7 @@
 #ifndef REPLAY_ATTEMPT_H
 #define REPLAY_ATTEMPT_H
 
+#include "base/hash_table.h"
 #include "replay/round.h"
 
 /* Choices that are no actions: TRACE_REST, and the marks of a run that goes round. */
@@ -43,11 +44,11 @@ struct attempt {
     struct run run;
     int position; /* the property, as in check_position() */
     int room;     /* choices that a list can hold */
-    char **label; /* the interned labels, a hash table */
-    int label_slots;
-    int labels;
-    struct attempt_list *out; /* of the present attempt */
-    int limit;                /* choices that `out` may have */
+    char **label; /* the interned labels */
+    size_t labels, labels_max;
+    struct hash_table label_numbers; /* plus one */
+    struct attempt_list *out;        /* of the present attempt */
+    int limit;                       /* choices that `out` may have */
     struct round round;
     /* The first choice of the present attempt that the scenario does not allow; NULL = none. */
     const char *refused;

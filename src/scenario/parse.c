@@ -5,6 +5,7 @@
 
 #include "scenario/parser.h"
 
+#include "base/array.h"
 #include "check/check.h"
 
 #include <stdio.h>
@@ -15,22 +16,14 @@
 
 static struct scenario_command *add_command(struct scenario *scenario)
 {
-    struct scenario_command *list =
-        realloc(scenario->command, ((size_t)scenario->commands + 1) * sizeof *scenario->command);
-    if (list) {
-        scenario->command = list;
-    }
-    return list ? &list[scenario->commands++] : NULL;
+    bool room = array_resize(&scenario->command, (size_t)scenario->commands + 1, sizeof *scenario->command);
+    return room ? &scenario->command[scenario->commands++] : NULL;
 }
 
 static struct scenario_group *add_group(struct scenario *scenario)
 {
-    struct scenario_group *list =
-        realloc(scenario->group, ((size_t)scenario->groups + 1) * sizeof *scenario->group);
-    if (list) {
-        scenario->group = list;
-    }
-    return list ? &list[scenario->groups++] : NULL;
+    bool room = array_resize(&scenario->group, (size_t)scenario->groups + 1, sizeof *scenario->group);
+    return room ? &scenario->group[scenario->groups++] : NULL;
 }
 
 /* ---- the expected part ---- */

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/shared.h"
 #include "broken/broken.h"
-#include "lock/recipe_mutex.h"
+#include "recipes/recipe_mutex.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "scenario/run.h"
+#include "base/array.h"
 #include "state/canon.h"
 
 #include "base/hash.h"
@@ -162,15 +163,9 @@ static void init_judges(struct run *run, bool timed)
 
 static void hold_event(struct run_events *held, const struct event *event)
 {
-    if (held->count == held->max) {
-        int more = held->max * 2 + 64;
-        struct event *list = realloc(held->event, (size_t)more * sizeof *list);
-        if (!list) {
-            held->refused = true;
-            return;
-        }
-        held->event = list;
-        held->max = more;
+    if (!array_room(&held->event, (size_t)held->count, &held->max, sizeof *held->event, 64)) {
+        held->refused = true;
+        return;
     }
     held->event[held->count++] = *event;
 }
@@ -332,17 +327,8 @@ static int index_of(const struct run *run, const struct action *action)
 
 static void keep_choice(struct run *run, const char *label, int index)
 {
-    if (run->choices == run->choices_max) {
-        int more = run->choices_max * 2 + 64;
-        struct trace_choice *list = realloc(run->choice, (size_t)more * sizeof *list);
-        if (!list) {
-            run->overflow = true;
-            return;
-        }
-        run->choice = list;
-        run->choices_max = more;
-    }
-    char *copy = strdup(label);
+    bool room = array_room(&run->choice, (size_t)run->choices, &run->choices_max, sizeof *run->choice, 64);
+    char *copy = room ? strdup(label) : NULL;
     if (copy) {
         run->choice[run->choices++] = (struct trace_choice){copy, index};
     } else {

@@ -36,7 +36,8 @@ int schedule_find(const char *name);
 /* Events that wait to be judged. */
 struct run_events {
     struct event *event; /* owned */
-    int count, max;
+    int count;
+    size_t max;
     bool refused; /* memory was short for one more */
 };
 
@@ -68,7 +69,7 @@ struct run {
     uint64_t steps;              /* actions applied in this run */
     struct trace_choice *choice; /* labels are owned */
     int choices;
-    int choices_max;
+    size_t choices_max;
     check_mask told;        /* undeclared violations seen so far */
     int failing_choices;    /* choices up to the last of them, 0 if there is none */
     uint64_t failing_steps; /* and actions */

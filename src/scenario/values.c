@@ -3,6 +3,7 @@
 
 #include "scenario/parser.h"
 
+#include "base/array.h"
 #include "check/check.h"
 
 #include <errno.h>
@@ -98,11 +99,8 @@ void parser_split(const struct input_word *word, char sign, struct input_word *k
 const char *parser_keep(struct parser *parser, const struct input_word *word)
 {
     struct scenario *scenario = parser->scenario;
-    char **string = realloc(scenario->string, ((size_t)scenario->strings + 1) * sizeof *string);
-    char *copy = string ? malloc(word->size + 1) : NULL;
-    if (string) {
-        scenario->string = string;
-    }
+    bool room = array_resize(&scenario->string, (size_t)scenario->strings + 1, sizeof(char *));
+    char *copy = room ? malloc(word->size + 1) : NULL;
     if (!copy) {
         parser_wrong(parser, word, "memory for this");
         return NULL;

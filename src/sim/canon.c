@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "sim/world.h"
-#include "state/symmetry.h"
 
 #include <string.h>
 
@@ -191,10 +190,10 @@ bool world_is_symmetric(const struct world *world)
     /* Without the order between sessions it is the first name that moves. */
     bool ordered = (options->without & WORLD_CHOICE_POINT('a')) != 0;
     return options->recipe->symmetric && !ordered && options->servers == 1 && options->processes > 1 &&
-           options->processes <= SYMMETRY_PROCESSES_MAX && equal_programs(options);
+           options->processes <= CANON_PROCESSES_MAX && equal_programs(options);
 }
 
-static void own(struct symmetry_layout *layout, int block, int p, int alike)
+static void own(struct canon_layout *layout, int block, int p, int alike)
 {
     layout->owner[block] = p;
     layout->alike[block] = (uint8_t)alike;
@@ -202,7 +201,7 @@ static void own(struct symmetry_layout *layout, int block, int p, int alike)
 
 struct canon *world_symmetric_canon(struct world *world)
 {
-    struct symmetry_layout layout = {0};
+    struct canon_layout layout = {0};
     struct canon *canon = world_is_symmetric(world) ? world_canon(world) : NULL;
     for (int block = 0; block < world->arena.blocks; block++) {
         own(&layout, block, -1, block);
@@ -211,9 +210,9 @@ struct canon *world_symmetric_canon(struct world *world)
         own(&layout, world->process_block[p], p, world->process_block[0]);
         own(&layout, world->heap_block[p], p, world->heap_block[0]);
         own(&layout, world->coordinator->own_block(p), p, world->coordinator->own_block(0));
-        layout.self[p < SYMMETRY_PROCESSES_MAX ? p : 0] = world->env[p];
+        layout.self[p < CANON_PROCESSES_MAX ? p : 0] = world->env[p];
     }
-    if (canon != NULL && !symmetry_open(canon, &layout)) {
+    if (canon != NULL && !canon_processes_open(canon, &layout)) {
         canon_close(canon);
         return NULL;
     }

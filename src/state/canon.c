@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "state/canon.h"
 #include "base/assert.h"
 #include "base/hash.h"
-#include "state/canon_part.h"
-#include "state/symmetry.h"
+#include "state/canon_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ struct canon *canon_open(struct arena *arena, int owners, canon_show_fn show, vo
 void canon_close(struct canon *canon)
 {
     if (canon != NULL) {
-        symmetry_close(canon->symmetry);
+        canon_processes_close(canon->processes);
         free(canon->places);
         free(canon->rankings);
         free(canon);
@@ -111,10 +111,10 @@ void canon_refuse(struct canon *canon)
 static void name_process(struct canon *canon, int process, const void *where, size_t size, int with)
 {
     struct canon_part *part = canon->part;
-    if (canon->symmetry == NULL || process < 0 || process >= (int)canon->owners) {
+    if (canon->processes == NULL || process < 0 || process >= (int)canon->owners) {
         return;
     }
-    part->roles = (uint8_t)(part->roles | 1u << process); /* symmetry is for few */
+    part->roles = (uint8_t)(part->roles | 1u << process); /* CANON_PROCESSES_MAX */
     if (size > 0) {
         blank(canon, where, size, with);
     }
@@ -123,7 +123,7 @@ static void name_process(struct canon *canon, int process, const void *where, si
 void canon_role(struct canon *canon, const void *where, size_t size, int process)
 {
     struct canon_part *part = canon->part;
-    if (canon->symmetry == NULL || process < 0 || process >= (int)canon->owners) {
+    if (canon->processes == NULL || process < 0 || process >= (int)canon->owners) {
         return;
     }
     if (part->count == PART_VALUES_MAX) {
@@ -136,15 +136,16 @@ void canon_role(struct canon *canon, const void *where, size_t size, int process
 
 void canon_owned(struct canon *canon, const void *where, size_t size, int process)
 {
-    if (canon->symmetry != NULL) {
-        symmetry_rewrite(canon, (uint32_t)((const unsigned char *)where - canon->block), size, process);
+    if (canon->processes != NULL) {
+        canon_processes_rewrite(canon, (uint32_t)((const unsigned char *)where - canon->block), size,
+                                process);
     }
 }
 
 void canon_record(struct canon *canon, const void *where, size_t size, uint32_t salt)
 {
     struct canon_part *part = canon->part;
-    if (canon->symmetry == NULL) {
+    if (canon->processes == NULL) {
         return;
     }
     if (part->records == PART_RECORDS_MAX) {
@@ -159,7 +160,7 @@ void canon_record(struct canon *canon, const void *where, size_t size, uint32_t 
 
 void canon_record_end(struct canon *canon)
 {
-    if (canon->symmetry != NULL && canon->in_record) {
+    if (canon->processes != NULL && canon->in_record) {
         canon->record[canon->part->records++].end = canon->part->count;
         canon->in_record = false;
     }
@@ -320,8 +321,8 @@ static uint32_t show_block(struct canon *canon, int block, struct canon_part *pa
     canon->part = part;
     canon->cuts = 0;
     canon->show(canon->ctx, block, canon);
-    if (canon->symmetry != NULL) {
-        symmetry_finish_block(canon, block, used);
+    if (canon->processes != NULL) {
+        canon_processes_finish_block(canon, block, used);
     }
     return canon->cuts > 0 ? close_cuts(canon, used) : used;
 }
@@ -336,7 +337,7 @@ static const struct canon_part *part_of(struct canon *canon, int block)
     }
     uint32_t used = show_block(canon, block, part);
     part->hash = hash;
-    uint64_t seed = canon->symmetry != NULL ? symmetry_seed(canon, block) : (uint64_t)block + 1;
+    uint64_t seed = canon->processes != NULL ? canon_processes_seed(canon, block) : (uint64_t)block + 1;
     part->skeleton = hash_bytes(canon->scratch, used, seed);
     return part;
 }
@@ -565,9 +566,9 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 {
     canon->as_it_is = false;
     note_base(canon, parts);
-    if (canon->symmetry != NULL) {
-        uint64_t sum = symmetry_sum(canon, parts, plain);
-        symmetry_keep(canon);
+    if (canon->processes != NULL) {
+        uint64_t sum = canon_processes_sum(canon, parts, plain);
+        canon_processes_keep(canon);
         return sum;
     }
     if (canon->base.plain) {
@@ -595,12 +596,12 @@ static uint64_t neighbour_slowly(struct canon *canon, const struct canon_part *c
     return sum_slowly(canon, parts, plain);
 }
 
-static uint64_t neighbour_by_symmetry(struct canon *canon, const struct canon_part *const *changed, int count,
+static uint64_t neighbour_up_to_names(struct canon *canon, const struct canon_part *const *changed, int count,
                                       uint64_t plain)
 {
     const struct canon_part *parts[ARENA_BLOCKS_MAX];
     put_changes(canon, changed, count, parts);
-    return symmetry_sum(canon, parts, plain);
+    return canon_processes_sum(canon, parts, plain);
 }
 
 /* A bit for each of the changed blocks. */
@@ -700,8 +701,8 @@ uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *ch
 {
     bool slow = canon->base.plain;
     canon->as_it_is = false;
-    if (canon->symmetry != NULL) {
-        return neighbour_by_symmetry(canon, changed, count, plain);
+    if (canon->processes != NULL) {
+        return neighbour_up_to_names(canon, changed, count, plain);
     }
     for (int i = 0; i < count; i++) {
         slow = slow || changed[i]->slow || changed[i]->refused;

@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* States that differ only in numbers that grow count as one (D3c).
+/* Renaming: what makes two states one, although their bytes differ.
  *
- * Whoever keeps such numbers in a block shows them, always in the same order. A block then is worth two things: a hash of
- * its bytes with these numbers blanked out, and the list of the numbers. Of all blocks together, each number is replaced by
- * its rank among those of its space; the ranks are part of the fingerprint. Two states have equal ones if an
- * order-preserving renaming in each space makes one of the other.
+ * An example, with two clients and one server (tests/state/test_canon.c runs it). The server's block has the number of its last
+ * transaction and the holder of a lock. A client's block has the number of the transaction that it saw last.
  *
- * A *bound* is a number that is only ever compared with others of its space, such as the last transaction that a client has
- * seen: what counts is how many of the others are at most as large, and it does not push these apart.
+ *     server                       client 0   client 1
+ *     last 7, holder client 0      seen 7     seen 3       state A
+ *     last 9, holder client 0      seen 9     seen 4       state B
+ *     last 9, holder client 1      seen 4     seen 9       state C
+ *     last 9, holder client 0      seen 4     seen 9       state D
+ *
+ * Numbers. Transactions only grow, and programs only ask which of two is larger. So a number counts by its rank: in A the ranks
+ * of 7, 7 and 3 are 2, 2 and 1; in B those of 9, 9 and 4 are the same. A and B are one state.
+ * Processes. The clients have equal programs and nothing asks for their names. C is B with the names of the clients changed:
+ * "the holder has seen all, the other has not". Up to names A, B and C are one state. D is another: there the holder is behind.
+ *
+ * How it is done. Whoever keeps numbers in a block shows each of them by the functions below, always in the same order. A block
+ * is then worth two things: the hash of its bytes with these places set to zero, and the list of numbers. In a state each number
+ * is replaced by its rank among those of its space, and the ranks are part of the fingerprint. So are the places of processes,
+ * once they stand in an order that follows from what they are (see below).
+ * Two states with one fingerprint are one up to renaming, unless hashes collide. A number that is not shown makes
+ * one state two; one that is shown though its value counts makes two states one, and a search then overlooks runs.
+ *
+ * Bounds. A bound is a number that is only compared with others of its space. What counts is how many of the others are
+ * at most as large, and it does not push these apart.
  *
  * Sessions have owners who take turns: the number n is one of the owner (n - 1) mod `owners`. A number is ranked among
  * those of its owner, whom a renaming keeps. There are no bounds among them. */
-#ifndef BASE_CANON_H
-#define BASE_CANON_H
+#ifndef STATE_CANON_H
+#define STATE_CANON_H
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +82,33 @@ bool canon_is_refused(const struct canon *canon);
  * most `size` of them; returns how many there are. */
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 
+/* ---- processes that may change their names ---- */
+
+/* Processes with equal programs are told apart by what they have gone through, not by their names. Each gets a colour: a hash of its
+ * own blocks and of what the others hold of it, in which everybody is "me" or "another". They are sorted by colour, and all that names
+ * a process (the owner of a session, of an attempt, of a watch) names its place in that order. Numbers have been ranked
+ * before, so that they do not tell who is who. A record in everybody's block that names one process counts as its own: its worth does
+ * not depend on the order, and mostly is known. Where colours leave a tie, each of the tied is taken for the first of them
+ * once, and the others are looked at again; the least fingerprint counts.
+ *
+ * The future of two states with one fingerprint is the same up to names only if neither the coordinator nor the recipe makes a
+ * difference between names. A recipe says so with `symmetric` (lockstep/recipe.h); tests/explore/test_symmetry.c checks it. */
+
+#define CANON_PROCESSES_MAX 6 /* all alike, they have 720 orders */
+
+/* Who owns which block. All arrays are copied. */
+struct canon_layout {
+    int owner[ARENA_BLOCKS_MAX];           /* process, -1 = everybody's */
+    uint8_t alike[ARENA_BLOCKS_MAX];       /* the block of process 0 that is of the same kind */
+    const void *self[CANON_PROCESSES_MAX]; /* an address outside of all blocks that stands for the process */
+};
+
+/* From now on fingerprints are up to the names of the `owners` that the canon was opened with. Returns false if memory is short. */
+bool canon_processes_open(struct canon *canon, const struct canon_layout *layout);
+
+/* For tests: the present state's fingerprint if process p had the place to[p]. */
+uint64_t canon_processes_under(struct canon *canon, const uint8_t *to);
+
 /* ---- for those who show: the place of a number in the block; 0 is no number ---- */
 
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where);
@@ -95,7 +139,7 @@ void canon_size(struct canon *canon, const uint16_t *where, uint16_t counts);
 /* There are numbers that cannot be shown: the state is compared as it is. */
 void canon_refuse(struct canon *canon);
 
-/* ---- where processes are named, see symmetry.h: nothing happens unless they may change their names ---- */
+/* ---- where processes are named: nothing happens unless they may change their names ---- */
 
 /* `size` bytes name this process. */
 void canon_role(struct canon *canon, const void *where, size_t size, int process);

@@ -3,13 +3,13 @@
 
 #include "state/intern.h"
 
+#include "base/array.h"
 #include "base/assert.h"
+#include "base/hash_table.h"
 #include "base/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define SLOTS_FIRST 4096u
 
 /* What is asked for most stands together, by number. */
 struct quick {
@@ -32,8 +32,7 @@ struct intern {
     struct content **content;
     uint32_t *moved; /* where each has gone, or NULL */
     uint32_t count, max;
-    uint64_t *slot; /* the upper half of the hash, and the number plus one; 0 = free */
-    uint32_t slots; /* a power of two */
+    struct hash_table numbers; /* plus one */
 };
 
 struct intern *intern_open(struct arena *arena)
@@ -43,9 +42,7 @@ struct intern *intern_open(struct arena *arena)
         return NULL;
     }
     intern->arena = arena;
-    intern->slots = SLOTS_FIRST;
-    intern->slot = calloc(intern->slots, sizeof *intern->slot);
-    if (intern->slot == NULL) {
+    if (!hash_table_open(&intern->numbers)) {
         free(intern);
         return NULL;
     }
@@ -61,56 +58,20 @@ void intern_close(struct intern *intern)
     free(intern->quick);
     free(intern->content);
     free(intern->moved);
-    free(intern->slot);
+    hash_table_close(&intern->numbers);
     free(intern);
 }
 
-/* ---- the table ---- */
-
-static uint64_t *place_of(uint64_t *slot, uint32_t slots, uint64_t hash)
-{
-    uint32_t at = (uint32_t)hash & (slots - 1);
-    while (slot[at] != 0) {
-        at = (at + 1) & (slots - 1);
-    }
-    return &slot[at];
-}
-
-static uint64_t entry_of(uint64_t hash, uint32_t number)
-{
-    return (hash & 0xffffffff00000000u) | (number + 1);
-}
-
-static bool grow_slots(struct intern *intern)
-{
-    uint32_t slots = intern->slots * 2;
-    uint64_t *slot = calloc(slots, sizeof *slot);
-    if (slot == NULL) {
-        return false;
-    }
-    for (uint32_t number = 0; number < intern->count; number++) {
-        *place_of(slot, slots, intern->quick[number].hash) = entry_of(intern->quick[number].hash, number);
-    }
-    free(intern->slot);
-    intern->slot = slot;
-    intern->slots = slots;
-    return true;
-}
+/* ---- adding ---- */
 
 static bool grow_lists(struct intern *intern)
 {
-    uint32_t more = intern->max * 2 + 1024;
-    struct quick *quick = realloc(intern->quick, more * sizeof *quick);
-    if (quick == NULL) {
+    size_t more = array_more(intern->max, 1024);
+    if (!array_resize(&intern->quick, more, sizeof *intern->quick) ||
+        !array_resize(&intern->content, more, sizeof(void *))) {
         return false;
     }
-    intern->quick = quick;
-    struct content **content = realloc(intern->content, more * sizeof(void *));
-    if (content == NULL) {
-        return false;
-    }
-    intern->content = content;
-    intern->max = more;
+    intern->max = (uint32_t)more;
     return true;
 }
 
@@ -119,10 +80,7 @@ static bool make_room(struct intern *intern)
     if (intern->count == UINT32_MAX - 1) {
         return false;
     }
-    if (intern->count == intern->max && !grow_lists(intern)) {
-        return false;
-    }
-    return intern->count < intern->slots / 4 * 3 || grow_slots(intern);
+    return intern->count < intern->max || grow_lists(intern);
 }
 
 static bool is_it(const struct intern *intern, uint32_t number, int block, const struct arena_block *head)
@@ -136,13 +94,12 @@ static bool is_it(const struct intern *intern, uint32_t number, int block, const
 static struct content *add(struct intern *intern, int block, uint32_t used, uint64_t hash)
 {
     struct content *content = make_room(intern) ? pool_take(&intern->pool, sizeof *content + used) : NULL;
-    if (content == NULL) {
+    if (content == NULL || !hash_table_add(&intern->numbers, hash, intern->count + 1)) {
         return NULL;
     }
     content->used = used;
     content->block = (uint16_t)block;
     content->attached = 0;
-    *place_of(intern->slot, intern->slots, hash) = entry_of(hash, intern->count);
     intern->quick[intern->count] = (struct quick){hash, NULL};
     intern->content[intern->count++] = content;
     return content;
@@ -153,11 +110,9 @@ uint32_t intern_take(struct intern *intern, int block)
     const struct arena_block *head = arena_at(intern->arena, block);
     uint64_t hash = intern->arena->hash[block];
     LS_ASSERT(!intern->arena->stale[block]);
-    uint32_t at = (uint32_t)hash & (intern->slots - 1);
-    for (; intern->slot[at] != 0; at = (at + 1) & (intern->slots - 1)) {
-        uint32_t number = (uint32_t)intern->slot[at] - 1;
-        if ((intern->slot[at] ^ hash) >> 32 == 0 && is_it(intern, number, block, head)) {
-            return number;
+    for (uint32_t at = 0, next; (next = hash_table_next(&intern->numbers, hash, &at)) != 0;) {
+        if (is_it(intern, next - 1, block, head)) {
+            return next - 1;
         }
     }
     struct content *content = add(intern, block, head->used, hash);
@@ -232,5 +187,5 @@ uint32_t intern_count(const struct intern *intern)
 size_t intern_bytes(const struct intern *intern)
 {
     return intern->pool.bytes + intern->max * (sizeof *intern->quick + sizeof(void *)) +
-           intern->slots * sizeof *intern->slot;
+           hash_table_bytes(&intern->numbers);
 }

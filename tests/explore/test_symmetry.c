@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* States that differ only in which process is which (state/symmetry.h). On all states of small worlds: the order that is
+/* States that differ only in which process is which (state/canon.h). On all states of small worlds: the order that is
  * found by colours merges what trying all orders merges; and states that count as one can do the same steps, which go to
  * states that count as one. */
 #include "base/hash.h"
 #include "state/canon.h"
-#include "state/symmetry.h"
 #include "support/all_states.h"
 
 #include <setjmp.h>
@@ -36,7 +35,7 @@ static uint64_t least_of(uint8_t *place, int count, int fixed)
 {
     uint64_t least = UINT64_MAX;
     if (fixed == count) {
-        return symmetry_under(nameless, place);
+        return canon_processes_under(nameless, place);
     }
     for (int i = fixed; i < count; i++) {
         uint8_t moved = place[fixed];
@@ -55,7 +54,7 @@ static uint64_t least_of(uint8_t *place, int count, int fixed)
 
 static uint32_t meet(void)
 {
-    uint8_t place[SYMMETRY_PROCESSES_MAX] = {0, 1, 2, 3, 4, 5};
+    uint8_t place[CANON_PROCESSES_MAX] = {0, 1, 2, 3, 4, 5};
     uint32_t before = all.count;
     uint32_t state = all_states_meet(&all, canon_fingerprint(named));
     if (all.count > before) {

@@ -14,6 +14,8 @@ declare -A MAY=(
     [state]="base"
     [trace]="base event.h"
     [lock]="base api zookeeper"
+    [env]="base api"
+    [recipes]="lock api"
     [broken]="base api zookeeper lock"
     [fakezk]="base state fakezk.h zookeeper"
     [check]="base trace property.h lock_spec.h"
@@ -21,13 +23,14 @@ declare -A MAY=(
     [coordzk]="base coord api fakezk.h sim.h zookeeper"
     [sim]="base state trace coord api sim.h"
     [plugin]="base trace coord sim api sim.h"
-    [scenario]="base state trace lock broken check coord sim api sim.h property.h replay"
-    [replay]="base state trace lock broken check sim api sim.h scenario replay.h"
-    [explore]="base state trace lock broken check sim api sim.h scenario replay"
-    [fuzz]="base trace lock broken check coord sim api event.h sim.h scenario replay"
+    [scenario]="base state trace recipes broken check coord sim api sim.h property.h replay"
+    [replay]="base state trace check sim api sim.h scenario replay.h"
+    [explore]="base state trace check sim api sim.h scenario replay"
+    [fuzz]="base trace check coord sim api event.h sim.h scenario replay"
     [report]="base trace check coord sim api sim.h scenario"
-    [cli]="base state trace lock broken check coord sim plugin api sim.h scenario replay explore fuzz report"
-    [real]="base trace lock broken check api zookeeper"
+    [program]="cli api"
+    [cli]="base state trace check coord sim plugin api sim.h scenario replay explore fuzz report"
+    [real]="base trace check api zookeeper"
 )
 # The recipe layers ask the world for these and never the system (D1).
 FORBIDDEN_TO_RECIPES='time.h pthread.h threads.h unistd.h sys/time.h sys/random.h sys/socket.h'
@@ -73,7 +76,7 @@ allowed()
         ;;
     lockstep/*) [[ $layer == include ]] || one_of api "${MAY[$layer]-}" ;;
     zookeeper/*) [[ $layer == include ]] || one_of zookeeper "${MAY[$layer]-}" ;;
-    *) [[ $layer != lock && $layer != broken ]] || ! one_of "$name" "$FORBIDDEN_TO_RECIPES" ;;
+    *) [[ $layer != lock && $layer != recipes && $layer != broken ]] || ! one_of "$name" "$FORBIDDEN_TO_RECIPES" ;;
     esac
 }
 
@@ -100,9 +103,9 @@ check_folders()
 check_main()
 {
     local found
-    found=$(cd "$1" && grep -rlE --include='*.c' '^(int )?main\(' src | grep -v '^src/cli/main\.c$' || true)
+    found=$(cd "$1" && grep -rlE --include='*.c' '^(int )?main\(' src | grep -v '^src/program/main\.c$' || true)
     if [[ -n $found ]]; then
-        echo "main() outside src/cli/main.c: $found"
+        echo "main() outside src/program/main.c: $found"
         return 1
     fi
 }

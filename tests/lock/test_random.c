@@ -4,10 +4,10 @@
 /* Thousands of random runs with faults of every kind. After each all faults are healed and everything that is held is
  * given back; then every acquire has its answer, nothing is left over on the servers or in the clients, and each grant
  * rested on a node that was the first contender of the committed log. After each step the invariants of all sessions hold
- * (src/lock/recipe_invariants.h). */
+ * (src/recipes/recipe_invariants.h). */
 #include "base/hash.h"
 #include "base/rng.h"
-#include "lock/recipe_invariants.h"
+#include "recipes/recipe_invariants.h"
 #include "sim/world.h"
 #include "trace/event.h"
 

@@ -3,6 +3,6 @@
 
 # Of the numbers that grow, their order makes no difference when processes change their names.
 GROUP=explore
-FILE=src/state/symmetry.c
+FILE=src/state/canon_processes.c
 EDIT='s/\(stands << OWNER_SHIFT \| rank_of/(stands << OWNER_SHIFT | 0u * rank_of/'
 EXPECT='^explore\.symmetry$'

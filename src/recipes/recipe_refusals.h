@@ -4,8 +4,8 @@
 /* Calls that mutex.h and session.h refuse: an argument is out of range, an owner gives back what it does not hold,
  * a blocking call is made in a callback, the mutex is closed. A refused call changes nothing, so the calls may be
  * made between any two steps. They belong to the harness: the library does not contain this file. */
-#ifndef LOCK_RECIPE_REFUSALS_H
-#define LOCK_RECIPE_REFUSALS_H
+#ifndef RECIPES_RECIPE_REFUSALS_H
+#define RECIPES_RECIPE_REFUSALS_H
 
 #include <lockstep/mutex.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The inside of canon.h: what a block is worth, and how numbers are ranked. Only canon.c and symmetry.c include this. */
-#ifndef BASE_CANON_PART_H
-#define BASE_CANON_PART_H
+/* The inside of canon.h: what a block is worth, and how numbers are ranked. Only canon.c (numbers) and
+ * canon_processes.c (names of processes) include this. */
+#ifndef STATE_CANON_INSIDE_H
+#define STATE_CANON_INSIDE_H
 
 #include "base/hash.h"
 #include "state/canon.h"
@@ -31,7 +32,7 @@ struct value {
     uint8_t bound;
 };
 
-/* A record that has no place among others of its kind, see symmetry.h: a hash of its bytes, and its values. */
+/* A record that has no place among others of its kind, see canon.h: a hash of its bytes, and its values. */
 struct canon_record {
     uint64_t hash;
     uint16_t begin, end;
@@ -105,7 +106,7 @@ struct cut {
     uint32_t at, size;
 };
 
-struct symmetry;
+struct canon_processes;
 
 struct canon {
     struct arena *arena;
@@ -113,8 +114,8 @@ struct canon {
     uint64_t quick_of_owner[CANON_OWNERS_MAX]; /* the numbers of an owner's sessions, a bit for each */
     canon_show_fn show;
     void *ctx;
-    struct symmetry *symmetry; /* NULL: processes keep their names */
-    unsigned char *places;     /* of the parts that are remembered */
+    struct canon_processes *processes; /* NULL: processes keep their names */
+    unsigned char *places;             /* of the parts that are remembered */
     /* While a block is shown. */
     struct canon_part *part;
     const unsigned char *block;
@@ -188,18 +189,18 @@ unsigned canon_rank(const struct canon *canon, const struct value *value);
 /* Notes and ranks all numbers of a state by counting: line[].rank is valid then. */
 void canon_rank_all(struct canon *canon, const struct canon_part *const *parts);
 
-/* ---- symmetry.c ---- */
+/* ---- canon_processes.c ---- */
 
 /* Pointers in these bytes of the scratch to what is the owner's become equal for all owners. */
-void symmetry_rewrite(struct canon *canon, uint32_t at, size_t size, int owner);
+void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int owner);
 
 /* The same for all pointers of a block; then records are taken out of it. */
-void symmetry_finish_block(struct canon *canon, int block, uint32_t used);
-uint64_t symmetry_seed(const struct canon *canon, int block);
-uint64_t symmetry_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
+void canon_processes_finish_block(struct canon *canon, int block, uint32_t used);
+uint64_t canon_processes_seed(const struct canon *canon, int block);
+uint64_t canon_processes_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
 
 /* Makes the state that was summed up last the one that others are compared with: what they have in common is not looked up. */
-void symmetry_keep(struct canon *canon);
-void symmetry_close(struct symmetry *symmetry);
+void canon_processes_keep(struct canon *canon);
+void canon_processes_close(struct canon_processes *processes);
 
 #endif

@@ -7,8 +7,8 @@
  * - the questions of mutex.h agree with each other and with the claims,
  * - data that no step will read is cleared, so that states that behave alike have equal bytes.
  * They belong to the harness: the library does not contain this file. */
-#ifndef LOCK_RECIPE_INVARIANTS_H
-#define LOCK_RECIPE_INVARIANTS_H
+#ifndef RECIPES_RECIPE_INVARIANTS_H
+#define RECIPES_RECIPE_INVARIANTS_H
 
 #include <lockstep/session.h>
 

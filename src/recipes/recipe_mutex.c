@@ -3,10 +3,10 @@
 
 /* The mutex as a recipe: what a driver sees of it. Owners 0 .. 255 of the driver are owners 1 .. 256 of the
  * mutex. There are two recipes: in one the session opens its handles, in the other it has them on loan. */
-#include "recipe_mutex.h"
-#include "claim.h"
-#include "recipe_invariants.h"
-#include "recipe_refusals.h"
+#include "recipes/recipe_mutex.h"
+#include "lock/claim.h"
+#include "recipes/recipe_invariants.h"
+#include "recipes/recipe_refusals.h"
 
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "recipe_invariants.h"
-#include "claim.h"
+#include "recipes/recipe_invariants.h"
+#include "lock/claim.h"
 
 #include <stddef.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "state/symmetry.h"
+#include "state/canon.h"
 
 #include "base/hash.h"
-#include "state/canon_part.h"
+#include "state/canon_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,13 @@ struct naming {
     _Alignas(8) uint8_t place[8];
 };
 
-_Static_assert(SYMMETRY_PROCESSES_MAX <= 7,
-               "the places are one word, with a byte to spare for recall_part()");
+_Static_assert(CANON_PROCESSES_MAX <= 7, "the places are one word, with a byte to spare for recall_part()");
 
 /* What everybody's part holds of each process, who is "me" there, in pieces that name nobody else; and in pieces that name
  * nobody. */
 struct shares {
     uint64_t key;
-    uint64_t of[SYMMETRY_PROCESSES_MAX];
+    uint64_t of[CANON_PROCESSES_MAX];
     uint64_t of_nobody;
 };
 
@@ -37,18 +36,18 @@ struct seen {
     struct shares shares[ARENA_BLOCKS_MAX]; /* of blocks that are everybody's */
 };
 
-struct symmetry {
-    struct symmetry_layout layout;
+struct canon_processes {
+    struct canon_layout layout;
     struct ranking *hashes;
     struct shares *shares;
-    struct naming first[SYMMETRY_PROCESSES_MAX]; /* each is "me" in one, and nobody else is known */
+    struct naming first[CANON_PROCESSES_MAX]; /* each is "me" in one, and nobody else is known */
     /* For each set of processes, a bit for each: all ones in their bytes of a naming. */
-    uint64_t bytes_of[1 << SYMMETRY_PROCESSES_MAX];
+    uint64_t bytes_of[1 << CANON_PROCESSES_MAX];
     bool by_counting; /* numbers of the present state are too large for bits */
     bool is_seen;     /* `now` is of the present state */
     struct seen now, base;
     const struct seen *seen[ARENA_BLOCKS_MAX]; /* by block, which of them has it */
-    uint64_t alone[SYMMETRY_PROCESSES_MAX];    /* what is each process's alone, of the present state */
+    uint64_t alone[CANON_PROCESSES_MAX];       /* what is each process's alone, of the present state */
     uint64_t of_nobody;
 };
 
@@ -63,50 +62,50 @@ static struct naming seen_by(const struct naming *naming, int me)
 
 static int process_count(const struct canon *canon)
 {
-    return canon->owners < SYMMETRY_PROCESSES_MAX ? (int)canon->owners : SYMMETRY_PROCESSES_MAX;
+    return canon->owners < CANON_PROCESSES_MAX ? (int)canon->owners : CANON_PROCESSES_MAX;
 }
 
-bool symmetry_open(struct canon *canon, const struct symmetry_layout *layout)
+bool canon_processes_open(struct canon *canon, const struct canon_layout *layout)
 {
-    struct symmetry *symmetry = calloc(1, sizeof *symmetry);
-    if (symmetry == NULL) {
+    struct canon_processes *processes = calloc(1, sizeof *processes);
+    if (processes == NULL) {
         return false;
     }
-    symmetry->layout = *layout;
-    symmetry->hashes = calloc(HASHES, sizeof *symmetry->hashes);
-    symmetry->shares = aligned_alloc(64, SHARES * sizeof *symmetry->shares);
-    canon->symmetry = symmetry;
-    if (symmetry->hashes == NULL || symmetry->shares == NULL) {
+    processes->layout = *layout;
+    processes->hashes = calloc(HASHES, sizeof *processes->hashes);
+    processes->shares = aligned_alloc(64, SHARES * sizeof *processes->shares);
+    canon->processes = processes;
+    if (processes->hashes == NULL || processes->shares == NULL) {
         return false; /* canon_close() frees the rest */
     }
-    memset(symmetry->shares, 0, SHARES * sizeof *symmetry->shares);
+    memset(processes->shares, 0, SHARES * sizeof *processes->shares);
     struct naming nobody = {{0}};
     for (int p = 0; p < process_count(canon); p++) {
         nobody.place[p] = PLACE_ANOTHER;
-        for (unsigned set = 0; set < 1u << SYMMETRY_PROCESSES_MAX; set++) {
-            ((uint8_t *)&symmetry->bytes_of[set])[p] = (set >> p & 1u) != 0 ? 0xff : 0;
+        for (unsigned set = 0; set < 1u << CANON_PROCESSES_MAX; set++) {
+            ((uint8_t *)&processes->bytes_of[set])[p] = (set >> p & 1u) != 0 ? 0xff : 0;
         }
     }
     for (int p = 0; p < process_count(canon); p++) {
-        symmetry->first[p] = seen_by(&nobody, p);
+        processes->first[p] = seen_by(&nobody, p);
     }
     return true;
 }
 
-void symmetry_close(struct symmetry *symmetry)
+void canon_processes_close(struct canon_processes *processes)
 {
-    if (symmetry != NULL) {
-        free(symmetry->hashes);
-        free(symmetry->shares);
-        free(symmetry);
+    if (processes != NULL) {
+        free(processes->hashes);
+        free(processes->shares);
+        free(processes);
     }
 }
 
 /* ---- a block ---- */
 
-uint64_t symmetry_seed(const struct canon *canon, int block)
+uint64_t canon_processes_seed(const struct canon *canon, int block)
 {
-    return (uint64_t)canon->symmetry->layout.alike[block] + 1;
+    return (uint64_t)canon->processes->layout.alike[block] + 1;
 }
 
 /* The block that an address lies in, -1 = none. */
@@ -129,7 +128,7 @@ static int block_of(const struct arena *arena, uint64_t address)
 static int self_of(const struct canon *canon, uint64_t address)
 {
     for (unsigned p = 0; p < canon->owners; p++) {
-        if ((uint64_t)(uintptr_t)canon->symmetry->layout.self[p] == address) {
+        if ((uint64_t)(uintptr_t)canon->processes->layout.self[p] == address) {
             return (int)p;
         }
     }
@@ -140,7 +139,7 @@ static int self_of(const struct canon *canon, uint64_t address)
  * are, and then all have to keep their names. */
 static uint64_t without_name(struct canon *canon, int owner, uint64_t word)
 {
-    const struct symmetry_layout *layout = &canon->symmetry->layout;
+    const struct canon_layout *layout = &canon->processes->layout;
     int block = block_of(canon->arena, word);
     int whose = block >= 0 ? layout->owner[block] : self_of(canon, word);
     if (whose < 0) {
@@ -156,7 +155,7 @@ static uint64_t without_name(struct canon *canon, int owner, uint64_t word)
     return ~(kind << 32 | offset);
 }
 
-void symmetry_rewrite(struct canon *canon, uint32_t at, size_t size, int owner)
+void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int owner)
 {
     uint64_t base = (uint64_t)(uintptr_t)canon->arena->base;
     uint64_t end = base + canon->arena->size;
@@ -194,8 +193,8 @@ static unsigned rank_of(const struct canon *canon, const struct value *value)
     if (value->line == LINE_ROLE) {
         return 0;
     }
-    unsigned rank = canon->symmetry->by_counting ? canon->line[value->line].rank[value->number]
-                                                 : canon_rank(canon, value);
+    unsigned rank = canon->processes->by_counting ? canon->line[value->line].rank[value->number]
+                                                  : canon_rank(canon, value);
     return value->line == CANON_SESSION ? rank & ((1u << OWNER_SHIFT) - 1) : rank;
 }
 
@@ -290,9 +289,9 @@ static void note_mixed(const struct canon *canon, struct canon_part *part)
     }
 }
 
-void symmetry_finish_block(struct canon *canon, int block, uint32_t used)
+void canon_processes_finish_block(struct canon *canon, int block, uint32_t used)
 {
-    symmetry_rewrite(canon, 0, used, canon->symmetry->layout.owner[block]);
+    canon_processes_rewrite(canon, 0, used, canon->processes->layout.owner[block]);
     take_records(canon);
     note_mixed(canon, canon->part);
 }
@@ -326,16 +325,16 @@ static uint64_t hash_part(const struct canon *canon, const struct canon_part *pa
 static uint64_t recall_part(const struct canon *canon, const struct canon_part *part,
                             const struct naming *naming, enum choice choice, int me)
 {
-    struct symmetry *symmetry = canon->symmetry;
+    struct canon_processes *processes = canon->processes;
     uint64_t names;
-    if (symmetry->by_counting) {
+    if (processes->by_counting) {
         return hash_part(canon, part, naming, choice, me);
     }
     memcpy(&names, naming->place, sizeof names);
-    names &= symmetry->bytes_of[choice == ALL_PIECES ? part->roles : part->mixed];
-    uint64_t key = hash_mix(symmetry->now.key[part->block] ^
+    names &= processes->bytes_of[choice == ALL_PIECES ? part->roles : part->mixed];
+    uint64_t key = hash_mix(processes->now.key[part->block] ^
                             (names | (uint64_t)(me + 1) << 56 | (uint64_t)choice << 60) * MIX_NAMES);
-    struct ranking *known = &symmetry->hashes[key & (HASHES - 1)];
+    struct ranking *known = &processes->hashes[key & (HASHES - 1)];
     if (known->key != key) {
         *known = (struct ranking){key, hash_part(canon, part, naming, choice, me)};
     }
@@ -351,10 +350,10 @@ static void find_shares(const struct canon *canon, const struct canon_part *part
     memset(shares, 0, sizeof *shares);
     for (int i = 0; i < count; i++) {
         if (piece[i].roles == 0) {
-            shares->of_nobody += hash_piece(canon, &piece[i], &canon->symmetry->first[0]);
+            shares->of_nobody += hash_piece(canon, &piece[i], &canon->processes->first[0]);
         } else if (!is_mixed(piece[i].roles)) {
             int p = __builtin_ctz(piece[i].roles);
-            shares->of[p] += hash_piece(canon, &piece[i], &canon->symmetry->first[p]);
+            shares->of[p] += hash_piece(canon, &piece[i], &canon->processes->first[p]);
         }
     }
 }
@@ -362,13 +361,13 @@ static void find_shares(const struct canon *canon, const struct canon_part *part
 static const struct shares *recall_shares(const struct canon *canon, const struct canon_part *part)
 {
     static struct shares found;
-    struct symmetry *symmetry = canon->symmetry;
-    if (symmetry->by_counting) {
+    struct canon_processes *processes = canon->processes;
+    if (processes->by_counting) {
         find_shares(canon, part, &found);
         return &found;
     }
-    uint64_t key = hash_mix(symmetry->now.key[part->block]);
-    struct shares *known = &symmetry->shares[key & (SHARES - 1)];
+    uint64_t key = hash_mix(processes->now.key[part->block]);
+    struct shares *known = &processes->shares[key & (SHARES - 1)];
     if (known->key != key) {
         find_shares(canon, part, known);
         known->key = key;
@@ -379,31 +378,31 @@ static const struct shares *recall_shares(const struct canon *canon, const struc
 /* What the part of this block is worth before anything is known of the others. */
 static void see_block(const struct canon *canon, const struct canon_part *part, int block)
 {
-    struct symmetry *symmetry = canon->symmetry;
-    int owner = symmetry->layout.owner[block];
+    struct canon_processes *processes = canon->processes;
+    int owner = processes->layout.owner[block];
     if (owner >= 0) {
-        symmetry->now.own[block] = recall_part(canon, part, &symmetry->first[owner], ALL_PIECES, -1);
+        processes->now.own[block] = recall_part(canon, part, &processes->first[owner], ALL_PIECES, -1);
     } else {
-        symmetry->now.shares[block] = *recall_shares(canon, part);
+        processes->now.shares[block] = *recall_shares(canon, part);
     }
 }
 
 /* What is each process's own, with what everybody's parts hold of it alone; and what is nobody's. */
 static void sum_alone(const struct canon *canon)
 {
-    struct symmetry *symmetry = canon->symmetry;
-    uint64_t *alone = symmetry->alone;
-    memset(alone, 0, sizeof symmetry->alone);
-    symmetry->of_nobody = 0;
+    struct canon_processes *processes = canon->processes;
+    uint64_t *alone = processes->alone;
+    memset(alone, 0, sizeof processes->alone);
+    processes->of_nobody = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        const struct seen *seen = symmetry->seen[block];
-        int owner = symmetry->layout.owner[block];
+        const struct seen *seen = processes->seen[block];
+        int owner = processes->layout.owner[block];
         if (owner >= 0) {
             alone[owner] += seen->own[block];
             continue;
         }
-        symmetry->of_nobody += seen->shares[block].of_nobody;
-        for (int p = 0; p < SYMMETRY_PROCESSES_MAX; p++) {
+        processes->of_nobody += seen->shares[block].of_nobody;
+        for (int p = 0; p < CANON_PROCESSES_MAX; p++) {
             alone[p] += seen->shares[block].of[p];
         }
     }
@@ -412,11 +411,11 @@ static void sum_alone(const struct canon *canon)
 /* Of a block that is as it was in the base, among the same numbers, the same holds as there. */
 static void see(const struct canon *canon, const struct canon_part *const *parts)
 {
-    struct symmetry *symmetry = canon->symmetry;
-    symmetry->is_seen = !symmetry->by_counting;
+    struct canon_processes *processes = canon->processes;
+    processes->is_seen = !processes->by_counting;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        bool same = symmetry->now.key[block] == symmetry->base.key[block] && !symmetry->by_counting;
-        symmetry->seen[block] = same ? &symmetry->base : &symmetry->now;
+        bool same = processes->now.key[block] == processes->base.key[block] && !processes->by_counting;
+        processes->seen[block] = same ? &processes->base : &processes->now;
         if (!same) {
             see_block(canon, parts[block], block);
         }
@@ -428,13 +427,13 @@ static void see(const struct canon *canon, const struct canon_part *const *parts
 static void find_first_colors(const struct canon *canon, const struct canon_part *const *parts,
                               uint64_t *color)
 {
-    const struct symmetry *symmetry = canon->symmetry;
-    memcpy(color, symmetry->alone, sizeof symmetry->alone);
+    const struct canon_processes *processes = canon->processes;
+    memcpy(color, processes->alone, sizeof processes->alone);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        unsigned mixed = symmetry->layout.owner[block] < 0 ? parts[block]->mixed : 0;
+        unsigned mixed = processes->layout.owner[block] < 0 ? parts[block]->mixed : 0;
         for (; mixed != 0; mixed &= mixed - 1) {
             int p = __builtin_ctz(mixed);
-            color[p] += recall_part(canon, parts[block], &symmetry->first[p], MIXED_PIECES, p);
+            color[p] += recall_part(canon, parts[block], &processes->first[p], MIXED_PIECES, p);
         }
     }
 }
@@ -449,14 +448,14 @@ struct ranked {
 static uint64_t color_of(const struct canon *canon, const struct canon_part *const *parts, int me,
                          const struct naming *others)
 {
-    const struct symmetry *symmetry = canon->symmetry;
+    const struct canon_processes *processes = canon->processes;
     struct naming naming = seen_by(others, me);
     uint64_t sum = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
-        if (symmetry->layout.owner[block] == me) {
+        if (processes->layout.owner[block] == me) {
             sum += recall_part(canon, parts[block], &naming, ALL_PIECES, -1);
-        } else if (symmetry->layout.owner[block] < 0) {
-            sum += symmetry->seen[block]->shares[block].of[me];
+        } else if (processes->layout.owner[block] < 0) {
+            sum += processes->seen[block]->shares[block].of[me];
             if ((parts[block]->mixed >> me & 1u) != 0) {
                 sum += recall_part(canon, parts[block], &naming, MIXED_PIECES, me);
             }
@@ -485,7 +484,7 @@ static void sort_ranked(struct ranked *ranked, int count)
 /* Splits classes by the colours of their members. Returns how many there are then. */
 static int split_classes(uint8_t *class, const uint64_t *color, int count)
 {
-    struct ranked ranked[SYMMETRY_PROCESSES_MAX] = {{0}};
+    struct ranked ranked[CANON_PROCESSES_MAX] = {{0}};
     int classes = 0;
     for (int p = 0; p < count; p++) {
         ranked[p] = (struct ranked){class[p], (uint8_t)p, color[p]};
@@ -502,7 +501,7 @@ static int split_classes(uint8_t *class, const uint64_t *color, int count)
 static int refine(const struct canon *canon, const struct canon_part *const *parts, uint8_t *class,
                   int classes)
 {
-    uint64_t color[SYMMETRY_PROCESSES_MAX];
+    uint64_t color[CANON_PROCESSES_MAX];
     int count = process_count(canon), before;
     do {
         struct naming others = {{0}};
@@ -529,19 +528,19 @@ static uint64_t more_of_own(const struct canon *canon, const struct canon_part *
     }
     struct naming named = seen_by(naming, owner);
     return recall_part(canon, part, &named, ALL_PIECES, -1) -
-           canon->symmetry->seen[part->block]->own[part->block];
+           canon->processes->seen[part->block]->own[part->block];
 }
 
 /* What is a process's own goes with its place, and there names nobody else, or them by their places. */
 static uint64_t sum_in_places(const struct canon *canon, const struct canon_part *const *parts,
                               const struct naming *naming)
 {
-    const struct symmetry *symmetry = canon->symmetry;
-    uint64_t own[SYMMETRY_PROCESSES_MAX];
-    uint64_t sum = symmetry->of_nobody;
-    memcpy(own, symmetry->alone, sizeof own);
+    const struct canon_processes *processes = canon->processes;
+    uint64_t own[CANON_PROCESSES_MAX];
+    uint64_t sum = processes->of_nobody;
+    memcpy(own, processes->alone, sizeof own);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        int owner = symmetry->layout.owner[block];
+        int owner = processes->layout.owner[block];
         if (owner >= 0) {
             own[owner] += more_of_own(canon, parts[block], owner, naming);
         } else if (parts[block]->mixed != 0) {
@@ -557,15 +556,15 @@ static uint64_t sum_in_places(const struct canon *canon, const struct canon_part
 /* What holds for the state as a whole; false if it is compared as it is. */
 static bool look_at(struct canon *canon, const struct canon_part *const *parts, bool *fixed)
 {
-    struct symmetry *symmetry = canon->symmetry;
+    struct canon_processes *processes = canon->processes;
     bool refused = false;
-    symmetry->by_counting = symmetry->is_seen = *fixed = false;
+    processes->by_counting = processes->is_seen = *fixed = false;
     memset(&canon->quick, 0, sizeof canon->quick);
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
         refused |= part->refused;
         *fixed |= part->fixed;
-        symmetry->by_counting |= part->slow;
+        processes->by_counting |= part->slow;
         for (int word = 0; word < QUICK_WORDS; word++) {
             canon->quick.word[word] |= part->quick.word[word];
         }
@@ -574,13 +573,13 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
     if (refused) {
         return false;
     }
-    if (symmetry->by_counting) {
+    if (processes->by_counting) {
         canon_rank_all(canon, parts);
     }
     struct word_keys keys;
     canon_word_keys(canon, &keys);
     for (int block = 0; block < canon->arena->blocks; block++) {
-        symmetry->now.key[block] = canon_part_key(parts[block], &keys);
+        processes->now.key[block] = canon_part_key(parts[block], &keys);
     }
     return true;
 }
@@ -598,7 +597,7 @@ static uint64_t sum_in_classes(const struct canon *canon, const struct canon_par
 /* The first class that has several members. */
 static int tied_class(const uint8_t *class, int count)
 {
-    int members[SYMMETRY_PROCESSES_MAX] = {0};
+    int members[CANON_PROCESSES_MAX] = {0};
     int tied = 0;
     for (int p = 0; p < count; p++) {
         members[class[p]]++;
@@ -621,7 +620,7 @@ static uint64_t least_sum(const struct canon *canon, const struct canon_part *co
     int tied = tied_class(class, count);
     uint64_t least = UINT64_MAX;
     for (int first = 0; first < count; first++) {
-        uint8_t split[SYMMETRY_PROCESSES_MAX] = {0};
+        uint8_t split[CANON_PROCESSES_MAX] = {0};
         if (class[first] != tied) {
             continue;
         }
@@ -634,10 +633,10 @@ static uint64_t least_sum(const struct canon *canon, const struct canon_part *co
     return least;
 }
 
-uint64_t symmetry_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
+uint64_t canon_processes_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain)
 {
-    uint8_t class[SYMMETRY_PROCESSES_MAX] = {0};
-    uint64_t color[SYMMETRY_PROCESSES_MAX];
+    uint8_t class[CANON_PROCESSES_MAX] = {0};
+    uint64_t color[CANON_PROCESSES_MAX];
     int count = process_count(canon);
     bool fixed;
     if (!look_at(canon, parts, &fixed)) {
@@ -655,11 +654,11 @@ uint64_t symmetry_sum(struct canon *canon, const struct canon_part *const *parts
     return classes == count ? sum_in_classes(canon, parts, class) : least_sum(canon, parts, class, classes);
 }
 
-void symmetry_keep(struct canon *canon)
+void canon_processes_keep(struct canon *canon)
 {
-    const struct seen *now = &canon->symmetry->now;
-    struct seen *base = &canon->symmetry->base;
-    for (int block = 0; block < canon->arena->blocks && canon->symmetry->is_seen; block++) {
+    const struct seen *now = &canon->processes->now;
+    struct seen *base = &canon->processes->base;
+    for (int block = 0; block < canon->arena->blocks && canon->processes->is_seen; block++) {
         if (now->key[block] != base->key[block]) {
             base->key[block] = now->key[block];
             base->own[block] = now->own[block];
@@ -668,7 +667,7 @@ void symmetry_keep(struct canon *canon)
     }
 }
 
-uint64_t symmetry_under(struct canon *canon, const uint8_t *to)
+uint64_t canon_processes_under(struct canon *canon, const uint8_t *to)
 {
     const struct canon_part **parts = canon->now;
     struct naming naming = {{0}};

@@ -3,8 +3,8 @@
 
 /* The mutex of this folder as recipes for drivers: with a session that opens its handles, and on handles that
  * the application lends. */
-#ifndef LOCK_RECIPE_MUTEX_H
-#define LOCK_RECIPE_MUTEX_H
+#ifndef RECIPES_RECIPE_MUTEX_H
+#define RECIPES_RECIPE_MUTEX_H
 
 #include <lockstep/recipe.h>
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool array_resize(void *pointer, size_t max, size_t size)
+{
+    void *list;
+    memcpy(&list, pointer, sizeof list);
+    list = reallocarray(list, max, size);
+    if (list == NULL) {
+        return false;
+    }
+    memcpy(pointer, &list, sizeof list);
+    return true;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Hash tables of numbers. Whoever looks for a thing computes its hash, and compares the things whose numbers the table has
+ * for that hash. The things themselves are the caller's, by number. Numbers begin at 1.
+ *
+ *     for (uint32_t at = 0, number; (number = hash_table_next(&table, hash, &at)) != 0;) {
+ *         if (is_it(&thing[number])) {
+ *             return number;
+ *         }
+ *     }
+ */
+#ifndef BASE_HASH_TABLE_H
+#define BASE_HASH_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Open addressing: the upper half of a slot is that of the hash, the lower half the number; 0 = free. */
+struct hash_table {
+    uint64_t *slot;
+    uint32_t slots; /* a power of two */
+    uint32_t count;
+};
+
+/* Returns false if memory is short; the table need not be closed then. */
+bool hash_table_open(struct hash_table *table);
+
+/* Also one that is all zeros. */
+void hash_table_close(struct hash_table *table);
+
+/* Adds a number, which is not 0. Returns false if memory is short; the table is unchanged then. */
+bool hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number);
+
+/* Removes all numbers, and goes back to the first size if there is memory for that. */
+void hash_table_clear(struct hash_table *table);
+
+/* Only the upper half of a hash is looked at: 2^32 slots at most. */
+static inline uint32_t hash_table_home(const struct hash_table *table, uint64_t hash)
+{
+    return (uint32_t)(hash >> 32) & (table->slots - 1);
+}
+
+/* Returns the numbers with the upper half of this hash, one after the other, then 0. *at is 0 at first. */
+static inline uint32_t hash_table_next(const struct hash_table *table, uint64_t hash, uint32_t *at)
+{
+    for (;;) {
+        uint64_t slot = table->slot[(hash_table_home(table, hash) + *at) & (table->slots - 1)];
+        if (slot == 0) {
+            return 0;
+        }
+        ++*at;
+        if ((slot ^ hash) >> 32 == 0) {
+            return (uint32_t)slot;
+        }
+    }
+}
+
+static inline void hash_table_prefetch(const struct hash_table *table, uint64_t hash)
+{
+    __builtin_prefetch(&table->slot[hash_table_home(table, hash)]);
+}
+
+static inline size_t hash_table_bytes(const struct hash_table *table)
+{
+    return table->slots * sizeof *table->slot;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The example at the head of state/canon.h: which of its states are one, by ranks of numbers and by places of processes. */
+#include "state/canon.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define CLIENTS 2
+
+struct server {
+    struct arena_block head;
+    int32_t last, holder;
+};
+
+struct client {
+    struct arena_block head;
+    int32_t seen, reserved;
+};
+
+struct state {
+    int32_t last, holder, seen[CLIENTS];
+};
+
+static const struct state A = {7, 0, {7, 3}}, B = {9, 0, {9, 4}}, C = {9, 1, {4, 9}}, D = {9, 0, {4, 9}};
+
+static struct arena arena;
+static int server_block, client_block[CLIENTS];
+static int self[CLIENTS];
+
+static void show(void *ctx, int block, struct canon *canon)
+{
+    (void)ctx;
+    if (block == server_block) {
+        const struct server *server = arena_at(&arena, block);
+        canon_number(canon, CANON_ZXID, &server->last);
+        canon_role(canon, &server->holder, sizeof server->holder, server->holder);
+    } else {
+        const struct client *client = arena_at(&arena, block);
+        canon_number(canon, CANON_ZXID, &client->seen);
+    }
+}
+
+static int open_arena(void **state)
+{
+    (void)state;
+    assert_int_equal(arena_open(&arena, (size_t)1 << 20), 0);
+    server_block = arena_add(&arena, sizeof(struct server), sizeof(struct server));
+    for (int i = 0; i < CLIENTS; i++) {
+        client_block[i] = arena_add(&arena, sizeof(struct client), sizeof(struct client));
+    }
+    return 0;
+}
+
+static int close_arena(void **state)
+{
+    (void)state;
+    arena_close(&arena);
+    return 0;
+}
+
+static uint64_t fingerprint(struct canon *canon, const struct state *state)
+{
+    arena_mark(&arena, server_block);
+    struct server *server = arena_at(&arena, server_block);
+    server->last = state->last;
+    server->holder = state->holder;
+    for (int i = 0; i < CLIENTS; i++) {
+        arena_mark(&arena, client_block[i]);
+        ((struct client *)arena_at(&arena, client_block[i]))->seen = state->seen[i];
+    }
+    return canon_fingerprint(canon);
+}
+
+static void test_numbers_count_by_their_rank(void **state)
+{
+    (void)state;
+    struct canon *canon = canon_open(&arena, CLIENTS, show, NULL);
+    assert_non_null(canon);
+    uint64_t a = fingerprint(canon, &A);
+    assert_int_equal(fingerprint(canon, &B), a);
+    assert_int_not_equal(fingerprint(canon, &C), a);
+    assert_int_not_equal(fingerprint(canon, &D), a);
+    canon_close(canon);
+}
+
+static void test_processes_count_by_what_they_are(void **state)
+{
+    (void)state;
+    struct canon_layout layout = {0};
+    struct canon *canon = canon_open(&arena, CLIENTS, show, NULL);
+    assert_non_null(canon);
+    layout.owner[server_block] = -1;
+    layout.alike[server_block] = (uint8_t)server_block;
+    for (int i = 0; i < CLIENTS; i++) {
+        layout.owner[client_block[i]] = i;
+        layout.alike[client_block[i]] = (uint8_t)client_block[0];
+        layout.self[i] = &self[i];
+    }
+    assert_true(canon_processes_open(canon, &layout));
+    uint64_t a = fingerprint(canon, &A);
+    assert_int_equal(fingerprint(canon, &B), a);
+    assert_int_equal(fingerprint(canon, &C), a);
+    assert_int_not_equal(fingerprint(canon, &D), a);
+    assert_false(canon_is_refused(canon));
+    canon_close(canon);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_numbers_count_by_their_rank, open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(test_processes_count_by_what_they_are, open_arena, close_arena),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
