@@ -39,6 +39,7 @@ make no difference count too: read those that are listed. The exit status is 0.
   --out FILE    a line for each, as they are known: property, test, place, mutant, time (default: build/mutants/results.tsv)
 
   --resume      what the file of --out says already is not tried again
+  --record      adds a row with the figures to reports/mutants.md
 
 --api makes mistakes in the answers of the public functions instead: each function returns at once, each documented code becomes another
 one, and each function of mutex.h and session.h gives a wrong answer beside a close. A row is one mistake and the test that notices it. It

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Prints reports/world-coverage.md, made of docs/world-coverage.tsv: bash dev.d/world_coverage.sh >reports/world-coverage.md
+# Prints reports/world-coverage.md, made of tests/house/world/coverage.tsv: bash dev.d/world_coverage.sh >reports/world-coverage.md
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 cat <<'TEXT'
-<!-- Written by `bash dev.d/world_coverage.sh`, from docs/world-coverage.tsv. -->
+<!-- Written by `bash dev.d/world_coverage.sh`, from tests/house/world/coverage.tsv. -->
 # Which world has which code, event and state
 
 Each row is one result code, event type or session state of `<zookeeper/zookeeper.h>`. The scenario is one in which the client library
@@ -27,7 +27,7 @@ section()
         sub(/.*\//, "", file)
         link = $2 == "-" ? "" : "[" file "](../" $2 ")"
         print "| `" $1 "` | " link " | " ($3 == "-" ? "" : $3) " | " $4 " |"
-    }' docs/world-coverage.tsv
+    }' tests/house/world/coverage.tsv
 }
 
 section 'Result codes' '^Z' '^ZOO_'

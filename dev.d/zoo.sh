@@ -3,7 +3,7 @@
 
 # The bug zoo: which situation of the standard suite, and which property, catches which recipe with a published bug.
 
-ZOO_PAGE=docs/kill-matrix.md
+ZOO_PAGE=reports/kill-matrix.md
 
 help_zoo()
 {
@@ -11,7 +11,7 @@ help_zoo()
 usage: ./dev zoo [--rewrite | --check] [CANARY...]
 
 Runs the standard suite with each recipe of tests/canary, as it is and mended (-DFIXED), and prints what catches what: by
-property, by situation, and by canary. With --rewrite it also writes docs/kill-matrix.md, with --check it compares the
+property, by situation, and by canary. With --rewrite it also writes reports/kill-matrix.md, with --check it compares the
 page with what it finds. CANARY is the beginning of a name; then nothing is written or compared.
 
 examples:

@@ -2,7 +2,7 @@
 # Copyright the lockstep authors
 
 # What is known of a canary: sourced by the tests here, behind tests/cli/lib.sh.
-page=docs/kill-matrix.md
+page=reports/kill-matrix.md
 
 # The situations that the page has for a canary, by its short name.
 situations_of()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# docs/kill-matrix.md says what is so of some canaries, drawn anew each time: each is caught, its mended twin passes the whole suite,
+# reports/kill-matrix.md says what is so of some canaries, drawn anew each time: each is caught, its mended twin passes the whole suite,
 # and what the page says of it is what is found. `./dev zoo --check` asks all. Only the plain build does it: the others would take
 # hours for the same answer.
 source "$(dirname "$0")/../cli/lib.sh"
@@ -15,6 +15,6 @@ zoo_collect "$LOCKSTEP" "$LOCKSTEP_BUILD_DIR/canary" "$scratch" $drawn
 same '' "$(<"$scratch/wrong")" 'what is wrong'
 zoo_page "$scratch" >"$scratch/page"
 for name in $drawn; do
-    same "$(grep "^| $name " docs/kill-matrix.md)" "$(grep "^| $name " "$scratch/page")" "the page's lines of $name"
+    same "$(grep "^| $name " reports/kill-matrix.md)" "$(grep "^| $name " "$scratch/page")" "the page's lines of $name"
 done
 finish

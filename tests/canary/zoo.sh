@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # Each canary is caught with the property that its story names, within ten seconds, under a name that says nothing: in one of the
-# situations that docs/kill-matrix.md has for it. slow_matrix.sh runs all of it.
+# situations that reports/kill-matrix.md has for it. slow_matrix.sh runs all of it.
 source "$(dirname "$0")/../cli/lib.sh"
 source tests/canary/lib_canary.sh
 count=0

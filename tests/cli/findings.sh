@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # What docs/findings.md says about the recipes that do as Curator and kazoo do: its traces replay and violate what its table says,
-# and its stories are theirs. slow_findings_of_the_suite.sh compares its last table.
+# and its stories are theirs. slow_findings_of_the_suite.sh compares reports/findings.md.
 source "$(dirname "$0")/lib.sh"
 page=docs/findings.md
 
@@ -14,9 +14,9 @@ cell()
 }
 
 # ---- traces: each is in the table, and shows the properties of its line ----
-for trace in docs/findings/*.trace; do
+for trace in reports/findings/*.trace; do
     name=$(basename "$trace" .trace)
-    line=$(grep "(findings/$name.trace)" "$page" || true)
+    line=$(grep "(../reports/findings/$name.trace)" "$page" || true)
     [[ -n $line ]] || { echo "$page does not know $trace"; failed=1; continue; }
     sed "s|^recipe .*/recipes/|recipe $LOCKSTEP_BUILD_DIR/recipes/|" "$trace" >"$scratch/$name.trace"
     status=0

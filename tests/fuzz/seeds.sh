@@ -7,7 +7,7 @@ source "$(dirname "$0")/../cli/lib.sh"
 bin=$LOCKSTEP_BUILD_DIR/fuzz
 mkdir "$scratch/seeds" "$scratch/broken"
 
-files=(scenarios/*/*.scn docs/findings/*.trace)
+files=(scenarios/*/*.scn reports/findings/*.trace)
 "$bin/make_seeds" "$scratch/seeds" "${files[@]}" || { echo 'seeds are not made'; failed=1; }
 same "${#files[@]}" "$(find "$scratch/seeds" -type f | wc -l)" 'number of inputs'
 # What lies in a lock's directory and is no contender is there in the input's world, too: the highest bit of byte 2.

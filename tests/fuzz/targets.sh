@@ -35,7 +35,7 @@ LOCKSTEP_RECIPE=$LOCKSTEP_BUILD_DIR/recipes/next_in_line.so fuzz recipe "${corpu
 fuzz zk_calls "$PWD"/fuzz/corpus/zk_calls/*
 for kind in scenario trace; do
     corpus=()
-    for file in scenarios/suite/*.scn scenarios/mutex/*.scn docs/findings/*.trace; do
+    for file in scenarios/suite/*.scn scenarios/mutex/*.scn reports/findings/*.trace; do
         corpus+=("$PWD/$file")
     done
     fuzz $kind "${corpus[@]}"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Each result code, event type and session state of <zookeeper/zookeeper.h> has a row in docs/world-coverage.tsv, and comes up
+# Each result code, event type and session state of <zookeeper/zookeeper.h> has a row in tests/house/world/coverage.tsv, and comes up
 # in the scenario that the row names; reports/world-coverage.md is what dev.d/world_coverage.sh makes of the rows. The check is
 # first shown tables that are wrong.
 source "$(dirname "$0")/../cli/lib.sh"
@@ -48,15 +48,15 @@ check()
     [[ ! -s $scratch/mistakes ]]
 }
 
-check docs/world-coverage.tsv || failed=1
+check tests/house/world/coverage.tsv || failed=1
 grep -q '^ZOK$' "$scratch/header" && grep -q '^ZOO_READONLY_STATE$' "$scratch/header" || { echo "nothing found in $header" && failed=1; }
 bash dev.d/world_coverage.sh | cmp - reports/world-coverage.md || failed=1
 
 # wrong EDIT TEXT: the table with this edit is refused with this text.
 wrong()
 {
-    sed -E "$1" docs/world-coverage.tsv >"$scratch/wrong.tsv"
-    if cmp -s docs/world-coverage.tsv "$scratch/wrong.tsv"; then
+    sed -E "$1" tests/house/world/coverage.tsv >"$scratch/wrong.tsv"
+    if cmp -s tests/house/world/coverage.tsv "$scratch/wrong.tsv"; then
         echo "the edit '$1' changes nothing" && failed=1
     elif check "$scratch/wrong.tsv" >"$scratch/said" || ! grep -qxF "$2" "$scratch/said"; then
         echo "expected '$2', found:" && cat "$scratch/said" && failed=1

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# The pages of reports/, which programs write.
+
+help_reports()
+{
+    cat <<'TEXT'
+usage: ./dev reports [NAME...]
+
+Writes pages of reports/ anew from what the programs find now. Without a name all of them: that takes some four hours of two cores.
+Each page says which command wrote it.
+
+  kill-matrix     published bugs as recipes: what catches which (20 minutes)
+  findings        what the suite finds in recipes that do as Curator and kazoo do (2 minutes)
+  coverage        pairs of an event and a state, and marks, that the suite comes to (2 minutes)
+  exam            mistakes made from the headers alone (25 minutes)
+  promises        sentences of the headers, with their watchers and breaks (a second; ./dev promises tries them)
+  world-coverage  which world has which code, event and state (a second; house.world_coverage compares it)
+  api-coverage    which test judges which answer of the public functions (an hour)
+  mutants         one more row, for a draw by the day of the lock and one of the tutorial's recipe (75 minutes)
+  fuzzing         the picture of what the fuzzer reaches over time (20 minutes)
+
+examples:
+  ./dev reports findings coverage
+  ./dev reports
+TEXT
+}
+
+REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing)
+
+# fails LOCKSTEP RECIPE FOLDER: a line `situation property, property` for each situation that fails with a recipe's shared object.
+fails()
+{
+    ZOO_STATES=400000 zoo_run "$1" "$2" "$3" | grep -v '^passed ' | sed 's/ /, /2g' | sort
+}
+
+# findings_page LOCKSTEP RECIPES SCRATCH
+findings_page()
+{
+    local recipe
+    for recipe in curator_like kazoo_like; do
+        fails "$1" "$2/$recipe.so" "$3/$recipe" >"$3/$recipe.fails"
+    done
+    cat <<'TEXT'
+<!-- Written by `./dev reports findings`. -->
+# All situations that fail for two recipes like published locks
+
+The table has the properties that each situation of the standard suite violates with the recipes that do as Curator and kazoo do.
+[docs/findings.md](../docs/findings.md) tells the stories. `tests/cli/slow_findings_of_the_suite.sh` compares the table.
+
+| situation | curator_like | kazoo_like |
+|---|---|---|
+TEXT
+    cat "$3/curator_like.fails" "$3/kazoo_like.fails" | cut -d' ' -f1 | sort -u | while read -r situation; do
+        printf '| %s | %s | %s |\n' "$situation" "$(sed -n "s/^$situation //p" "$3/curator_like.fails")" \
+            "$(sed -n "s/^$situation //p" "$3/kazoo_like.fails")"
+    done
+}
+
+# coverage_page LOCKSTEP
+coverage_page()
+{
+    cat <<'TEXT'
+<!-- Written by `./dev reports coverage`. -->
+# What the standard suite comes to
+
+`lockstep check --suite --budget 0 --coverage` with the mutex: each pair of an event and a state, what the client library told, and
+the marks in the code that no run has reached. [docs/coverage.md](../docs/coverage.md) says how to read it, and why some are missing.
+
+```
+TEXT
+    "$1" check --suite --budget 0 --coverage --quiet --out build/reports | sed -n '/^coverage of /,/ marks were reached$/p'
+    echo '```'
+}
+
+write_report()
+{
+    local name=$1 today
+    today=$(date +%Y%m%d)
+    case $name in
+    kill-matrix) ./dev zoo --rewrite ;;
+    findings | coverage)
+        source dev.d/zoo.sh
+        step "build release" build_preset release ON || return
+        mkdir -p build/reports-of-findings
+        if [[ $name == findings ]]; then
+            findings_page build/release/lockstep build/release/recipes build/reports-of-findings >build/page
+        else
+            coverage_page build/release/lockstep >build/page
+        fi
+        mv build/page "reports/$name.md"
+        ;;
+    exam) ./dev exam --rewrite ;;
+    promises) ./dev promises --rewrite ;;
+    world-coverage) bash dev.d/world_coverage.sh >build/page && mv build/page reports/world-coverage.md ;;
+    api-coverage) ./dev mutants --api --rewrite ;;
+    mutants)
+        ./dev mutants --seed "$today" --count 50 --record
+        ./dev mutants --recipe examples/recipes/next_in_line.c --seed "$today" --count 30 --record
+        ;;
+    fuzzing) ./dev fuzz --time 1200 --plot reports/fuzzing.svg ;;
+    esac
+}
+
+cmd_reports()
+{
+    local name failed=0
+    for name in "$@"; do
+        [[ " ${REPORTS[*]} " == *" $name "* ]] ||
+            usage_error "reports: unknown report '$name', expected one of: ${REPORTS[*]}"
+    done
+    (($# > 0)) || set -- "${REPORTS[@]}"
+    source dev.d/setup.sh
+    source dev.d/build.sh
+    setup_groups run test
+    for name in "$@"; do
+        step "report $name" write_report "$name" || failed=1
+    done
+    ((failed == 0)) || exit $EXIT_FAILED
+}
