@@ -45,7 +45,8 @@ struct node {
 struct caller {
     bool asked;
     bool asked_while_lost;
-    bool lost; /* what it holds went with its session: a release says so, and an acquire begins anew */
+    int64_t czxid; /* of the node of the hold */
+    bool lost;     /* what it holds went with its session: a release says so, and an acquire begins anew */
     int depth;
 };
 
@@ -143,6 +144,7 @@ static void on_granted(const struct event *event, struct caller *caller)
         complain("wrong depth", event);
     }
     caller->depth = 1;
+    caller->czxid = event->zxid;
     checker.grants++;
     for (int i = 0; i < checker.nodes; i++) {
         struct node *node = &checker.node[i];
@@ -157,6 +159,17 @@ static void on_granted(const struct event *event, struct caller *caller)
         return;
     }
     complain("a grant without node", event);
+}
+
+/* The operator may have deleted the node of a hold. */
+static bool has_node(const struct caller *caller)
+{
+    for (int i = 0; i < checker.nodes; i++) {
+        if (checker.node[i].czxid == caller->czxid) {
+            return checker.node[i].alive;
+        }
+    }
+    return false;
 }
 
 static void on_caller(const struct event *event)
@@ -186,7 +199,7 @@ static void on_caller(const struct event *event)
         caller->depth = event->code;
         break;
     case EVENT_REFUSED:
-        if (event->code == LS_ELOST && caller->lost) {
+        if (event->code == LS_ELOST && (caller->lost || !has_node(caller))) {
             caller->depth = 0;
             caller->lost = false;
         } else if (event->code != LS_ENOENT) {
@@ -382,7 +395,9 @@ static void options_for(struct world_options *options, struct rng *rng, uint64_t
         program_for(&options->program[p], rng, options->locks, several);
     }
     for (int f = 0; f < WORLD_FAULTS; f++) {
-        options->budget[f] = (uint8_t)rng_below(rng, 5);
+        if (world_fault_name((enum world_fault)f) != NULL) {
+            options->budget[f] = (uint8_t)rng_below(rng, 5);
+        }
     }
     options->budget_total = (uint8_t)rng_below(rng, 14);
 }
