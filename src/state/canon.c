@@ -231,7 +231,7 @@ void canon_attempts(struct canon *canon, int owner, const uint32_t *where)
 }
 
 #define DIGITS 10
-#define PROTECTION 39 /* "_c_" and a UUID */
+#define UUID 36 /* letters of an attempt id as text */
 
 static bool read_digits(const char *text, int32_t *number)
 {
@@ -256,17 +256,34 @@ static uint32_t read_hex(const char *hex, int digits)
     return number;
 }
 
+/* The first UUID in a name: groups of 8, 4, 4, 4 and 12 letters with dashes between them. NULL if there is none. */
+static const char *find_uuid(const char *name, size_t size)
+{
+    for (size_t at = 0; at + UUID <= size; at++) {
+        const char *dash = memchr(name + at + 8, '-', size - at - 8);
+        if (dash == NULL || (size_t)(dash - name) + UUID - 8 > size) {
+            return NULL;
+        }
+        at = (size_t)(dash - name) - 8;
+        if (dash[5] == '-' && dash[10] == '-' && dash[15] == '-') {
+            return name + at;
+        }
+    }
+    return NULL;
+}
+
 static void show_name(struct canon *canon, const char *name, size_t size)
 {
     int32_t sequence;
-    if (size >= PROTECTION && memcmp(name, "_c_", 3) == 0) {
-        const char *counter = name + PROTECTION - 8;
-        unsigned owner = read_hex(name + 9, 2);
+    const char *id = find_uuid(name, size);
+    if (id != NULL) {
+        const char *counter = id + UUID - 8;
+        unsigned owner = read_hex(id + 6, 2);
         take(canon, line_of(owner), (int32_t)read_hex(counter, 8), false);
         blank(canon, counter, 8, '0');
-        name_process(canon, process_of(owner), name + 9, 2, '0');
-        name += PROTECTION;
-        size -= PROTECTION;
+        name_process(canon, process_of(owner), id + 6, 2, '0');
+        size -= (size_t)(id + UUID - name);
+        name = id + UUID;
     }
     if (size >= DIGITS && read_digits(name + size - DIGITS, &sequence)) {
         take(canon, CANON_SEQUENCE, sequence + 1, false);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Renaming: what makes two states one, although their bytes differ.
+/* Renaming: two states are one if they differ only in numbers that grow, or in the names of processes.
  *
- * An example, with two clients and one server (tests/state/test_canon.c runs it). The server's block has the number of its last
- * transaction and the holder of a lock. A client's block has the number of the transaction that it saw last.
+ * An example, with two clients and one server (tests/state/test_canon.c runs it). The server's block has
+ * the number of its last transaction, and the holder of a lock. A client's block has the number of the last
+ * transaction that the client has seen.
  *
  *     server                       client 0   client 1
  *     last 7, holder client 0      seen 7     seen 3       state A
@@ -12,23 +13,29 @@
  *     last 9, holder client 1      seen 4     seen 9       state C
  *     last 9, holder client 0      seen 4     seen 9       state D
  *
- * Numbers. Transactions only grow, and programs only ask which of two is larger. So a number counts by its rank: in A the ranks
- * of 7, 7 and 3 are 2, 2 and 1; in B those of 9, 9 and 4 are the same. A and B are one state.
- * Processes. The clients have equal programs and nothing asks for their names. C is B with the names of the clients changed:
- * "the holder has seen all, the other has not". Up to names A, B and C are one state. D is another: there the holder is behind.
+ * Numbers. Transaction numbers grow, and programs only compare them. So a number counts by its rank among
+ * the numbers of its space. In A the ranks of 7, 7 and 3 are 2, 2 and 1. In B the ranks of 9, 9 and 4 are
+ * the same. A and B are one state.
  *
- * How it is done. Whoever keeps numbers in a block shows each of them by the functions below, always in the same order. A block
- * is then worth two things: the hash of its bytes with these places set to zero, and the list of numbers. In a state each number
- * is replaced by its rank among those of its space, and the ranks are part of the fingerprint. So are the places of processes,
- * once they stand in an order that follows from what they are (see below).
- * Two states with one fingerprint are one up to renaming, unless hashes collide. A number that is not shown makes
- * one state two; one that is shown though its value counts makes two states one, and a search then overlooks runs.
+ * Processes. Both clients have the same program. C is B with the names of the clients exchanged: the holder
+ * has seen all transactions, and the other client has not. So A, B and C are one state up to names. D is
+ * another one: there the holder has not seen all.
  *
- * Bounds. A bound is a number that is only compared with others of its space. What counts is how many of the others are
- * at most as large, and it does not push these apart.
+ * How fingerprints are made. The owner of a block shows each number by the functions below, always in the
+ * same order. The value of a block has two parts: the hash of its bytes with these places set to zero, and
+ * the list of its numbers. The fingerprint of a state has the hashes of all blocks, and the rank of each
+ * number. If processes may change their names, the places of processes are replaced too, see below.
  *
- * Sessions have owners who take turns: the number n is one of the owner (n - 1) mod `owners`. A number is ranked among
- * those of its owner, whom a renaming keeps. There are no bounds among them. */
+ * Two states with one fingerprint are one up to renaming, unless hashes collide. A number that is not shown
+ * counts as it is: a search visits more states than it has to. A number that is shown although programs
+ * look at its value makes two states one: a search overlooks runs.
+ *
+ * Bounds. A bound is only ever compared with other numbers of its space. An example is the last transaction
+ * that a client has seen. A bound counts by how many of the others are at most as large, and changes no
+ * rank.
+ *
+ * Sessions. The number n belongs to the owner (n - 1) mod `owners`. A session is ranked among those of its
+ * owner. No bounds are sessions. */
 #ifndef STATE_CANON_H
 #define STATE_CANON_H
 
@@ -84,15 +91,21 @@ size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 
 /* ---- processes that may change their names ---- */
 
-/* Processes with equal programs are told apart by what they have gone through, not by their names. Each gets a colour: a hash of its
- * own blocks and of what the others hold of it, in which everybody is "me" or "another". They are sorted by colour, and all that names
- * a process (the owner of a session, of an attempt, of a watch) names its place in that order. Numbers have been ranked
- * before, so that they do not tell who is who. A record in everybody's block that names one process counts as its own: its worth does
- * not depend on the order, and mostly is known. Where colours leave a tie, each of the tied is taken for the first of them
- * once, and the others are looked at again; the least fingerprint counts.
+/* Processes with equal programs may change their names. A state's fingerprint is that of the state after
+ * its processes have been sorted, so that two states that differ in names alone have one.
  *
- * The future of two states with one fingerprint is the same up to names only if neither the coordinator nor the recipe makes a
- * difference between names. A recipe says so with `symmetric` (lockstep/recipe.h); tests/explore/test_symmetry.c checks it. */
+ * Each process gets a colour: a hash of its own blocks, and of the records that name it in the blocks of
+ * all. In the hash the process is "me", and each other one is "another". Processes are sorted by colour.
+ * Then the owner of a session, of an attempt id or of a watch is replaced by its place in that order.
+ * Numbers are ranked before, and do not tell who is who. A record that names one process alone counts as a
+ * part of that process.
+ *
+ * Two processes may have one colour. Then each of them is put first once, the colours of the others are
+ * computed again, and the least fingerprint counts.
+ *
+ * Two states with one fingerprint have the same future up to names if neither the coordinator nor the
+ * recipe makes a difference between names. A recipe says so with `symmetric` (lockstep/recipe.h).
+ * tests/explore/test_symmetry.c compares the result with all orders of the processes. */
 
 #define CANON_PROCESSES_MAX 6 /* all alike, they have 720 orders */
 
@@ -103,7 +116,8 @@ struct canon_layout {
     const void *self[CANON_PROCESSES_MAX]; /* an address outside of all blocks that stands for the process */
 };
 
-/* From now on fingerprints are up to the names of the `owners` that the canon was opened with. Returns false if memory is short. */
+/* From now on fingerprints are up to the names of the `owners` that the canon was opened with. Returns false
+ * if memory is short. */
 bool canon_processes_open(struct canon *canon, const struct canon_layout *layout);
 
 /* For tests: the present state's fingerprint if process p had the place to[p]. */
@@ -152,7 +166,7 @@ void canon_record_end(struct canon *canon);
 /* These bytes, in everybody's block, hold pointers to what belongs to this process. */
 void canon_owned(struct canon *canon, const void *where, size_t size, int process);
 
-/* A path or a name: in each part of it, the sequence at the end and the counter in "_c_" and a UUID at the front. */
+/* A path or a name: in each part of it, an attempt id as a UUID, and the sequence at the end. */
 void canon_text(struct canon *canon, const char *text);
 
 #endif
