@@ -83,11 +83,10 @@ static void list_faults(void)
 
 static void list_verbs(void)
 {
-    int count;
-    const struct header_word *headers = header_all(&count);
+    struct header_word header;
     puts("the situation:");
-    for (int i = 0; i < count; i++) {
-        printf("  %-42s %s\n", headers[i].usage, headers[i].help);
+    for (int i = 0; header_at(i, &header); i++) {
+        printf("  %-42s %s\n", header.usage, header.help);
     }
     puts("what a process does:");
     list_verbs_with(VERB_CLIENT);

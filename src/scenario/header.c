@@ -5,6 +5,7 @@
 
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
+#include "sim/lock_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -330,158 +331,6 @@ int parser_new_name(struct parser *parser, const struct input_word *word)
     return 0;
 }
 
-/* The part of a path behind its last slash. */
-static struct input_word last_name(const struct input_word *path)
-{
-    struct input_word name = *path;
-    for (size_t i = path->size; i > 0 && path->text[i - 1] != '/'; i--) {
-        name.text = path->text + i - 1;
-        name.size = path->size - i + 1;
-        name.column = path->column + (int)i - 1;
-    }
-    return name;
-}
-
-/* The path of a lock. "/" is the node of the chroot, which gives the lock its name. The directories of other locks would be among
- * its contenders, and without a chroot the nodes of the server too. */
-static int read_lock_path(struct parser *parser, const struct input_word *path, struct input_word *name)
-{
-    const struct world_options *options = &parser->scenario->options;
-    const char *chroot = options->chroot;
-    bool is_root = input_word_is(path, "/");
-    if (options->locks > 0 && (is_root || strcmp(options->lock_path[0], "/") == 0)) {
-        return parser_wrong(parser, path, "no other lock beside one at '/'");
-    }
-    if (!is_root) {
-        *name = last_name(path);
-        return parser_path(parser, path);
-    }
-    if (chroot == NULL) {
-        return parser_wrong(parser, path, "a path (/locks/x), or '/' behind a line 'chroot PATH'");
-    }
-    struct input_word above = *path;
-    above.text = chroot;
-    above.size = strlen(chroot);
-    *name = last_name(&above);
-    name->column = path->column;
-    return 0;
-}
-
-/* Behind the path of a lock. */
-static int read_units(struct parser *parser, const struct input_word *word, struct ls_lock_spec *spec)
-{
-    struct input_word key, value;
-    int units;
-    parser_split(word, '=', &key, &value);
-    bool is_capacity = input_word_is(&key, "capacity");
-    if (!value.text || (!is_capacity && !input_word_is(&key, "count"))) {
-        return parser_wrong(parser, word, "capacity=N, count=N, 'as' or the end of the line");
-    }
-    if (read_int(parser, &value, "a number from 1 to 1000", 1, 1000, &units) != 0) {
-        return -1;
-    }
-    *(is_capacity ? &spec->capacity : &spec->count) = (uint16_t)units;
-    return 0;
-}
-
-/* [as NAME], and for a semaphore capacity=N [count=N]. */
-static int read_lock_words(struct parser *parser, struct ls_lock_spec *spec, struct input_word *name)
-{
-    struct input_word word = input_next_word(&parser->cursor);
-    for (; word.text; word = input_next_word(&parser->cursor)) {
-        if (input_word_is(&word, "as")) {
-            *name = input_next_word(&parser->cursor);
-            if (parser_new_name(parser, name) != 0 || parser_end_of_line(parser) != 0) {
-                return -1;
-            }
-        } else if (spec->kind != LS_LOCK_SEMAPHORE) {
-            return parser_wrong(parser, &word, "'as' or the end of the line");
-        } else if (read_units(parser, &word, spec) != 0) {
-            return -1;
-        }
-    }
-    if (spec->kind == LS_LOCK_SEMAPHORE && spec->capacity < (spec->count > 0 ? spec->count : 1)) {
-        return parser_wrong(parser, &word, "capacity=N, not below count=N");
-    }
-    return parser_new_name(parser, name);
-}
-
-/* One lock of the line. A suffix makes it one of several of a group. */
-static int add_lock(struct parser *parser, const struct input_word *path, const struct input_word *name,
-                    const char *suffix, const struct ls_lock_spec *spec)
-{
-    struct world_options *options = &parser->scenario->options;
-    char text[2 * WORLD_NAME_MAX];
-    struct input_word full = *name;
-    int lock = options->locks;
-    if (lock == WORLD_LOCKS_MAX) {
-        return parser_wrong(parser, path, "at most " PARSER_DIGITS(WORLD_LOCKS_MAX) " locks");
-    }
-    full.text = text;
-    full.size = (size_t)snprintf(text, sizeof text, "%.*s%s", (int)name->size, name->text, suffix);
-    if (full.size >= WORLD_NAME_MAX || parser_lock(parser, &full) >= 0) {
-        return parser_wrong(parser, name,
-                            "a name that is new and short enough with .read and .write behind it");
-    }
-    memcpy(parser->scenario->lock_name[lock], text, full.size);
-    options->lock[lock] = *spec;
-    options->lock[lock].name = suffix[0] != 0 ? parser_keep(parser, &full) : NULL;
-    options->lock_path[lock] = parser_keep(parser, path);
-    if (!options->lock_path[lock] || (suffix[0] != 0 && !options->lock[lock].name)) {
-        return -1;
-    }
-    options->locks++;
-    return 0;
-}
-
-/* Contenders of two locks with one path could not be told apart. */
-static int check_path_is_new(struct parser *parser, const struct input_word *path)
-{
-    const struct world_options *options = &parser->scenario->options;
-    for (int i = 0; i < options->locks; i++) {
-        if (input_word_is(path, options->lock_path[i])) {
-            return parser_wrong(parser, path, "a path that no other lock has");
-        }
-    }
-    return 0;
-}
-
-static int read_lock(struct parser *parser, enum ls_lock_kind kind)
-{
-    int first = parser->scenario->options.locks;
-    struct ls_lock_spec spec = {.kind = (uint8_t)kind,
-                                .group = (uint8_t)first,
-                                .mode = kind == LS_LOCK_MUTEX ? LS_MODE_EXCLUSIVE : LS_MODE_SHARED};
-    struct input_word path = input_next_word(&parser->cursor), name = path;
-    if (read_lock_path(parser, &path, &name) != 0 || check_path_is_new(parser, &path) != 0 ||
-        read_lock_words(parser, &spec, &name) != 0) {
-        return -1;
-    }
-    if (kind == LS_LOCK_READ_WRITE) {
-        struct ls_lock_spec write = spec;
-        write.mode = LS_MODE_EXCLUSIVE;
-        return add_lock(parser, &path, &name, ".read", &spec) == 0
-                   ? add_lock(parser, &path, &name, ".write", &write)
-                   : -1;
-    }
-    return add_lock(parser, &path, &name, "", &spec);
-}
-
-static int read_mutex(struct parser *parser)
-{
-    return read_lock(parser, LS_LOCK_MUTEX);
-}
-
-static int read_semaphore(struct parser *parser)
-{
-    return read_lock(parser, LS_LOCK_SEMAPHORE);
-}
-
-static int read_rwlock(struct parser *parser)
-{
-    return read_lock(parser, LS_LOCK_READ_WRITE);
-}
-
 static int read_chroot(struct parser *parser)
 {
     struct input_word path = input_next_word(&parser->cursor);
@@ -601,9 +450,6 @@ int parser_header(struct parser *parser, const struct input_word *word)
     } LINES[] = {
         {"coordinator", read_coordinator},
         {"world", read_world},
-        {"mutex", read_mutex},
-        {"semaphore", read_semaphore},
-        {"rwlock", read_rwlock},
         {"chroot", read_chroot},
         {"contents", read_contents},
         {"process", parser_process_line},
@@ -617,6 +463,13 @@ int parser_header(struct parser *parser, const struct input_word *word)
             int rc = LINES[i].read(parser);
             parser->begun = true;
             return rc == 0 ? 1 : -1;
+        }
+    }
+    const struct lock_kind *kind;
+    for (unsigned k = 0; (kind = lock_kind_at(k)) != NULL; k++) {
+        if (input_word_is(word, kind->word)) {
+            parser->begun = true;
+            return parser_lock_line(parser, (enum ls_lock_kind)k) == 0 ? 1 : -1;
         }
     }
     return 0;

@@ -58,6 +58,9 @@ int parser_end_of_line(struct parser *parser);
 /* An absolute node path without empty or dot parts and without a slash at its end. */
 int parser_path(struct parser *parser, const struct input_word *word);
 
+/* The rest of a line that declares locks of this kind. Returns 0 or -1. */
+int parser_lock_line(struct parser *parser, enum ls_lock_kind kind);
+
 /* Complains of a word that cannot be the name of a new process or lock (header.c). */
 int parser_new_name(struct parser *parser, const struct input_word *word);
 

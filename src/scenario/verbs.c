@@ -4,6 +4,7 @@
 #include "scenario/verbs.h"
 
 #include "coord/coordinator.h"
+#include "sim/lock_kinds.h"
 
 /* Actions are called what their labels call them (coord/action.c), unless a name is given. */
 #define CLIENT(name, flags, action, usage, help)                                                             \
@@ -99,13 +100,12 @@ static const struct verb VERBS[] = {
             "nothing may be under way; what holds at rest is judged"),
 };
 
+/* Kinds of lock stand behind the second line. */
+#define KINDS_OF_LOCK_AT 2
+
 static const struct header_word HEADERS[] = {
     {"coordinator", "coordinator NAME", "the service that grants the locks; without this line zookeeper"},
     {"world", "world [OPTION...]", "servers, times, run constants"},
-    {"mutex", "mutex PATH [as NAME]", "a lock; its name is the last part of the path"},
-    {"semaphore", "semaphore PATH capacity=N [count=N] [as NAME]",
-     "a lock of N units, of which one hold takes count"},
-    {"rwlock", "rwlock PATH [as NAME]", "two locks, NAME.read and NAME.write: one writer, or readers"},
     {"chroot", "chroot /app", "all paths lie below it"},
     {"node", "node PATH [perms=N]", "a persistent node that stands before the run begins"},
     {"contents", "contents \"TEXT\"", "contents of the contender nodes"},
@@ -150,10 +150,20 @@ const struct verb *verb_all(int *count)
     return VERBS;
 }
 
-const struct header_word *header_all(int *count)
+bool header_at(int index, struct header_word *out)
 {
-    *count = (int)(sizeof HEADERS / sizeof HEADERS[0]);
-    return HEADERS;
+    const int before = KINDS_OF_LOCK_AT;
+    const struct lock_kind *kind = index >= before ? lock_kind_at((unsigned)(index - before)) : NULL;
+    if (kind != NULL) {
+        *out = (struct header_word){kind->word, kind->usage, kind->help};
+        return true;
+    }
+    index -= index >= before ? LS_LOCK_KINDS : 0;
+    if (index >= (int)(sizeof HEADERS / sizeof HEADERS[0])) {
+        return false;
+    }
+    *out = HEADERS[index];
+    return true;
 }
 
 static const char *name_of(const struct verb *verb)
@@ -189,8 +199,9 @@ bool verb_is_reserved(const struct input_word *word)
     if (verb_find(word, true) || verb_find(word, false)) {
         return true;
     }
-    for (size_t i = 0; i < sizeof HEADERS / sizeof HEADERS[0]; i++) {
-        if (input_word_is(word, HEADERS[i].name)) {
+    struct header_word header;
+    for (int i = 0; header_at(i, &header); i++) {
+        if (input_word_is(word, header.name)) {
             return true;
         }
     }

@@ -61,12 +61,13 @@ const char *verb_of_step(const struct action *op);
  * a lock. */
 bool verb_is_reserved(const struct input_word *word);
 
-/* The header words, for lists: name, usage, help. */
+/* The lines before the commands. */
 struct header_word {
     const char *name;
     const char *usage;
     const char *help;
 };
-const struct header_word *header_all(int *count);
+/* Writes the index-th, kinds of lock included. Returns false behind the last. */
+bool header_at(int index, struct header_word *out);
 
 #endif

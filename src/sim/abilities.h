@@ -39,13 +39,6 @@ static inline bool recipe_is_for(const struct ls_recipe *recipe, const char *coo
     return strcmp(wanted, coordinator != NULL ? coordinator : "zookeeper") == 0;
 }
 
-/* The word of scenario files. */
-static inline const char *lock_kind_name(enum ls_lock_kind kind)
-{
-    static const char *const NAMES[LS_LOCK_KINDS] = {"mutex", "semaphore", "rwlock"};
-    return kind < LS_LOCK_KINDS ? NAMES[kind] : "lock of this kind";
-}
-
 /* The first kind of lock of a world that the recipe does not know; LS_LOCK_KINDS if it knows all. */
 static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *recipe,
                                                     const struct world_options *options)

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "sim/guard.h"
+#include "sim/lock_kinds.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -245,7 +246,7 @@ static void refuse_recipe(const struct world_options *options)
     }
     enum ls_lock_kind unknown = recipe_unknown_kind(options->recipe, options);
     if (unknown != LS_LOCK_KINDS) {
-        world_note_trouble("the recipe %s knows no %s", options->recipe->name, lock_kind_name(unknown));
+        world_note_trouble("the recipe %s knows no %s", options->recipe->name, lock_kind_at(unknown)->word);
     }
 }
 
