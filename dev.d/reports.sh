@@ -70,7 +70,7 @@ the marks in the code that no run has reached. [docs/coverage.md](../docs/covera
 
 ```
 TEXT
-    "$1" check --suite --budget 0 --coverage --quiet --out build/reports | sed -n '/^coverage of /,/ marks were reached$/p'
+    "$1" check --suite --budget 0 --coverage --quiet --out build/reports | sed -n '/^coverage of /,/ marks were reached$/s/ *$//p'
     echo '```'
 }
 
