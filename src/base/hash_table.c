@@ -53,7 +53,7 @@ static bool grow(struct hash_table *table)
 bool hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number)
 {
     LS_ASSERT(number != 0);
-    if (table->count >= table->slots / 4 * 3 && !grow(table)) {
+    if (hash_table_is_full(table) && !grow(table)) {
         return false;
     }
     put(table, hash, number);

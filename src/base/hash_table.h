@@ -57,6 +57,12 @@ static inline uint32_t hash_table_next(const struct hash_table *table, uint64_t 
     }
 }
 
+/* Returns whether the next number makes the table twice as large. */
+static inline bool hash_table_is_full(const struct hash_table *table)
+{
+    return table->count >= table->slots / 4 * 3;
+}
+
 static inline void hash_table_prefetch(const struct hash_table *table, uint64_t hash)
 {
     __builtin_prefetch(&table->slot[hash_table_home(table, hash)]);

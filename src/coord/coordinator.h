@@ -152,7 +152,7 @@ struct coord_fault {
     const char *never; /* why no run had it, for "not tried" */
 };
 
-/* A number in the line `world`: NAME=N. */
+/* A number in the line `world`: NAME=N. WORLD_OWN_OPTIONS_MAX at most. */
 struct coord_option {
     const char *name; /* NULL = end of the table */
     int32_t least, most, usual;

@@ -25,7 +25,7 @@ static void add_kind(const struct coord_kind *own)
 {
     LS_ALWAYS(own->kind >= ACTION_OWN && own->kind < ACTION_KINDS);
     LS_ALWAYS(world_action_infos[own->kind].verb == NULL && own->info.verb != NULL);
-    LS_ALWAYS((own->info.traits & TRAIT_VERB) == 0);
+    LS_ALWAYS((own->info.traits & (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY)) == 0);
     world_action_infos[own->kind] = own->info;
 }
 
@@ -46,6 +46,11 @@ void coordinator_add(const struct coordinator *coordinator)
     for (const struct coord_fault *own = coordinator->faults; own != NULL && own->fault != 0; own++) {
         add_fault(own);
     }
+    int options = 0;
+    while (coordinator->options != NULL && coordinator->options[options].name != NULL) {
+        options++;
+    }
+    LS_ALWAYS(options <= WORLD_OWN_OPTIONS_MAX);
 }
 
 bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind)

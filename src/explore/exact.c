@@ -38,13 +38,14 @@ size_t exact_bytes(const struct exact *exact)
            exact->chunks * CHUNK_BYTES;
 }
 
-/* The list and the table double; whatever does is counted before. */
+/* Room for one entry more, unless the list or the table would grow beyond the limit. */
 static bool make_room(struct exact *exact)
 {
-    bool grows = exact->entries == exact->entries_max;
-    size_t more = array_more(exact->entries_max, ENTRIES_FIRST) * sizeof *exact->entry +
-                  hash_table_bytes(&exact->numbers);
-    return exact->entries < UINT32_MAX - 1 && (!grows || exact_bytes(exact) + more <= exact->bytes_max) &&
+    size_t more = hash_table_is_full(&exact->numbers) ? hash_table_bytes(&exact->numbers) : 0;
+    if (exact->entries == exact->entries_max) {
+        more += (array_more(exact->entries_max, ENTRIES_FIRST) - exact->entries_max) * sizeof *exact->entry;
+    }
+    return exact->entries < UINT32_MAX - 1 && (more == 0 || exact_bytes(exact) + more <= exact->bytes_max) &&
            array_room(&exact->entry, exact->entries, &exact->entries_max, sizeof *exact->entry,
                       ENTRIES_FIRST);
 }
