@@ -227,7 +227,7 @@ filter_regex()
 # Assertions have a branch that no passing run takes: they are no evidence for or against the tests.
 check_coverage()
 {
-    gcovr --root . --object-directory build/coverage --filter 'src/(lock|fakezk|sim)/' \
+    gcovr --root . --object-directory build/coverage --filter 'src/(lock|recipes|fakezk|sim)/' \
         --exclude-branches-by-pattern '^\s*LS_(ASSERT|ALWAYS|NEVER|SOMETIMES)\(' --exclude-unreachable-branches \
         --fail-under-line 90 --fail-under-branch 80 --print-summary build/coverage
 }

@@ -36,6 +36,9 @@ static void put(struct hash_table *table, uint64_t hash, uint32_t number)
 static bool grow(struct hash_table *table)
 {
     struct hash_table more = {.slots = table->slots * 2};
+    if (table->slots > UINT32_MAX / 2) {
+        return false;
+    }
     more.slot = calloc(more.slots, sizeof *more.slot);
     if (more.slot == NULL) {
         return false;

@@ -36,7 +36,7 @@ bool hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number);
 /* Removes all numbers, and goes back to the first size if there is memory for that. */
 void hash_table_clear(struct hash_table *table);
 
-/* Only the upper half of a hash is looked at: 2^32 slots at most. */
+/* Only the upper half of a hash is looked at: 2^31 slots at most. */
 static inline uint32_t hash_table_home(const struct hash_table *table, uint64_t hash)
 {
     return (uint32_t)(hash >> 32) & (table->slots - 1);

@@ -26,6 +26,8 @@ static void add_kind(const struct coord_kind *own)
     LS_ALWAYS(own->kind >= ACTION_OWN && own->kind < ACTION_KINDS);
     LS_ALWAYS(world_action_infos[own->kind].verb == NULL && own->info.verb != NULL);
     LS_ALWAYS((own->info.traits & (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY)) == 0);
+    LS_ALWAYS(own->info.fault == 0 ||
+              (own->info.fault <= WORLD_FAULTS && fault_name[own->info.fault - 1] != NULL));
     world_action_infos[own->kind] = own->info;
 }
 
@@ -40,11 +42,11 @@ void coordinator_add(const struct coordinator *coordinator)
 {
     LS_ALWAYS(count < COORDINATORS_MAX);
     all[count++] = coordinator;
-    for (const struct coord_kind *own = coordinator->kinds; own != NULL && own->kind != 0; own++) {
-        add_kind(own);
-    }
     for (const struct coord_fault *own = coordinator->faults; own != NULL && own->fault != 0; own++) {
         add_fault(own);
+    }
+    for (const struct coord_kind *own = coordinator->kinds; own != NULL && own->kind != 0; own++) {
+        add_kind(own);
     }
     int options = 0;
     while (coordinator->options != NULL && coordinator->options[options].name != NULL) {
