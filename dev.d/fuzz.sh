@@ -118,10 +118,16 @@ fuzz_build()
         flags+=' -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin'
         link="-fuse-ld=lld -Wl,--thinlto-cache-dir=$ROOT/$FUZZ_BUILD/linked" # the programs have nearly all in common
     fi
-    export AFL_QUIET=1 AFL_LLVM_SKIP_NEVERZERO=1
-    export AFL_LLVM_ALLOWLIST=$ROOT/fuzz/instrumented.txt AFL_GCC_ALLOWLIST=$ROOT/fuzz/instrumented.txt
+    fuzz_instrument
     fuzz_configure "$FUZZ_BUILD" $compiler "$flags" -DLOCKSTEP_FUZZER=afl "-DCMAKE_EXE_LINKER_FLAGS=$link"
     cmake --build "$FUZZ_BUILD" --target fuzzers -- --quiet
+}
+
+# What AFL++'s compilers count the edges of.
+fuzz_instrument()
+{
+    export AFL_QUIET=1 AFL_LLVM_SKIP_NEVERZERO=1
+    export AFL_LLVM_ALLOWLIST=$ROOT/fuzz/instrumented.txt AFL_GCC_ALLOWLIST=$ROOT/fuzz/instrumented.txt
 }
 
 # fuzz_build_with SOURCE...: sources change more often than what stands around them, so the programs are optimised less.
@@ -130,8 +136,7 @@ fuzz_build_with()
     local compiler=afl-clang-fast sources
     command -v $compiler >/dev/null || compiler=afl-gcc-fast
     sources=$(printf ';%s' "$@")
-    export AFL_QUIET=1 AFL_LLVM_SKIP_NEVERZERO=1
-    export AFL_LLVM_ALLOWLIST=$ROOT/fuzz/instrumented.txt AFL_GCC_ALLOWLIST=$ROOT/fuzz/instrumented.txt
+    fuzz_instrument
     fuzz_configure "$FUZZ_BUILD" $compiler -O1 -DLOCKSTEP_FUZZER=afl "-DLOCKSTEP_FUZZ_SOURCES=${sources:1}" &&
         cmake --build "$FUZZ_BUILD" --target fuzz_session_loss fuzz_mutator lockstep_with -- --quiet
 }

@@ -6,7 +6,6 @@
 #define CLI_CLI_H
 
 #include "explore/explore.h"
-#include "report/report.h"
 #include "scenario/coverage.h"
 
 #include <stdio.h>
@@ -253,12 +252,6 @@ void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *st
 
 /* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
-
-/* ---- reports ---- */
-
-/* What there is to be reported of a call, and of a job; pointers are those of the arguments (run.c). */
-struct report_context cli_report_context(const struct cli_options *options);
-struct report_item cli_report_item(const struct cli_options *options, const struct cli_job *job);
 
 /* The table of lockstep list scenarios --table (table.c). Returns an exit status. */
 int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "cli/enumerate.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ struct summary {
     bool broken; /* a report could not be written */
 };
 
-struct report_context cli_report_context(const struct cli_options *options)
+static struct report_context context_of(const struct cli_options *options)
 {
     return (struct report_context){.recipe = options->found_recipe,
                                    .without = options->search.without,
@@ -78,7 +79,7 @@ struct report_context cli_report_context(const struct cli_options *options)
                                    .quiet = options->quiet};
 }
 
-struct report_item cli_report_item(const struct cli_options *options, const struct cli_job *job)
+static struct report_item item_of(const struct cli_options *options, const struct cli_job *job)
 {
     return (struct report_item){.scenario = &job->scenario,
                                 .outcome = job->outcome,
@@ -91,8 +92,8 @@ struct report_item cli_report_item(const struct cli_options *options, const stru
 static void report_job(void *ctx, const struct cli_job *job)
 {
     struct summary *summary = ctx;
-    struct report_context context = cli_report_context(summary->options);
-    struct report_item item = cli_report_item(summary->options, job);
+    struct report_context context = context_of(summary->options);
+    struct report_item item = item_of(summary->options, job);
     summary->verdicts[item.tried ? VERDICT_HOLDS : item.outcome->verdict]++;
     if (!summary->options->json) {
         report_text(stdout, &context, &item);
@@ -135,7 +136,7 @@ static void report_all(struct summary *summary, const char *command, const struc
                        int count, int finished, const struct enumeration *worlds)
 {
     const struct cli_options *options = summary->options;
-    struct report_context context = cli_report_context(options);
+    struct report_context context = context_of(options);
     if (options->junit && count > 0 && items[0].outcome && report_junit(options->junit, items, count) != 0) {
         fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
                 command, options->junit);
@@ -159,7 +160,7 @@ static int end_report(struct summary *summary, const char *command, const struct
     const struct cli_options *options = summary->options;
     struct report_item *items = calloc((size_t)count + 1, sizeof *items);
     for (int i = 0; items != NULL && i < count; i++) {
-        items[i] = cli_report_item(options, &jobs[i]);
+        items[i] = item_of(options, &jobs[i]);
     }
     if (items != NULL) {
         report_all(summary, command, items, count, finished, worlds);

@@ -55,7 +55,7 @@ enum coord_place {
     COORD_FAULTS,
     COORD_REFUSALS, /* faults on a client that come behind its pause and crash, as far as the budgets pay */
     COORD_SERVICE, /* faults on servers and directories as far as the budgets pay, and the ends of such faults */
-    COORD_ENDS, /* of a client: ends of faults of its own kinds, whatever the budgets; only asked if it has such kinds */
+    COORD_ENDS, /* of a client: ends of faults of its own kinds, whatever the budgets; asked if it has `kinds` */
     COORD_SESSIONS, /* expiries of the live sessions of a client, whatever the budgets: COORD_SESSIONS_MAX at most */
 };
 

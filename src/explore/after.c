@@ -126,12 +126,10 @@ static struct noted *note_of(struct collect *c, uint32_t number)
 {
     if (number >= c->noted_max) {
         size_t more = (size_t)number * 2 + 1024;
-        struct noted *noted = realloc(c->noted, more * sizeof *noted);
-        if (noted == NULL) {
+        if (!array_resize(&c->noted, more, sizeof *c->noted)) {
             return NULL;
         }
-        memset(noted + c->noted_max, 0, (more - c->noted_max) * sizeof *noted);
-        c->noted = noted;
+        memset(c->noted + c->noted_max, 0, (more - c->noted_max) * sizeof *c->noted);
         c->noted_max = more;
     }
     return &c->noted[number];

@@ -3,6 +3,7 @@
 
 #include "explore/memo.h"
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/hash_table.h"
 #include "state/intern.h"
@@ -156,11 +157,9 @@ static uint32_t take(struct memo *memo, size_t words)
     memo->words += memo->words & 1; /* events hold 64-bit numbers */
     if (memo->words + words > memo->words_max) {
         size_t more = memo->words_max + memo->words_max / 2 + words + 65536;
-        uint32_t *list = more < WORDS_MAX ? realloc(memo->word, more * sizeof *list) : NULL;
-        if (list == NULL) {
+        if (more >= WORDS_MAX || !array_resize(&memo->word, more, sizeof *memo->word)) {
             return MEMO_NONE;
         }
-        memo->word = list;
         memo->words_max = more;
     }
     uint32_t place = (uint32_t)memo->words;

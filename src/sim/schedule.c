@@ -237,17 +237,15 @@ bool world_is_healing(const struct action *action)
     return action_has(action, TRAIT_HEALS) || (the_world.coordinator->price(action) & COORD_ABANDONED) != 0;
 }
 
-/* Ends the faults of the coordinator's own kinds: those on a process, or those on the service. */
-static int heal_own(struct world *world, int client, enum coord_place place, world_step_fn step, void *ctx)
+/* Ends what the coordinator lists at this place as the end of a fault, whatever the budgets. */
+static int heal_listed(struct world *world, int client, enum coord_place place, world_step_fn step, void *ctx)
 {
-    struct action out[WORLD_SERVERS_MAX + WORLD_LOCKS_MAX];
-    struct action_list ends = {.out = out, .room = WORLD_SERVERS_MAX + WORLD_LOCKS_MAX};
+    struct action out[WORLD_ACTIONS_MAX];
+    struct action_list ends = {.out = out, .room = WORLD_ACTIONS_MAX};
     int count = 0;
-    if (world->coordinator->kinds != NULL) {
-        world->coordinator->list(&ends, client, place);
-    }
+    world->coordinator->list(&ends, client, place);
     for (int i = 0; i < ends.count; i++) {
-        if (out[i].kind >= ACTION_OWN && action_has(&out[i], TRAIT_HEALS)) {
+        if (world_is_healing(&out[i])) {
             count += take_if(world, out[i], step, ctx);
         }
     }
@@ -256,28 +254,22 @@ static int heal_own(struct world *world, int client, enum coord_place place, wor
 
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 {
+    bool has_own = world->coordinator->kinds != NULL;
     int count = 0;
     for (int s = 0; s < world->options.servers; s++) {
         struct action thaw = {.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .server = (uint8_t)s};
         count += take_if(world, thaw, step, ctx);
     }
-    count += heal_own(world, (int)COORD_NOBODY, COORD_SERVICE, step, ctx);
+    count += has_own ? heal_listed(world, (int)COORD_NOBODY, COORD_SERVICE, step, ctx) : 0;
     for (int p = 0; p < world->options.processes; p++) {
         uint8_t who = (uint8_t)p;
-        count += heal_own(world, p, COORD_ENDS, step, ctx);
+        count += has_own ? heal_listed(world, p, COORD_ENDS, step, ctx) : 0;
         count += take_if(world, (struct action){.kind = ACTION_HEAL, .process = who}, step, ctx);
         count += take_if(world, (struct action){.kind = ACTION_RESUME, .process = who}, step, ctx);
         if (revive) {
             count += take_if(world, (struct action){.kind = ACTION_RESTART, .process = who}, step, ctx);
         }
-        struct action expire[COORD_SESSIONS_MAX];
-        struct action_list sessions = {.out = expire, .room = COORD_SESSIONS_MAX};
-        world->coordinator->list(&sessions, p, COORD_SESSIONS);
-        for (int i = 0; i < sessions.count; i++) {
-            if (world_is_healing(&expire[i])) {
-                count += take_if(world, expire[i], step, ctx);
-            }
-        }
+        count += heal_listed(world, p, COORD_SESSIONS, step, ctx);
     }
     return count;
 }
