@@ -118,16 +118,15 @@ fuzz_build()
         flags+=' -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin'
         link="-fuse-ld=lld -Wl,--thinlto-cache-dir=$ROOT/$FUZZ_BUILD/linked" # the programs have nearly all in common
     fi
-    fuzz_instrument
+    fuzz_instrument "$ROOT/fuzz/instrumented.txt"
     fuzz_configure "$FUZZ_BUILD" $compiler "$flags" -DLOCKSTEP_FUZZER=afl "-DCMAKE_EXE_LINKER_FLAGS=$link"
     cmake --build "$FUZZ_BUILD" --target fuzzers -- --quiet
 }
 
-# What AFL++'s compilers count the edges of.
+# fuzz_instrument FILE: AFL++'s compilers count the edges of what the file lists.
 fuzz_instrument()
 {
-    export AFL_QUIET=1 AFL_LLVM_SKIP_NEVERZERO=1
-    export AFL_LLVM_ALLOWLIST=$ROOT/fuzz/instrumented.txt AFL_GCC_ALLOWLIST=$ROOT/fuzz/instrumented.txt
+    export AFL_QUIET=1 AFL_LLVM_SKIP_NEVERZERO=1 AFL_LLVM_ALLOWLIST=$1 AFL_GCC_ALLOWLIST=$1
 }
 
 # fuzz_build_with SOURCE...: sources change more often than what stands around them, so the programs are optimised less.
@@ -136,7 +135,9 @@ fuzz_build_with()
     local compiler=afl-clang-fast sources
     command -v $compiler >/dev/null || compiler=afl-gcc-fast
     sources=$(printf ';%s' "$@")
-    fuzz_instrument
+    mkdir -p "$FUZZ_BUILD"
+    cat fuzz/instrumented.txt <(printf 'src: *%s\n' "$@") >"$FUZZ_BUILD/with.txt"
+    fuzz_instrument "$ROOT/$FUZZ_BUILD/with.txt"
     fuzz_configure "$FUZZ_BUILD" $compiler -O1 -DLOCKSTEP_FUZZER=afl "-DLOCKSTEP_FUZZ_SOURCES=${sources:1}" &&
         cmake --build "$FUZZ_BUILD" --target fuzz_session_loss fuzz_mutator lockstep_with -- --quiet
 }

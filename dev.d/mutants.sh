@@ -11,7 +11,7 @@ usage: ./dev mutants [--list] [--count N] [--seed S] [--budget B] [--jobs J] [--
        ./dev mutants --recipe FILE.c [the same options]
        ./dev mutants --api [--list] [--only TEXT]... [--rewrite] [--out FILE]
 
-Makes one small mistake after the other in src/lock (a check that never or always holds, another comparison, a statement that is
+Makes one small mistake after the other in src/lock and src/recipes (a check that never or always holds, another comparison, a statement that is
 skipped, a return code that is ignored) in copies of the tree, and sees what notices it. Two watchers are asked for each mutant,
 whatever the other one says:
 

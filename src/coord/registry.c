@@ -20,12 +20,29 @@ static const char *fault_name[WORLD_FAULTS] = {
     [WORLD_FAULT_RESTRICT] = "restrict",
 };
 
+/* Traits that only kinds of all coordinators have: what a caller does, what needs a path or a contender of ZooKeeper, and
+ * deliveries, which the search knows by their number. */
+#define TRAITS_OF_ALL (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY | TRAIT_DELIVERS)
+
+static bool has_all(const struct coord_kind *own, unsigned traits)
+{
+    return (own->info.traits & traits) == traits;
+}
+
+static bool has_any(const struct coord_kind *own, unsigned traits)
+{
+    return (own->info.traits & traits) != 0;
+}
+
 /* A kind whose number, or whose meaning, is another's would be told apart by nobody. */
 static void add_kind(const struct coord_kind *own)
 {
     LS_ALWAYS(own->kind >= ACTION_OWN && own->kind < ACTION_KINDS);
     LS_ALWAYS(world_action_infos[own->kind].verb == NULL && own->info.verb != NULL);
-    LS_ALWAYS((own->info.traits & (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY)) == 0);
+    LS_ALWAYS(!has_any(own, TRAITS_OF_ALL));
+    LS_ALWAYS(has_all(own, TRAIT_SYSTEM | TRAIT_STEP) || !has_any(own, TRAIT_SYSTEM | TRAIT_STEP));
+    LS_ALWAYS(has_any(own, TRAIT_ON_SERVICE) || !has_any(own, TRAIT_SERVER | TRAIT_DIRECTORY));
+    LS_ALWAYS(has_any(own, TRAIT_STEP) || (own->usage != NULL && own->help != NULL));
     LS_ALWAYS(own->info.fault == 0 ||
               (own->info.fault <= WORLD_FAULTS && fault_name[own->info.fault - 1] != NULL));
     world_action_infos[own->kind] = own->info;

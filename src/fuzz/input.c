@@ -10,6 +10,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Bytes of the header that mean nothing for another coordinator than ZooKeeper, and give its own options their values. */
+static const uint8_t OWN_BYTES[] = {1, 3};
+
 /* What a client does; x and y are the locks, y is x if there is one alone. */
 static const char *const PROGRAMS[] = {
     "acquire x release x",
@@ -104,15 +107,25 @@ static bool has(const struct header *header, unsigned bit)
     return (header->byte[2] & bit) != 0;
 }
 
-/* The first two options of a coordinator's own have bytes that mean nothing there otherwise. */
+/* The i-th option of the coordinator's own; NULL behind the last that has a byte. */
+static const struct coord_option *own_option(const struct header *header, size_t i)
+{
+    const struct coord_option *options = header->coordinator->options;
+    return options != NULL && i < sizeof OWN_BYTES && options[i].name != NULL ? &options[i] : NULL;
+}
+
+static int32_t own_value(const struct header *header, size_t i)
+{
+    const struct coord_option *option = own_option(header, i);
+    uint8_t byte = header->byte[OWN_BYTES[i]];
+    int64_t values = (int64_t)option->most - option->least + 1;
+    return byte == 0 ? option->usual : (int32_t)(option->least + byte % values);
+}
+
 static void say_own_options(struct text *text, const struct header *header)
 {
-    static const uint8_t BYTES[] = {1, 3};
-    const struct coord_option *option = header->coordinator->options;
-    for (size_t i = 0; i < sizeof BYTES && option != NULL && option[i].name != NULL; i++) {
-        int64_t values = (int64_t)option[i].most - option[i].least + 1;
-        int64_t value = option[i].least + header->byte[BYTES[i]] % values;
-        say(text, " %s=%d", option[i].name, header->byte[BYTES[i]] == 0 ? option[i].usual : (int)value);
+    for (size_t i = 0; own_option(header, i) != NULL; i++) {
+        say(text, " %s=%d", own_option(header, i)->name, own_value(header, i));
     }
 }
 
@@ -156,6 +169,9 @@ static bool can_happen(const struct header *header, enum world_fault fault)
     struct world_options options = {.coordinator = header->coordinator->name,
                                     .servers = servers_of(header),
                                     .no_containers = has(header, FUZZ_NO_CONTAINERS)};
+    for (size_t i = 0; own_option(header, i) != NULL; i++) {
+        options.own[i] = own_value(header, i);
+    }
     switch (fault) {
     case WORLD_FAULT_RMDIR: /* inputs of before keep their meaning */
     case WORLD_FAULT_EVICT:

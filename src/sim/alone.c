@@ -17,9 +17,10 @@
  * What else the step reads and changes, and what the judges see of it, the search looks at (explore/partial.h). */
 #include "sim/world.h"
 
+/* Those of a coordinator alone may be faults on processes. */
 #define FAULTS_OF_PROCESSES                                                                                  \
     (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |                          \
-     1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL)
+     1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL | ~0u << WORLD_FAULT_OWN)
 
 /* Of the enabled actions of a process. */
 struct picture {

@@ -52,7 +52,8 @@ static bool is_fair(const struct action *action)
     return action_has(action, TRAIT_FAIR) || the_world.coordinator->price(action) != 0;
 }
 
-/* Of whom; of two handles of a process, of which; and of owners with programs of their own, of which. */
+/* Of whom; of two handles of a process, of which; of owners with programs of their own, of which; of a directory, of which
+ * lock. */
 static void add_role(const struct action *action, char *text)
 {
     size_t used = strlen(text);
@@ -60,6 +61,8 @@ static void add_role(const struct action *action, char *text)
     size_t size = WORLD_LABEL_MAX - used;
     if (action_has(action, TRAIT_SERVER)) {
         snprintf(end, size, " s%d", action->server + 1);
+    } else if (action_has(action, TRAIT_DIRECTORY)) {
+        snprintf(end, size, " %s", the_world.lock_path[action->lock]);
     } else if (action->process < the_world.options.processes) {
         const char *name = the_world.options.name[action->process];
         bool second = action_has(action, TRAIT_STEP) && action->kind != ACTION_BURY && action->handle > 0;
