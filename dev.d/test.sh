@@ -288,7 +288,7 @@ leave_trace()
     case $2 in
     can_always_be_served | served_under_weak_fairness) how=(check scenarios/explore/live*_2.scn) ;;
     esac
-    build/release/lockstep "${how[0]}" --quiet --no-shrink --recipe "$1" --out "$3" "${how[@]:1}" >"$3/run.txt" 2>&1 || true
+    build/release/lockstep "${how[0]}" --quiet --verbose --no-shrink --recipe "$1" --out "$3" "${how[@]:1}" >"$3/run.txt" 2>&1 || true
 }
 
 # replays_agree RECIPE PROPERTY FOLDER

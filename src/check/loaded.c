@@ -17,7 +17,14 @@ _Static_assert(LS_PROPERTY_STATE_MAX % CHUNK == 0, "the last record of the large
 static struct property loaded[LS_PROPERTY_MODULES_MAX];
 static struct variables watched[LS_PROPERTY_MODULES_MAX];
 static int loaded_count;
+static const char *volatile nowhere;
+static const char *volatile *judging = &nowhere;
 static char trouble[LS_PROPERTY_NAME_MAX + 80];
+
+void loaded_say_where(const char *volatile *where)
+{
+    judging = where;
+}
 
 const char *loaded_trouble(void)
 {
@@ -278,7 +285,9 @@ static void ask(const struct property *property, const struct check_context *con
     };
     struct event shown = *event;
     shown.path = NULL; /* what a search remembers of an event has none */
+    *judging = property->name;
     property->loaded->observe(state->byte, &shown, &judge.functions);
+    *judging = NULL;
 }
 
 void loaded_observe(const struct property *property, struct check_table *table,

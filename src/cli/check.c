@@ -81,6 +81,9 @@ static const char LIMITS[] =
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
     "  --quiet             say nothing of what passes\n"
+    "  --verbose           list each scenario, and tell each failure; otherwise what passes in a folder is "
+    "counted, at\n"
+    "                      most 20 failing scenarios are listed, and the shortest violation is told\n"
     "  --shard I/N         do only the I-th of N parts and write what came of it into the folder for traces, "
     "for\n"
     "                      lockstep merge\n";
@@ -105,7 +108,8 @@ static const uint64_t ALLOWED =
     OPTION_NO_LAYERS | OPTION_NO_RENAMING | OPTION_WORKERS | OPTION_EXACT | OPTION_TRUST | OPTION_NO_MEMO |
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY |
     OPTION_PARTIAL_ORDER | OPTION_COVERAGE | OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE |
-    OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING;
+    OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
+    OPTION_VERBOSE;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)

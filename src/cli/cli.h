@@ -46,6 +46,7 @@ struct cli_options {
     int jobs;
     bool json;
     bool quiet;
+    bool verbose;
     bool rewrite;
     bool table;
     bool no_shrink;
@@ -115,6 +116,7 @@ struct cli_options {
 #define OPTION_PARTIAL_ORDER 0x4000000000ull
 #define OPTION_BUDGET 0x8000000000ull
 #define OPTION_KEEP_GOING 0x10000000000ull
+#define OPTION_VERBOSE 0x20000000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -126,6 +128,10 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
 
 /* One line on standard error, "lockstep COMMAND: expected X, found 'Y'". Returns CLI_USAGE. */
 int cli_usage_error(const char *command, const char *expected, const char *found);
+
+/* The program as it was called, for lines to paste (options.c). It stays "lockstep" until it is set. */
+const char *cli_program(void);
+void cli_set_program(const char *program);
 
 /* The commands; argv[0] is the command's name. */
 int cli_run(int argc, char **argv);

@@ -51,8 +51,9 @@ static struct cli_job *job_of(const struct workers *workers, const struct slot *
     return &workers->jobs[slot->job];
 }
 
-static void note_end(struct cli_job *job, int status)
+static void note_end(struct cli_job *job, const struct worker_note *note, int status)
 {
+    const char *judging = note->judging;
     struct outcome *outcome = job->outcome;
     job->finished = true;
     if (outcome->done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
@@ -65,7 +66,11 @@ static void note_end(struct cli_job *job, int status)
     outcome->verdict = VERDICT_ERROR;
     outcome->text[0] = 0;
     if (WIFSIGNALED(status)) {
-        outcome_say(outcome, "  the worker died: %s\n", strsignal(WTERMSIG(status)));
+        outcome_say(outcome, "  the worker died%s%s: %s\n", judging != NULL ? " in the property " : "",
+                    judging != NULL ? judging : "", strsignal(WTERMSIG(status)));
+    } else if (WEXITSTATUS(status) == WORKER_WATCHDOG_STATUS && judging != NULL) {
+        outcome_say(outcome, "  the property %s does not come back: it has used %d s of processor time\n",
+                    judging, WORKER_WATCHDOG_S);
     } else if (WEXITSTATUS(status) == WORKER_WATCHDOG_STATUS) {
         outcome_say(outcome, "  a step does not end: the recipe has used %d s of processor time in it\n",
                     WORKER_WATCHDOG_S);
@@ -100,7 +105,7 @@ static void note_worker(struct workers *workers, struct slot *slot, int status)
     struct cli_job *job = job_of(workers, slot);
     if (!job->finished) {
         job->seconds = seconds_since(&slot->since);
-        note_end(job, status);
+        note_end(job, &workers->queue->note[slot->job], status);
     }
     slot->pid = 0;
 }

@@ -26,6 +26,7 @@ static const char HELP[] =
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
     "  --quiet         say nothing of what passes\n"
+    "  --verbose       list each scenario, and tell each failure\n"
     "\n"
     "examples:\n"
     "  lockstep check --shard 1/2 --out build/one scenarios/explore/mutex_2.scn\n"
@@ -192,9 +193,12 @@ static int read_options(struct merge *m, const struct cli_options *mine)
         status = differs(&m->file[0], "a shard with options of its command", "--help");
     }
     m->options.coverage = false; /* is not in the files */
+    m->options.path = NULL;
+    m->options.paths = 0;
     m->options.json = mine->json;
     m->options.junit = mine->junit;
     m->options.quiet = mine->quiet;
+    m->options.verbose = mine->verbose;
     return status;
 }
 
@@ -427,7 +431,8 @@ int cli_merge(int argc, char **argv)
 {
     static struct merge m;
     struct cli_options options;
-    int status = cli_options(&options, "merge", OPTION_JSON | OPTION_JUNIT | OPTION_QUIET, argc, argv);
+    int status = cli_options(&options, "merge", OPTION_JSON | OPTION_JUNIT | OPTION_QUIET | OPTION_VERBOSE,
+                             argc, argv);
     if (status != 0) {
         return status;
     }

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include "base/nearest.h"
 #include "base/shared.h"
 #include "plugin/plugin.h"
 #include "scenario/properties.h"
@@ -33,6 +34,7 @@ static const struct {
     {"jobs", required_argument, OPTION_JOBS},
     {"json", no_argument, OPTION_JSON},
     {"quiet", no_argument, OPTION_QUIET},
+    {"verbose", no_argument, OPTION_VERBOSE},
     {"rewrite", no_argument, OPTION_REWRITE},
     {"table", no_argument, OPTION_TABLE},
     {"no-shrink", no_argument, OPTION_NO_SHRINK},
@@ -70,7 +72,19 @@ _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 /* What does not change what is found. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
-     OPTION_SHARD)
+     OPTION_SHARD | OPTION_VERBOSE)
+
+static const char *program = "lockstep";
+
+const char *cli_program(void)
+{
+    return program;
+}
+
+void cli_set_program(const char *called)
+{
+    program = called;
+}
 
 int cli_usage_error(const char *command, const char *expected, const char *found)
 {
@@ -201,6 +215,9 @@ static void switch_on(struct cli_options *options, uint64_t bit)
         break;
     case OPTION_QUIET:
         options->quiet = true;
+        break;
+    case OPTION_VERBOSE:
+        options->verbose = true;
         break;
     case OPTION_REWRITE:
         options->rewrite = true;
@@ -359,15 +376,20 @@ static int index_of(uint64_t bit)
 static int find_recipe(struct cli_options *options, const char *command)
 {
     char why[RECIPE_WHY_MAX];
+    struct nearest nearest;
     options->found_recipe = recipe_load(options->recipe, why);
     if (options->found_recipe) {
         return 0;
+    }
+    nearest_begin(&nearest, options->recipe, strlen(options->recipe));
+    for (int i = 0; recipe_at(i) != NULL; i++) {
+        nearest_look_at(&nearest, recipe_at(i)->name);
     }
     fprintf(stderr,
             "lockstep %s: expected a recipe (see lockstep list recipes) or a shared object with one after "
             "--recipe, "
             "found '%s'%s%s\n",
-            command, options->recipe, why[0] != 0 ? ": " : "", why);
+            command, options->recipe, why[0] != 0 ? ": " : "", why[0] != 0 ? why : nearest_text(&nearest));
     return CLI_USAGE;
 }
 
@@ -397,7 +419,7 @@ static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
     OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
-    OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING;
+    OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE;
 
 /* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said, and what
  * is in the files of properties. */
@@ -433,6 +455,19 @@ static const struct ls_recipe *load_recipe(const char *path, char why[PLUGIN_WHY
     return recipe;
 }
 
+static int unknown_option(const char *command, const struct option *list, int count, const char *found)
+{
+    struct nearest nearest;
+    const char *name = found + strspn(found, "-");
+    nearest_begin(&nearest, name, strcspn(name, "="));
+    for (int i = 0; i < count; i++) {
+        nearest_look_at(&nearest, list[i].name);
+    }
+    fprintf(stderr, "lockstep %s: expected an option (see lockstep %s --help), found '%s'%s\n", command,
+            command, found, nearest_text(&nearest));
+    return CLI_USAGE;
+}
+
 int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv)
 {
     struct option list[OPTION_COUNT + 1] = {{0}};
@@ -460,9 +495,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
             return cli_usage_error(command, "a value after this option", argv[optind - 1]);
         }
         if (chosen == '?') {
-            char expected[64];
-            snprintf(expected, sizeof expected, "an option (see lockstep %s --help)", command);
-            return cli_usage_error(command, expected, argv[optind - 1]);
+            return unknown_option(command, list, used, argv[optind - 1]);
         }
         if (chosen == 'h') {
             options->help = true;

@@ -43,6 +43,10 @@ static const char HELP[] =
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
     "  --quiet         say nothing of what passes\n"
+    "  --verbose       list each scenario, and tell each failure; otherwise what passes in a folder is "
+    "counted, "
+    "at most\n"
+    "                  20 failing scenarios are listed, and the shortest violation is told\n"
     "  --shard I/N     do only the I-th of N parts and write what came of it into the folder for traces, "
     "for\n                  "
     "lockstep merge\n"
@@ -61,14 +65,15 @@ static const char HELP[] =
 static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
                                 OPTION_SEED | OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET |
                                 OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH |
-                                OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD;
+                                OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD | OPTION_VERBOSE;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 
 struct summary {
     const struct cli_options *options;
     int verdicts[VERDICT_ERROR + 1];
-    bool broken; /* a report could not be written */
+    int violating; /* scenarios told so far that violate something */
+    bool broken;   /* a report could not be written */
 };
 
 static struct report_context context_of(const struct cli_options *options)
@@ -76,7 +81,19 @@ static struct report_context context_of(const struct cli_options *options)
     return (struct report_context){.recipe = options->found_recipe,
                                    .without = options->search.without,
                                    .one_constant = options->seed_given,
-                                   .quiet = options->quiet};
+                                   .quiet = options->quiet,
+                                   .verbose = options->verbose,
+                                   .program = cli_program()};
+}
+
+/* Found by a pattern that the user has given, or given itself. */
+static bool is_named(const struct cli_options *options, const char *name)
+{
+    bool named = options->filter != NULL;
+    for (int i = 0; i < options->paths && !named; i++) {
+        named = strcmp(options->path[i], name) == 0 || strcmp(options->path[i], "-") == 0;
+    }
+    return named;
 }
 
 static struct report_item item_of(const struct cli_options *options, const struct cli_job *job)
@@ -86,6 +103,7 @@ static struct report_item item_of(const struct cli_options *options, const struc
                                 .coverage = job->coverage,
                                 .seconds = job->seconds,
                                 .finished = job->finished,
+                                .named = is_named(options, job->scenario.input.name),
                                 .tried = job->outcome != NULL && cli_suite_tried(options, job)};
 }
 
@@ -96,7 +114,7 @@ static void report_job(void *ctx, const struct cli_job *job)
     struct report_item item = item_of(summary->options, job);
     summary->verdicts[item.tried ? VERDICT_HOLDS : item.outcome->verdict]++;
     if (!summary->options->json) {
-        report_text(stdout, &context, &item);
+        report_text(stdout, &context, &item, &summary->violating);
     } else if (report_json(stdout, &context, &item) != 0) {
         summary->broken = true;
     }
@@ -137,7 +155,8 @@ static void report_all(struct summary *summary, const char *command, const struc
 {
     const struct cli_options *options = summary->options;
     struct report_context context = context_of(options);
-    if (options->junit && count > 0 && items[0].outcome && report_junit(options->junit, items, count) != 0) {
+    if (options->junit && count > 0 && items[0].outcome &&
+        report_junit(options->junit, cli_program(), items, count) != 0) {
         fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
                 command, options->junit);
         summary->broken = true;
@@ -149,6 +168,7 @@ static void report_all(struct summary *summary, const char *command, const struc
         enumerate_tell(stdout, options, worlds);
     }
     if (!options->json && finished > 0) {
+        report_text_closing(stdout, &context, items, count);
         report_text_not_tried(stdout, items, count);
     }
 }

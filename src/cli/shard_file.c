@@ -54,7 +54,8 @@ static const struct field OUTCOME[] = {
     COUNT(outcome, depth),          COUNT(outcome, last_steps), COUNT(outcome, skipped),
     BOOL(outcome, exhausted),       INT(outcome, shrunk_from),  INT(outcome, shrunk_steps),
     BOOL(outcome, shrunk_minimal),  TEXT(outcome, trace),       TEXT(outcome, shrunk),
-    TEXT(outcome, shrunk_property), TEXT(outcome, story),       TEXT(outcome, text)};
+    TEXT(outcome, shrunk_property), TEXT(outcome, story),       TEXT(outcome, text),
+    INT(outcome, diff_at),          INT(outcome, diff_size)};
 static const struct field SEARCH[] = {COUNT(search_counts, states),
                                       COUNT(search_counts, transitions),
                                       COUNT(search_counts, depth),
@@ -379,6 +380,14 @@ static int find_verdict(const char *name)
     return -1;
 }
 
+/* The place of a difference in a text that came from outside. */
+static bool diff_is_inside(const struct outcome *outcome)
+{
+    size_t size = strlen(outcome->text);
+    return outcome->diff_at >= 0 && outcome->diff_size >= 0 && (size_t)outcome->diff_at <= size &&
+           (size_t)outcome->diff_size <= size - (size_t)outcome->diff_at;
+}
+
 static const char *read_outcome(const cJSON *object, struct outcome *outcome)
 {
     const char *schedule = text_of(object, "schedule");
@@ -388,6 +397,7 @@ static const char *read_outcome(const cJSON *object, struct outcome *outcome)
         return found_verdict < 0 ? "verdict" : "schedule";
     }
     const char *name = read_fields(object, FIELDS(OUTCOME), outcome);
+    name = name || diff_is_inside(outcome) ? name : "diff_at";
     name = name ? name
                 : read_fields(cJSON_GetObjectItemCaseSensitive(object, "search"), FIELDS(SEARCH),
                               &outcome->search);

@@ -124,7 +124,7 @@ static void tell(const struct cli_options *options, const struct shrunk *shrunk,
                    (unsigned long long)shrunk->runs);
         }
     }
-    printf("replay: lockstep replay %s\n", path);
+    printf("replay: %s replay %s\n", cli_program(), path);
 }
 
 static int write_shrunk(const struct cli_options *options, const struct shrunk *shrunk,

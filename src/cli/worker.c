@@ -3,6 +3,7 @@
 
 #include "cli/worker.h"
 
+#include "check/loaded.h"
 #include "cli/parts.h"
 #include "plugin/plugin.h"
 #include "scenario/direct.h"
@@ -59,6 +60,8 @@ static void merge(struct outcome *outcome, const struct outcome *directed)
         outcome->schedule = directed->schedule;
         outcome->last_steps = directed->last_steps;
         memcpy(outcome->trace, directed->trace, sizeof outcome->trace);
+        outcome->diff_at = (int)strlen(outcome->text) + directed->diff_at;
+        outcome->diff_size = directed->diff_size;
         outcome_say(outcome, "%s", directed->text);
     }
 }
@@ -161,6 +164,14 @@ static void search(const struct cli_options *options, const struct run_setup *se
     signal(SIGTERM, SIG_DFL);
 }
 
+/* Of a directed run there is one, and it is done once. */
+static void show_output(void *ctx, int process, const char *text, size_t size)
+{
+    (void)ctx;
+    (void)process;
+    fwrite(text, 1, size, stderr);
+}
+
 static void work(const struct cli_options *options, struct cli_job *job, int at_once)
 {
     struct run_setup setup;
@@ -180,7 +191,9 @@ static void work(const struct cli_options *options, struct cli_job *job, int at_
     } else if (job->scenario.exploring) {
         search(options, &setup, job, at_once);
     } else {
+        world_set_output(show_output, NULL);
         direct_run(&setup, &direct, job->outcome);
+        world_set_output(NULL, NULL);
     }
     if (cli_suite_full(options, job) && !stop_asked) {
         run_random(options, &setup, CLI_SUITE_SCHEDULES, job->outcome);
@@ -225,6 +238,7 @@ static void work_on(const struct cli_options *options, struct cli_job *jobs, str
     struct cli_job *job = &jobs[*doing];
     for (;;) {
         double began_s = cli_now_s();
+        loaded_say_where(&queue->note[job - jobs].judging);
         work(options, job, queue->at_once);
         int next = goes_on(job) ? worker_take(queue) : -1;
         if (next < 0) {
@@ -256,7 +270,8 @@ pid_t worker_start(const struct cli_options *options, struct cli_job *jobs, stru
     if (getppid() != parent) {
         _exit(1);
     }
-    signal(SIGINT, SIG_IGN); /* the parent ends its workers itself */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a property or a constructor writes is no part of the report */
+    signal(SIGINT, SIG_IGN);            /* the parent ends its workers itself */
     if (jobs[job].scenario.exploring) {
         listen_to_stop();
     }

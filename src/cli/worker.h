@@ -24,8 +24,9 @@ struct worker_queue {
     struct worker_note *note; /* by job */
 };
 
-/* About a job whose worker has gone on with another one. A worker's last job has none: it is judged by how the worker ends. */
+/* About a job. That it has ended is said if its worker has gone on with another one; its last job is judged by how the worker ends. */
 struct worker_note {
+    const char *volatile judging; /* the loaded property that is judging; NULL = none */
     bool ended;
     double seconds;
 };

@@ -138,10 +138,10 @@ struct coord_word {
 
 struct coord_kind {
     uint8_t kind; /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
-    /* Its traits make it a step; or a fault, or the end of one, on a process, on a server, on the directory of a lock, or with
-     * TRAIT_ON_SERVICE alone on the whole service. It is no verb of a caller: those are the same for all. */
+    /* Its traits make it a step (TRAIT_SYSTEM and TRAIT_STEP); or a fault, or the end of one, on a process, on a server, on the directory of a lock, or with
+     * TRAIT_ON_SERVICE alone on the whole service. It is no verb of a caller and delivers nothing: such kinds are the same for all. */
     struct action_info info;
-    /* Of a fault or the end of one, for `lockstep list verbs`: "stall s1", and half a sentence. */
+    /* For `lockstep list verbs`: "stall s1", and half a sentence. NULL for a step. */
     const char *usage, *help;
 };
 
@@ -199,8 +199,9 @@ struct coordinator {
     int32_t (*next_ms)(int32_t *limit);
 
     /* ---- rest ---- */
-    bool (*quiet)(void); /* nothing is under way, no expiry is due, and no fault of a server is in force */
-    bool (*busy)(void);  /* some step will happen without a timeout, an expiry or the end of a fault */
+    /* Nothing is under way, no expiry is due, and no fault of a server or of a kind of its own is in force. */
+    bool (*quiet)(void);
+    bool (*busy)(void); /* some step will happen without a timeout, an expiry or the end of a fault */
     bool (*cut_off)(int client);  /* nothing passes between client and servers until the client is healed */
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */
@@ -226,7 +227,12 @@ struct coordinator {
 
     /* ---- texts ---- */
     void (*label)(const struct action *action, char label[WORLD_LABEL_MAX]); /* label of a step */
+    /* Returns whether labels of steps can have such a word behind those of client and server; NULL = any word. It needs no open
+     * coordinator. */
+    bool (*label_word)(const char *word);
     void (*stimulus)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
+    /* Writes what the answer is that a delivery brings, for people: "ok", "lost (-4)"; empty if it brings none. Optional. */
+    void (*answer)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
     void (*dump)(char *text, size_t size);
     /* Returns a bit for each result code, event type and session state that clients were given since the last call.
      * told_name() names a bit; NULL behind the last. Both optional; only ZooKeeper's are asked yet. */

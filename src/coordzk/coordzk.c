@@ -315,6 +315,8 @@ static const struct coordinator ZOOKEEPER = {
     .drop_unread = drop_unread,
 
     .label = texts_label,
+    .label_word = texts_label_word,
+    .answer = texts_answer,
     .stimulus = texts_stimulus,
     .dump = fakezk_dump,
     .take_told = fakezk_take_told,

@@ -50,6 +50,8 @@ const char *contender_of(int client, int lock);
 
 /* ---- texts.c ---- */
 
+bool texts_label_word(const char *word);
+void texts_answer(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 void texts_label(const struct action *action, char label[WORLD_LABEL_MAX]);
 void texts_stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 

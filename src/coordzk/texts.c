@@ -62,6 +62,40 @@ void texts_label(const struct action *action, char label[WORLD_LABEL_MAX])
     }
 }
 
+static bool is_one_of(const char *const *words, const char *word, size_t size)
+{
+    for (; *words != NULL; words++) {
+        if (strlen(*words) == size && strncmp(*words, word, size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What fakezk_describe_step() says, with what is put behind it. */
+bool texts_label_word(const char *word)
+{
+    static const char *const REQUESTS[] = {"create", "delete", "exists", "get",     "set",   "list", "sync",
+                                           "multi",  "getacl", "setacl", "unwatch", "check", "auth", NULL};
+    static const char *const OTHERS[] = {"close",
+                                         "nothing",
+                                         "reply",
+                                         "refused",
+                                         "deleted",
+                                         "created",
+                                         "changed",
+                                         "child",
+                                         "session-connected",
+                                         "session-connecting",
+                                         "session-read-only",
+                                         "session-expired",
+                                         "session-auth-failed",
+                                         NULL};
+    size_t size = strcspn(word, "/(");
+    size_t stem = size > 6 && strncmp(word + size - 6, "-reply", 6) == 0 ? size - 6 : size;
+    return is_one_of(REQUESTS, word, stem) || is_one_of(OTHERS, word, size);
+}
+
 /* ---- what a delivery brings ---- */
 
 /* Codes that recipes tell apart have a name. */
@@ -92,6 +126,23 @@ static void name_code(int rc, char *text, size_t size)
         }
     }
     snprintf(text, size, "rc=%d", rc);
+}
+
+void texts_answer(const struct action *delivery, char text[WORLD_LABEL_MAX])
+{
+    struct fakezk_step step;
+    step_of_action(delivery, &step);
+    char what[FAKEZK_PATH_MAX], code[32];
+    int32_t owner;
+    fakezk_describe_step(&step, what, sizeof what, &owner);
+    size_t size = strlen(what);
+    text[0] = 0;
+    if (size > 6 && strcmp(what + size - 6, "-reply") == 0) {
+        int rc = fakezk_delivery_rc(step.client, step.handle);
+        name_code(rc, code, sizeof code);
+        bool named = rc != ZOK && strncmp(code, "rc=", 3) != 0;
+        snprintf(text, WORLD_LABEL_MAX, named ? "%s (%d)" : "%s", code, rc);
+    }
 }
 
 /* A reply with its code; a watch event with whose node it is about (unknown if it is found out at a reconnect); a session event. */

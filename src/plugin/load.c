@@ -17,6 +17,7 @@
 
 #define RECIPES_MAX 8
 #define TRIAL_S 10
+#define STATE_MAX 32768 /* the memory of a process, see src/sim/world.h */
 
 /* One that has been opened. */
 struct opened {
@@ -101,6 +102,15 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
     if (missing != NULL) {
         opened_count--;
         return refuse(why, "its recipe has no %s", missing);
+    }
+    if (module->recipe->name == NULL || module->recipe->name[0] == 0) {
+        opened_count--;
+        return refuse(why, "its recipe has no name");
+    }
+    if (recipe->state_size == 0 || recipe->state_size > STATE_MAX) {
+        opened_count--;
+        return refuse(why, "its recipe has a state of %zu bytes, expected 1 to %d", recipe->state_size,
+                      STATE_MAX);
     }
     return recipe;
 }

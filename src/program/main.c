@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 #include <lockstep/version.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char HELP[] =
@@ -22,7 +24,8 @@ static const char HELP[] =
     "  triage   what a fuzzer has found: sorted, shrunk, as scenarios\n"
     "  list     recipes, properties, faults, verbs or scenarios\n"
     "\n"
-    "lockstep COMMAND --help tells more; lockstep --version the version. Exit status: 0 all holds, 1 "
+    "lockstep COMMAND --help, or lockstep help COMMAND, tells more; lockstep --version the version. Exit "
+    "status: 0 all holds, 1 "
     "violated or different,\n"
     "2 usage or unreadable input, 3 inconclusive, 4 the environment failed.\n"
     "\n"
@@ -38,27 +41,72 @@ static const struct {
 } COMMANDS[] = {{"run", cli_run},       {"check", cli_check}, {"replay", cli_replay}, {"shrink", cli_shrink},
                 {"export", cli_export}, {"merge", cli_merge}, {"triage", cli_triage}, {"list", cli_list}};
 
-int main(int argc, char **argv)
+static const char EXPECTED[] =
+    "run, check, replay, shrink, export, merge, triage or list (see lockstep --help)";
+
+static int complain(const char *found)
 {
-    static const char EXPECTED[] =
-        "run, check, replay, shrink, export, merge, triage or list (see lockstep --help)";
+    struct nearest nearest;
+    nearest_begin(&nearest, found, strlen(found));
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
+        nearest_look_at(&nearest, COMMANDS[i].name);
+    }
+    fprintf(stderr, "lockstep: expected %s, found '%s'%s\n", EXPECTED, found, nearest_text(&nearest));
+    return CLI_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
+        if (strcmp(argv[0], COMMANDS[i].name) == 0) {
+            return COMMANDS[i].run(argc, argv);
+        }
+    }
+    return complain(argv[0]);
+}
+
+/* lockstep help, lockstep help COMMAND. */
+static int help(char *command)
+{
+    static char option[] = "--help";
+    char *argv[] = {command, option, NULL};
+    if (command != NULL) {
+        return run(2, argv);
+    }
+    fputs(HELP, stdout);
+    return CLI_OK;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static int do_as_told(int argc, char **argv)
+{
     if (argc < 2) {
         fprintf(stderr, "lockstep: expected %s, found the end of the line\n", EXPECTED);
         return CLI_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        fputs(HELP, stdout);
-        return CLI_OK;
+    if (is_one_of(argv[1], "--help", "-h") || strcmp(argv[1], "help") == 0) {
+        return help(argv[1][0] == 'h' ? argv[2] : NULL);
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (is_one_of(argv[1], "--version", "-V")) {
         printf("lockstep %s\n", ls_version());
         return CLI_OK;
     }
-    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++) {
-        if (strcmp(argv[1], COMMANDS[i].name) == 0) {
-            return COMMANDS[i].run(argc - 1, argv + 1);
-        }
+    return run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 0) {
+        cli_set_program(argv[0]);
     }
-    fprintf(stderr, "lockstep: expected %s, found '%s'\n", EXPECTED, argv[1]);
-    return CLI_USAGE;
+    int status = do_as_told(argc, argv);
+    if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        fputs("lockstep: standard output cannot be written\n", stderr);
+        status = CLI_ENVIRONMENT;
+    }
+    return status;
 }

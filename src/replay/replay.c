@@ -6,6 +6,8 @@
 #include "replay/round.h"
 #include "scenario/properties.h"
 #include "scenario/recipes.h"
+#include "sim/answer.h"
+#include "sim/guard.h"
 
 #include <errno.h>
 #include <lockstep/error.h>
@@ -215,6 +217,19 @@ static enum replay_result end_circle(struct replay *replay)
     return REPLAY_UNFIT;
 }
 
+/* A step's line. A delivery that answers a request says what the answer is. */
+static void tell_step(struct replay *replay, const char *label)
+{
+    struct action action;
+    const char *why;
+    char answer[WORLD_LABEL_MAX] = "";
+    if (world_find(replay->run.world, label, &action, &why) == 0) {
+        world_answer(replay->run.world, &action, answer);
+    }
+    fprintf(replay->out, "%5llu  %s%s%s\n", (unsigned long long)replay->run.steps + 1, label,
+            answer[0] != 0 ? ": " : "", answer);
+}
+
 static enum replay_result choose(struct replay *replay, int index)
 {
     const char *label = replay->trace->choice[index].label, *why = "";
@@ -228,7 +243,7 @@ static enum replay_result choose(struct replay *replay, int index)
             return drifted(replay, index, "the world is not at rest");
         }
     } else {
-        fprintf(replay->out, "%5llu  %s\n", (unsigned long long)replay->run.steps + 1, label);
+        tell_step(replay, label);
         if (run_apply_label(&replay->run, label, &why) != 0) {
             return drifted(replay, index, why);
         }
@@ -254,6 +269,11 @@ static enum replay_result run_choices(struct replay *replay)
     return tell_end(replay);
 }
 
+static void take_output(void *ctx, int process, const char *text, size_t size)
+{
+    narrator_output(ctx, process, text, size);
+}
+
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error)
 {
     static struct replay replay; /* too large for a stack that recipes share */
@@ -269,7 +289,9 @@ enum replay_result replay_trace(const struct trace *trace, FILE *out, struct inp
     } else {
         replay.run.narrator = narrator_open(&replay.scenario, SHOW_ALL, replay.run.set.context.timed, INDENT);
         if (replay.run.narrator) {
+            world_set_output(take_output, replay.run.narrator);
             result = run_choices(&replay);
+            world_set_output(NULL, NULL);
         } else {
             input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
         }

@@ -63,6 +63,50 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
                               : cJSON_AddNullToObject(object, "shrunk") != NULL;
 }
 
+static bool add_violation(cJSON *list, const struct report_context *context, const struct outcome *outcome,
+                          const struct property *property, const struct check_finding *finding)
+{
+    char line[OUTCOME_TRACE_MAX * 2];
+    const char *trace = outcome->shrunk[0] ? outcome->shrunk : outcome->trace;
+    const char *where = outcome_also(finding);
+    bool told = where == NULL && trace[0] != 0;
+    cJSON *object = cJSON_CreateObject();
+    snprintf(line, sizeof line, "%s replay %s", context->program, trace);
+    return cJSON_AddItemToArray(list, object) &&
+           cJSON_AddStringToObject(object, "property", property->name) &&
+           cJSON_AddStringToObject(object, "sentence", finding->why) &&
+           cJSON_AddNumberToObject(object, "step", (double)finding->step) &&
+           cJSON_AddStringToObject(object, "schedule", schedule_name(outcome->schedule)) &&
+           cJSON_AddNumberToObject(object, "seed", (double)outcome->seed) &&
+           (where ? cJSON_AddStringToObject(object, "also", where) : cJSON_AddNullToObject(object, "also")) &&
+           (told ? cJSON_AddStringToObject(object, "trace", outcome->trace)
+                 : cJSON_AddNullToObject(object, "trace")) &&
+           (told && outcome->shrunk[0] ? cJSON_AddStringToObject(object, "shrunk", outcome->shrunk)
+                                       : cJSON_AddNullToObject(object, "shrunk")) &&
+           (told ? cJSON_AddStringToObject(object, "replay", line) : cJSON_AddNullToObject(object, "replay"));
+}
+
+/* Of the run that is told in the order in which it is told, then what was seen later or in other runs. */
+static bool add_violations(cJSON *object, const struct report_context *context,
+                           const struct report_item *item)
+{
+    const struct outcome *outcome = item->outcome;
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&outcome->stats, ~item->scenario->violates, violated);
+    cJSON *list = cJSON_AddArrayToObject(object, "violations");
+    bool added = list != NULL;
+    for (int i = 0; i < count; i++) {
+        added = added &&
+                add_violation(list, context, outcome, all[violated[i]], &outcome->stats.finding[violated[i]]);
+    }
+    for (int i = 0; i < known; i++) {
+        const struct check_finding *finding = &outcome->stats.finding[i];
+        added = added && (!outcome_also(finding) || add_violation(list, context, outcome, all[i], finding));
+    }
+    return added;
+}
+
 /* Empty if the runs have ended early, see report_not_tried(). */
 static bool add_not_tried(cJSON *object, const struct report_item *item)
 {
@@ -146,7 +190,7 @@ static bool fill(cJSON *object, const struct report_context *context, const stru
            cJSON_AddNumberToObject(object, "seconds", item->seconds) &&
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
            add_not_tried(object, item) && add_trace(object, outcome) && add_shrunk(object, outcome) &&
-           add_message(object, outcome) &&
+           add_message(object, outcome) && add_violations(object, context, item) &&
            (!item->coverage || report_json_coverage(object, context->recipe, item->coverage));
 }
 

@@ -26,25 +26,41 @@ static void class_of(const char *path, char *out, size_t size)
     }
 }
 
-static void write_problem(xmlTextWriterPtr writer, const struct outcome *outcome)
+/* The message is the first broken promise with what happened; without one, the verdict. The text has all, and the line to paste. */
+static void write_problem(xmlTextWriterPtr writer, const char *program, const struct report_item *item)
 {
+    const struct outcome *outcome = item->outcome;
+    const struct check_stats *stats = &outcome->stats;
+    const char *trace = outcome->shrunk[0] ? outcome->shrunk : outcome->trace;
+    int known;
+    const struct property *const *all = check_all(&known);
     const char *element = outcome->verdict == VERDICT_LIMIT   ? "skipped"
                           : outcome->verdict == VERDICT_ERROR ? "error"
                                                               : "failure";
     xmlTextWriterStartElement(writer, BAD_CAST element);
-    attribute(writer, "message", verdict_name(outcome->verdict));
-    int violated[CHECK_PROPERTIES_MAX], count = check_violated(&outcome->stats, CHECK_ALL, violated);
+    int violated[CHECK_PROPERTIES_MAX], count = check_violated(stats, ~item->scenario->violates, violated);
+    if (count > 0) {
+        char message[CHECK_WHY_MAX + TRACE_WORD_MAX + 4];
+        snprintf(message, sizeof message, "%s: %s", all[violated[0]]->name, stats->finding[violated[0]].why);
+        attribute(writer, "message", message);
+    } else {
+        attribute(writer, "message", verdict_name(outcome->verdict));
+    }
+    if (outcome->verdict != VERDICT_LIMIT) {
+        attribute(writer, "type", count > 0 ? all[violated[0]]->name : verdict_name(outcome->verdict));
+    }
     for (int i = 0; i < count; i++) {
-        xmlTextWriterWriteFormatString(writer, "%s\n", outcome->stats.finding[violated[i]].why);
+        xmlTextWriterWriteFormatString(writer, "%s: %s\n", all[violated[i]]->name,
+                                       stats->finding[violated[i]].why);
     }
     xmlTextWriterWriteString(writer, BAD_CAST outcome->text);
-    if (outcome->trace[0]) {
-        xmlTextWriterWriteFormatString(writer, "replay: lockstep replay %s\n", outcome->trace);
+    if (trace[0]) {
+        xmlTextWriterWriteFormatString(writer, "again: %s replay %s\n", program, trace);
     }
     xmlTextWriterEndElement(writer);
 }
 
-static void write_case(xmlTextWriterPtr writer, const struct report_item *item)
+static void write_case(xmlTextWriterPtr writer, const char *program, const struct report_item *item)
 {
     char name[INPUT_NAME_MAX], seconds[32];
     const char *slash = strrchr(item->scenario->input.name, '/');
@@ -55,7 +71,7 @@ static void write_case(xmlTextWriterPtr writer, const struct report_item *item)
     attribute(writer, "name", slash ? slash + 1 : item->scenario->input.name);
     attribute(writer, "time", seconds);
     if (item->outcome->verdict != VERDICT_HOLDS) {
-        write_problem(writer, item->outcome);
+        write_problem(writer, program, item);
     }
     xmlTextWriterEndElement(writer);
 }
@@ -72,7 +88,7 @@ static void say_nothing(void *ctx, const char *format, ...)
     (void)format;
 }
 
-int report_junit(const char *path, const struct report_item *items, int count)
+int report_junit(const char *path, const char *program, const struct report_item *items, int count)
 {
     int verdicts[VERDICT_ERROR + 1] = {0}, finished = 0;
     xmlSetGenericErrorFunc(NULL, say_nothing);
@@ -94,7 +110,7 @@ int report_junit(const char *path, const struct report_item *items, int count)
     write_count(writer, "skipped", verdicts[VERDICT_LIMIT]);
     for (int i = 0; i < count; i++) {
         if (items[i].finished) {
-            write_case(writer, &items[i]);
+            write_case(writer, program, &items[i]);
         }
     }
     xmlTextWriterEndElement(writer);

@@ -16,9 +16,11 @@
 /* What all scenarios of a call have in common. */
 struct report_context {
     const struct ls_recipe *recipe;
-    uint32_t without;  /* choice points that the worlds lack */
-    bool one_constant; /* the seed was given: one set of run constants */
-    bool quiet;        /* nothing is said of what passes */
+    uint32_t without;    /* choice points that the worlds lack */
+    bool one_constant;   /* the seed was given: one set of run constants */
+    bool quiet;          /* nothing is said of what passes */
+    bool verbose;        /* each scenario is listed, and each failure is told */
+    const char *program; /* as it was called, for lines to paste; valid as long as the context is */
 };
 
 /* One scenario. Pointers are borrowed. */
@@ -28,13 +30,30 @@ struct report_item {
     struct coverage *coverage; /* NULL = nobody asks; its rows get sorted */
     double seconds;            /* that it took */
     bool finished;             /* otherwise the outcome says nothing */
-    bool
-        tried; /* its search has met the limit of a suite, and random schedules found no violation behind that */
+    bool named;                /* the user has named it; otherwise it was found in a folder */
+    /* Its search has met the limit of a suite, and random schedules found no violation behind that. */
+    bool tried;
 };
+
+/* Whether it counts as passed, and whether as failed; neither is at a limit. */
+bool report_passes(const struct report_item *item);
+bool report_fails(const struct report_item *item);
 
 /* ---- text ---- */
 
-void report_text(FILE *out, const struct report_context *context, const struct report_item *item);
+/* So many failing scenarios have a line of their own, unless the context is verbose. */
+#define REPORT_FAILURES_MAX 20
+
+/* One scenario, once it is finished. What passes has a line if it is named, or has something to say. What violates a promise has one
+ * line; what merely differs is left to report_text_closing(). A verbose context tells everything of every scenario.
+ * *violating counts the scenarios that violated something; it is 0 at first. */
+void report_text(FILE *out, const struct report_context *context, const struct report_item *item,
+                 int *violating);
+
+/* What is said of all scenarios together: which differ; how many passed in each folder; of a failing call which promises were violated,
+ * and the shortest run that shows it; of a good one what was proved. */
+void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
+                         int count);
 
 /* Lines `not tried: ... in SCENARIO` of all items that passed. */
 void report_text_not_tried(FILE *out, const struct report_item *items, int count);
@@ -57,8 +76,8 @@ bool report_json_coverage(struct cJSON *object, const struct ls_recipe *recipe, 
 
 /* ---- JUnit ---- */
 
-/* Returns 0, or -1 if the file cannot be written. */
-int report_junit(const char *path, const struct report_item *items, int count);
+/* The program stands in lines to paste. Returns 0, or -1 if the file cannot be written. */
+int report_junit(const char *path, const char *program, const struct report_item *items, int count);
 
 /* ---- what they have in common ---- */
 
@@ -66,6 +85,12 @@ int report_junit(const char *path, const struct report_item *items, int count);
  * and for what ended early: violated, an error, a search at a limit without random schedules. */
 bool report_not_tried(const struct report_item *item, int index, char key[TRIED_KEY_MAX],
                       char why[TRIED_WHY_MAX]);
+
+/* Writes a scenario's line without its end: `FAIL  NAME  (N states, ...)`. */
+void report_head(FILE *out, const struct report_item *item);
+
+/* Writes the story of a violation, each of its lines behind `  | `. Nothing if there is none. */
+void report_story(FILE *out, const struct outcome *outcome);
 
 /* New states of a search per second of its worker's life, over all layers. */
 double report_states_per_second(const struct report_item *item);

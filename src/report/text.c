@@ -21,10 +21,23 @@ double report_states_per_second(const struct report_item *item)
 
 static bool in_colour(FILE *out)
 {
-    return isatty(fileno(out)) && !getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    bool dumb = terminal == NULL || strcmp(terminal, "dumb") == 0;
+    return isatty(fileno(out)) && !dumb && !getenv("NO_COLOR");
 }
 
-static void head(FILE *out, const struct report_item *item)
+bool report_passes(const struct report_item *item)
+{
+    return item->finished && (item->outcome->verdict == VERDICT_HOLDS || item->tried);
+}
+
+bool report_fails(const struct report_item *item)
+{
+    return item->finished && !item->tried && item->outcome->verdict != VERDICT_HOLDS &&
+           item->outcome->verdict != VERDICT_LIMIT;
+}
+
+void report_head(FILE *out, const struct report_item *item)
 {
     static const struct {
         const char *word;
@@ -47,7 +60,6 @@ static void head(FILE *out, const struct report_item *item)
     if (item->outcome->runs > 0) {
         fprintf(out, "  (%llu random schedules)", (unsigned long long)item->outcome->runs);
     }
-    fputc('\n', out);
 }
 
 static void say_faults(FILE *out, int faults)
@@ -138,8 +150,7 @@ static bool say_not_tried(FILE *out, const char *before, const struct report_ite
 void report_text_not_tried(FILE *out, const struct report_item *items, int count)
 {
     for (int i = 0; i < count; i++) {
-        bool passed = items[i].finished && (items[i].outcome->verdict == VERDICT_HOLDS || items[i].tried);
-        if (passed && say_not_tried(out, "not tried: ", &items[i])) {
+        if (report_passes(&items[i]) && say_not_tried(out, "not tried: ", &items[i])) {
             fprintf(out, " in %s\n", items[i].scenario->input.name);
         }
     }
@@ -189,10 +200,9 @@ static void say_schedule(FILE *out, const struct outcome *outcome)
     fputc('\n', out);
 }
 
-/* The run step by step, for those that no file describes. */
-static void tell_story(FILE *out, const struct outcome *outcome)
+void report_story(FILE *out, const struct outcome *outcome)
 {
-    const char *line = outcome->schedule != SCHEDULE_DIRECTED ? outcome->story : "";
+    const char *line = outcome->story;
     while (*line) {
         int size = (int)strcspn(line, "\n");
         fprintf(out, "%s%.*s\n", size > 0 ? "  | " : "  |", size, line);
@@ -201,7 +211,7 @@ static void tell_story(FILE *out, const struct outcome *outcome)
 }
 
 /* The lines that a failure ends with: what, where, and how to see it again. */
-static void say_failure(FILE *out, const struct report_item *item)
+static void say_failure(FILE *out, const struct report_item *item, const char *program)
 {
     const struct outcome *outcome = item->outcome;
     int known, violated[CHECK_PROPERTIES_MAX];
@@ -210,8 +220,8 @@ static void say_failure(FILE *out, const struct report_item *item)
     for (int i = 0; i < count; i++) {
         const struct check_finding *finding = &outcome->stats.finding[violated[i]];
         fprintf(out, "  %s\n", finding->why);
-        fprintf(out, "FAIL %s  step %llu of %llu", all[violated[i]]->name, (unsigned long long)finding->step,
-                (unsigned long long)outcome->last_steps);
+        fprintf(out, "violated %s  step %llu of %llu", all[violated[i]]->name,
+                (unsigned long long)finding->step, (unsigned long long)outcome->last_steps);
         say_schedule(out, outcome);
     }
     for (int i = 0; i < known; i++) {
@@ -221,25 +231,66 @@ static void say_failure(FILE *out, const struct report_item *item)
         }
     }
     if (outcome->verdict == VERDICT_DIFFERS) {
-        fprintf(out, "FAIL %s is not what the file expects\n", item->scenario->input.name);
+        fprintf(out, "%s is not what the file expects\n", item->scenario->input.name);
     }
     if (outcome->shrunk[0]) {
-        fprintf(out, "shrunk: lockstep replay %s  (%s in %d steps, was %d%s)\n", outcome->shrunk,
+        fprintf(out, "shrunk: %s replay %s  (%s in %d steps, was %d%s)\n", program, outcome->shrunk,
                 outcome->shrunk_property, outcome->shrunk_steps, outcome->shrunk_from,
                 outcome->shrunk_minimal ? "" : "; may get shorter: lockstep shrink");
     }
     if (outcome->trace[0]) {
-        fprintf(out, "replay: lockstep replay %s\n", outcome->trace);
+        fprintf(out, "replay: %s replay %s\n", program, outcome->trace);
     }
 }
 
-void report_text(FILE *out, const struct report_context *context, const struct report_item *item)
+/* `FAIL  NAME  violates at_most_one_holder, no_orphan_node`: in the order of the steps, then what other runs violate. Notes follow, but
+ * not how the trace differs. */
+static void say_violating(FILE *out, const struct report_item *item)
 {
     const struct outcome *outcome = item->outcome;
-    if (context->quiet && (outcome->verdict == VERDICT_HOLDS || item->tried)) {
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&outcome->stats, ~item->scenario->violates, violated);
+    const char *between = "  violates ";
+    report_head(out, item);
+    for (int i = 0; i < count; i++, between = ", ") {
+        fprintf(out, "%s%s", between, all[violated[i]]->name);
+    }
+    for (int i = 0; i < known; i++) {
+        if (outcome_also(&outcome->stats.finding[i])) {
+            fprintf(out, "%s%s", between, all[i]->name);
+            between = ", ";
+        }
+    }
+    fprintf(out, "\n%.*s%s", outcome->diff_at, outcome->text,
+            outcome->text + outcome->diff_at + outcome->diff_size);
+}
+
+/* Whether a scenario that passes has a line of its own. */
+static bool is_listed(const struct report_context *context, const struct report_item *item)
+{
+    return !context->quiet && (context->verbose || item->named || item->coverage != NULL ||
+                               item->outcome->text[0] != 0 || item->outcome->search.unrenamed > 0);
+}
+
+void report_text(FILE *out, const struct report_context *context, const struct report_item *item,
+                 int *violating)
+{
+    const struct outcome *outcome = item->outcome;
+    bool violates = outcome->verdict == VERDICT_VIOLATED, differs = outcome->verdict == VERDICT_DIFFERS;
+    *violating += violates;
+    if (report_passes(item) && !is_listed(context, item)) {
         return;
     }
-    head(out, item);
+    if (!context->verbose && (violates || differs)) {
+        if (violates && *violating <= REPORT_FAILURES_MAX) {
+            say_violating(out, item);
+            fflush(out);
+        }
+        return;
+    }
+    report_head(out, item);
+    fputc('\n', out);
     if (outcome->search.states > 0 && outcome->verdict != VERDICT_ERROR) {
         say_what_stands(out, item, context);
         say_unrenamed(out, &outcome->search);
@@ -252,8 +303,10 @@ void report_text(FILE *out, const struct report_context *context, const struct r
     fputs(outcome->text, out);
     report_text_growth(out, item);
     if (outcome->verdict != VERDICT_HOLDS) {
-        tell_story(out, outcome);
-        say_failure(out, item);
+        if (outcome->schedule != SCHEDULE_DIRECTED) { /* the file tells that */
+            report_story(out, outcome);
+        }
+        say_failure(out, item, context->program);
     }
     fflush(out);
 }

@@ -3,6 +3,7 @@
 
 /* The lines that say what happens. */
 
+#include "base/nearest.h"
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
 
@@ -268,15 +269,69 @@ static int path_argument(struct parser *parser, struct scenario_command *command
 
 /* ---- running ---- */
 
+/* The kind of action with this verb that the coordinator of the scenario has; -1 = there is none. */
+static int kind_of_verb(const struct parser *parser, const struct input_word *word)
+{
+    const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
+    for (int kind = 0; kind < ACTION_KINDS; kind++) {
+        if (coordinator_has_kind(coordinator, (unsigned)kind) &&
+            input_word_is(word, world_action_verb(kind))) {
+            return kind;
+        }
+    }
+    return -1;
+}
+
+/* Whether a word names a server, or a process; `/2` behind it is one of two handles. */
+static bool is_place(const struct parser *parser, const struct input_word *word)
+{
+    struct input_word name, handle;
+    parser_split(word, '/', &name, &handle);
+    bool server = name.size == 2 && name.text[0] == 's' && name.text[1] >= '1' &&
+                  name.text[1] < '1' + parser->scenario->options.servers;
+    return server || parser_process(parser, &name) >= 0;
+}
+
+/* A label that no action can have would be waited for in vain. `at` is the number of the word. *kind is the kind of action, -1 if no
+ * further word is looked at. */
+static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
+{
+    const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
+    if (at == 0) {
+        *kind = kind_of_verb(parser, word);
+        return *kind >= 0 || is_place(parser, word)
+                   ? 0
+                   : parser_wrong(parser, word,
+                                  "the verb of an action, or a process (deliver a create-reply)");
+    }
+    if (*kind < 0 || !action_kind_has((unsigned)*kind, TRAIT_STEP) || is_place(parser, word)) {
+        return 0;
+    }
+    if (at == 1) {
+        return parser_wrong(parser, word, "a process or a server");
+    }
+    char text[WORLD_LABEL_MAX];
+    snprintf(text, sizeof text, "%.*s", (int)word->size, word->text);
+    *kind = -1; /* what follows says more of the same */
+    bool known = coordinator->label_word == NULL || coordinator->label_word(text);
+    return known ? 0
+                 : parser_wrong(parser, word,
+                                "what an action is about (create, create-reply, session-expired)");
+}
+
 /* Words, one blank apart, as labels have them. */
 static int label_argument(struct parser *parser, struct scenario_command *command)
 {
     char label[WORLD_LABEL_MAX];
     size_t size = 0;
+    int words = 0, kind = -1;
     struct input_word first = input_next_word(&parser->cursor), word = first;
     while (word.text && size + word.size + 1 < sizeof label) {
         size += (size_t)snprintf(label + size, sizeof label - size, "%s%.*s", size > 0 ? " " : "",
                                  (int)word.size, word.text);
+        if (check_label_word(parser, &word, words++, &kind) != 0) {
+            return -1;
+        }
         word = input_next_word(&parser->cursor);
     }
     if (size == 0 || word.text) {
@@ -336,6 +391,22 @@ static int client_command(struct parser *parser, int process, struct scenario_co
                      : 0;
 }
 
+static int unknown_command(struct parser *parser, const struct input_word *word)
+{
+    int count;
+    const struct verb *all = verb_all(&count);
+    struct nearest nearest;
+    nearest_begin(&nearest, word->text, word->size);
+    for (int i = 0; i < count; i++) {
+        if ((all[i].flags & VERB_CLIENT) == 0) {
+            nearest_look_at(&nearest, all[i].name != NULL ? all[i].name : world_action_verb(all[i].action));
+        }
+    }
+    parser_wrong(parser, word, "a command (see lockstep list verbs) or the name of a process");
+    parser_suggest(parser, &nearest);
+    return -1;
+}
+
 int parser_command(struct parser *parser, const struct input_word *first, struct scenario_command *command)
 {
     int process = parser_process(parser, first);
@@ -348,7 +419,7 @@ int parser_command(struct parser *parser, const struct input_word *first, struct
     const struct verb *verb = verb_find(first, false);
     const char *coordinator = parser->scenario->options.coordinator;
     if (!verb || !coordinator_has_kind(coordinator_find(coordinator), verb->action)) {
-        return parser_wrong(parser, first, "a command (see lockstep list verbs) or the name of a process");
+        return unknown_command(parser, first);
     }
     command->step = verb->step;
     command->action.kind = verb->action;

@@ -179,9 +179,11 @@ void diff_say(struct outcome *outcome, const char *old, const char *found)
     if (strcmp(old, found) == 0) {
         return;
     }
+    outcome->diff_at = (int)strlen(outcome->text);
     if (split(old, &script.old) == 0 && split(found, &script.found) == 0) {
         compare(outcome, &script);
     }
+    outcome->diff_size = (int)strlen(outcome->text) - outcome->diff_at;
     free(script.common);
     free(script.mark);
     free(script.line);

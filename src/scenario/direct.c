@@ -207,9 +207,28 @@ static int run_groups(struct run *run, struct text *expected, struct text *found
 
 /* ---- the whole ---- */
 
-/* A run that violates a property is never made the expected one; nor is one that was cut off by a limit. */
-static void rewrite(const struct run *run, struct outcome *outcome, const struct text *found, bool same)
+/* Counts the lines that say that a command could not be followed. */
+static int count_in_vain(const char *text)
 {
+    static const char *const NOTES[] = {" - never ", " - cannot ", " - not-at-rest"};
+    int count = 0;
+    for (size_t i = 0; i < sizeof NOTES / sizeof NOTES[0]; i++) {
+        for (const char *at = strstr(text, NOTES[i]); at != NULL; at = strstr(at + 1, NOTES[i])) {
+            count++;
+        }
+    }
+    return count;
+}
+
+/* A run that violates a property is never made the expected one; nor is one that was cut off by a limit, or does not follow
+ * the commands where the file does not say so already: those are mistakes in the commands. */
+static void rewrite(const struct run *run, struct outcome *outcome, const struct text *expected,
+                    const struct text *found, bool same)
+{
+    if (count_in_vain(found->bytes) > count_in_vain(expected->bytes)) {
+        outcome_say(outcome, "  not rewritten: a command cannot be followed (never, cannot, not-at-rest)\n");
+        return;
+    }
     if (outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_LIMIT || run_trouble(run)) {
         outcome_say(outcome, "  not rewritten\n");
         return;
@@ -237,7 +256,7 @@ static void judge(struct run *run, const struct direct_options *options, struct 
         diff_say(outcome, expected->bytes, found->bytes);
     }
     if (options->rewrite) {
-        rewrite(run, outcome, found, same);
+        rewrite(run, outcome, expected, found, same);
     }
     if (options->out && (outcome->verdict == VERDICT_VIOLATED || outcome->verdict == VERDICT_DIFFERS)) {
         outcome_write_trace(outcome, run, options->out, "difference");

@@ -100,8 +100,10 @@ static int add_lock(struct parser *parser, const struct input_word *path, const 
     full.text = text;
     full.size = (size_t)snprintf(text, sizeof text, "%.*s%s", (int)name->size, name->text, suffix);
     if (full.size >= WORLD_NAME_MAX || parser_lock(parser, &full) >= 0) {
-        return parser_wrong(parser, name,
-                            "a name that is new and short enough with .read and .write behind it");
+        char expected[80];
+        snprintf(expected, sizeof expected, "a name that is new and short enough%s%s%s",
+                 suffix[0] != 0 ? " with " : "", suffix, suffix[0] != 0 ? " behind it" : "");
+        return parser_wrong(parser, name, expected);
     }
     memcpy(parser->scenario->lock_name[lock], text, full.size);
     options->lock[lock] = *spec;

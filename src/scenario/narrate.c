@@ -27,9 +27,14 @@ struct narrator {
     int name_width; /* of the longest process name */
     struct node node[NODES];
     unsigned nodes; /* created so far */
+    int64_t now_ms; /* of the last event */
+    int printing;   /* 1 + the process whose line of output is not ended; 0 = none */
     size_t used;
     char text[TEXT_BYTES];
 };
+
+/* Ends the line of what a process has written. */
+static void end_output(struct narrator *narrator);
 
 struct narrator *narrator_open(const struct scenario *scenario, unsigned show, bool timed, int indent)
 {
@@ -54,13 +59,15 @@ void narrator_close(struct narrator *narrator)
     free(narrator);
 }
 
-const char *narrator_text(const struct narrator *narrator)
+const char *narrator_text(struct narrator *narrator)
 {
+    end_output(narrator);
     return narrator->text;
 }
 
 void narrator_clear(struct narrator *narrator)
 {
+    narrator->printing = 0;
     narrator->used = 0;
     narrator->text[0] = 0;
 }
@@ -172,6 +179,7 @@ static void append(struct narrator *narrator, const char *format, ...)
 
 static void begin_line(struct narrator *narrator, int64_t now_ms, const char *process, const char *verb)
 {
+    end_output(narrator);
     append(narrator, "%*s", narrator->indent, "");
     if (narrator->timed) {
         append(narrator, "[%5lldms] ", (long long)now_ms);
@@ -185,6 +193,30 @@ static void end_line(struct narrator *narrator)
         narrator->used--;
     }
     append(narrator, "\n");
+}
+
+static void end_output(struct narrator *narrator)
+{
+    if (narrator->printing != 0) {
+        narrator->printing = 0;
+        end_line(narrator);
+    }
+}
+
+void narrator_output(struct narrator *narrator, int process, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (narrator->printing != process + 1) {
+            begin_line(narrator, narrator->now_ms, process_name(narrator, process), "prints");
+            append(narrator, " ");
+            narrator->printing = process + 1;
+        }
+        if (text[i] == '\n') {
+            end_output(narrator);
+        } else {
+            append(narrator, "%c", (unsigned char)text[i] < ' ' ? ' ' : text[i]);
+        }
+    }
 }
 
 static void begin_event(struct narrator *narrator, const struct event *event, const char *verb)
@@ -424,6 +456,7 @@ void narrator_event(struct narrator *narrator, const struct event *event)
     if (event->kind >= EVENT_KINDS) {
         return;
     }
+    narrator->now_ms = event->now_ms;
     if (event->kind == EVENT_NODE_CREATED && event->code == 1) {
         remember_node(narrator, event);
     }

@@ -73,6 +73,7 @@ struct outcome {
     bool shrinking; /* done, and no more than a shorter trace and the story are still looked for */
     char story[OUTCOME_STORY_MAX]; /* the replay of `shrunk` or `trace`; empty if it is longer */
     char text[OUTCOME_TEXT_MAX];   /* what is to be said about it, lines */
+    int diff_at, diff_size;        /* bytes of `text` that say how the trace differs; 0 and 0 = none */
 };
 
 /* "holds", "violated", "differs", "limit", "error". */

@@ -33,6 +33,10 @@ struct parser {
 /* "expected X, found the word". */
 int parser_wrong(struct parser *parser, const struct input_word *word, const char *expected);
 
+/* Adds to a complaint what may have been meant. */
+struct nearest;
+void parser_suggest(struct parser *parser, const struct nearest *nearest);
+
 /* A decimal integer within bounds. */
 int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
                    int64_t max, int64_t *out);

@@ -4,6 +4,7 @@
 #include "scenario/parser.h"
 
 #include "base/array.h"
+#include "base/nearest.h"
 #include "check/check.h"
 
 #include <errno.h>
@@ -17,6 +18,12 @@ int parser_wrong(struct parser *parser, const struct input_word *word, const cha
 {
     return input_complain(parser->error, parser->scenario->input.name, word->line, word->column, word->text,
                           word->size, "%s", expected);
+}
+
+void parser_suggest(struct parser *parser, const struct nearest *nearest)
+{
+    size_t used = strlen(parser->error->text);
+    snprintf(parser->error->text + used, sizeof parser->error->text - used, "%s", nearest_text(nearest));
 }
 
 int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
@@ -171,10 +178,18 @@ int parser_properties(struct parser *parser, check_mask *mask)
             memcpy(name, word.text, word.size);
         }
         int position = check_position(name);
-        if (position < 0) {
-            return parser_wrong(parser, &word, "the name of a property (see lockstep list properties)");
-        }
         int count;
+        if (position < 0) {
+            parser_wrong(parser, &word, "the name of a property (see lockstep list properties)");
+            struct nearest nearest;
+            nearest_begin(&nearest, word.text, word.size);
+            const struct property *const *all = check_all(&count);
+            for (int i = 0; i < count; i++) {
+                nearest_look_at(&nearest, all[i]->name);
+            }
+            parser_suggest(parser, &nearest);
+            return -1;
+        }
         if (!parser->clock_word.text && check_all(&count)[position]->needs_clock) {
             parser->clock_word = word;
         }

@@ -7,6 +7,8 @@
 
 static const struct world_guard *guard;
 static volatile unsigned long calls;
+static world_output_fn output;
+static void *output_ctx;
 
 void world_set_guard(const struct world_guard *wanted)
 {
@@ -26,12 +28,20 @@ static int called(void)
 
 bool world_in_recipe(void)
 {
-    return called() >= 0;
+    return called() >= 0 && !the_world.observing;
 }
 
-bool world_is_muted(void)
+void world_set_output(world_output_fn wanted, void *ctx)
 {
-    return the_world.muted;
+    output = wanted;
+    output_ctx = ctx;
+}
+
+void world_put_output(const char *text, size_t size)
+{
+    if (output != NULL && !the_world.muted && called() >= 0) {
+        output(output_ctx, called(), text, size);
+    }
 }
 
 unsigned long world_calls(void)

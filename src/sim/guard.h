@@ -25,11 +25,17 @@ void world_set_guard(const struct world_guard *guard);
 /* Whether one is set. */
 bool world_guard_is_set(void);
 
-/* Whether a recipe is being called right now. Async-signal-safe. */
+/* Whether a recipe is being called right now, and no judge looks at what it did. Async-signal-safe. */
 bool world_in_recipe(void);
 
-/* Whether the step that is being done will be done again: what it says is not to be shown. */
-bool world_is_muted(void);
+/* Takes what the recipe of a process has written for a look inside: `size` bytes, which nothing ends. */
+typedef void (*world_output_fn)(void *ctx, int process, const char *text, size_t size);
+
+/* Who takes it from now on, in this process and those that it forks; NULL, as at first, is nobody. */
+void world_set_output(world_output_fn output, void *ctx);
+
+/* Hands on what the recipe that is being called writes; not in a step that will be done again. */
+void world_put_output(const char *text, size_t size);
 
 /* How many times recipes have been called so far. Async-signal-safe. */
 unsigned long world_calls(void);

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* What an action brings to a recipe, and in which state it finds it: for reports of what was covered. */
+#include "sim/answer.h"
 #include "sim/world.h"
 
 #include <stdio.h>
@@ -43,4 +44,12 @@ uint32_t world_recipe_states(struct world *world, int process)
         return 1;
     }
     return recipe->states_now(process_state(process));
+}
+
+void world_answer(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX])
+{
+    text[0] = 0;
+    if (action->kind == ACTION_DELIVER && world->coordinator->answer != NULL) {
+        world->coordinator->answer(action, text);
+    }
 }

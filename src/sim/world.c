@@ -60,7 +60,9 @@ void observe(const struct event *event)
         twice_note(event);
     }
     if (the_world.observer != NULL && !the_world.muted) {
+        the_world.observing = true;
         the_world.observer(the_world.observer_ctx, event);
+        the_world.observing = false;
     }
 }
 

@@ -121,6 +121,7 @@ struct world {
     enum world_doubt doubt;
     bool sums;       /* events are added up in event_sum */
     bool muted;      /* nobody is told of events: the step will be done again */
+    bool observing;  /* judges look at an event */
     uint8_t painted; /* PAINT_… */
     uint8_t paint;   /* the byte that memory of these kinds holds */
     uint64_t event_sum;

@@ -120,7 +120,7 @@ expect_line "$t:1:1: expected 'lockstep-trace 1', found 'world used'" "$LOCKSTEP
 
 write_small "$f"
 sed -i 's/fence=4/fence=5/' "$f"
-expect 1 "is not what the file expects" "$LOCKSTEP" run --out "$scratch/reports" "$f"
+expect 1 "differs from what the file expects" "$LOCKSTEP" run --out "$scratch/reports" "$f"
 whole=$(echo "$scratch"/reports/*.trace)
 expect 0 'no property is violated' "$LOCKSTEP" replay "$whole"
 size=$(stat -c %s "$whole")
@@ -136,8 +136,31 @@ expect 2 "found 'connect a s9'" "$LOCKSTEP" replay "$t"
 
 # ---- the command line ----
 expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage or list (see lockstep --help), found the end of the line" "$LOCKSTEP"
-for verb in report real rnu; do
-    expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage or list (see lockstep --help), found '$verb'" "$LOCKSTEP" $verb
+for verb in real 'rnu;run' 'report;export'; do
+    hint=''
+    [[ $verb != *\;* ]] || hint="; did you mean '${verb#*;}'?"
+    expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage or list (see lockstep --help), found '${verb%;*}'$hint" \
+        "$LOCKSTEP" "${verb%;*}"
+done
+expect_line "lockstep run: expected an option (see lockstep run --help), found '--sedes'; did you mean 'seeds'?" "$LOCKSTEP" run --sedes 3
+expect_line "lockstep run: expected a recipe (see lockstep list recipes) or a shared object with one after --recipe, \
+found 'broken-no-srot'; did you mean 'broken-no-sort'?" "$LOCKSTEP" run --recipe broken-no-srot
+printf 'mutex /locks/x\nprocess a b\na acquire\nsetlte\n----\n' >"$scratch/word.scn"
+expect_line "$scratch/word.scn:4:1: expected a command (see lockstep list verbs) or the name of a process, found 'setlte'; did you mean 'settle'?" \
+    "$LOCKSTEP" run "$scratch/word.scn"
+printf 'mutex /locks/x\nprocess a b\na acquire\n----\nholds no_orphan_nod\n' >"$scratch/word.scn"
+expect_line "$scratch/word.scn:5:7: expected the name of a property (see lockstep list properties), found 'no_orphan_nod'; \
+did you mean 'no_orphan_node'?" "$LOCKSTEP" run "$scratch/word.scn"
+for command in run check list; do
+    same "$("$LOCKSTEP" $command --help)" "$("$LOCKSTEP" help $command)" "help $command"
+done
+same "$("$LOCKSTEP" --help)" "$("$LOCKSTEP" help)" 'help'
+same "$("$LOCKSTEP" --version)" "$("$LOCKSTEP" -V)" '-V'
+for words in 'list recipes' '--help' 'run --help'; do
+    status=0
+    # shellcheck disable=SC2086
+    "$LOCKSTEP" $words >/dev/full 2>"$scratch/err" || status=$?
+    same '4 lockstep: standard output cannot be written' "$status $(<"$scratch/err")" "$words into a full device"
 done
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--fast'" "$LOCKSTEP" run --fast
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--table'" "$LOCKSTEP" run --table
@@ -161,4 +184,15 @@ expect_line "lockstep export: expected a value after --out, found ''" "$LOCKSTEP
 expect_line "lockstep list: expected recipes, properties, faults, verbs or scenarios, found 'locks'" "$LOCKSTEP" list locks
 expect_line "lockstep list: expected recipes, properties, faults, verbs or scenarios, found ''" "$LOCKSTEP" list
 expect_line "lockstep list: expected nothing more, found 'x'" "$LOCKSTEP" list recipes x
+# A label that no action can have: each word has its place.
+label()
+{
+    printf 'mutex /locks/x\nprocess a b\nbefore %s\n----\n' "$1" >"$scratch/label.scn"
+    expect_line "$scratch/label.scn:3:$2: expected $3" "$LOCKSTEP" run "$scratch/label.scn"
+}
+label 'delvier a create-reply' 8 "the verb of an action, or a process (deliver a create-reply), found 'delvier'"
+label 'deliver c create-reply' 16 "a process or a server, found 'c'"
+label 'apply s2 a create' 14 "a process or a server, found 's2'"
+label 'deliver a creat-reply' 18 "what an action is about (create, create-reply, session-expired), found 'creat-reply'"
+label 'apply s1 a creat' 19 "what an action is about (create, create-reply, session-expired), found 'creat'"
 finish

@@ -14,7 +14,7 @@ plain_build_only
 run()
 {
     status=0
-    "$LOCKSTEP" run --no-shrink --recipe "$1" --out "$scratch/reports/$1" "${@:2}" scenarios/mutex scenarios/regress \
+    "$LOCKSTEP" run --verbose --no-shrink --recipe "$1" --out "$scratch/reports/$1" "${@:2}" scenarios/mutex scenarios/regress \
         >"$scratch/output" 2>"$scratch/errors" </dev/null || status=$?
 }
 
@@ -32,7 +32,7 @@ caught()
     run "$1" --quiet
     trace=$(trace_of "$2" "$scratch/output")
     if [[ $status != 1 || -z $trace ]]; then
-        complain "$1: expected exit status 1 and 'FAIL $2' with a trace, found $status and:"
+        complain "$1: expected exit status 1 and 'violated $2' with a trace, found $status and:"
         return
     fi
     if [[ ! -s $trace ]]; then

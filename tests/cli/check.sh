@@ -5,7 +5,7 @@
 # lockstep check: what it says, what its limits do, and that nothing is lost when something goes wrong.
 source "$(dirname "$0")/lib.sh"
 plain_build_only
-check=("$LOCKSTEP" check --out "$scratch/reports")
+check=("$LOCKSTEP" check --verbose --out "$scratch/reports")
 
 # scenario NAME EXPLORE [LINE...]: two processes that take a lock once each; the lines are the expected part.
 scenario()
@@ -27,7 +27,7 @@ field()
 # What is said is the same in each call, in both orders, and without layers; depths apart.
 expect 0 'all runs with at most 1 fault; expected omissions: ' "${check[@]}" "$scratch/small.scn"
 said=$(<"$scratch/output")
-same 3 "$(wc -l <"$scratch/output")" 'lines about a search'
+same 6 "$(wc -l <"$scratch/output")" 'lines about a search'
 for options in '' '--no-layers' '--strategy bfs' '--strategy bfs --no-layers'; do
     # shellcheck disable=SC2086
     "${check[@]}" $options "$scratch/small.scn" >"$scratch/output"
@@ -51,7 +51,7 @@ awk -v bytes="$(field bytes_per_state)" -v rate="$(field states_per_second)" \
 
 # Depth first, endless programs come to numbers that are too large to be renamed: that is counted and told.
 printf 'world used\nmutex /locks/x\nprocess a b c: acquire release forever\n----\nholds at_most_one_holder\n' >"$scratch/endless.scn"
-expect 3 '  not renamed: ' "$LOCKSTEP" check --strategy dfs --max-states 40000 "$scratch/endless.scn"
+expect 3 '  not renamed: ' "$LOCKSTEP" check --verbose --strategy dfs --max-states 40000 "$scratch/endless.scn"
 "$LOCKSTEP" check --json --strategy dfs --max-states 40000 "$scratch/endless.scn" >"$scratch/endless.json" 2>"$scratch/errors" || true
 grep -qE '"unrenamed":[1-9]' "$scratch/endless.json" || { cat "$scratch/endless.json"; failed=1; }
 
@@ -94,13 +94,13 @@ expect 0 '1 passed' "${check[@]}" "$scratch/deadline.scn"
 
 # What cannot be searched is said before anything is.
 expect_line "scenarios/mutex/create_reply_lost.scn:1:1: expected an exploring scenario (process a b: acquire release), \
-found a directed one" "$LOCKSTEP" check scenarios/mutex/create_reply_lost.scn
+found a directed one" "$LOCKSTEP" check --verbose scenarios/mutex/create_reply_lost.scn
 printf 'world servers=1 timed\nmutex /locks/x\nprocess a: acquire release\n----\n' >"$scratch/timed.scn"
 expect_line "$scratch/timed.scn:1:17: expected an untimed world: a search goes through orders, not through times, \
-found 'timed'" "$LOCKSTEP" check "$scratch/timed.scn" "$scratch/small.scn"
+found 'timed'" "$LOCKSTEP" check --verbose "$scratch/timed.scn" "$scratch/small.scn"
 expect_line "$scratch/timed.scn:1:17: expected an untimed world: a search goes through orders, not through times, \
-found 'timed'" "$LOCKSTEP" check --max-states 10 "$scratch"
-expect 3 "write 'world untimed'" "$LOCKSTEP" run "$scratch/timed.scn"
+found 'timed'" "$LOCKSTEP" check --verbose --max-states 10 "$scratch"
+expect 3 "write 'world untimed'" "$LOCKSTEP" run --verbose "$scratch/timed.scn"
 rm "$scratch/timed.scn"
 expect_line "lockstep check: expected a scenario file or a folder, found ''" "$LOCKSTEP" check
 expect_line "lockstep check: expected dfs or bfs after --strategy, found 'deep'" "$LOCKSTEP" check --strategy deep x.scn
@@ -108,7 +108,7 @@ for size in 1023K 5 1T 1025G 8Gi -1G ''; do
     expect 2 'after --max-memory, found' "$LOCKSTEP" check --max-memory "$size" x.scn
 done
 expect_line "lockstep check: expected a number from 1 to 10000000 after --max-time, found '0'" \
-    "$LOCKSTEP" check --max-time 0 x.scn
+    "$LOCKSTEP" check --verbose --max-time 0 x.scn
 
 # Memory that is refused is a limit, wherever it is missed. Sanitizers need more than they would get, and with counters of coverage
 # time runs out first.
@@ -133,13 +133,13 @@ if ! is_slow_build; then
 fi
 
 # A violation is told also if its trace cannot be written; a report that cannot be written is a failure.
-expect 1 'replay: lockstep replay ' "${check[@]}" --recipe broken-no-sort "$scratch/small.scn"
-trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
+expect 1 "replay: $LOCKSTEP replay " "${check[@]}" --recipe broken-no-sort "$scratch/small.scn"
+trace=$(sed -n 's/^replay: .* replay //p' "$scratch/output")
 expect 1 'at_most_one_holder is violated at step' "$LOCKSTEP" replay "$trace"
 if [[ -w /dev/full ]]; then
-    expect 1 "no trace could be written below /dev/full/x: Not a directory" "$LOCKSTEP" check --out /dev/full/x \
+    expect 1 "no trace could be written below /dev/full/x: Not a directory" "$LOCKSTEP" check --verbose --out /dev/full/x \
         --recipe broken-no-sort "$scratch/small.scn"
-    grep -q '^FAIL at_most_one_holder ' "$scratch/output" || { cat "$scratch/output"; failed=1; }
+    grep -q '^violated at_most_one_holder ' "$scratch/output" || { cat "$scratch/output"; failed=1; }
     for format in --seed=0 --json; do
         status=0
         "${check[@]}" $format "$scratch/small.scn" >/dev/full 2>"$scratch/output" || status=$?
@@ -171,7 +171,7 @@ f=$scratch/counted.scn
 cp "$f" "$scratch/copy"
 expect 1 "  states: expected 40645, found $states" "${check[@]}" "$f"
 grep -qx "  transitions: expected 7, found $transitions" "$scratch/output" || { cat "$scratch/output"; failed=1; }
-grep -qx "FAIL $f is not what the file expects" "$scratch/output" || { cat "$scratch/output"; failed=1; }
+grep -qx "$f is not what the file expects" "$scratch/output" || { cat "$scratch/output"; failed=1; }
 expect 3 '1 skipped' "${check[@]}" --max-states 5000 "$f"
 expect 0 '1 passed' "${check[@]}" --seed 3 "$f"
 expect 0 '1 passed' "${check[@]}" --no-renaming "$f"
@@ -190,7 +190,7 @@ expect 0 '  rewritten' "${check[@]}" --rewrite "$f"
 same '----
 states 14
 transitions 16' "$(tail -n +4 "$f")" 'counts that were not there'
-expect 0 '1 passed' "$LOCKSTEP" run --out "$scratch/reports" "$f"
+expect 0 '1 passed' "$LOCKSTEP" run --verbose --out "$scratch/reports" "$f"
 expect_line "lockstep check: expected a file that can be rewritten with --rewrite, found '-'" "$LOCKSTEP" check --rewrite -
 
 # A worker that is killed costs its own scenario and is no verdict.

@@ -13,7 +13,7 @@ source "${BASH_SOURCE[0]%/*}/lib_export.sh"
 # Found by a search, with another order of choices than the system's own.
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore loss<=1 expire<=1\n----\n' >"$scratch/two.scn"
 for recipe in broken-no-sort broken-no-protection; do
-    expect 1 'shrunk: ' "$LOCKSTEP" check --recipe "$recipe" --out "$scratch/$recipe" "$scratch/two.scn"
+    expect 1 'shrunk: ' "$LOCKSTEP" check --verbose --recipe "$recipe" --out "$scratch/$recipe" "$scratch/two.scn"
     property=$(sed -nE 's/^shrunk: .*\(([a-z_]+) in .*/\1/p' "$scratch/output")
     for trace in "$scratch/$recipe"/*.trace; do
         fails_and_passes "$trace" "$property"
@@ -22,7 +22,7 @@ done
 
 # Found in scripts, with a clock: one whose mended recipe needs other messages from the first second on.
 while read -r recipe property scenario; do
-    expect 1 "FAIL $property" "$LOCKSTEP" run --no-shrink --recipe "$recipe" --out "$scratch/$recipe" "scenarios/mutex/$scenario"
+    expect 1 "violated $property" "$LOCKSTEP" run --verbose --no-shrink --recipe "$recipe" --out "$scratch/$recipe" "scenarios/mutex/$scenario"
     fails_and_passes "$(trace_of "$property" "$scratch/output")" "$property"
 done <<'TEXT'
 broken-no-protection no_orphan_node create_reply_lost.scn
@@ -30,22 +30,22 @@ TEXT
 
 # By random schedules, which draw the run constants.
 printf 'mutex /locks/x\nprocess a b\na acquire\nb acquire\nsettle\na release\nsettle\nrest\n----\n' >"$scratch/script.scn"
-expect 1 ' schedule, seed ' "$LOCKSTEP" run --no-shrink --recipe broken-no-sort --seeds 200 --out "$scratch/random" "$scratch/script.scn"
+expect 1 ' schedule, seed ' "$LOCKSTEP" run --verbose --no-shrink --recipe broken-no-sort --seeds 200 --out "$scratch/random" "$scratch/script.scn"
 fails_and_passes "$(trace_of at_most_one_holder "$scratch/output")" at_most_one_holder
 
 # Whatever else a trace says of its run: that run constants were swept, a world that lacks something, a seed that was given.
 sed 's/loss<=1 expire<=1/loss<=1 constants=2/' "$scratch/two.scn" >"$scratch/swept.scn"
-expect 1 'shrunk: ' "$LOCKSTEP" check --recipe broken-no-sort --without aj --out "$scratch/swept" "$scratch/swept.scn"
+expect 1 'shrunk: ' "$LOCKSTEP" check --verbose --recipe broken-no-sort --without aj --out "$scratch/swept" "$scratch/swept.scn"
 trace=$(echo "$scratch"/swept/*.min.trace)
 fails_and_passes "$trace" at_most_one_holder
 grep -A 1 '[.]seeded = "swept",' "$scratch/exported.c" | grep -qF '.without = "aj",' || { echo 'what the seed means is lost'; failed=1; }
-expect 1 'replay: ' "$LOCKSTEP" run --recipe broken-no-protection --no-shrink --seed 7 --out "$scratch/given" \
+expect 1 'replay: ' "$LOCKSTEP" run --verbose --recipe broken-no-protection --no-shrink --seed 7 --out "$scratch/given" \
     scenarios/mutex/create_reply_lost.scn
 fails_and_passes "$(trace_of no_orphan_node "$scratch/output")" no_orphan_node
 grep -A 1 '[.]seed = 7u,' "$scratch/exported.c" | grep -qF '.seeded = "given",' || { echo 'the seed is lost'; failed=1; }
 
 # A swarm, which draws for each seed what may happen at all.
-expect 1 'swarm schedule, seed ' "$LOCKSTEP" run --recipe broken-no-sort --no-shrink --seeds 500 --strategy swarm --no-search \
+expect 1 'swarm schedule, seed ' "$LOCKSTEP" run --verbose --recipe broken-no-sort --no-shrink --seeds 500 --strategy swarm --no-search \
     --out "$scratch/swarm" "$scratch/two.scn"
 fails_and_passes "$(trace_of at_most_one_holder "$scratch/output")" at_most_one_holder
 
@@ -82,7 +82,7 @@ mkdir -p "${odd%/*}"
     printf '# A comment */ of ??/\n# "quotes" \\ and a backslash at the end \\\n#\ttab, ä, \xe2\x80\xae??=\n'
     cat "$scratch/two.scn"
 } >"$odd"
-"$LOCKSTEP" check --recipe broken-no-sort --out "$scratch/odd" - <"$odd" >"$scratch/output" || true
+"$LOCKSTEP" check --verbose --recipe broken-no-sort --out "$scratch/odd" - <"$odd" >"$scratch/output" || true
 trace=$(echo "$scratch"/odd/*.min.trace)
 sed "s#^scenario \([0-9]*\) .*#scenario \1 $(sed 's/[\\&#]/\\&/g' <<<"$odd")#" "$trace" >"$scratch/odd.trace"
 fails_and_passes "$scratch/odd.trace" at_most_one_holder

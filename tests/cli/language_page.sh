@@ -39,8 +39,8 @@ settle
 b cancel x owner=1
 a write x
 a write x guarded
-before apply s1 a delete
 a release x
+before apply s1 a delete
 after apply s1 a delete
 settle
 ----

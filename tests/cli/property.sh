@@ -41,14 +41,14 @@ expect 0 '  counts:   grants to others while somebody stands in line' "$LOCKSTEP
 expect_line "lockstep list: expected properties with --property, found 'verbs'" "$LOCKSTEP" list verbs --property "$example"
 
 # ---- it judges, and all reports say so ----
-expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --property "$example" --out "$scratch/r" "$scratch/two.scn"
+expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --verbose --property "$example" --out "$scratch/r" "$scratch/two.scn"
 expect 0 "\"properties\":{\"$name\":\"holds\"}" "$LOCKSTEP" check --json --property "$example" --out "$scratch/r" "$scratch/two.scn"
-expect 1 "FAIL $name  step " "$LOCKSTEP" check --recipe broken-full-name-order --property "$example" --out "$scratch/r" --junit "$scratch/junit.xml" \
+expect 1 "violated $name  step " "$LOCKSTEP" check --verbose --recipe broken-full-name-order --property "$example" --out "$scratch/r" --junit "$scratch/junit.xml" \
     "$scratch/two.scn"
 grep -q '^  [ab] was granted x twice while [ab] stood in line (czxid [0-9]*)$' "$scratch/output" || { echo 'the sentence is missing'; failed=1; }
 grep -q '[ab] was granted x twice while [ab] stood in line' "$scratch/junit.xml" || { echo 'JUnit says something else'; failed=1; }
-trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
-min=$(sed -nE "s/^shrunk: lockstep replay (.*)  \($name in .*/\1/p" "$scratch/output")
+trace=$(sed -n 's/^replay: .* replay //p' "$scratch/output")
+min=$(sed -nE "s/^shrunk: .* replay (.*)  \($name in .*/\1/p" "$scratch/output")
 expect 1 "\"$name\":\"violated\"" "$LOCKSTEP" check --json --recipe broken-full-name-order --property "$example" --out "$scratch/r" "$scratch/two.scn"
 
 # Besides those of the file, in scripts and random schedules too. What nobody has asked for is not judged.
@@ -56,23 +56,23 @@ write_small "$scratch/small.scn"
 expect 0 "\"$name\":\"not-judged\"" "$LOCKSTEP" run --json --property "$example" "$scratch/small.scn"
 expect 0 '"at_most_one_holder":"holds"' "$LOCKSTEP" run --json --property "$example" "$scratch/small.scn"
 scenario "$scratch/claims.scn" "properties $name" 'explore loss<=0' '----' "holds $name no_orphan_node"
-expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --property "$example" "$scratch/claims.scn"
+expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --verbose --property "$example" "$scratch/claims.scn"
 expect_line "$scratch/claims.scn:4:12: expected the name of a property (see lockstep list properties), found '$name'" \
-    "$LOCKSTEP" check "$scratch/claims.scn"
+    "$LOCKSTEP" check --verbose "$scratch/claims.scn"
 sed "s/$name/no_orphan_node/g" "$scratch/claims.scn" >"$scratch/other.scn"
-expect 1 'FAIL at_most_two_grants' "$LOCKSTEP" check --no-shrink --property "$scratch/two_grants.so" --out "$scratch/r" "$scratch/other.scn"
+expect 1 'violated at_most_two_grants' "$LOCKSTEP" check --verbose --no-shrink --property "$scratch/two_grants.so" --out "$scratch/r" "$scratch/other.scn"
 grep -q 'got x as number 3$' "$scratch/output" || { echo 'at_most_two_grants says something else'; failed=1; }
 printf 'mutex /locks/x\nprocess a b\n%s----\n' "$(printf 'a acquire\nsettle\na release\nsettle\n%.0s' 1 2 3)"$'\n' >"$scratch/script.scn"
-"$LOCKSTEP" run --rewrite "$scratch/script.scn" >/dev/null
-expect 1 'FAIL at_most_two_grants' "$LOCKSTEP" run --no-shrink --property "$scratch/two_grants.so" --out "$scratch/r" "$scratch/script.scn"
-expect 0 '1 passed, 0 failed' "$LOCKSTEP" run --property "$scratch/five_grants.so" --seeds 20 --out "$scratch/r" "$scratch/script.scn"
+"$LOCKSTEP" run --verbose --rewrite "$scratch/script.scn" >/dev/null
+expect 1 'violated at_most_two_grants' "$LOCKSTEP" run --verbose --no-shrink --property "$scratch/two_grants.so" --out "$scratch/r" "$scratch/script.scn"
+expect 0 '1 passed, 0 failed' "$LOCKSTEP" run --verbose --property "$scratch/five_grants.so" --seeds 20 --out "$scratch/r" "$scratch/script.scn"
 make timed -DMODES=LS_PROPERTY_TIMED
-expect 1 'FAIL at_most_two_grants' "$LOCKSTEP" run --no-shrink --property "$scratch/timed.so" --out "$scratch/r" "$scratch/script.scn"
-expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --property "$scratch/timed.so" "$scratch/all.scn"
+expect 1 'violated at_most_two_grants' "$LOCKSTEP" run --verbose --no-shrink --property "$scratch/timed.so" --out "$scratch/r" "$scratch/script.scn"
+expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --verbose --property "$scratch/timed.so" "$scratch/all.scn"
 make named -DMODES=0
-expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --property "$scratch/named.so" "$scratch/all.scn"
+expect 0 '1 passed, 0 failed' "$LOCKSTEP" check --verbose --property "$scratch/named.so" "$scratch/all.scn"
 sed "s/$name/at_most_two_grants/" "$scratch/two.scn" >"$scratch/named.scn"
-expect 1 'FAIL at_most_two_grants' "$LOCKSTEP" check --no-shrink --property "$scratch/named.so" --out "$scratch/r" "$scratch/named.scn"
+expect 1 'violated at_most_two_grants' "$LOCKSTEP" check --verbose --no-shrink --property "$scratch/named.so" --out "$scratch/r" "$scratch/named.scn"
 
 # ---- traces ----
 expect 1 "property $name of $example" "$LOCKSTEP" replay "$trace"
@@ -98,49 +98,49 @@ loaded=(--property "$example")
 fails_and_passes "$min" "$name"
 
 # Who waits for ever is asked without other people's judges, also without those that show no numbers; the circle closes in a replay.
-expect 1 'FAIL served_under_weak_fairness' "$LOCKSTEP" check --recipe broken-expects-create --property "$scratch/five_grants.so" --out "$scratch/r" \
+expect 1 'violated served_under_weak_fairness' "$LOCKSTEP" check --verbose --recipe broken-expects-create --property "$scratch/five_grants.so" --out "$scratch/r" \
     scenarios/explore/live_once_2.scn
-expect 1 'served_under_weak_fairness is violated' "$LOCKSTEP" replay "$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")"
+expect 1 'served_under_weak_fairness is violated' "$LOCKSTEP" replay "$(sed -n 's/^replay: .* replay //p' "$scratch/output")"
 
 # ---- searches ----
 # Its state is part of what makes states different. What shows its numbers is renamed; what does not is compared as it is, and so
 # is all else.
-expect 0 passed "$LOCKSTEP" check "$scratch/all.scn"
+expect 0 passed "$LOCKSTEP" check --verbose "$scratch/all.scn"
 without=$(counts)
-expect 0 passed "$LOCKSTEP" check --property "$scratch/five_shown.so" "$scratch/all.scn"
+expect 0 passed "$LOCKSTEP" check --verbose --property "$scratch/five_shown.so" "$scratch/all.scn"
 shown=$(counts)
-expect 0 passed "$LOCKSTEP" check --property "$scratch/five_shown.so" --no-renaming "$scratch/all.scn"
+expect 0 passed "$LOCKSTEP" check --verbose --property "$scratch/five_shown.so" --no-renaming "$scratch/all.scn"
 plain=$(counts)
-expect 0 passed "$LOCKSTEP" check --property "$scratch/five_grants.so" "$scratch/all.scn"
+expect 0 passed "$LOCKSTEP" check --verbose --property "$scratch/five_grants.so" "$scratch/all.scn"
 same "$plain" "$(counts)" 'a search with a property that shows no numbers'
 for options in --no-memo '--workers 2' '--strategy bfs' --exact; do
     # shellcheck disable=SC2086
-    expect 0 passed "$LOCKSTEP" check $options --property "$scratch/five_shown.so" "$scratch/all.scn"
+    expect 0 passed "$LOCKSTEP" check --verbose $options --property "$scratch/five_shown.so" "$scratch/all.scn"
     same "$shown" "$(counts)" "a search with $options"
 done
 ((${without%% *} < ${shown%% *} && ${shown%% *} < ${plain%% *})) || { echo "states: $without, $shown, $plain"; failed=1; }
 expect 0 'no symmetry: processes, their order or their numbers matter in this world, recipe or property' \
-    "$LOCKSTEP" check --symmetry --property "$scratch/five_shown.so" "$scratch/all.scn"
+    "$LOCKSTEP" check --verbose --symmetry --property "$scratch/five_shown.so" "$scratch/all.scn"
 same "$shown" "$(counts)" 'a search that asks for symmetry'
 # A file's counts are those without it.
 { cat "$scratch/all.scn" && echo 'states 5'; } >"$scratch/counts.scn"
-expect 1 'is not what the file expects' "$LOCKSTEP" check --out "$scratch/r" "$scratch/counts.scn"
-expect 0 '1 passed' "$LOCKSTEP" check --property "$example" "$scratch/counts.scn"
-expect 0 'not rewritten' "$LOCKSTEP" check --rewrite --property "$example" "$scratch/counts.scn"
+expect 1 'is not what the file expects' "$LOCKSTEP" check --verbose --out "$scratch/r" "$scratch/counts.scn"
+expect 0 '1 passed' "$LOCKSTEP" check --verbose --property "$example" "$scratch/counts.scn"
+expect 0 'not rewritten' "$LOCKSTEP" check --verbose --rewrite --property "$example" "$scratch/counts.scn"
 same 'states 5' "$(tail -n 1 "$scratch/counts.scn")" 'what --rewrite writes'
 
 # ---- shards and checkpoints know which properties there were ----
 for shard in 1 2; do
-    expect 0 'parts done' "$LOCKSTEP" check --shard $shard/2 --property "$example" --property "$scratch/five_grants.so" --out "$scratch/s" "$scratch/two.scn"
+    expect 0 'parts done' "$LOCKSTEP" check --verbose --shard $shard/2 --property "$example" --property "$scratch/five_grants.so" --out "$scratch/s" "$scratch/two.scn"
 done
 expect 0 "\"properties\":{\"$name\":\"holds\",\"at_most_five_grants\":\"holds\"}" "$LOCKSTEP" merge --json "$scratch"/s/shard-*.json
-expect 0 'parts done' "$LOCKSTEP" check --shard 2/2 --property "$example" --out "$scratch/s" "$scratch/two.scn"
+expect 0 'parts done' "$LOCKSTEP" check --verbose --shard 2/2 --property "$example" --out "$scratch/s" "$scratch/two.scn"
 expect_line "$scratch/s/shard-2-of-2.json:1:1: expected the options of $scratch/s/shard-1-of-2.json: --property=$scratch/five_grants.so, found no further one" \
-    "$LOCKSTEP" merge "$scratch"/s/shard-*.json
-expect 3 limit "$LOCKSTEP" check --max-states 100 --checkpoint "$scratch/kept" --property "$scratch/five_grants.so" "$scratch/all.scn"
+    "$LOCKSTEP" merge --verbose "$scratch"/s/shard-*.json
+expect 3 limit "$LOCKSTEP" check --verbose --max-states 100 --checkpoint "$scratch/kept" --property "$scratch/five_grants.so" "$scratch/all.scn"
 expect 2 "expected the options of the checkpoint $scratch/kept/all.checkpoint (--recipe mutex --property $scratch/five_grants.so (at_most_five_grants " \
-    "$LOCKSTEP" check --resume "$scratch/kept" "$scratch/all.scn"
-expect 0 '1 passed' "$LOCKSTEP" check --resume "$scratch/kept" --property "$scratch/five_grants.so" "$scratch/all.scn"
+    "$LOCKSTEP" check --verbose --resume "$scratch/kept" "$scratch/all.scn"
+expect 0 '1 passed' "$LOCKSTEP" check --verbose --resume "$scratch/kept" --property "$scratch/five_grants.so" "$scratch/all.scn"
 same "$plain" "$(counts)" 'a search that was gone on with'
 cp "$scratch/five_shown.so" "$scratch/five_grants.so"
 expect 2 'expected the options of the checkpoint' "$LOCKSTEP" check --resume "$scratch/kept" --property "$scratch/five_grants.so" "$scratch/all.scn"
@@ -150,7 +150,7 @@ expect 2 'expected the options of the checkpoint' "$LOCKSTEP" check --resume "$s
 refused()
 {
     expect_line "lockstep check: expected a shared object with a property after --property, found '$scratch/$1.so': $2" \
-        "$LOCKSTEP" check --property "$scratch/$1.so" "$scratch/all.scn"
+        "$LOCKSTEP" check --verbose --property "$scratch/$1.so" "$scratch/all.scn"
 }
 refused none "$scratch/none.so: cannot open shared object file: No such file or directory"
 echo 'no shared object' >"$scratch/text.so"
@@ -168,7 +168,7 @@ refused no_name 'its name is not one of 1 to 63 small letters, digits and unders
 make no_events -DEVENTS=0
 refused no_events 'it wants no events, or some that there are not'
 expect_line "lockstep check: expected a shared object with a property after --property, found '$scratch/named.so': its property is called at_most_two_grants, as one that is loaded already" \
-    "$LOCKSTEP" check --property "$scratch/two_grants.so" --property "$scratch/named.so" "$scratch/all.scn"
+    "$LOCKSTEP" check --verbose --property "$scratch/two_grants.so" --property "$scratch/named.so" "$scratch/all.scn"
 for command in run check replay list; do
     expect_line "lockstep $command: expected a shared object (FILE.so) with a property after --property, found 'no_orphan_node'" \
         "$LOCKSTEP" "$command" --property no_orphan_node "$scratch/all.scn"
@@ -179,13 +179,13 @@ for i in 1 2 3 4 5; do
     five+=(--property "$scratch/grants_$i.so")
 done
 expect_line "lockstep check: expected a shared object with a property after --property, found '$scratch/grants_5.so': 4 shared objects with properties are the most" \
-    "$LOCKSTEP" check "${five[@]}" "$scratch/all.scn"
+    "$LOCKSTEP" check --verbose "${five[@]}" "$scratch/all.scn"
 
 # ---- what does what none may do ----
 make too_far -DSTATE_BYTES=8
-expect 3 'limit: the property at_most_two_grants writes behind its state of 8 bytes' "$LOCKSTEP" check --property "$scratch/too_far.so" --out "$scratch/r" "$scratch/all.scn"
+expect 3 'limit: the property at_most_two_grants writes behind its state of 8 bytes' "$LOCKSTEP" check --verbose --property "$scratch/too_far.so" --out "$scratch/r" "$scratch/all.scn"
 make keeps -DKEEPS
-expect 3 'limit: the property at_most_two_grants keeps something outside of its state' "$LOCKSTEP" check --property "$scratch/keeps.so" --out "$scratch/r" "$scratch/all.scn"
+expect 3 'limit: the property at_most_two_grants keeps something outside of its state' "$LOCKSTEP" check --verbose --property "$scratch/keeps.so" --out "$scratch/r" "$scratch/all.scn"
 make crashes -DCRASHES
-expect 4 'ERROR' "$LOCKSTEP" check --property "$scratch/crashes.so" --out "$scratch/r" "$scratch/all.scn"
+expect 4 'ERROR' "$LOCKSTEP" check --verbose --property "$scratch/crashes.so" --out "$scratch/r" "$scratch/all.scn"
 finish

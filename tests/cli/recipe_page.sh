@@ -28,7 +28,7 @@ cd "$scratch"
 
 expect 0 '1 passed, 0 failed' bash -c "$(block sh 1)"
 same "$(block '' 1)" "$(<output)" 'what the page says of three clients'
-expect 1 'FAIL no_lost_wakeup' bash -c "$(block sh 2)"
+expect 1 'violates no_lost_wakeup, no_orphan_node' bash -c "$(block sh 2)"
 story=$(block '' 2)
 [[ $(<output) == *"$story"* ]] || { echo 'the story is not that of the page'; failed=1; }
 block diff 1 >mend.diff

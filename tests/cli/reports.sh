@@ -40,10 +40,32 @@ same "\"lockstep replay $(field 2 trace | tr -d '"')\"" "$(field 2 replay)" 'the
 grep -q '<testsuite name="lockstep" tests="3" failures="1" errors="0" skipped="0">' "$scratch/junit.xml" ||
     { cat "$scratch/junit.xml"; failed=1; }
 same 3 "$(grep -c '<testcase ' "$scratch/junit.xml")" 'test cases'
-same 1 "$(grep -c '<failure message="differs">' "$scratch/junit.xml")" 'failures'
+same 1 "$(grep -c '<failure message="differs" type="differs">' "$scratch/junit.xml")" 'failures'
 same 1 "$(grep -c '</testsuite>' "$scratch/junit.xml")" 'end of the report'
 
 expect 4 'expected a file that can be written after --junit' "$LOCKSTEP" run --junit "$scratch/no/junit.xml" \
     "$scratch/a.scn"
 same 0 "$(grep -c 'I/O error' "$scratch/output")" 'words of the XML library'
+# What is violated: the run that is told first, with its traces, and what other runs violate.
+"$LOCKSTEP" check --json --recipe broken-any-event-is-grant --out "$scratch/reports" scenarios/explore/mutex_2.scn >"$scratch/json" 2>/dev/null || true
+python3 - "$scratch/json" "$LOCKSTEP" <<'PYTHON' || failed=1
+import json, os, subprocess, sys
+answer = json.load(open(sys.argv[1]))
+violations = answer["violations"]
+told = [v for v in violations if v["also"] is None]
+others = [v for v in violations if v["also"] is not None]
+assert told and others and violations == told + others, violations
+assert {v["property"] for v in violations} == {p for p, said in answer["properties"].items() if said == "violated"}, violations
+assert [v["step"] for v in told] == sorted(v["step"] for v in told)
+for v in told:
+    assert v["schedule"] == "search" and v["seed"] == 0 and v["sentence"] in answer["message"], v
+    assert os.path.exists(v["trace"]) and v["trace"] == answer["trace"] and v["shrunk"] == answer["shrunk"], v
+    assert v["replay"] == f"{sys.argv[2]} replay {v['shrunk']}", v
+for v in others:
+    assert v["trace"] is None and v["replay"] is None and v["also"] in ("in another run", "if the run goes on"), v
+said = subprocess.run(told[0]["replay"].split(), capture_output=True, text=True)
+assert said.returncode == 1 and " is violated at step " in said.stdout, said
+PYTHON
+"$LOCKSTEP" check --json --out "$scratch/reports" scenarios/explore/mutex_2.scn 2>/dev/null | grep -q '"violations":\[\]' ||
+    { echo 'what holds has violations'; failed=1; }
 finish

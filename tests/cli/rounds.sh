@@ -21,7 +21,7 @@ scenario forever 'a b c: acquire release forever' ''
 shortens()
 {
     local folder=$scratch/$1 short
-    expect 1 "($3 in $5 steps, was $4)" "$LOCKSTEP" check --recipe "$1" --out "$folder" "$scratch/$2.scn"
+    expect 1 "($3 in $5 steps, was $4)" "$LOCKSTEP" check --verbose --recipe "$1" --out "$folder" "$scratch/$2.scn"
     short=$(echo "$folder"/*.min.trace)
     expect 1 "$3 is violated at step " "$LOCKSTEP" replay "$short"
     grep -q "and so on: the state is that of the mark 'cycle' again" "$scratch/output" || { echo "$1: no circle"; failed=1; }

@@ -6,7 +6,7 @@
 source "$(dirname "$0")/lib.sh"
 f=$scratch/small.scn
 write_small "$f"
-run=("$LOCKSTEP" run --out "$scratch/reports")
+run=("$LOCKSTEP" run --verbose --out "$scratch/reports")
 
 expect 0 "pass  $f" "${run[@]}" "$f"
 same '1 passed, 0 failed' "$(tail -n 1 "$scratch/output")" 'last line'
@@ -20,7 +20,7 @@ sed 's/fence=4/fence=5/' "$f" >"$scratch/other.scn"
 expect 1 '-[   60ms] a held     fence=5' "${run[@]}" "$scratch/other.scn"
 expect 1 '+[   60ms] a held     fence=4' "${run[@]}" "$scratch/other.scn"
 same '0 passed, 1 failed' "$(tail -n 1 "$scratch/output")" 'last line of a failure'
-line=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
+line=$(sed -n 's/^replay: .* replay //p' "$scratch/output")
 expect 0 'a held     fence=4' "$LOCKSTEP" replay "$line"
 expect 1 '1 passed, 1 failed' "${run[@]}" --jobs 1 "$f" "$scratch/other.scn"
 expect 0 '1 passed, 0 failed' "${run[@]}" --filter '*small*' "$scratch"
@@ -55,16 +55,16 @@ cut a
 settle
 ----
 TEXT
-expect 1 'FAIL no_orphan_node  step ' "${run[@]}" --recipe broken-no-protection "$scratch/lost.scn"
-step=$(sed -n 's/^FAIL no_orphan_node  step \([0-9]*\) of \([0-9]*\).*/\1 \2/p' "$scratch/output")
+expect 1 'violated no_orphan_node  step ' "${run[@]}" --recipe broken-no-protection "$scratch/lost.scn"
+step=$(sed -n 's/^violated no_orphan_node  step \([0-9]*\) of \([0-9]*\).*/\1 \2/p' "$scratch/output")
 same "${step% *}" "${step#* }" 'a trace ends where it fails'
-trace=$(sed -n 's/^replay: lockstep replay //p' "$scratch/output")
+trace=$(sed -n 's/^replay: .* replay //p' "$scratch/output")
 expect 1 "no_orphan_node is violated at step ${step% *} of ${step% *}" "$LOCKSTEP" replay "$trace"
 cp "$scratch/output" "$scratch/first"
 expect 1 '' "$LOCKSTEP" replay "$trace"
 cmp "$scratch/first" "$scratch/output" || failed=1
 # The name of a trace is made of its contents.
-same "$trace" "$("${run[@]}" --recipe broken-no-protection "$scratch/lost.scn" | sed -n 's/^replay: lockstep replay //p')" \
+same "$trace" "$("${run[@]}" --recipe broken-no-protection "$scratch/lost.scn" | sed -n 's/^replay: .* replay //p')" \
     'the same failure again'
 # A file may say that it shows a violation.
 sed 's/^----$/----\nviolates no_orphan_node no_lost_wakeup/' "$scratch/lost.scn" >"$scratch/shows.scn"
@@ -78,15 +78,15 @@ expect 1 'at_most_one_holder: expected holds, found not-judged' "${run[@]}" "$sc
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\n----\nholds at_most_one_holder\n' >"$scratch/two.scn"
 # An exploring file is searched to its end.
 expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/two.scn"
-expect 1 'FAIL no_lost_wakeup' "${run[@]}" --recipe broken-never-deletes "$scratch/two.scn"
+expect 1 'violated no_lost_wakeup' "${run[@]}" --recipe broken-never-deletes "$scratch/two.scn"
 expect 1 '2 passed, 1 failed' "${run[@]}" "$f" "$scratch/other.scn" "$scratch/two.scn"
 
 # A folder for traces that cannot be made is the environment's fault; a violation is worse, and is told all the same.
 : >"$scratch/file"
-expect 4 'no trace could be written below' "$LOCKSTEP" run --out "$scratch/file/reports" "$scratch/other.scn"
-expect 1 'no trace could be written below' "$LOCKSTEP" run --out "$scratch/file/reports" \
+expect 4 'no trace could be written below' "$LOCKSTEP" run --verbose --out "$scratch/file/reports" "$scratch/other.scn"
+expect 1 'no trace could be written below' "$LOCKSTEP" run --verbose --out "$scratch/file/reports" \
     --recipe broken-no-protection "$scratch/lost.scn"
-expect 1 'FAIL no_orphan_node' "$LOCKSTEP" run --out "$scratch/file/reports" --recipe broken-no-protection \
+expect 1 'violated no_orphan_node' "$LOCKSTEP" run --verbose --out "$scratch/file/reports" --recipe broken-no-protection \
     "$scratch/lost.scn"
 
 # The order of the results does not depend on the number of workers.

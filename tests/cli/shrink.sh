@@ -29,7 +29,7 @@ before=$(steps "$scratch/no-sort.trace" at_most_one_holder)
 ((before > 22)) || { echo "expected a search that begins with a long run, found $before steps"; failed=1; }
 
 "$LOCKSTEP" shrink --quiet --out "$scratch/again" "$scratch/no-sort.trace" >"$scratch/told"
-same "replay: lockstep replay $scratch/again" "$(<"$scratch/told")" 'what --quiet says'
+same "replay: $LOCKSTEP replay $scratch/again" "$(<"$scratch/told")" 'what --quiet says'
 cmp "$scratch/no-sort.min.trace" "$scratch/again" || { echo 'a second run gives another trace'; failed=1; }
 "$LOCKSTEP" shrink --quiet --out "$scratch/twice" - <"$scratch/again" >/dev/null
 cmp "$scratch/again" "$scratch/twice" || { echo 'the result can be shrunk further'; failed=1; }
@@ -54,8 +54,8 @@ short()
     printf 'world untimed used\nmutex /locks/x\nprocess a b: acquire release\nproperties %s\n' "$2" >"$scratch/one.scn"
     printf 'explore loss<=1 expire<=1\n----\n' >>"$scratch/one.scn"
     rm -rf "$scratch/dfs" "$scratch/bfs"
-    "$LOCKSTEP" check --quiet --recipe "$1" --no-layers --out "$scratch/dfs" "$scratch/one.scn" >/dev/null || true
-    "$LOCKSTEP" check --quiet --recipe "$1" --strategy bfs --no-shrink --out "$scratch/bfs" "$scratch/one.scn" \
+    "$LOCKSTEP" check --verbose --quiet --recipe "$1" --no-layers --out "$scratch/dfs" "$scratch/one.scn" >/dev/null || true
+    "$LOCKSTEP" check --verbose --quiet --recipe "$1" --strategy bfs --no-shrink --out "$scratch/bfs" "$scratch/one.scn" \
         >/dev/null || true
     shrunk=$(steps "$scratch"/dfs/*.min.trace "$2")
     shortest=$(steps "$scratch"/bfs/*.trace "$2")
@@ -76,10 +76,10 @@ short broken-suspension-untold every_loss_is_told
 # ---- what run and check do by themselves ----
 
 expect 1 '  |   promised: whoever is granted the lock was first' \
-    "$LOCKSTEP" check --recipe broken-no-sort --no-layers --out "$scratch/auto" "$scratch/two.scn"
-trace=$(sed -nE 's/^shrunk: lockstep replay (.*)  \(at_most_one_holder in 11 steps, was [0-9]+\)$/\1/p' "$scratch/output")
+    "$LOCKSTEP" check --verbose --recipe broken-no-sort --no-layers --out "$scratch/auto" "$scratch/two.scn"
+trace=$(sed -nE 's/^shrunk: .* replay (.*)  \(at_most_one_holder in 11 steps, was [0-9]+\)$/\1/p' "$scratch/output")
 cmp "$trace" "$scratch/no-sort.min.trace" || { echo 'check finds another one than shrink'; failed=1; }
-grep -q '^  |    11  deliver a list-reply$' "$scratch/output" || { echo 'there is no story'; failed=1; }
+grep -q '^  |    11  deliver a list-reply: ok$' "$scratch/output" || { echo 'there is no story'; failed=1; }
 cmp "${trace%.min.trace}.trace" "$scratch/no-sort.trace" || { echo 'the full trace is not kept'; failed=1; }
 "$LOCKSTEP" check --json --recipe broken-no-sort --no-layers --out "$scratch/auto" "$scratch/two.scn" \
     >"$scratch/told" 2>/dev/null || true
@@ -92,13 +92,13 @@ same 1 "$(find "$scratch/plain" -type f | wc -l)" 'traces with --no-shrink'
 printf 'world used\nmutex /locks/x\nprocess a b\na acquire\nb acquire\ncut a keep=0 apply=1\nsettle\nrest\n----\n' \
     >"$scratch/lost.scn"
 expect 1 '  | no_orphan_node is violated at step' \
-    "$LOCKSTEP" run --recipe broken-no-protection --seeds 100 --out "$scratch/seeds" "$scratch/lost.scn"
+    "$LOCKSTEP" run --verbose --recipe broken-no-protection --seeds 100 --out "$scratch/seeds" "$scratch/lost.scn"
 grep -q '^shrunk: ' "$scratch/output" || { echo 'the random run is not shrunk'; failed=1; }
 
 # A shorter trace that cannot be written costs nothing else.
 mkdir -p "$scratch/auto2/$(basename "$trace")/in-the-way"
 expect 1 'no shorter trace could be written: Is a directory' \
-    "$LOCKSTEP" check --recipe broken-no-sort --no-layers --out "$scratch/auto2" "$scratch/two.scn"
+    "$LOCKSTEP" check --verbose --recipe broken-no-sort --no-layers --out "$scratch/auto2" "$scratch/two.scn"
 grep -q '^replay: ' "$scratch/output" || { echo 'the full trace is lost'; failed=1; }
 
 # ---- bad input ----
@@ -182,7 +182,7 @@ expect 1 'bounded_work is violated at step' "$LOCKSTEP" replay "$scratch/best"
 
 # A search that has found something and is interrupted while it looks for less of it tells what it has found. Shrinking
 # this one takes far longer than to notice its trace.
-"$LOCKSTEP" check --recipe broken-event-is-grant --no-layers --out "$scratch/stopped" "$scratch/two.scn" \
+"$LOCKSTEP" check --verbose --recipe broken-event-is-grant --no-layers --out "$scratch/stopped" "$scratch/two.scn" \
     >"$scratch/told" 2>&1 &
 pid=$!
 until ls "$scratch"/stopped/*.trace >/dev/null 2>&1; do

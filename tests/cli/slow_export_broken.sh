@@ -12,7 +12,7 @@ fi
 count=0
 "$LOCKSTEP" list recipes >"$scratch/recipes"
 while read -r name property; do
-    expect 1 "FAIL $property" "$LOCKSTEP" run --quiet --no-shrink --recipe "$name" --out "$scratch/$name" scenarios/mutex \
+    expect 1 "violated $property" "$LOCKSTEP" run --verbose --quiet --no-shrink --recipe "$name" --out "$scratch/$name" scenarios/mutex \
         scenarios/regress
     fails_and_passes "$(trace_of "$property" "$scratch/output")" "$property"
     rm -r "${scratch:?}/$name"

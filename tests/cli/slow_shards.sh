@@ -15,7 +15,7 @@ printf "${head}explore expire<=1\n----\nstates 5\n" >"$scratch/files/wrong_count
 printf 'world used\nmutex /locks/x\nprocess a: acquire release\n----\nholds no_stale_effect at_most_one_wakeup_per_release\n' \
     >"$scratch/files/unjudged.scn"
 printf 'mutex /locks/x\nprocess a b\na acquire\nb acquire\nsettle\na release\nsettle\nrest\n----\n' >"$scratch/files/script.scn"
-"$LOCKSTEP" run --rewrite "$scratch/files/script.scn" >/dev/null
+"$LOCKSTEP" run --verbose --rewrite "$scratch/files/script.scn" >/dev/null
 
 # Times are not compared, nor in which folder a trace lies.
 plain()
@@ -42,7 +42,7 @@ same_as_one()
         wanted=0 found=0
         "$LOCKSTEP" "$@" --out "$scratch/whole" ${format%--quiet=} >"$scratch/one" 2>"$scratch/one.err" || wanted=$?
         [[ $format != --quiet= ]] || shards "$n" "$@"
-        "$LOCKSTEP" merge ${format%--quiet=} "$scratch/parts"/shard-*.json >"$scratch/merged" 2>"$scratch/merged.err" || found=$?
+        "$LOCKSTEP" merge --verbose ${format%--quiet=} "$scratch/parts"/shard-*.json >"$scratch/merged" 2>"$scratch/merged.err" || found=$?
         same "$wanted" "$found" "the exit status of $n shards of lockstep $*"
         diff <(plain "$scratch/one") <(plain "$scratch/merged") || { echo "$n shards of lockstep $* say something else"; failed=1; }
         diff "$scratch/one.err" "$scratch/merged.err" || { echo "$n shards of lockstep $* complain otherwise"; failed=1; }
@@ -65,40 +65,40 @@ same_as_one 3 run --no-shrink --recipe broken-herd scenarios/regress
 # Whatever the order of the files.
 shards 3 check "$scratch/files/sets.scn"
 p=$scratch/parts/shard
-"$LOCKSTEP" merge "$p-1-of-3.json" "$p-2-of-3.json" "$p-3-of-3.json" >"$scratch/one"
-"$LOCKSTEP" merge "$p-3-of-3.json" "$p-1-of-3.json" "$p-2-of-3.json" >"$scratch/merged"
+"$LOCKSTEP" merge --verbose "$p-1-of-3.json" "$p-2-of-3.json" "$p-3-of-3.json" >"$scratch/one"
+"$LOCKSTEP" merge --verbose "$p-3-of-3.json" "$p-1-of-3.json" "$p-2-of-3.json" >"$scratch/merged"
 cmp "$scratch/one" "$scratch/merged" || { echo 'the order of the files matters'; failed=1; }
-expect 0 '<testsuite name="lockstep" tests="1" failures="0"' "$LOCKSTEP" merge --junit /dev/stdout "$p"-*-of-3.json
+expect 0 '<testsuite name="lockstep" tests="1" failures="0"' "$LOCKSTEP" merge --verbose --junit /dev/stdout "$p"-*-of-3.json
 
 # ---- what is missing ----
 
 # Two layers, three sets; the last layers are dealt first. Without one of them the layer without faults stands, and it is
 # a limit; without one of the first layers nothing stands.
-expect 3 'lockstep merge: expected 3 shards, found no shard 2' "$LOCKSTEP" merge "$p-1-of-3.json" "$p-3-of-3.json"
+expect 3 'lockstep merge: expected 3 shards, found no shard 2' "$LOCKSTEP" merge --verbose "$p-1-of-3.json" "$p-3-of-3.json"
 grep -q '^limit ' "$scratch/output" || { cat "$scratch/output"; failed=1; }
-expect 3 'lockstep merge: expected 3 shards, found no shard 1, 3' "$LOCKSTEP" merge "$p-2-of-3.json"
+expect 3 'lockstep merge: expected 3 shards, found no shard 1, 3' "$LOCKSTEP" merge --verbose "$p-2-of-3.json"
 shards 2 check "$scratch/files/one.scn"
-expect 3 '  no run without faults violates anything; ' "$LOCKSTEP" merge "$p-2-of-2.json"
+expect 3 '  no run without faults violates anything; ' "$LOCKSTEP" merge --verbose "$p-2-of-2.json"
 grep -qx '  the layer with at most 1 fault was not searched' "$scratch/output" || { cat "$scratch/output"; failed=1; }
-expect 3 '  the layer with at most 0 faults was not searched' "$LOCKSTEP" merge "$p-1-of-2.json"
+expect 3 '  the layer with at most 0 faults was not searched' "$LOCKSTEP" merge --verbose "$p-1-of-2.json"
 ! grep -q 'violates anything' "$scratch/output" || { echo 'something stands without the first layer'; failed=1; }
 same '0 passed, 0 failed, 1 skipped' "$(tail -n 1 "$scratch/output")" 'last line with a missing shard'
 # A violation is one, whatever is missing.
 shards 2 check --recipe broken-no-sort "$scratch/files/one.scn"
-expect 1 'FAIL at_most_one_holder ' "$LOCKSTEP" merge "$p-1-of-2.json"
-expect 1 'found no shard 1' "$LOCKSTEP" merge "$p-2-of-2.json"
+expect 1 'violated at_most_one_holder ' "$LOCKSTEP" merge --verbose "$p-1-of-2.json"
+expect 1 'found no shard 1' "$LOCKSTEP" merge --verbose "$p-2-of-2.json"
 shards 2 run --seeds 20 "$scratch/files/script.scn"
-expect 3 '  not all seeds were done' "$LOCKSTEP" merge "$p-1-of-2.json"
-expect 3 '  the directed run was not done' "$LOCKSTEP" merge "$p-2-of-2.json"
+expect 3 '  not all seeds were done' "$LOCKSTEP" merge --verbose "$p-1-of-2.json"
+expect 3 '  the directed run was not done' "$LOCKSTEP" merge --verbose "$p-2-of-2.json"
 # A limit in a lower layer leaves what is above it for nothing, and a full one below it standing.
 shards 2 check --max-states 2000 "$scratch/files/one.scn"
-expect 3 'no run without faults violates anything' "$LOCKSTEP" merge "$p"-*-of-2.json
+expect 3 'no run without faults violates anything' "$LOCKSTEP" merge --verbose "$p"-*-of-2.json
 grep -q 'the number of states reached its limit' "$scratch/output" || { cat "$scratch/output"; failed=1; }
 
 # A shard that is interrupted writes what it has, and is no success.
 printf "${head}explore loss<=9 expire<=9 crash<=9\n----\n" >"$scratch/large.scn"
 rm -rf "$scratch/parts"
-"$LOCKSTEP" check --jobs 1 --shard 1/1 --no-layers --out "$scratch/parts" "$scratch/large.scn" >"$scratch/output" 2>&1 &
+"$LOCKSTEP" check --verbose --jobs 1 --shard 1/1 --no-layers --out "$scratch/parts" "$scratch/large.scn" >"$scratch/output" 2>&1 &
 pid=$!
 while [[ -z $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) ]] && kill -0 $pid; do
     :
@@ -107,7 +107,7 @@ kill -TERM $pid
 status=0
 wait $pid || status=$?
 same 3 $status 'exit status of an interrupted shard'
-expect 3 '1 skipped' "$LOCKSTEP" merge "$p-1-of-1.json"
+expect 3 '1 skipped' "$LOCKSTEP" merge --verbose "$p-1-of-1.json"
 shards 2 check --max-states 2000 "$scratch/files/one.scn"
 
 # ---- what does not belong together ----
@@ -132,11 +132,11 @@ other "expected the scenarios of $p-1-of-2.json, found others" check --shard 2/2
 other "expected one of 2 shards, as $p-1-of-2.json is, found one of 3" check --shard 2/3 --max-states 2000 "$scratch/files/one.scn"
 other "expected a shard of lockstep check, as $p-1-of-2.json is, found one of lockstep run" run --shard 2/2 "$scratch/files/one.scn"
 # What has nothing to do with what is found may differ.
-expect 0 'parts done' "$LOCKSTEP" check --shard 2/2 --max-states 2000 --jobs 1 --quiet --out "$scratch/other" "$scratch/files/one.scn"
-expect 3 '1 skipped' "$LOCKSTEP" merge "$p-1-of-2.json" "$scratch/other/shard-2-of-2.json"
+expect 0 'parts done' "$LOCKSTEP" check --verbose --shard 2/2 --max-states 2000 --jobs 1 --quiet --out "$scratch/other" "$scratch/files/one.scn"
+expect 3 '1 skipped' "$LOCKSTEP" merge --verbose "$p-1-of-2.json" "$scratch/other/shard-2-of-2.json"
 sed 's/"version":\t*"[^"]*"/"version": "9.9.9"/' "$p-2-of-2.json" >"$scratch/version.json"
 expect_line "$scratch/version.json:1:1: expected a shard of $("$LOCKSTEP" --version), found one of 9.9.9" \
-    "$LOCKSTEP" merge "$scratch/version.json"
+    "$LOCKSTEP" merge --verbose "$scratch/version.json"
 
 # ---- the command lines ----
 
@@ -148,7 +148,7 @@ expect 2 "found '--rewrite'" "$LOCKSTEP" check --shard 1/2 --rewrite "$scratch/f
 expect_line "lockstep merge: expected the files of the shards, found ''" "$LOCKSTEP" merge
 expect_line "$scratch/none.json:1:1: expected a readable file, found 'No such file or directory'" "$LOCKSTEP" merge "$scratch/none.json"
 if [[ -w /dev/full ]]; then
-    expect 4 'no file of the shard can be written' "$LOCKSTEP" check --shard 1/2 --out /dev/full/x "$scratch/files/one.scn"
+    expect 4 'no file of the shard can be written' "$LOCKSTEP" check --verbose --shard 1/2 --out /dev/full/x "$scratch/files/one.scn"
 fi
 
 # ---- bytes from outside ----
@@ -157,7 +157,7 @@ fi
 refused()
 {
     local status=0
-    timeout 60 "$LOCKSTEP" merge "$1" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    timeout 60 "$LOCKSTEP" merge --verbose "$1" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     if ((status > 3)) || { ((status == 2)) && [[ $(wc -l <"$scratch/err") != 1 ]]; }; then
         echo "$2: exit status $status and:" && head -n 5 "$scratch/err"
         failed=1

@@ -48,16 +48,16 @@ read -r states _ <<<"$(figures --bitstate 64M --workers 2)"
 ((states >= whole && states < whole + whole / 10)) || { echo "two workers: $states of $whole states"; failed=1; }
 
 # What it says, and that a violation is one.
-expect 3 '  reached with at most 2 faults; expected omissions: ' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M "$scenario"
-expect 3 '  some states may have been left out (see --bitstate)' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M "$scenario"
-expect 3 '0 passed, 0 failed, 1 skipped' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M "$scenario"
-expect 3 'the number of states reached its limit' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M --max-states 100 "$scenario"
-expect 3 'no memory for states (see --max-memory)' "$LOCKSTEP" check --out "$scratch/reports" --bitstate 4M --max-memory 2M "$scenario"
-expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --out "$scratch/reports" --recipe broken-no-sort --bitstate 1M "$scenario"
+expect 3 '  reached with at most 2 faults; expected omissions: ' "$LOCKSTEP" check --verbose --out "$scratch/reports" --bitstate 4M "$scenario"
+expect 3 '  some states may have been left out (see --bitstate)' "$LOCKSTEP" check --verbose --out "$scratch/reports" --bitstate 4M "$scenario"
+expect 3 '0 passed, 0 failed, 1 skipped' "$LOCKSTEP" check --verbose --out "$scratch/reports" --bitstate 4M "$scenario"
+expect 3 'the number of states reached its limit' "$LOCKSTEP" check --verbose --out "$scratch/reports" --bitstate 4M --max-states 100 "$scenario"
+expect 3 'no memory for states (see --max-memory)' "$LOCKSTEP" check --verbose --out "$scratch/reports" --bitstate 4M --max-memory 2M "$scenario"
+expect 1 'violated at_most_one_holder' "$LOCKSTEP" check --verbose --out "$scratch/reports" --recipe broken-no-sort --bitstate 1M "$scenario"
 
 expect 2 'expected a size from 1K to 1024G (K, M or G behind a number) after --bitstate' "$LOCKSTEP" check --bitstate 7 "$scenario"
 expect 2 'expected --strategy dfs with --bitstate' "$LOCKSTEP" check --bitstate 1M --strategy bfs "$scenario"
 expect 2 'expected neither --exact nor --subsume with --bitstate' "$LOCKSTEP" check --bitstate 1M --exact "$scenario"
 expect 2 'expected neither --checkpoint nor --resume with --bitstate' \
-    "$LOCKSTEP" check --bitstate 1M --checkpoint "$scratch/x" "$scenario"
+    "$LOCKSTEP" check --verbose --bitstate 1M --checkpoint "$scratch/x" "$scenario"
 finish

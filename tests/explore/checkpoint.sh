@@ -19,7 +19,7 @@ for options in '' '--no-layers' '--no-layers --no-renaming'; do
     for workers in 1 2; do
         folder="$scratch/limit$workers$options"
         # shellcheck disable=SC2086
-        "$LOCKSTEP" check --out "$scratch/reports" --checkpoint "$folder" --workers $workers --max-states 6000 $options \
+        "$LOCKSTEP" check --verbose --out "$scratch/reports" --checkpoint "$folder" --workers $workers --max-states 6000 $options \
             "$scenario" >"$scratch/limit" && { echo "no limit was met"; failed=1; }
         grep -q '^  kept in .*kept.checkpoint, --resume goes on with it$' "$scratch/limit" || { cat "$scratch/limit"; failed=1; }
         cp -r "$folder" "$folder.other"
@@ -62,7 +62,7 @@ folder=$scratch/interrupted
 for ((round = 0; round < 3; round++)); do
     start=(--resume "$folder")
     [[ -e $(kept_in "$folder") ]] || start=(--checkpoint "$folder")
-    "$LOCKSTEP" check --quiet --out "$scratch/reports" --checkpoint-every 1000 "${start[@]}" "$scenario" >"$scratch/told" 2>&1 &
+    "$LOCKSTEP" check --verbose --quiet --out "$scratch/reports" --checkpoint-every 1000 "${start[@]}" "$scenario" >"$scratch/told" 2>&1 &
     sleep 0.$((round + 1))
     kill -TERM $! 2>/dev/null || true
     wait $! || true
@@ -87,9 +87,9 @@ same '' "$(ls "$folder" | grep -v '^kept.checkpoint$')" 'files beside the checkp
 
 scenario=$scratch/kept.scn
 folder=$scratch/violated
-expect 3 'limit' "$LOCKSTEP" check --out "$scratch/reports" --recipe broken-no-sort --strategy dfs --max-states 20 \
+expect 3 'limit' "$LOCKSTEP" check --verbose --out "$scratch/reports" --recipe broken-no-sort --strategy dfs --max-states 20 \
     --checkpoint "$folder" "$scenario"
-expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --out "$scratch/reports" --recipe broken-no-sort --resume "$folder" "$scenario"
+expect 1 'violated at_most_one_holder' "$LOCKSTEP" check --verbose --out "$scratch/reports" --recipe broken-no-sort --resume "$folder" "$scenario"
 
 # ---- several scenarios: a file for each, those that were not begun begin ----
 
@@ -97,10 +97,10 @@ folder=$scratch/several
 mkdir "$scratch/twin"
 cp "$scratch/swept.scn" "$scratch/twin/kept.scn"
 printf 'world used\nmutex /locks/x\nprocess a: acquire release\n----\nholds at_most_one_holder\n' >"$scratch/small.scn"
-expect 3 '1 passed, 0 failed, 1 skipped' "$LOCKSTEP" check --out "$scratch/reports" --jobs 2 --checkpoint "$folder" --max-states 9000 \
+expect 3 '1 passed, 0 failed, 1 skipped' "$LOCKSTEP" check --verbose --out "$scratch/reports" --jobs 2 --checkpoint "$folder" --max-states 9000 \
     "$scratch/small.scn" "$scratch/kept.scn"
 same 'kept.checkpoint small.checkpoint' "$(cd "$folder" && echo ./* | sed 's,\./,,g')" 'files of two scenarios'
-expect 0 '3 passed, 0 failed' "$LOCKSTEP" check --out "$scratch/reports" --jobs 2 --resume "$folder" "$scratch/small.scn" \
+expect 0 '3 passed, 0 failed' "$LOCKSTEP" check --verbose --out "$scratch/reports" --jobs 2 --resume "$folder" "$scratch/small.scn" \
     "$scratch/kept.scn" "$scratch/twin/kept.scn"
 [[ -e $folder/kept.2.checkpoint ]] || { echo "no file of the second scenario of one name"; ls "$folder"; failed=1; }
 
@@ -108,14 +108,14 @@ expect 0 '3 passed, 0 failed' "$LOCKSTEP" check --out "$scratch/reports" --jobs 
 
 folder=$scratch/refused
 scenario=$scratch/kept.scn
-expect 3 'kept in' "$LOCKSTEP" check --out "$scratch/reports" --checkpoint "$folder" --no-layers --max-states 2000 "$scenario"
+expect 3 'kept in' "$LOCKSTEP" check --verbose --out "$scratch/reports" --checkpoint "$folder" --no-layers --max-states 2000 "$scenario"
 file=$folder/kept.checkpoint
-resume=("$LOCKSTEP" check --out "$scratch/reports" --no-layers --resume)
+resume=("$LOCKSTEP" check --verbose --out "$scratch/reports" --no-layers --resume)
 
 expect_line "lockstep check: expected a folder without a checkpoint of these scenarios after --checkpoint (--resume goes on with it), \
-found '$file'" "$LOCKSTEP" check --checkpoint "$folder" --no-layers "$scenario"
+found '$file'" "$LOCKSTEP" check --verbose --checkpoint "$folder" --no-layers "$scenario"
 expect_line "lockstep check: expected the options of the checkpoint $file (--recipe mutex --no-layers), found '--recipe mutex'" \
-    "$LOCKSTEP" check --resume "$folder" "$scenario"
+    "$LOCKSTEP" check --verbose --resume "$folder" "$scenario"
 expect_line "lockstep check: expected the options of the checkpoint $file (--recipe mutex --no-layers), \
 found '--recipe broken-no-sort --no-layers'" "${resume[@]}" "$folder" --recipe broken-no-sort "$scenario"
 expect_line "lockstep check: expected a folder with a checkpoint of these scenarios after --resume, found '$scratch/nowhere'" \
@@ -123,23 +123,23 @@ expect_line "lockstep check: expected a folder with a checkpoint of these scenar
 expect_line "lockstep check: expected the scenario of the checkpoint $file, word for word, found '$scratch/twin/kept.scn'" \
     "${resume[@]}" "$folder" "$scratch/twin/kept.scn"
 expect_line "lockstep check: expected --strategy dfs with --checkpoint or --resume, found 'bfs'" \
-    "$LOCKSTEP" check --strategy bfs --checkpoint "$folder" "$scenario"
+    "$LOCKSTEP" check --verbose --strategy bfs --checkpoint "$folder" "$scenario"
 for option in --exact --subsume; do
     expect_line "lockstep check: expected neither --exact nor --subsume with --checkpoint or --resume, found '$option'" \
-        "$LOCKSTEP" check $option --resume "$folder" "$scenario"
+        "$LOCKSTEP" check --verbose $option --resume "$folder" "$scenario"
 done
 for option in --coverage --rewrite; do
     expect_line "lockstep check: expected neither --coverage nor --rewrite with --checkpoint or --resume, found '$option'" \
-        "$LOCKSTEP" check $option --resume "$folder" "$scenario"
+        "$LOCKSTEP" check --verbose $option --resume "$folder" "$scenario"
 done
 expect_line "lockstep check: expected no --shard with --checkpoint or --resume, found '--shard'" \
-    "$LOCKSTEP" check --shard 1/2 --resume "$folder" "$scenario"
+    "$LOCKSTEP" check --verbose --shard 1/2 --resume "$folder" "$scenario"
 expect_line "lockstep check: expected no --shard with --bitstate, found '--shard'" \
-    "$LOCKSTEP" check --shard 1/2 --bitstate 1M "$scenario"
+    "$LOCKSTEP" check --verbose --shard 1/2 --bitstate 1M "$scenario"
 expect_line "lockstep check: expected a folder after --checkpoint, not a file, found '$scenario'" \
-    "$LOCKSTEP" check --checkpoint "$scenario" "$scenario"
+    "$LOCKSTEP" check --verbose --checkpoint "$scenario" "$scenario"
 expect_line "lockstep check: expected --checkpoint or --resume with --checkpoint-every, found ''" \
-    "$LOCKSTEP" check --checkpoint-every 3 "$scenario"
+    "$LOCKSTEP" check --verbose --checkpoint-every 3 "$scenario"
 expect 2 'expected a number from 0 to 10000000 after --checkpoint-every' "$LOCKSTEP" check --checkpoint-every x "$scenario"
 
 # Another build is another program, by a single byte.

@@ -6,7 +6,7 @@
 # and that passes in a world without it: the table below, a point a row, with all the points whose lack hides this bug.
 source "$(dirname "$0")/../cli/lib.sh"
 plain_build_only
-check=("$LOCKSTEP" check --out "$scratch/reports")
+check=("$LOCKSTEP" check --verbose --out "$scratch/reports")
 
 # write NAME WORLD PROCESS EXPLORE PROPERTY: an exploring scenario.
 write()
@@ -20,13 +20,13 @@ write()
 probe()
 {
     local point=$1 recipe=$2 hides=$3 property=$4 lack
-    expect 1 "FAIL $property" "${check[@]}" --no-shrink --recipe "$recipe" "$scratch/$point.scn"
+    expect 1 "violated $property" "${check[@]}" --no-shrink --recipe "$recipe" "$scratch/$point.scn"
     for lack in a b c d e f g i j k l; do
         if [[ $hides == *$lack* ]]; then
             expect 0 "in a world without choice point $lack;" "${check[@]}" --recipe "$recipe" --without="$lack" \
                 "$scratch/$point.scn"
         else
-            expect 1 "FAIL $property" "${check[@]}" --no-shrink --recipe "$recipe" --without="$lack" "$scratch/$point.scn"
+            expect 1 "violated $property" "${check[@]}" --no-shrink --recipe "$recipe" --without="$lack" "$scratch/$point.scn"
         fi
     done
 }
@@ -68,7 +68,7 @@ probe l broken-early-events l no_lost_wakeup
 # h, the order of a synchronous call's return and queued events, is none that a world has.
 for letters in h z A a,b ' a' abch; do
     expect_line "lockstep check: expected letters of choice points (a to g, i to l) after --without, found '$letters'" \
-        "$LOCKSTEP" check --without="$letters" "$scratch/a.scn"
+        "$LOCKSTEP" check --verbose --without="$letters" "$scratch/a.scn"
 done
 expect_line "lockstep check: expected a value after --without, found ''" "$LOCKSTEP" check --without= "$scratch/a.scn"
 expect 0 'in a world without choice points acl;' "${check[@]}" --recipe textbook --without=lac "$scratch/a.scn"

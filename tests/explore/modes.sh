@@ -44,35 +44,35 @@ for mode in '' '--workers 2' '--strategy bfs'; do
     # shellcheck disable=SC2086
     same '38544 97264' "$(counts swept $mode)" "states and transitions of 8 sets of run constants with $mode"
 done
-expect 0 'in each of 8 sets of run constants;' "$LOCKSTEP" check --out "$scratch/reports" "$scratch/swept.scn"
-expect 0 'all runs with at most 1 fault; expected' "$LOCKSTEP" check --seed 3 --out "$scratch/reports" "$scratch/swept.scn"
-expect 1 'FAIL no_orphan_node' "$LOCKSTEP" check --out "$scratch/swept" --recipe broken-minus-seven "$scratch/swept.scn"
-expect 0 'pass' "$LOCKSTEP" check --out "$scratch/swept" --seed 1 --recipe broken-minus-seven "$scratch/swept.scn"
+expect 0 'in each of 8 sets of run constants;' "$LOCKSTEP" check --verbose --out "$scratch/reports" "$scratch/swept.scn"
+expect 0 'all runs with at most 1 fault; expected' "$LOCKSTEP" check --verbose --seed 3 --out "$scratch/reports" "$scratch/swept.scn"
+expect 1 'violated no_orphan_node' "$LOCKSTEP" check --verbose --out "$scratch/swept" --recipe broken-minus-seven "$scratch/swept.scn"
+expect 0 'pass' "$LOCKSTEP" check --verbose --out "$scratch/swept" --seed 1 --recipe broken-minus-seven "$scratch/swept.scn"
 for trace in "$scratch"/swept/*.trace; do
     expect 0 'seed 1 swept' sed -n 5p "$trace"
     expect 1 'no_orphan_node' "$LOCKSTEP" replay "$trace"
 done
 
 # Layers come to the same end.
-same '5394 13926' "$("$LOCKSTEP" check --out "$scratch/reports" "$scratch/loss.scn" |
+same '5394 13926' "$("$LOCKSTEP" check --verbose --out "$scratch/reports" "$scratch/loss.scn" |
     sed -n 's/^pass .*(\([0-9]*\) states, \([0-9]*\) transitions, .*/\1 \2/p')" 'states and transitions of the last layer'
 
 # A violation is found by all, and told with the same words by the shortest way.
 for mode in '' '--workers 2' '--exact' '--strategy bfs'; do
     # shellcheck disable=SC2086
-    expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --out "$scratch/reports" --recipe broken-no-sort $mode \
+    expect 1 'violated at_most_one_holder' "$LOCKSTEP" check --verbose --out "$scratch/reports" --recipe broken-no-sort $mode \
         "$scratch/plain.scn"
 done
 expect 2 'expected --strategy dfs with several --workers' "$LOCKSTEP" check --workers 2 --strategy bfs "$scratch/plain.scn"
-expect 0 'no symmetry: processes, their order' "$LOCKSTEP" check --symmetry "$scratch/followers.scn"
+expect 0 'no symmetry: processes, their order' "$LOCKSTEP" check --verbose --symmetry "$scratch/followers.scn"
 expect 2 'expected --symmetry without --exact and --no-renaming' "$LOCKSTEP" check --symmetry --exact "$scratch/plain.scn"
-expect 0 'no symmetry: processes, their order' "$LOCKSTEP" check --symmetry --without a --out "$scratch/reports" "$scratch/plain.scn"
+expect 0 'no symmetry: processes, their order' "$LOCKSTEP" check --verbose --symmetry --without a --out "$scratch/reports" "$scratch/plain.scn"
 expect 2 'expected no --subsume with --symmetry' "$LOCKSTEP" check --symmetry --subsume "$scratch/plain.scn"
 # What is violated is found, by all ways of searching.
 printf 'world used defects=silent-session\nmutex /locks/x\nprocess a b: acquire release\nexplore expire<=1\n----\n' >"$scratch/silent.scn"
 for mode in '' '--strategy bfs' '--workers 2'; do
     # shellcheck disable=SC2086
-    expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --symmetry --out "$scratch/reports" $mode "$scratch/silent.scn"
+    expect 1 'violated at_most_one_holder' "$LOCKSTEP" check --verbose --symmetry --out "$scratch/reports" $mode "$scratch/silent.scn"
 done
 expect 2 'expected no --rewrite with --symmetry' "$LOCKSTEP" check --symmetry --rewrite "$scratch/plain.scn"
 expect 2 'expected no --exact with --subsume' "$LOCKSTEP" check --subsume --exact "$scratch/plain.scn"

@@ -33,10 +33,10 @@ same '3679 8070' "$(counts three --partial-order)" 'states and transitions of th
 same "$(counts three --partial-order)" "$(counts three --partial-order --trust)" 'three, without doubts'
 
 for recipe in broken-no-sort broken-session-token broken-waits-for-absent broken-never-deletes broken-herd; do
-    expect 1 'FAIL' "$LOCKSTEP" check --quiet --no-shrink --partial-order --recipe "$recipe" --out "$scratch/reports" \
+    expect 1 'FAIL' "$LOCKSTEP" check --verbose --quiet --no-shrink --partial-order --recipe "$recipe" --out "$scratch/reports" \
         "$scratch/loss.scn" "$scratch/three.scn"
 done
-expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --partial-order --symmetry --out "$scratch/reports" --recipe broken-no-sort \
+expect 1 'violated at_most_one_holder' "$LOCKSTEP" check --verbose --partial-order --symmetry --out "$scratch/reports" --recipe broken-no-sort \
     "$scratch/plain.scn"
 # What another handle of the process brings may come before what has come already.
 write handles 'world used' 'a: acquire timeout=100ms' 'loss<=1'
@@ -44,9 +44,9 @@ write handles 'world used' 'a: acquire timeout=100ms' 'loss<=1'
     -o "$scratch/two_handles.so" tests/explore/two_handles.c
 for options in '' --partial-order '--partial-order --no-memo'; do
     # shellcheck disable=SC2086 # several words
-    expect 1 'FAIL at_most_one_holder' "$LOCKSTEP" check --no-shrink $options --recipe "$scratch/two_handles.so" --out "$scratch/reports" \
+    expect 1 'violated at_most_one_holder' "$LOCKSTEP" check --verbose --no-shrink $options --recipe "$scratch/two_handles.so" --out "$scratch/reports" \
         "$scratch/handles.scn"
 done
-expect 0 'no partial order: a world' "$LOCKSTEP" check --partial-order --without a --out "$scratch/reports" "$scratch/plain.scn"
+expect 0 'no partial order: a world' "$LOCKSTEP" check --verbose --partial-order --without a --out "$scratch/reports" "$scratch/plain.scn"
 expect 2 'expected no --rewrite with --partial-order' "$LOCKSTEP" check --partial-order --rewrite "$scratch/plain.scn"
 finish

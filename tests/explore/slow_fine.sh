@@ -15,9 +15,9 @@ declare -A APART=(
 verdict()
 {
     local status=0 found
-    "$LOCKSTEP" check --no-layers --no-shrink --max-time 60 --recipe "$2" --out "$scratch/reports" "$1" \
+    "$LOCKSTEP" check --verbose --no-layers --no-shrink --max-time 60 --recipe "$2" --out "$scratch/reports" "$1" \
         >"$scratch/output" 2>&1 || status=$?
-    found=$(sed -n 's/^FAIL \([a-z_]\{2,\}\)  step .*/\1/p' "$scratch/output" | head -n 1)
+    found=$(sed -n 's/^violated \([a-z_]\{2,\}\)  step .*/\1/p' "$scratch/output" | head -n 1)
     case $status in
     0) echo holds ;;
     1) echo "${found:-not-judged}" ;;

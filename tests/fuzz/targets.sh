@@ -46,7 +46,7 @@ status=0
 (cd "$scratch" && LOCKSTEP_RECIPE=broken-no-sync "$bin/fuzz_session_loss" --fuzz 200000 1) >"$scratch/out" 2>&1 || status=$?
 same 134 "$status" 'exit status of a fuzzer with a finding'
 grep -q '^no_lost_wakeup: ' "$scratch/out" || { echo 'the finding is not told:'; cat "$scratch/out"; failed=1; }
-expect 1 'no_lost_wakeup is violated' "$LOCKSTEP" replay "$scratch/$(sed -n 's/^replay: lockstep replay //p' "$scratch/out")"
+expect 1 'no_lost_wakeup is violated' "$LOCKSTEP" replay "$scratch/$(sed -n 's/^replay: .* replay //p' "$scratch/out")"
 expect 134 'input: build/reports/finding' env LOCKSTEP_RECIPE=broken-no-sync "$bin/fuzz_session_loss" "$scratch/build/reports/finding"
 
 # ---- what files reach, one after the other ----

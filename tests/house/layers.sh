@@ -28,7 +28,7 @@ declare -A MAY=(
     [explore]="base state trace check sim api sim.h scenario replay"
     [fuzz]="base trace check coord sim api event.h sim.h scenario replay"
     [report]="base trace check coord sim api sim.h scenario"
-    [program]="cli api"
+    [program]="base cli api"
     [cli]="base state trace check coord sim plugin api sim.h scenario replay explore fuzz report"
     [real]="base trace check api zookeeper"
 )

@@ -29,13 +29,13 @@ scenario=scenarios/mutex/create_reply_lost.scn
 shown "cat $scenario" >"$scratch/scenario"
 compare scenario "$scratch/scenario" "$scenario"
 
-shown "build/release/lockstep run --recipe broken-no-protection $scenario" >"$scratch/shown"
+shown "build/release/lockstep run --recipe broken-no-protection $scenario | tail -n 16" >"$scratch/shown"
 "$LOCKSTEP" run --recipe broken-no-protection --out "$scratch/reports" "$scenario" >"$scratch/printed" && {
     echo "the broken recipe passes"
     failed=1
 }
-sed -i "s|$scratch/reports|build/reports|" "$scratch/printed"
-compare output "$scratch/shown" "$scratch/printed"
+tail -n 16 "$scratch/printed" | sed "s|$scratch/reports|build/reports|; s|$LOCKSTEP|build/release/lockstep|" >"$scratch/end"
+compare output "$scratch/shown" "$scratch/end"
 
 # A search of half a second, or of minutes under a sanitizer.
 searched=scenarios/explore/mutex_2.scn

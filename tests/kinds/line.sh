@@ -24,7 +24,7 @@ caught()
 {
     local status=0
     check "$1" "$2" >"$scratch/output" 2>&1 || status=$?
-    if [[ $status != 1 ]] || ! grep -qE "^(FAIL|  also.*:) $3( |:)" "$scratch/output"; then
+    if [[ $status != 1 ]] || ! grep -qE "  violates (.*, )?$3(,|$)" "$scratch/output"; then
         echo "$1 in $2: expected $3 to be violated, found exit status $status and:"
         tail -5 "$scratch/output"
         failed=1
@@ -86,6 +86,6 @@ wrong 'semaphore /locks/x capacity=0' 29 'a number from 1 to 1000' "'0'"
 wrong 'semaphore /locks/x capacity=2 count=3' 38 'capacity=N, not below count=N' 'the end of the line'
 wrong 'semaphore /locks/x units=2' 20 "capacity=N, count=N, 'as' or the end of the line" "'units=2'"
 wrong 'rwlock /locks/x capacity=2' 17 "'as' or the end of the line" "'capacity=2'"
-wrong 'rwlock /locks/0123456789a' 15 'a name that is new and short enough with .read and .write behind it' \
+wrong 'rwlock /locks/0123456789a' 15 'a name that is new and short enough with .read behind it' \
     "'0123456789a'"
 exit $failed

@@ -167,7 +167,7 @@ by_regression_test()
     mkdir "$folder"
     cp "$LOCKSTEP_SOURCE_DIR/tests/cli/my_recipe.c" "$folder"
     cd "$folder"
-    expect 1 '^shrunk: ' "$program" check --recipe broken-no-sort --out traces \
+    expect 1 '^again: ' "$program" check --recipe broken-no-sort --out traces \
         "$prefix/share/lockstep/scenarios/explore/mutex_2.scn"
     trace=$(echo traces/*.min.trace)
     quietly "$program" export -o no_sort.c "$trace"

@@ -157,8 +157,9 @@ static void reads_every_command(void **state)
 static void reads_running_commands(void **state)
 {
     (void)state;
-    take(HEAD "settle\nadvance 5s\nbefore deliver a  create-reply # not\nafter x\ndo bury a\nrest\nheal "
-              "all\n----\n");
+    take(HEAD
+         "settle\nadvance 5s\nbefore deliver a  create-reply # not\nafter  fire b\ndo bury a\nrest\nheal "
+         "all\n----\n");
     assert_int_equal(scenario.commands, 7);
     assert_int_equal(scenario.command[0].step, STEP_SETTLE);
     assert_int_equal(scenario.command[1].step, STEP_ADVANCE);
@@ -166,6 +167,7 @@ static void reads_running_commands(void **state)
     assert_int_equal(scenario.command[2].step, STEP_BEFORE);
     assert_string_equal(scenario.command[2].text, "deliver a create-reply");
     assert_int_equal(scenario.command[3].step, STEP_AFTER);
+    assert_string_equal(scenario.command[3].text, "fire b");
     assert_int_equal(scenario.command[4].step, STEP_DO);
     assert_string_equal(scenario.command[4].text, "bury a");
     assert_int_equal(scenario.command[5].step, STEP_REST);

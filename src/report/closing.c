@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What stands before the last line: what all scenarios come to together. */
+#include "report/report.h"
+#include <lockstep/sim.h>
+
+#include <string.h>
+
+#define PROMISES_MAX 8 /* promises that are named with the number of scenarios that violate them */
+#define TEXT_LINES 12  /* of a difference */
+
+/* The items of a call, as its closing lines see them. */
+struct whole {
+    const struct report_item *items;
+    int count;
+    int violating, differing;
+};
+
+static struct whole look_at(const struct report_item *items, int count)
+{
+    struct whole whole = {.items = items, .count = count};
+    for (int i = 0; i < count; i++) {
+        whole.violating += items[i].finished && items[i].outcome->verdict == VERDICT_VIOLATED;
+        whole.differing += items[i].finished && items[i].outcome->verdict == VERDICT_DIFFERS;
+    }
+    return whole;
+}
+
+/* ---- lists ---- */
+
+/* What differs has the lines that those that violate something have left. */
+static void list_differing(FILE *out, const struct whole *whole)
+{
+    int shown = whole->violating < REPORT_FAILURES_MAX ? whole->violating : REPORT_FAILURES_MAX;
+    for (int i = 0; i < whole->count && shown < REPORT_FAILURES_MAX; i++) {
+        const struct report_item *item = &whole->items[i];
+        if (item->finished && item->outcome->verdict == VERDICT_DIFFERS) {
+            const struct outcome *outcome = item->outcome;
+            report_head(out, item);
+            fprintf(out, "  differs from what the file expects\n%.*s%s", outcome->diff_at, outcome->text,
+                    outcome->text + outcome->diff_at + outcome->diff_size);
+            shown++;
+        }
+    }
+    int left = whole->violating + whole->differing - shown;
+    if (left > 0) {
+        fprintf(out, "and %d more: --verbose\n", left);
+    }
+}
+
+static size_t folder_size(const struct report_item *item)
+{
+    const char *name = item->scenario->input.name, *slash = strrchr(name, '/');
+    return slash != NULL ? (size_t)(slash - name) : 0;
+}
+
+static bool is_counted(const struct report_item *item)
+{
+    return item->finished && !item->named;
+}
+
+static bool is_beside(const struct report_item *a, const struct report_item *b)
+{
+    size_t size = folder_size(a);
+    return size == folder_size(b) && strncmp(a->scenario->input.name, b->scenario->input.name, size) == 0;
+}
+
+/* A line for each folder in which something was found, at its first scenario. */
+static void count_folders(FILE *out, const struct whole *whole)
+{
+    for (int i = 0; i < whole->count; i++) {
+        const struct report_item *first = &whole->items[i];
+        bool begun = !is_counted(first) || (i > 0 && is_counted(first - 1) && is_beside(first, first - 1));
+        int passed = 0, all = 0;
+        for (int j = 0; j < whole->count && !begun; j++) {
+            const struct report_item *item = &whole->items[j];
+            if (is_counted(item) && is_beside(first, item)) {
+                begun = j < i;
+                passed += report_passes(item);
+                all++;
+            }
+        }
+        if (!begun) {
+            fprintf(out, "%.*s: %d of %d passed\n", (int)folder_size(first), first->scenario->input.name,
+                    passed, all);
+        }
+    }
+}
+
+/* ---- what was proved ---- */
+
+/* Of the searches that have come to their end. */
+struct searches {
+    int count;
+    uint64_t states;
+    int clients_least, clients_most, faults_least, faults_most;
+    unsigned kinds; /* of faults, a bit each */
+    double omissions;
+};
+
+static void extend(int *least, int *most, int number)
+{
+    *least = number < *least ? number : *least;
+    *most = number > *most ? number : *most;
+}
+
+static struct searches sum_up(const struct whole *whole)
+{
+    struct searches sum = {.clients_least = WORLD_PROCESSES_MAX, .faults_least = 255};
+    for (int i = 0; i < whole->count; i++) {
+        const struct report_item *item = &whole->items[i];
+        if (!item->finished || !item->outcome->exhausted) {
+            continue;
+        }
+        const struct world_options *options = &item->scenario->options;
+        sum.count++;
+        sum.states += item->outcome->search.states;
+        sum.omissions += item->outcome->search.expected_omissions;
+        extend(&sum.clients_least, &sum.clients_most, options->processes);
+        extend(&sum.faults_least, &sum.faults_most, item->outcome->search.complete_faults);
+        for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+            sum.kinds |= (unsigned)(options->budget[fault] > 0) << fault;
+        }
+    }
+    return sum;
+}
+
+/* "2", or "2 to 5". */
+static void say_range(FILE *out, int least, int most)
+{
+    fprintf(out, "%d", least);
+    if (most > least) {
+        fprintf(out, " to %d", most);
+    }
+}
+
+/* The odds are below 1 in 10 to this power. */
+static int power_of_odds(double omissions)
+{
+    int power = 0;
+    for (; omissions * 10 <= 1; omissions *= 10) {
+        power++;
+    }
+    return power;
+}
+
+static void say_searches(FILE *out, const struct searches *sum)
+{
+    const char *between = " (";
+    fprintf(out, "searched to the end: %d, %llu states; clients: ", sum->count,
+            (unsigned long long)sum->states);
+    say_range(out, sum->clients_least, sum->clients_most);
+    fputs("; faults in a run: at most ", out);
+    say_range(out, sum->faults_least, sum->faults_most);
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        if ((sum->kinds >> fault & 1) != 0) {
+            fprintf(out, "%s%s", between, world_fault_name((enum world_fault)fault));
+            between = ", ";
+        }
+    }
+    fputs(sum->kinds != 0 ? ")\n" : "\n", out);
+    if (sum->omissions > 0) {
+        fprintf(out,
+                "  states are told apart by 64 bits: the odds that one was taken for another are below 1 in "
+                "10^%d\n",
+                power_of_odds(sum->omissions));
+    }
+}
+
+/* Which promises were put to the test, and which never were. */
+static void say_promises(FILE *out, const struct whole *whole)
+{
+    int known, met = 0;
+    const struct property *const *all = check_all(&known);
+    check_mask judged = 0;
+    for (int i = 0; i < whole->count; i++) {
+        for (int p = 0; p < known && whole->items[i].finished; p++) {
+            bool holds = outcome_verdict(whole->items[i].outcome, p) == CHECK_HOLDS;
+            judged |= holds ? CHECK_BIT(p) : 0;
+        }
+    }
+    for (int p = 0; p < known; p++) {
+        met += (judged >> p & 1) != 0;
+    }
+    fprintf(out, "promises kept: %d", met);
+    const char *between = "; never put to the test: ";
+    for (int p = 0; p < known; p++) {
+        if ((judged >> p & 1) == 0) {
+            fprintf(out, "%s%s", between, all[p]->name);
+            between = ", ";
+        }
+    }
+    fputc('\n', out);
+}
+
+static void say_proved(FILE *out, const struct whole *whole)
+{
+    struct searches sum = sum_up(whole);
+    int directed = 0, tried = 0;
+    for (int i = 0; i < whole->count; i++) {
+        const struct report_item *item = &whole->items[i];
+        directed += report_passes(item) && !item->scenario->exploring;
+        tried += report_passes(item) && item->tried;
+    }
+    if (directed > 0) {
+        fprintf(out, "went as their files expect: %d\n", directed);
+    }
+    if (sum.count > 0) {
+        say_searches(out, &sum);
+    }
+    if (tried > 0) {
+        fprintf(out, "searched in part, then tried with random schedules: %d\n", tried);
+    }
+    say_promises(out, whole);
+}
+
+/* ---- what fails ---- */
+
+/* In how many scenarios each promise is violated, the most frequent first. */
+static void count_violated(FILE *out, const struct whole *whole)
+{
+    int known, times[CHECK_PROPERTIES_MAX] = {0}, named = 0, kinds = 0;
+    const struct property *const *all = check_all(&known);
+    for (int i = 0; i < whole->count; i++) {
+        const struct report_item *item = &whole->items[i];
+        bool violates = item->finished && item->outcome->verdict == VERDICT_VIOLATED;
+        check_mask mask = violates ? outcome_known_violations(item->outcome) & ~item->scenario->violates : 0;
+        for (int p = 0; p < known; p++) {
+            times[p] += (mask >> p & 1) != 0;
+        }
+    }
+    for (int p = 0; p < known; p++) {
+        kinds += times[p] > 0;
+    }
+    for (; named < kinds && named < PROMISES_MAX; named++) {
+        int most = 0;
+        for (int p = 1; p < known; p++) {
+            most = times[p] > times[most] ? p : most;
+        }
+        fprintf(out, "violated in %d scenario%s: %s\n", times[most], times[most] == 1 ? "" : "s",
+                all[most]->name);
+        times[most] = 0;
+    }
+    if (kinds > named) {
+        fprintf(out, "violated besides: %d promises\n", kinds - named);
+    }
+}
+
+static uint64_t steps_of(const struct outcome *outcome)
+{
+    return outcome->shrunk[0] ? (uint64_t)outcome->shrunk_steps : outcome->last_steps;
+}
+
+/* The one with the fewest steps of those that can be told. */
+static const struct report_item *shortest(const struct whole *whole)
+{
+    const struct report_item *best = NULL;
+    for (int i = 0; i < whole->count; i++) {
+        const struct report_item *item = &whole->items[i];
+        if (!item->finished || item->outcome->verdict != VERDICT_VIOLATED) {
+            continue;
+        }
+        bool told = item->outcome->story[0] != 0;
+        bool better = best == NULL || (told && best->outcome->story[0] == 0) ||
+                      (told && steps_of(item->outcome) < steps_of(best->outcome));
+        best = better ? item : best;
+    }
+    return best;
+}
+
+/* What a run without a story violates. */
+static void say_sentences(FILE *out, const struct report_item *item)
+{
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&item->outcome->stats, ~item->scenario->violates, violated);
+    for (int i = 0; i < count; i++) {
+        const struct check_finding *finding = &item->outcome->stats.finding[violated[i]];
+        fprintf(out, "  | %s is violated at step %llu: %s\n", all[violated[i]]->name,
+                (unsigned long long)finding->step, finding->why);
+    }
+}
+
+static void say_again(FILE *out, const struct report_context *context, const struct outcome *outcome)
+{
+    const char *trace = outcome->shrunk[0] ? outcome->shrunk : outcome->trace;
+    if (trace[0]) {
+        fprintf(out, "again: %s replay %s\n", context->program, trace);
+    }
+}
+
+static void tell_shortest(FILE *out, const struct report_context *context, const struct report_item *item)
+{
+    const struct outcome *outcome = item->outcome;
+    fprintf(out, "the shortest run, %llu steps:\n", (unsigned long long)steps_of(outcome));
+    report_story(out, outcome);
+    if (outcome->story[0] == 0) {
+        say_sentences(out, item);
+    }
+    if (outcome->shrunk[0] && !outcome->shrunk_minimal) {
+        fprintf(out, "  it may get shorter: %s shrink %s\n", context->program, outcome->trace);
+    }
+    say_again(out, context, outcome);
+}
+
+/* The first lines of a text, and how many there are behind them. */
+static void say_lines(FILE *out, const char *text, const char *end, int most)
+{
+    int left = 0;
+    while (text < end) {
+        int size = (int)strcspn(text, "\n");
+        if (most-- > 0) {
+            fprintf(out, "%.*s\n", size, text);
+        } else {
+            left++;
+        }
+        text += size + (text[size] == '\n');
+    }
+    if (left > 0) {
+        fprintf(out, "  and %d more lines: --verbose\n", left);
+    }
+}
+
+/* If nothing is violated, the first difference is told; all of it if that is the only one. */
+static void tell_difference(FILE *out, const struct report_context *context, const struct whole *whole)
+{
+    const struct report_item *first = NULL;
+    for (int i = 0; i < whole->count && first == NULL; i++) {
+        const struct report_item *item = &whole->items[i];
+        bool differs = item->finished && item->outcome->verdict == VERDICT_DIFFERS;
+        first = differs && item->outcome->diff_size > 0 ? item : NULL;
+    }
+    if (first != NULL) {
+        const char *text = first->outcome->text + first->outcome->diff_at;
+        fprintf(out, "the first difference, in %s:\n", first->scenario->input.name);
+        say_lines(out, text, text + first->outcome->diff_size,
+                  whole->differing == 1 && first->named ? INT32_MAX : TEXT_LINES);
+        say_again(out, context, first->outcome);
+    }
+}
+
+void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
+                         int count)
+{
+    struct whole whole = look_at(items, count);
+    bool fails = false;
+    for (int i = 0; i < count; i++) {
+        fails |= report_fails(&items[i]);
+    }
+    if (!context->verbose) {
+        list_differing(out, &whole);
+    }
+    if (!context->verbose && !context->quiet) {
+        count_folders(out, &whole);
+    }
+    if (whole.violating > 0) {
+        count_violated(out, &whole);
+        if (whole.differing > 0) {
+            fprintf(out, "differing without a violation: %d\n", whole.differing);
+        }
+        if (!context->verbose) { /* which has told it already */
+            tell_shortest(out, context, shortest(&whole));
+        }
+    } else if (!context->verbose) {
+        tell_difference(out, context, &whole);
+    }
+    if (!fails && !context->quiet) {
+        say_proved(out, &whole);
+    }
+}
