@@ -6,8 +6,8 @@
 #include "replay/round.h"
 #include "scenario/properties.h"
 #include "scenario/recipes.h"
-#include "sim/answer.h"
 #include "sim/guard.h"
+#include "sim/remark.h"
 
 #include <errno.h>
 #include <lockstep/error.h>
@@ -217,17 +217,17 @@ static enum replay_result end_circle(struct replay *replay)
     return REPLAY_UNFIT;
 }
 
-/* A step's line. A delivery that answers a request says what the answer is. */
+/* A step's line: its label, and what that leaves unsaid. */
 static void tell_step(struct replay *replay, const char *label)
 {
     struct action action;
     const char *why;
-    char answer[WORLD_LABEL_MAX] = "";
+    char remark[WORLD_LABEL_MAX] = "";
     if (world_find(replay->run.world, label, &action, &why) == 0) {
-        world_answer(replay->run.world, &action, answer);
+        world_remark(replay->run.world, &action, remark);
     }
     fprintf(replay->out, "%5llu  %s%s%s\n", (unsigned long long)replay->run.steps + 1, label,
-            answer[0] != 0 ? ": " : "", answer);
+            remark[0] != 0 ? ": " : "", remark);
 }
 
 static enum replay_result choose(struct replay *replay, int index)

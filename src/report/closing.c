@@ -357,7 +357,7 @@ void report_text_closing(FILE *out, const struct report_context *context, const 
     if (whole.violating > 0) {
         count_violated(out, &whole);
         if (whole.differing > 0) {
-            fprintf(out, "differing without a violation: %d\n", whole.differing);
+            fprintf(out, "broke no promise, and went otherwise than the file says: %d\n", whole.differing);
         }
         if (!context->verbose) { /* which has told it already */
             tell_shortest(out, context, shortest(&whole));

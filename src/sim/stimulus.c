@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* What an action brings to a recipe, and in which state it finds it: for reports of what was covered. */
-#include "sim/answer.h"
+#include "sim/remark.h"
 #include "sim/world.h"
 
 #include <stdio.h>
@@ -46,10 +46,22 @@ uint32_t world_recipe_states(struct world *world, int process)
     return recipe->states_now(process_state(process));
 }
 
-void world_answer(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX])
+/* How many, as in "1 reply". */
+static int say_count(char *text, size_t size, int count, const char *one, const char *several)
+{
+    return snprintf(text, size, "%d %s", count, count == 1 ? one : several);
+}
+
+void world_remark(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX])
 {
     text[0] = 0;
     if (action->kind == ACTION_DELIVER && world->coordinator->answer != NULL) {
         world->coordinator->answer(action, text);
+    } else if (action->kind == ACTION_CUT) {
+        int used = say_count(text, WORLD_LABEL_MAX, action->apply, "request is", "requests are");
+        used += snprintf(text + used, WORLD_LABEL_MAX - (size_t)used, " still done, ");
+        used +=
+            say_count(text + used, WORLD_LABEL_MAX - (size_t)used, action->keep, "reply is", "replies are");
+        snprintf(text + used, WORLD_LABEL_MAX - (size_t)used, " still told");
     }
 }
