@@ -36,6 +36,7 @@ struct cli_budget {
 
 struct cli_options {
     const char *recipe;
+    bool recipe_given;
     const struct ls_recipe *found_recipe; /* of that name */
     const char *out;                      /* folder for traces; of shrink: the file to write */
     const char *filter;                   /* NULL = all */
@@ -255,6 +256,10 @@ bool cli_interrupted(void);
  * then replays what is to be reported, and notes its story. It looks no further once *stop is not 0. The effort is bounded in steps, some seconds. A violation
  * that its replay does not show is an error. An outcome that violates nothing stays as it is. */
 void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop);
+
+/* Reads the trace that the command line names, with the recipe of --recipe, if it is given, in place of its own. Returns 0, or
+ * CLI_USAGE after one line on standard error. */
+int cli_read_trace(const struct cli_options *options, struct trace *trace);
 
 /* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);

@@ -26,7 +26,8 @@ static const char HELP[] =
     "the file cannot\n"
     "be written.\n"
     "\n"
-    "  -o, --out FILE   write there (default: standard output)\n"
+    "  -o, --out FILE     write there (default: standard output)\n"
+    "  --recipe FILE.so   the recipe, or the name of one, in place of the trace's own\n"
     "\n"
     "examples:\n"
     "  lockstep check --recipe broken-no-sort --out build/one scenarios/explore/mutex_2.scn\n"
@@ -54,7 +55,7 @@ int cli_export(int argc, char **argv)
     struct input_error error;
     struct trace trace;
     size_t size = 0;
-    int status = cli_options(&options, "export", OPTION_OUT, argc, argv);
+    int status = cli_options(&options, "export", OPTION_OUT | OPTION_RECIPE, argc, argv);
     if (status != 0) {
         return status;
     }
@@ -65,8 +66,7 @@ int cli_export(int argc, char **argv)
     if (options.paths != 1) {
         return cli_usage_error("export", "one trace", options.paths > 1 ? options.path[1] : "");
     }
-    if (trace_read(&trace, options.path[0], &error) != 0) {
-        fprintf(stderr, "%s\n", error.text);
+    if (cli_read_trace(&options, &trace) != 0) {
         return CLI_USAGE;
     }
     char *text = export_test(&trace, options.out_given ? options.out : DEFAULT_NAME, &size, &error);

@@ -26,6 +26,19 @@ int cli_min_path(const char *path, char *out, size_t size)
     return snprintf(out, size, "%.*s" MIN_SUFFIX, (int)length, path) < (int)size ? 0 : -1;
 }
 
+int cli_read_trace(const struct cli_options *options, struct trace *trace)
+{
+    struct input_error error;
+    if (trace_read(trace, options->path[0], &error) != 0) {
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_USAGE;
+    }
+    if (options->recipe_given) {
+        snprintf(trace->recipe, sizeof trace->recipe, "%s", options->found_recipe->name);
+    }
+    return 0;
+}
+
 static void keep_shrunk(struct outcome *outcome, const struct shrunk *shrunk, bool minimal)
 {
     char path[OUTCOME_TRACE_MAX];

@@ -281,6 +281,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
     }
     switch (OPTIONS[index].bit) {
     case OPTION_RECIPE:
+        options->recipe_given = true;
         options->recipe = text;
         break;
     case OPTION_OUT:

@@ -7,29 +7,33 @@
 
 #include <string.h>
 
-static const char HELP[] = "usage: lockstep replay [OPTION...] TRACE\n"
-                           "\n"
-                           "Does the run of a trace again and tells it choice by choice, with what followed "
-                           "from each indented below it. Exit\n"
-                           "status 1 if the run violates a property, 0 if not, 2 if the trace cannot be read "
-                           "or no longer fits the program.\n"
-                           "\n"
-                           "  --property FILE.so  judge it by the property of this shared object too; one "
-                           "that the trace was\n"
-                           "                      judged by is found where the trace says, or here\n"
-                           "\n"
-                           "examples:\n"
-                           "  lockstep run --recipe broken-no-protection --out build/one "
-                           "scenarios/mutex/create_reply_lost.scn\n"
-                           "  lockstep replay build/one/*.trace\n"
-                           "  cat build/one/*.trace | lockstep replay - | tail\n";
+static const char HELP[] =
+    "usage: lockstep replay [OPTION...] TRACE\n"
+    "\n"
+    "Does the run of a trace again and tells it choice by choice, with what followed "
+    "from each indented below it. Exit\n"
+    "status 1 if the run violates a property, 0 if not, 2 if the trace cannot be read "
+    "or no longer fits the program.\n"
+    "\n"
+    "  --recipe FILE.so    the recipe, or the name of one, in place of the trace's own: "
+    "where a trace from\n"
+    "                      elsewhere finds it, or a mended one\n"
+    "  --property FILE.so  judge it by the property of this shared object too; one "
+    "that the trace was\n"
+    "                      judged by is found where the trace says, or here\n"
+    "\n"
+    "examples:\n"
+    "  lockstep run --recipe broken-no-protection --out build/one "
+    "scenarios/mutex/create_reply_lost.scn\n"
+    "  lockstep replay build/one/*.trace\n"
+    "  cat build/one/*.trace | lockstep replay - | tail\n";
 
 int cli_replay(int argc, char **argv)
 {
     struct cli_options options;
     struct input_error error;
     struct trace trace;
-    int status = cli_options(&options, "replay", OPTION_PROPERTY, argc, argv);
+    int status = cli_options(&options, "replay", OPTION_PROPERTY | OPTION_RECIPE, argc, argv);
     if (status != 0) {
         return status;
     }
@@ -40,8 +44,7 @@ int cli_replay(int argc, char **argv)
     if (options.paths != 1) {
         return cli_usage_error("replay", "one trace", options.paths > 1 ? options.path[1] : "");
     }
-    if (trace_read(&trace, options.path[0], &error) != 0) {
-        fprintf(stderr, "%s\n", error.text);
+    if (cli_read_trace(&options, &trace) != 0) {
         return CLI_USAGE;
     }
     if (strcmp(trace.tool, LOCKSTEP_VERSION) != 0) {

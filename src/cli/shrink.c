@@ -33,6 +33,7 @@ static const char HELP[] =
     "                    first that shows)\n"
     "  --property FILE.so  take the property of this shared object, in place of where the trace says that it "
     "is\n"
+    "  --recipe FILE.so  the recipe, or the name of one, in place of the trace's own\n"
     "  --max-steps N     replay at most so many steps while looking (default: any number)\n"
     "  --quiet           print the replay line alone\n"
     "\n"
@@ -44,7 +45,8 @@ static const char HELP[] =
     "  lockstep shrink --property no_orphan_node --max-steps 100000 --out build/short.trace - "
     "<build/one/*.trace\n";
 
-static const unsigned ALLOWED = OPTION_OUT | OPTION_PROPERTY | OPTION_MAX_STEPS | OPTION_QUIET;
+static const unsigned ALLOWED =
+    OPTION_OUT | OPTION_PROPERTY | OPTION_RECIPE | OPTION_MAX_STEPS | OPTION_QUIET;
 
 /* ---- limits and progress ---- */
 
@@ -202,7 +204,6 @@ static int check_arguments(const struct cli_options *options, char *path, size_t
 int cli_shrink(int argc, char **argv)
 {
     struct cli_options options;
-    struct input_error error;
     struct trace trace;
     char path[OUTCOME_TRACE_MAX];
     int status = cli_options(&options, "shrink", ALLOWED, argc, argv);
@@ -214,8 +215,7 @@ int cli_shrink(int argc, char **argv)
     if (status != 0) {
         return status;
     }
-    if (trace_read(&trace, options.path[0], &error) != 0) {
-        fprintf(stderr, "%s\n", error.text);
+    if (cli_read_trace(&options, &trace) != 0) {
         return CLI_USAGE;
     }
     status = check_property(&options, &trace);

@@ -86,6 +86,15 @@ expect 1 'at_most_one_holder is violated' "$LOCKSTEP" replay "$trace"
 expect 0 'at_most_one_holder' "$LOCKSTEP" shrink -o "$scratch/short.trace" "$trace"
 mv "$recipe" "$recipe.kept"
 expect 2 "$trace:3:8: expected a recipe (see lockstep list recipes): No such file or directory" "$LOCKSTEP" replay "$trace"
+# Where the file lies elsewhere, --recipe says so; what comes of it names that place.
+cp "$recipe.kept" "$scratch/elsewhere.so"
+expect 1 'at_most_one_holder is violated' "$LOCKSTEP" replay --recipe "$scratch/elsewhere.so" "$trace"
+expect 0 'at_most_one_holder' "$LOCKSTEP" shrink --recipe "$scratch/elsewhere.so" -o "$scratch/again.trace" "$trace"
+same "recipe $scratch/elsewhere.so" "$(sed -n 3p "$scratch/again.trace")" 'the recipe of the shorter trace'
+same "$(sed 3d "$scratch/short.trace")" "$(sed 3d "$scratch/again.trace")" 'the shorter trace'
+expect 0 'elsewhere.so' "$LOCKSTEP" export --recipe "$scratch/elsewhere.so" "$trace"
+expect_line "lockstep replay: expected a recipe (see lockstep list recipes) or a shared object with one after --recipe, found \
+'broken-no-srot'; did you mean 'broken-no-sort'?" "$LOCKSTEP" replay --recipe broken-no-srot "$trace"
 
 # What is no recipe, or calls what it must not, is refused before any of it runs.
 refused 'No such file or directory'
