@@ -23,7 +23,13 @@ static char trouble[LS_PROPERTY_NAME_MAX + 80];
 
 void loaded_say_where(const char *volatile *where)
 {
-    judging = where;
+    judging = where ? where : &nowhere;
+    *judging = NULL;
+}
+
+const char *loaded_judging(void)
+{
+    return *judging;
 }
 
 const char *loaded_trouble(void)

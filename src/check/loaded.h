@@ -33,9 +33,12 @@ void loaded_observe(const struct property *property, struct check_table *table,
 void loaded_visit(struct check_table *table, const struct property *property, check_visit_fn visit,
                   void *ctx);
 
-/* From now on *where is the name of the loaded property that is judging, NULL while none is; the name lives for ever. So somebody else
- * can tell which one did not come back, if *where is in shared memory. */
+/* From now on *where is the name of the loaded property that is judging, NULL while none is; the name lives for ever. So another process
+ * can tell which one did not come back, if *where is in shared memory that no third one writes to. NULL: only this process knows. */
 void loaded_say_where(const char *volatile *where);
+
+/* The loaded property that is judging, NULL = none. Async-signal-safe. */
+const char *loaded_judging(void);
 
 /* What a loaded property did that none may do: from then on nothing is judged. NULL: nothing. */
 const char *loaded_trouble(void);

@@ -64,7 +64,7 @@ static void note_end(struct cli_job *job, const struct worker_note *note, int st
         return;
     }
     outcome->verdict = VERDICT_ERROR;
-    outcome->text[0] = 0;
+    outcome_clear_text(outcome);
     if (WIFSIGNALED(status)) {
         outcome_say(outcome, "  the worker died%s%s: %s\n", judging != NULL ? " in the property " : "",
                     judging != NULL ? judging : "", strsignal(WTERMSIG(status)));
@@ -131,6 +131,7 @@ static bool do_guarded(struct workers *workers, struct slot *slot, int status)
         return false;
     }
     memset(job->outcome, 0, sizeof *job->outcome);
+    workers->queue->note[slot->job].judging = NULL;
     job->guarded = true;
     slot->pid = start(workers, slot);
     return slot->pid > 0;

@@ -324,7 +324,7 @@ static void put_run_together(const struct merge *m, const struct scenario *scena
         enum verdict limit =
             outcome->verdict == VERDICT_LIMIT || missing || first == &nobody ? VERDICT_LIMIT : VERDICT_HOLDS;
         memcpy(text, outcome->text, sizeof text);
-        outcome->text[0] = 0;
+        outcome_clear_text(outcome);
         outcome_judge_again(outcome, &setup, true);
         outcome_say(outcome, "%s", text);
         outcome->verdict = outcome->verdict == VERDICT_HOLDS ? limit : outcome->verdict;

@@ -91,7 +91,8 @@ static bool is_named(const struct cli_options *options, const char *name)
 {
     bool named = options->filter != NULL;
     for (int i = 0; i < options->paths && !named; i++) {
-        named = strcmp(options->path[i], name) == 0 || strcmp(options->path[i], "-") == 0;
+        const char *path = strcmp(options->path[i], "-") == 0 ? "(standard input)" : options->path[i];
+        named = strcmp(path, name) == 0;
     }
     return named;
 }

@@ -21,11 +21,16 @@
 
 static uint64_t last_heartbeat;
 
+static const char *volatile *judging_of_job; /* in memory that is shared with the parent */
+
 static void on_watchdog(int signal)
 {
     (void)signal;
     uint64_t now = run_heartbeat();
     if (now == last_heartbeat) {
+        if (loaded_judging() != NULL && judging_of_job != NULL) {
+            *judging_of_job = loaded_judging();
+        }
         _exit(WORKER_WATCHDOG_STATUS);
     }
     last_heartbeat = now;
@@ -38,6 +43,13 @@ static void start_watchdog(void)
                               .it_value = {.tv_sec = WORKER_WATCHDOG_S}};
     sigaction(SIGVTALRM, &action, NULL);
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
+}
+
+/* In each process of a search that has several: what one is in is no other one's to say. */
+static void begin_searching(void)
+{
+    loaded_say_where(NULL);
+    start_watchdog();
 }
 
 /* What the directed run has shown is added to what the random ones showed after it. A file that another
@@ -63,6 +75,7 @@ static void merge(struct outcome *outcome, const struct outcome *directed)
         outcome->diff_at = (int)strlen(outcome->text) + directed->diff_at;
         outcome->diff_size = directed->diff_size;
         outcome_say(outcome, "%s", directed->text);
+        outcome_keep_diff_inside(outcome);
     }
 }
 
@@ -154,7 +167,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     explore.resume = path_or_none(job->resume);
     explore.stop = &stop_asked;
     explore.searches = at_once;
-    explore.begin_worker = start_watchdog;
+    explore.begin_worker = begin_searching;
     explore.compare = cli_counts_compare(options) && !setup->part;
     explore.rewrite = options->rewrite;
     if (options->budget != NULL) {
@@ -238,7 +251,8 @@ static void work_on(const struct cli_options *options, struct cli_job *jobs, str
     struct cli_job *job = &jobs[*doing];
     for (;;) {
         double began_s = cli_now_s();
-        loaded_say_where(&queue->note[job - jobs].judging);
+        judging_of_job = &queue->note[job - jobs].judging;
+        loaded_say_where(judging_of_job);
         work(options, job, queue->at_once);
         int next = goes_on(job) ? worker_take(queue) : -1;
         if (next < 0) {

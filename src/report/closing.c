@@ -82,8 +82,9 @@ static void count_folders(FILE *out, const struct whole *whole)
             }
         }
         if (!begun) {
-            fprintf(out, "%.*s: %d of %d passed\n", (int)folder_size(first), first->scenario->input.name,
-                    passed, all);
+            size_t size = folder_size(first);
+            fprintf(out, "%.*s: %d of %d passed\n", size > 0 ? (int)size : 1,
+                    size > 0 ? first->scenario->input.name : ".", passed, all);
         }
     }
 }
@@ -110,7 +111,7 @@ static struct searches sum_up(const struct whole *whole)
     struct searches sum = {.clients_least = WORLD_PROCESSES_MAX, .faults_least = 255};
     for (int i = 0; i < whole->count; i++) {
         const struct report_item *item = &whole->items[i];
-        if (!item->finished || !item->outcome->exhausted) {
+        if (!item->finished || !item->outcome->exhausted || item->outcome->search.complete_faults < 0) {
             continue;
         }
         const struct world_options *options = &item->scenario->options;
@@ -160,7 +161,7 @@ static void say_searches(FILE *out, const struct searches *sum)
         }
     }
     fputs(sum->kinds != 0 ? ")\n" : "\n", out);
-    if (sum->omissions > 0) {
+    if (sum->omissions > 0 && sum->omissions <= 0.1) {
         fprintf(out,
                 "  states are told apart by 64 bits: the odds that one was taken for another are below 1 in "
                 "10^%d\n",
@@ -168,29 +169,38 @@ static void say_searches(FILE *out, const struct searches *sum)
     }
 }
 
-/* Which promises were put to the test, and which never were. */
+/* The properties of a set, behind some words; nothing for an empty set. */
+static void say_names(FILE *out, const char *before, check_mask set)
+{
+    int known;
+    const struct property *const *all = check_all(&known);
+    for (int p = 0; p < known; p++) {
+        if ((set >> p & 1) != 0) {
+            fprintf(out, "%s%s", before, all[p]->name);
+            before = ", ";
+        }
+    }
+}
+
+/* Which promises were put to the test and kept, which were broken as a file says, and which were never tested. */
 static void say_promises(FILE *out, const struct whole *whole)
 {
-    int known, met = 0;
-    const struct property *const *all = check_all(&known);
-    check_mask judged = 0;
+    int known, kept = 0;
+    check_mask tested = 0, broken = 0;
+    check_all(&known);
     for (int i = 0; i < whole->count; i++) {
         for (int p = 0; p < known && whole->items[i].finished; p++) {
-            bool holds = outcome_verdict(whole->items[i].outcome, p) == CHECK_HOLDS;
-            judged |= holds ? CHECK_BIT(p) : 0;
+            enum check_verdict verdict = outcome_verdict(whole->items[i].outcome, p);
+            tested |= verdict != CHECK_NOT_JUDGED ? CHECK_BIT(p) : 0;
+            broken |= verdict == CHECK_VIOLATED ? CHECK_BIT(p) : 0;
         }
     }
     for (int p = 0; p < known; p++) {
-        met += (judged >> p & 1) != 0;
+        kept += ((tested & ~broken) >> p & 1) != 0;
     }
-    fprintf(out, "promises kept: %d", met);
-    const char *between = "; never put to the test: ";
-    for (int p = 0; p < known; p++) {
-        if ((judged >> p & 1) == 0) {
-            fprintf(out, "%s%s", between, all[p]->name);
-            between = ", ";
-        }
-    }
+    fprintf(out, "promises kept: %d", kept);
+    say_names(out, "; broken where a file says so: ", broken);
+    say_names(out, "; never put to the test: ", ~tested);
     fputc('\n', out);
 }
 
@@ -249,7 +259,8 @@ static void count_violated(FILE *out, const struct whole *whole)
 
 static uint64_t steps_of(const struct outcome *outcome)
 {
-    return outcome->shrunk[0] ? (uint64_t)outcome->shrunk_steps : outcome->last_steps;
+    bool shrunk = outcome->shrunk[0] && outcome->shrunk_steps > 0;
+    return shrunk ? (uint64_t)outcome->shrunk_steps : outcome->last_steps;
 }
 
 /* The one with the fewest steps of those that can be told. */
@@ -308,7 +319,7 @@ static void tell_shortest(FILE *out, const struct report_context *context, const
 static void say_lines(FILE *out, const char *text, const char *end, int most)
 {
     int left = 0;
-    while (text < end) {
+    while (text < end && *text) {
         int size = (int)strcspn(text, "\n");
         if (most-- > 0) {
             fprintf(out, "%.*s\n", size, text);

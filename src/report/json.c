@@ -76,8 +76,10 @@ static bool add_violation(cJSON *list, const struct report_context *context, con
            cJSON_AddStringToObject(object, "property", property->name) &&
            cJSON_AddStringToObject(object, "sentence", finding->why) &&
            cJSON_AddNumberToObject(object, "step", (double)finding->step) &&
-           cJSON_AddStringToObject(object, "schedule", schedule_name(outcome->schedule)) &&
-           cJSON_AddNumberToObject(object, "seed", (double)outcome->seed) &&
+           (finding->elsewhere
+                ? cJSON_AddNullToObject(object, "schedule") && cJSON_AddNullToObject(object, "seed")
+                : cJSON_AddStringToObject(object, "schedule", schedule_name(outcome->schedule)) &&
+                      cJSON_AddNumberToObject(object, "seed", (double)outcome->seed)) &&
            (where ? cJSON_AddStringToObject(object, "also", where) : cJSON_AddNullToObject(object, "also")) &&
            (told ? cJSON_AddStringToObject(object, "trace", outcome->trace)
                  : cJSON_AddNullToObject(object, "trace")) &&
@@ -102,7 +104,9 @@ static bool add_violations(cJSON *object, const struct report_context *context,
     }
     for (int i = 0; i < known; i++) {
         const struct check_finding *finding = &outcome->stats.finding[i];
-        added = added && (!outcome_also(finding) || add_violation(list, context, outcome, all[i], finding));
+        bool expected = (item->scenario->violates >> i & 1) != 0;
+        added = added && (expected || !outcome_also(finding) ||
+                          add_violation(list, context, outcome, all[i], finding));
     }
     return added;
 }

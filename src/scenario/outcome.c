@@ -31,6 +31,20 @@ void outcome_say(struct outcome *outcome, const char *format, ...)
     }
 }
 
+void outcome_clear_text(struct outcome *outcome)
+{
+    outcome->text[0] = 0;
+    outcome->diff_at = outcome->diff_size = 0;
+}
+
+void outcome_keep_diff_inside(struct outcome *outcome)
+{
+    int size = (int)strlen(outcome->text);
+    outcome->diff_at = outcome->diff_at < size ? outcome->diff_at : size;
+    outcome->diff_size =
+        outcome->diff_size < size - outcome->diff_at ? outcome->diff_size : size - outcome->diff_at;
+}
+
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position)
 {
     struct check_set set = {.mask = outcome->mask};

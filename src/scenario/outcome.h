@@ -82,6 +82,12 @@ const char *verdict_name(enum verdict verdict);
 /* Adds formatted text; what does not fit is cut off with a mark. */
 void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Forgets what was to be said. */
+void outcome_clear_text(struct outcome *outcome);
+
+/* Keeps the place of the difference inside a text that may have been cut off. */
+void outcome_keep_diff_inside(struct outcome *outcome);
+
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 

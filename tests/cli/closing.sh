@@ -75,6 +75,10 @@ same 0 "$(count '^--- expected')" 'differences beside a violation'
 expect 1 '-[   60ms] a held     fence=5' "${run[@]}" "$scratch/both/differs.scn"
 same "FAIL  $scratch/both/differs.scn  differs from what the file expects" "$(head -n 1 "$scratch/output")" 'the first line'
 
+# What a file says to be violated is not kept, and was put to the test. A folder without a name is the present one.
+expect 0 'broken where a file says so: at_most_one_believer' "${run[@]}" scenarios/mutex/expire_of_holder_that_does_not_know_yet.scn
+(cd "$scratch/good" && "${run[@]}" --filter '1*' . >"$scratch/output" && "${run[@]}" . | grep -qx '[.]: 25 of 25 passed') || failed=1
+
 # The same for our whole set of scenarios: a one-line bug does not flood.
 for recipe in broken-no-sort broken-watches-first broken-keeps-watch; do
     "$LOCKSTEP" run --recipe "$recipe" --out "$scratch/reports" scenarios/mutex scenarios/regress >"$scratch/output" || true

@@ -63,6 +63,7 @@ for v in told:
     assert v["replay"] == f"{sys.argv[2]} replay {v['shrunk']}", v
 for v in others:
     assert v["trace"] is None and v["replay"] is None and v["also"] in ("in another run", "if the run goes on"), v
+    assert (v["seed"] is None) == (v["schedule"] is None) == (v["also"] == "in another run"), v
 said = subprocess.run(told[0]["replay"].split(), capture_output=True, text=True)
 assert said.returncode == 1 and " is violated at step " in said.stdout, said
 PYTHON
