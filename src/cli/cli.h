@@ -36,13 +36,13 @@ struct cli_budget {
 
 struct cli_options {
     const char *recipe;
-    bool recipe_given;
     const struct ls_recipe *found_recipe; /* of that name */
     const char *out;                      /* folder for traces; of shrink: the file to write */
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* file; NULL = none */
     uint64_t seed;
     uint64_t seeds; /* random schedules of each scenario; 0 = none */
+    bool recipe_given;
     bool seed_given;
     int jobs;
     bool json;
