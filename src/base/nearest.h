@@ -16,10 +16,11 @@ struct nearest {
     unsigned distance;
 };
 
-/* Letters that are missing, too many, wrong or swapped with their neighbour: one in three of the word's, and 3 at most. */
+/* Counts letters that are missing, too many, wrong or swapped with their neighbour. A name is near with one such
+ * letter for three of the word, and with 3 at most. */
 void nearest_begin(struct nearest *nearest, const char *word, size_t size);
 
-/* Looks at a name, which must live as long as it is asked for. Of names that are equally near the first counts. */
+/* Looks at a name, which must live until the last nearest_text(). Of names that are equally near the first counts. */
 void nearest_look_at(struct nearest *nearest, const char *name);
 
 /* "; did you mean 'NAME'?", or "". Valid until the next call. */

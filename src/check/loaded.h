@@ -33,8 +33,9 @@ void loaded_observe(const struct property *property, struct check_table *table,
 void loaded_visit(struct check_table *table, const struct property *property, check_visit_fn visit,
                   void *ctx);
 
-/* From now on *where is the name of the loaded property that is judging, NULL while none is; the name lives for ever. So another process
- * can tell which one did not come back, if *where is in shared memory that no third one writes to. NULL: only this process knows. */
+/* From now on *where is the name of the loaded property that is judging, NULL while none is. The name lives for
+ * ever. Where *where is in shared memory, which no third process may write to, another process can tell which
+ * property did not come back. With `where` NULL only this process knows. */
 void loaded_say_where(const char *volatile *where);
 
 /* The loaded property that is judging, NULL = none. Async-signal-safe. */

@@ -19,7 +19,7 @@ static const char *short_name(const struct cli_job *job, int *size)
 {
     const char *name = job->scenario.input.name;
     const char *slash = strrchr(name, '/');
-    name = strcmp(name, "(standard input)") == 0 ? "stdin" : slash != NULL ? slash + 1 : name;
+    name = strcmp(name, INPUT_STANDARD) == 0 ? "stdin" : slash != NULL ? slash + 1 : name;
     size_t length = strlen(name), suffix = strlen(SCENARIO_SUFFIX);
     bool suffixed = length > suffix && strcmp(name + length - suffix, SCENARIO_SUFFIX) == 0;
     *size = (int)(suffixed ? length - suffix : length);

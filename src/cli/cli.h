@@ -257,8 +257,8 @@ bool cli_interrupted(void);
  * that its replay does not show is an error. An outcome that violates nothing stays as it is. */
 void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop);
 
-/* Reads the trace that the command line names, with the recipe of --recipe, if it is given, in place of its own. Returns 0, or
- * CLI_USAGE after one line on standard error. */
+/* Reads the trace that the command line names, with the recipe of --recipe, if it is given, in place of the
+ * trace's own. Returns 0, or CLI_USAGE after one line on standard error. */
 int cli_read_trace(const struct cli_options *options, struct trace *trace);
 
 /* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */

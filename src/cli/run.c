@@ -91,7 +91,7 @@ static bool is_named(const struct cli_options *options, const char *name)
 {
     bool named = options->filter != NULL;
     for (int i = 0; i < options->paths && !named; i++) {
-        const char *path = strcmp(options->path[i], "-") == 0 ? "(standard input)" : options->path[i];
+        const char *path = strcmp(options->path[i], "-") == 0 ? INPUT_STANDARD : options->path[i];
         named = strcmp(path, name) == 0;
     }
     return named;
@@ -157,7 +157,7 @@ static void report_all(struct summary *summary, const char *command, const struc
     const struct cli_options *options = summary->options;
     struct report_context context = context_of(options);
     if (options->junit && count > 0 && items[0].outcome &&
-        report_junit(options->junit, cli_program(), items, count) != 0) {
+        report_junit(options->junit, &context, items, count) != 0) {
         fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
                 command, options->junit);
         summary->broken = true;

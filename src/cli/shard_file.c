@@ -380,14 +380,6 @@ static int find_verdict(const char *name)
     return -1;
 }
 
-/* The place of a difference in a text that came from outside. */
-static bool diff_is_inside(const struct outcome *outcome)
-{
-    size_t size = strlen(outcome->text);
-    return outcome->diff_at >= 0 && outcome->diff_size >= 0 && (size_t)outcome->diff_at <= size &&
-           (size_t)outcome->diff_size <= size - (size_t)outcome->diff_at;
-}
-
 static const char *read_outcome(const cJSON *object, struct outcome *outcome)
 {
     const char *schedule = text_of(object, "schedule");
@@ -397,7 +389,7 @@ static const char *read_outcome(const cJSON *object, struct outcome *outcome)
         return found_verdict < 0 ? "verdict" : "schedule";
     }
     const char *name = read_fields(object, FIELDS(OUTCOME), outcome);
-    name = name || diff_is_inside(outcome) ? name : "diff_at";
+    name = name || outcome_keep_diff_inside(outcome) ? name : "diff_at";
     name = name ? name
                 : read_fields(cJSON_GetObjectItemCaseSensitive(object, "search"), FIELDS(SEARCH),
                               &outcome->search);

@@ -24,7 +24,8 @@ struct worker_queue {
     struct worker_note *note; /* by job */
 };
 
-/* About a job. That it has ended is said if its worker has gone on with another one; its last job is judged by how the worker ends. */
+/* About a job. `ended` is set if its worker has gone on with another job; a worker's last job is judged by how the
+ * worker ends. */
 struct worker_note {
     const char *volatile judging; /* the loaded property that is judging; NULL = none */
     bool ended;

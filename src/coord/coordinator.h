@@ -138,8 +138,9 @@ struct coord_word {
 
 struct coord_kind {
     uint8_t kind; /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
-    /* Its traits make it a step (TRAIT_SYSTEM and TRAIT_STEP); or a fault, or the end of one, on a process, on a server, on the directory of a lock, or with
-     * TRAIT_ON_SERVICE alone on the whole service. It is no verb of a caller and delivers nothing: such kinds are the same for all. */
+    /* Its traits make it a step (TRAIT_SYSTEM and TRAIT_STEP); or a fault, or the end of one, on a process, on a
+     * server, on the directory of a lock, or with TRAIT_ON_SERVICE alone on the whole service. Verbs of callers
+     * and deliveries are kinds of all coordinators. */
     struct action_info info;
     /* For `lockstep list verbs`: "stall s1", and half a sentence. NULL for a step. */
     const char *usage, *help;
@@ -227,11 +228,12 @@ struct coordinator {
 
     /* ---- texts ---- */
     void (*label)(const struct action *action, char label[WORLD_LABEL_MAX]); /* label of a step */
-    /* Returns whether labels of steps can have such a word behind those of client and server; NULL = any word. It needs no open
-     * coordinator. */
+    /* Returns whether labels of steps can have such a word behind those of client and server. It needs no open
+     * coordinator. NULL = labels can have any word. */
     bool (*label_word)(const char *word);
     void (*stimulus)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
-    /* Writes what the answer is that a delivery brings, for people: "ok", "lost (-4)"; empty if it brings none. Optional. */
+    /* Writes the answer that a delivery brings, for people: "ok", "lost (-4)"; nothing if it brings none.
+     * Optional. */
     void (*answer)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
     void (*dump)(char *text, size_t size);
     /* Returns a bit for each result code, event type and session state that clients were given since the last call.

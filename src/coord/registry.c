@@ -20,8 +20,8 @@ static const char *fault_name[WORLD_FAULTS] = {
     [WORLD_FAULT_RESTRICT] = "restrict",
 };
 
-/* Traits that only kinds of all coordinators have: what a caller does, what needs a path or a contender of ZooKeeper, and
- * deliveries, which the search knows by their number. */
+/* Traits that only kinds of all coordinators have: of what a caller does, of what needs a path or a contender of
+ * ZooKeeper, and of deliveries, which the search knows by their number. */
 #define TRAITS_OF_ALL (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY | TRAIT_DELIVERS)
 
 static bool has_all(const struct coord_kind *own, unsigned traits)

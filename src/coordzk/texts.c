@@ -72,6 +72,14 @@ static bool is_one_of(const char *const *words, const char *word, size_t size)
     return false;
 }
 
+/* "create-reply" is about a request of 6 letters; 0 = it is no reply. */
+static size_t stem_of_reply(const char *what, size_t size)
+{
+    static const char END[] = "-reply";
+    size_t end = sizeof END - 1;
+    return size > end && strncmp(what + size - end, END, end) == 0 ? size - end : 0;
+}
+
 /* What fakezk_describe_step() says, with what is put behind it. */
 bool texts_label_word(const char *word)
 {
@@ -92,8 +100,8 @@ bool texts_label_word(const char *word)
                                          "session-auth-failed",
                                          NULL};
     size_t size = strcspn(word, "/(");
-    size_t stem = size > 6 && strncmp(word + size - 6, "-reply", 6) == 0 ? size - 6 : size;
-    return is_one_of(REQUESTS, word, stem) || is_one_of(OTHERS, word, size);
+    size_t stem = stem_of_reply(word, size);
+    return is_one_of(REQUESTS, word, stem > 0 ? stem : size) || is_one_of(OTHERS, word, size);
 }
 
 /* ---- what a delivery brings ---- */
@@ -128,39 +136,49 @@ static void name_code(int rc, char *text, size_t size)
     snprintf(text, size, "rc=%d", rc);
 }
 
-void texts_answer(const struct action *delivery, char text[WORLD_LABEL_MAX])
-{
+/* What a delivery is about, and whether it is a reply; then its code is written too. */
+struct delivery {
     struct fakezk_step step;
-    step_of_action(delivery, &step);
     char what[FAKEZK_PATH_MAX], code[32];
-    int32_t owner;
-    fakezk_describe_step(&step, what, sizeof what, &owner);
-    size_t size = strlen(what);
+    int32_t owner; /* see fakezk_describe_step() */
+    bool is_reply;
+    int rc;
+};
+
+static void look_at(const struct action *action, struct delivery *delivery)
+{
+    step_of_action(action, &delivery->step);
+    fakezk_describe_step(&delivery->step, delivery->what, sizeof delivery->what, &delivery->owner);
+    delivery->is_reply = stem_of_reply(delivery->what, strlen(delivery->what)) > 0;
+    if (delivery->is_reply) {
+        delivery->rc = fakezk_delivery_rc(delivery->step.client, delivery->step.handle);
+        name_code(delivery->rc, delivery->code, sizeof delivery->code);
+    }
+}
+
+void texts_answer(const struct action *action, char text[WORLD_LABEL_MAX])
+{
+    struct delivery delivery;
+    look_at(action, &delivery);
     text[0] = 0;
-    if (size > 6 && strcmp(what + size - 6, "-reply") == 0) {
-        int rc = fakezk_delivery_rc(step.client, step.handle);
-        name_code(rc, code, sizeof code);
-        bool named = rc != ZOK && strncmp(code, "rc=", 3) != 0;
-        snprintf(text, WORLD_LABEL_MAX, named ? "%s (%d)" : "%s", code, rc);
+    if (delivery.is_reply) {
+        bool named = delivery.rc != ZOK && strncmp(delivery.code, "rc=", 3) != 0;
+        snprintf(text, WORLD_LABEL_MAX, named ? "%s (%d)" : "%s", delivery.code, delivery.rc);
     }
 }
 
 /* A reply with its code; a watch event with whose node it is about (unknown if it is found out at a reconnect); a session event. */
-void texts_stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX])
+void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
 {
-    struct fakezk_step step;
-    step_of_action(delivery, &step);
-    char what[FAKEZK_PATH_MAX], code[32];
-    int32_t owner;
-    fakezk_describe_step(&step, what, sizeof what, &owner);
-    size_t size = strlen(what);
-    if (fakezk_delivery_is_watch(step.client, step.handle)) {
-        const char *whose = owner == 0 ? "unknown" : owner - 1 == delivery->process ? "own" : "other";
-        snprintf(text, WORLD_LABEL_MAX, "%.60s %s", what, whose);
-    } else if (size > 6 && strcmp(what + size - 6, "-reply") == 0) {
-        name_code(fakezk_delivery_rc(step.client, step.handle), code, sizeof code);
-        snprintf(text, WORLD_LABEL_MAX, "%.60s %s", what, code);
+    struct delivery delivery;
+    look_at(action, &delivery);
+    if (fakezk_delivery_is_watch(delivery.step.client, delivery.step.handle)) {
+        const char *whose = delivery.owner == 0                     ? "unknown"
+                            : delivery.owner - 1 == action->process ? "own"
+                                                                    : "other";
+        snprintf(text, WORLD_LABEL_MAX, "%.60s %s", delivery.what, whose);
     } else {
-        snprintf(text, WORLD_LABEL_MAX, "%.60s", what);
+        snprintf(text, WORLD_LABEL_MAX, "%.60s%s%s", delivery.what, delivery.is_reply ? " " : "",
+                 delivery.is_reply ? delivery.code : "");
     }
 }

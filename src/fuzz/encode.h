@@ -7,8 +7,8 @@
 
 #include "fuzz/drive.h"
 
-/* Writes the header of the world that comes nearest to this one, which is ZooKeeper's: clients, servers, faults are the same as
- * far as a header can say them. Without programs. */
+/* Writes the header of the world that comes nearest to this one, which is ZooKeeper's: clients, servers and faults
+ * are the same as far as a header can say them. Without programs. */
 void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_HEADER]);
 
 /* Completes an input that begins with such a header so that it does the actions of a run: of the programs it takes the one that agrees

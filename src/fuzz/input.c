@@ -10,7 +10,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Bytes of the header that mean nothing for another coordinator than ZooKeeper, and give its own options their values. */
+/* Bytes of the header that mean nothing for a coordinator other than ZooKeeper: they give its own options their
+ * values. */
 static const uint8_t OWN_BYTES[] = {1, 3};
 
 /* What a client does; x and y are the locks, y is x if there is one alone. */

@@ -187,7 +187,7 @@ static char *copy_all(const char *text)
 
 #define WRITTEN_MAX 8192 /* bytes of one call; what is longer is cut off */
 
-/* The answers are those of the C library, so that a recipe goes the same way whether anybody takes what it writes or not. */
+/* The answers are those of the C library: a recipe goes the same way whether anybody takes what it writes or not. */
 static int write_list(FILE *file, const char *format, va_list args)
 {
     static char text[WRITTEN_MAX];

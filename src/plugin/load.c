@@ -6,6 +6,7 @@
 #include "plugin/plugin.h"
 
 #include "base/shared.h"
+#include "sim/guard.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -17,7 +18,6 @@
 
 #define RECIPES_MAX 8
 #define TRIAL_S 10
-#define STATE_MAX 32768 /* the memory of a process, see src/sim/world.h */
 
 /* One that has been opened. */
 struct opened {
@@ -99,20 +99,17 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
     }
     const struct ls_recipe *recipe = remember(path, module);
     const char *missing = missing_part(recipe);
-    if (missing != NULL) {
-        opened_count--;
-        return refuse(why, "its recipe has no %s", missing);
+    bool named = module->recipe->name != NULL && module->recipe->name[0] != 0;
+    bool fits = recipe->state_size > 0 && recipe->state_size <= WORLD_HEAP_BYTES;
+    if (missing == NULL && named && fits) {
+        return recipe;
     }
-    if (module->recipe->name == NULL || module->recipe->name[0] == 0) {
-        opened_count--;
-        return refuse(why, "its recipe has no name");
+    opened_count--;
+    if (missing != NULL || !named) {
+        return refuse(why, "its recipe has no %s", missing != NULL ? missing : "name");
     }
-    if (recipe->state_size == 0 || recipe->state_size > STATE_MAX) {
-        opened_count--;
-        return refuse(why, "its recipe has a state of %zu bytes, expected 1 to %d", recipe->state_size,
-                      STATE_MAX);
-    }
-    return recipe;
+    return refuse(why, "its recipe has a state of %zu bytes, expected 1 to %d", recipe->state_size,
+                  WORLD_HEAP_BYTES);
 }
 
 /* Loads it in a process of its own: the loader believes what a file says, and constructors run. False if that

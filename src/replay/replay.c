@@ -193,16 +193,6 @@ static enum replay_result pass_mark(struct replay *replay, int index)
                : drifted(replay, index, "numbers that grow cannot be renamed, so that nothing comes back");
 }
 
-/* Before a step of the circle: what was possible. */
-static void note_circle(struct replay *replay, const char *label)
-{
-    struct action action;
-    const char *why;
-    if (replay->round.goes && world_find(replay->run.world, label, &action, &why) == 0) {
-        round_step(&replay->round, &replay->run, &action);
-    }
-}
-
 static enum replay_result end_circle(struct replay *replay)
 {
     const struct trace *trace = replay->trace;
@@ -217,7 +207,7 @@ static enum replay_result end_circle(struct replay *replay)
     return REPLAY_UNFIT;
 }
 
-/* A step's line: its label, and what that leaves unsaid. */
+/* A step's line: its label, and what that leaves unsaid. In a circle what was possible before it is noted. */
 static void tell_step(struct replay *replay, const char *label)
 {
     struct action action;
@@ -225,6 +215,9 @@ static void tell_step(struct replay *replay, const char *label)
     char remark[WORLD_LABEL_MAX] = "";
     if (world_find(replay->run.world, label, &action, &why) == 0) {
         world_remark(replay->run.world, &action, remark);
+        if (replay->round.goes) {
+            round_step(&replay->round, &replay->run, &action);
+        }
     }
     fprintf(replay->out, "%5llu  %s%s%s\n", (unsigned long long)replay->run.steps + 1, label,
             remark[0] != 0 ? ": " : "", remark);
@@ -236,7 +229,6 @@ static enum replay_result choose(struct replay *replay, int index)
     if (is_mark(replay, index)) {
         return pass_mark(replay, index);
     }
-    note_circle(replay, label);
     if (strcmp(label, TRACE_REST) == 0) {
         fprintf(replay->out, "%5s  %s\n", "-", label); /* no action, so not counted as a step */
         if (!run_rest(&replay->run)) {

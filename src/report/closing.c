@@ -17,12 +17,17 @@ struct whole {
     int violating, differing;
 };
 
+static bool has(const struct report_item *item, enum verdict verdict)
+{
+    return item->finished && item->outcome->verdict == verdict;
+}
+
 static struct whole look_at(const struct report_item *items, int count)
 {
     struct whole whole = {.items = items, .count = count};
     for (int i = 0; i < count; i++) {
-        whole.violating += items[i].finished && items[i].outcome->verdict == VERDICT_VIOLATED;
-        whole.differing += items[i].finished && items[i].outcome->verdict == VERDICT_DIFFERS;
+        whole.violating += has(&items[i], VERDICT_VIOLATED);
+        whole.differing += has(&items[i], VERDICT_DIFFERS);
     }
     return whole;
 }
@@ -35,11 +40,10 @@ static void list_differing(FILE *out, const struct whole *whole)
     int shown = whole->violating < REPORT_FAILURES_MAX ? whole->violating : REPORT_FAILURES_MAX;
     for (int i = 0; i < whole->count && shown < REPORT_FAILURES_MAX; i++) {
         const struct report_item *item = &whole->items[i];
-        if (item->finished && item->outcome->verdict == VERDICT_DIFFERS) {
-            const struct outcome *outcome = item->outcome;
+        if (has(item, VERDICT_DIFFERS)) {
             report_head(out, item);
-            fprintf(out, "  differs from what the file expects\n%.*s%s", outcome->diff_at, outcome->text,
-                    outcome->text + outcome->diff_at + outcome->diff_size);
+            fputs("  differs from what the file expects\n", out);
+            report_notes(out, item->outcome);
             shown++;
         }
     }
@@ -234,7 +238,7 @@ static void count_violated(FILE *out, const struct whole *whole)
     const struct property *const *all = check_all(&known);
     for (int i = 0; i < whole->count; i++) {
         const struct report_item *item = &whole->items[i];
-        bool violates = item->finished && item->outcome->verdict == VERDICT_VIOLATED;
+        bool violates = has(item, VERDICT_VIOLATED);
         check_mask mask = violates ? outcome_known_violations(item->outcome) & ~item->scenario->violates : 0;
         for (int p = 0; p < known; p++) {
             times[p] += (mask >> p & 1) != 0;
@@ -269,7 +273,7 @@ static const struct report_item *shortest(const struct whole *whole)
     const struct report_item *best = NULL;
     for (int i = 0; i < whole->count; i++) {
         const struct report_item *item = &whole->items[i];
-        if (!item->finished || item->outcome->verdict != VERDICT_VIOLATED) {
+        if (!has(item, VERDICT_VIOLATED)) {
             continue;
         }
         bool told = item->outcome->story[0] != 0;
@@ -283,19 +287,17 @@ static const struct report_item *shortest(const struct whole *whole)
 /* What a run without a story violates. */
 static void say_sentences(FILE *out, const struct report_item *item)
 {
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    int count = check_violated(&item->outcome->stats, ~item->scenario->violates, violated);
-    for (int i = 0; i < count; i++) {
-        const struct check_finding *finding = &item->outcome->stats.finding[violated[i]];
-        fprintf(out, "  | %s is violated at step %llu: %s\n", all[violated[i]]->name,
-                (unsigned long long)finding->step, finding->why);
+    struct report_violation list[CHECK_PROPERTIES_MAX];
+    int count = report_violations(item, list);
+    for (int i = 0; i < count && list[i].where == NULL; i++) {
+        fprintf(out, "  | %s is violated at step %llu: %s\n", list[i].property->name,
+                (unsigned long long)list[i].finding->step, list[i].finding->why);
     }
 }
 
 static void say_again(FILE *out, const struct report_context *context, const struct outcome *outcome)
 {
-    const char *trace = outcome->shrunk[0] ? outcome->shrunk : outcome->trace;
+    const char *trace = report_trace(outcome);
     if (trace[0]) {
         fprintf(out, "again: %s replay %s\n", context->program, trace);
     }
@@ -339,8 +341,7 @@ static void tell_difference(FILE *out, const struct report_context *context, con
     const struct report_item *first = NULL;
     for (int i = 0; i < whole->count && first == NULL; i++) {
         const struct report_item *item = &whole->items[i];
-        bool differs = item->finished && item->outcome->verdict == VERDICT_DIFFERS;
-        first = differs && item->outcome->diff_size > 0 ? item : NULL;
+        first = has(item, VERDICT_DIFFERS) && item->outcome->diff_size > 0 ? item : NULL;
     }
     if (first != NULL) {
         const char *text = first->outcome->text + first->outcome->diff_at;

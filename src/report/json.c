@@ -63,50 +63,52 @@ static bool add_shrunk(cJSON *object, const struct outcome *outcome)
                               : cJSON_AddNullToObject(object, "shrunk") != NULL;
 }
 
-static bool add_violation(cJSON *list, const struct report_context *context, const struct outcome *outcome,
-                          const struct property *property, const struct check_finding *finding)
+static bool add_text(cJSON *object, const char *name, const char *text)
 {
-    char line[OUTCOME_TRACE_MAX * 2];
-    const char *trace = outcome->shrunk[0] ? outcome->shrunk : outcome->trace;
-    const char *where = outcome_also(finding);
-    bool told = where == NULL && trace[0] != 0;
-    cJSON *object = cJSON_CreateObject();
-    snprintf(line, sizeof line, "%s replay %s", context->program, trace);
-    return cJSON_AddItemToArray(list, object) &&
-           cJSON_AddStringToObject(object, "property", property->name) &&
-           cJSON_AddStringToObject(object, "sentence", finding->why) &&
-           cJSON_AddNumberToObject(object, "step", (double)finding->step) &&
-           (finding->elsewhere
-                ? cJSON_AddNullToObject(object, "schedule") && cJSON_AddNullToObject(object, "seed")
-                : cJSON_AddStringToObject(object, "schedule", schedule_name(outcome->schedule)) &&
-                      cJSON_AddNumberToObject(object, "seed", (double)outcome->seed)) &&
-           (where ? cJSON_AddStringToObject(object, "also", where) : cJSON_AddNullToObject(object, "also")) &&
-           (told ? cJSON_AddStringToObject(object, "trace", outcome->trace)
-                 : cJSON_AddNullToObject(object, "trace")) &&
-           (told && outcome->shrunk[0] ? cJSON_AddStringToObject(object, "shrunk", outcome->shrunk)
-                                       : cJSON_AddNullToObject(object, "shrunk")) &&
-           (told ? cJSON_AddStringToObject(object, "replay", line) : cJSON_AddNullToObject(object, "replay"));
+    return (text != NULL ? cJSON_AddStringToObject(object, name, text)
+                         : cJSON_AddNullToObject(object, name)) != NULL;
 }
 
-/* Of the run that is told in the order in which it is told, then what was seen later or in other runs. */
+/* Traces and the line to paste are those of the run that is told. */
+static bool add_traces(cJSON *object, const struct report_context *context, const struct outcome *outcome,
+                       bool told)
+{
+    char line[OUTCOME_TRACE_MAX * 2];
+    const char *trace = report_trace(outcome);
+    told = told && trace[0] != 0;
+    snprintf(line, sizeof line, "%s replay %s", context->program, trace);
+    return add_text(object, "trace", told ? outcome->trace : NULL) &&
+           add_text(object, "shrunk", told && outcome->shrunk[0] ? outcome->shrunk : NULL) &&
+           add_text(object, "replay", told ? line : NULL);
+}
+
+static bool add_violation(cJSON *list, const struct report_context *context, const struct outcome *outcome,
+                          const struct report_violation *violation)
+{
+    const struct check_finding *finding = violation->finding;
+    cJSON *object = cJSON_CreateObject();
+    return cJSON_AddItemToArray(list, object) && add_text(object, "property", violation->property->name) &&
+           add_text(object, "sentence", finding->why) &&
+           cJSON_AddNumberToObject(object, "step", (double)finding->step) &&
+           add_text(object, "schedule", finding->elsewhere ? NULL : schedule_name(outcome->schedule)) &&
+           (finding->elsewhere ? cJSON_AddNullToObject(object, "seed")
+                               : cJSON_AddNumberToObject(object, "seed", (double)outcome->seed)) &&
+           add_text(object, "also", violation->where) &&
+           add_traces(object, context, outcome, violation->where == NULL);
+}
+
+/* What the file declares is no violation, wherever it was seen. */
 static bool add_violations(cJSON *object, const struct report_context *context,
                            const struct report_item *item)
 {
-    const struct outcome *outcome = item->outcome;
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    int count = check_violated(&outcome->stats, ~item->scenario->violates, violated);
+    struct report_violation violation[CHECK_PROPERTIES_MAX];
+    int count = report_violations(item, violation);
     cJSON *list = cJSON_AddArrayToObject(object, "violations");
     bool added = list != NULL;
     for (int i = 0; i < count; i++) {
-        added = added &&
-                add_violation(list, context, outcome, all[violated[i]], &outcome->stats.finding[violated[i]]);
-    }
-    for (int i = 0; i < known; i++) {
-        const struct check_finding *finding = &outcome->stats.finding[i];
-        bool expected = (item->scenario->violates >> i & 1) != 0;
-        added = added && (expected || !outcome_also(finding) ||
-                          add_violation(list, context, outcome, all[i], finding));
+        int position = (int)(violation[i].finding - item->outcome->stats.finding);
+        bool declared = (item->scenario->violates >> position & 1) != 0;
+        added = added && (declared || add_violation(list, context, item->outcome, &violation[i]));
     }
     return added;
 }

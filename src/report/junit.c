@@ -26,41 +26,40 @@ static void class_of(const char *path, char *out, size_t size)
     }
 }
 
-/* The message is the first broken promise with what happened; without one, the verdict. The text has all, and the line to paste. */
-static void write_problem(xmlTextWriterPtr writer, const char *program, const struct report_item *item)
+/* The message is the first broken promise with what happened; without one, the verdict. The text has all promises
+ * that the run breaks, and the line to paste. */
+static void write_problem(xmlTextWriterPtr writer, const struct report_context *context,
+                          const struct report_item *item)
 {
     const struct outcome *outcome = item->outcome;
-    const struct check_stats *stats = &outcome->stats;
-    const char *trace = outcome->shrunk[0] ? outcome->shrunk : outcome->trace;
-    int known;
-    const struct property *const *all = check_all(&known);
+    const char *trace = report_trace(outcome), *verdict = verdict_name(outcome->verdict);
     const char *element = outcome->verdict == VERDICT_LIMIT   ? "skipped"
                           : outcome->verdict == VERDICT_ERROR ? "error"
                                                               : "failure";
+    struct report_violation list[CHECK_PROPERTIES_MAX];
+    int count = report_violations(item, list);
+    bool broken = count > 0 && list[0].where == NULL;
+    char message[CHECK_WHY_MAX + TRACE_WORD_MAX + 4];
     xmlTextWriterStartElement(writer, BAD_CAST element);
-    int violated[CHECK_PROPERTIES_MAX], count = check_violated(stats, ~item->scenario->violates, violated);
-    if (count > 0) {
-        char message[CHECK_WHY_MAX + TRACE_WORD_MAX + 4];
-        snprintf(message, sizeof message, "%s: %s", all[violated[0]]->name, stats->finding[violated[0]].why);
-        attribute(writer, "message", message);
-    } else {
-        attribute(writer, "message", verdict_name(outcome->verdict));
+    if (broken) {
+        snprintf(message, sizeof message, "%s: %s", list[0].property->name, list[0].finding->why);
     }
+    attribute(writer, "message", broken ? message : verdict);
     if (outcome->verdict != VERDICT_LIMIT) {
-        attribute(writer, "type", count > 0 ? all[violated[0]]->name : verdict_name(outcome->verdict));
+        attribute(writer, "type", broken ? list[0].property->name : verdict);
     }
-    for (int i = 0; i < count; i++) {
-        xmlTextWriterWriteFormatString(writer, "%s: %s\n", all[violated[i]]->name,
-                                       stats->finding[violated[i]].why);
+    for (int i = 0; i < count && list[i].where == NULL; i++) {
+        xmlTextWriterWriteFormatString(writer, "%s: %s\n", list[i].property->name, list[i].finding->why);
     }
     xmlTextWriterWriteString(writer, BAD_CAST outcome->text);
     if (trace[0]) {
-        xmlTextWriterWriteFormatString(writer, "again: %s replay %s\n", program, trace);
+        xmlTextWriterWriteFormatString(writer, "again: %s replay %s\n", context->program, trace);
     }
     xmlTextWriterEndElement(writer);
 }
 
-static void write_case(xmlTextWriterPtr writer, const char *program, const struct report_item *item)
+static void write_case(xmlTextWriterPtr writer, const struct report_context *context,
+                       const struct report_item *item)
 {
     char name[INPUT_NAME_MAX], seconds[32];
     const char *slash = strrchr(item->scenario->input.name, '/');
@@ -71,7 +70,7 @@ static void write_case(xmlTextWriterPtr writer, const char *program, const struc
     attribute(writer, "name", slash ? slash + 1 : item->scenario->input.name);
     attribute(writer, "time", seconds);
     if (item->outcome->verdict != VERDICT_HOLDS) {
-        write_problem(writer, program, item);
+        write_problem(writer, context, item);
     }
     xmlTextWriterEndElement(writer);
 }
@@ -88,7 +87,8 @@ static void say_nothing(void *ctx, const char *format, ...)
     (void)format;
 }
 
-int report_junit(const char *path, const char *program, const struct report_item *items, int count)
+int report_junit(const char *path, const struct report_context *context, const struct report_item *items,
+                 int count)
 {
     int verdicts[VERDICT_ERROR + 1] = {0}, finished = 0;
     xmlSetGenericErrorFunc(NULL, say_nothing);
@@ -110,7 +110,7 @@ int report_junit(const char *path, const char *program, const struct report_item
     write_count(writer, "skipped", verdicts[VERDICT_LIMIT]);
     for (int i = 0; i < count; i++) {
         if (items[i].finished) {
-            write_case(writer, program, &items[i]);
+            write_case(writer, context, &items[i]);
         }
     }
     xmlTextWriterEndElement(writer);

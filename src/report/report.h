@@ -44,14 +44,15 @@ bool report_fails(const struct report_item *item);
 /* So many failing scenarios have a line of their own, unless the context is verbose. */
 #define REPORT_FAILURES_MAX 20
 
-/* One scenario, once it is finished. What passes has a line if it is named, or has something to say. What violates a promise has one
- * line; what merely differs is left to report_text_closing(). A verbose context tells everything of every scenario.
- * *violating counts the scenarios that violated something; it is 0 at first. */
+/* Tells one scenario, once it is finished. A passing scenario has a line if it is named, or has something to say. A
+ * scenario that violates a promise has one line. One that merely differs is left to report_text_closing(). A
+ * verbose context tells everything of every scenario. *violating counts the scenarios that violated something; it
+ * is 0 at first. */
 void report_text(FILE *out, const struct report_context *context, const struct report_item *item,
                  int *violating);
 
-/* What is said of all scenarios together: which differ; how many passed in each folder; of a failing call which promises were violated,
- * and the shortest run that shows it; of a good one what was proved. */
+/* Tells all scenarios together: which differ, and how many passed in each folder. Of a failing call, which promises
+ * were violated, and the shortest run that shows it. Of a good call, what was proved. */
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count);
 
@@ -76,8 +77,9 @@ bool report_json_coverage(struct cJSON *object, const struct ls_recipe *recipe, 
 
 /* ---- JUnit ---- */
 
-/* The program stands in lines to paste. Returns 0, or -1 if the file cannot be written. */
-int report_junit(const char *path, const char *program, const struct report_item *items, int count);
+/* Returns 0, or -1 if the file cannot be written. */
+int report_junit(const char *path, const struct report_context *context, const struct report_item *items,
+                 int count);
 
 /* ---- what they have in common ---- */
 
@@ -85,6 +87,23 @@ int report_junit(const char *path, const char *program, const struct report_item
  * and for what ended early: violated, an error, a search at a limit without random schedules. */
 bool report_not_tried(const struct report_item *item, int index, char key[TRIED_KEY_MAX],
                       char why[TRIED_WHY_MAX]);
+
+/* What is told of a property that is violated. */
+struct report_violation {
+    const struct property *property;
+    const struct check_finding *finding;
+    const char *where; /* see outcome_also(); NULL = in the run that is told */
+};
+
+/* Lists what the run that is told violates and its file does not declare, in the order in which it is told; then
+ * what was seen later or in other runs. Returns how many. */
+int report_violations(const struct report_item *item, struct report_violation list[CHECK_PROPERTIES_MAX]);
+
+/* The trace that shows a violation: the shrunk one, if there is one. Empty if there is none. */
+const char *report_trace(const struct outcome *outcome);
+
+/* Writes what else was said of a scenario, lines: all but how its trace differs. */
+void report_notes(FILE *out, const struct outcome *outcome);
 
 /* Writes a scenario's line without its end: `FAIL  NAME  (N states, ...)`. */
 void report_head(FILE *out, const struct report_item *item);

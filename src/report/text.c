@@ -37,6 +37,35 @@ bool report_fails(const struct report_item *item)
            item->outcome->verdict != VERDICT_LIMIT;
 }
 
+int report_violations(const struct report_item *item, struct report_violation list[CHECK_PROPERTIES_MAX])
+{
+    const struct check_stats *stats = &item->outcome->stats;
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(stats, ~item->scenario->violates, violated);
+    for (int i = 0; i < count; i++) {
+        list[i] = (struct report_violation){all[violated[i]], &stats->finding[violated[i]], NULL};
+    }
+    for (int i = 0; i < known; i++) {
+        const char *where = outcome_also(&stats->finding[i]);
+        if (where != NULL) {
+            list[count++] = (struct report_violation){all[i], &stats->finding[i], where};
+        }
+    }
+    return count;
+}
+
+const char *report_trace(const struct outcome *outcome)
+{
+    return outcome->shrunk[0] ? outcome->shrunk : outcome->trace;
+}
+
+void report_notes(FILE *out, const struct outcome *outcome)
+{
+    const char *behind = outcome->text + outcome->diff_at + outcome->diff_size;
+    fprintf(out, "%.*s%s", outcome->diff_at, outcome->text, behind);
+}
+
 void report_head(FILE *out, const struct report_item *item)
 {
     static const struct {
@@ -214,20 +243,16 @@ void report_story(FILE *out, const struct outcome *outcome)
 static void say_failure(FILE *out, const struct report_item *item, const char *program)
 {
     const struct outcome *outcome = item->outcome;
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    int count = check_violated(&outcome->stats, ~item->scenario->violates, violated);
+    struct report_violation list[CHECK_PROPERTIES_MAX];
+    int count = report_violations(item, list);
     for (int i = 0; i < count; i++) {
-        const struct check_finding *finding = &outcome->stats.finding[violated[i]];
-        fprintf(out, "  %s\n", finding->why);
-        fprintf(out, "violated %s  step %llu of %llu", all[violated[i]]->name,
-                (unsigned long long)finding->step, (unsigned long long)outcome->last_steps);
-        say_schedule(out, outcome);
-    }
-    for (int i = 0; i < known; i++) {
-        const struct check_finding *finding = &outcome->stats.finding[i];
-        if (outcome_also(finding)) {
-            fprintf(out, "  also, %s: %s: %s\n", outcome_also(finding), all[i]->name, finding->why);
+        const char *name = list[i].property->name, *why = list[i].finding->why;
+        if (list[i].where != NULL) {
+            fprintf(out, "  also, %s: %s: %s\n", list[i].where, name, why);
+        } else {
+            fprintf(out, "  %s\nviolated %s  step %llu of %llu", why, name,
+                    (unsigned long long)list[i].finding->step, (unsigned long long)outcome->last_steps);
+            say_schedule(out, outcome);
         }
     }
     if (outcome->verdict == VERDICT_DIFFERS) {
@@ -243,27 +268,17 @@ static void say_failure(FILE *out, const struct report_item *item, const char *p
     }
 }
 
-/* `FAIL  NAME  violates at_most_one_holder, no_orphan_node`: in the order of the steps, then what other runs violate. Notes follow, but
- * not how the trace differs. */
+/* `FAIL  NAME  violates at_most_one_holder, no_orphan_node`, and notes. */
 static void say_violating(FILE *out, const struct report_item *item)
 {
-    const struct outcome *outcome = item->outcome;
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    int count = check_violated(&outcome->stats, ~item->scenario->violates, violated);
-    const char *between = "  violates ";
+    struct report_violation list[CHECK_PROPERTIES_MAX];
+    int count = report_violations(item, list);
     report_head(out, item);
-    for (int i = 0; i < count; i++, between = ", ") {
-        fprintf(out, "%s%s", between, all[violated[i]]->name);
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "%s%s", i == 0 ? "  violates " : ", ", list[i].property->name);
     }
-    for (int i = 0; i < known; i++) {
-        if (outcome_also(&outcome->stats.finding[i])) {
-            fprintf(out, "%s%s", between, all[i]->name);
-            between = ", ";
-        }
-    }
-    fprintf(out, "\n%.*s%s", outcome->diff_at, outcome->text,
-            outcome->text + outcome->diff_at + outcome->diff_size);
+    fputc('\n', out);
+    report_notes(out, item->outcome);
 }
 
 /* Whether a scenario that passes has a line of its own. */

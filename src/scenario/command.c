@@ -292,8 +292,8 @@ static bool is_place(const struct parser *parser, const struct input_word *word)
     return server || parser_process(parser, &name) >= 0;
 }
 
-/* A label that no action can have would be waited for in vain. `at` is the number of the word. *kind is the kind of action, -1 if no
- * further word is looked at. */
+/* Refuses a word of a label that no action can have: the label would be waited for in vain. `at` is the number of
+ * the word. *kind is the kind of action, -1 if no further word is looked at. */
 static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
 {
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
@@ -399,7 +399,7 @@ static int unknown_command(struct parser *parser, const struct input_word *word)
     nearest_begin(&nearest, word->text, word->size);
     for (int i = 0; i < count; i++) {
         if ((all[i].flags & VERB_CLIENT) == 0) {
-            nearest_look_at(&nearest, all[i].name != NULL ? all[i].name : world_action_verb(all[i].action));
+            nearest_look_at(&nearest, verb_name(&all[i]));
         }
     }
     parser_wrong(parser, word, "a command (see lockstep list verbs) or the name of a process");

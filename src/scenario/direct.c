@@ -220,8 +220,8 @@ static int count_in_vain(const char *text)
     return count;
 }
 
-/* A run that violates a property is never made the expected one; nor is one that was cut off by a limit, or does not follow
- * the commands where the file does not say so already: those are mistakes in the commands. */
+/* A run that violates a property is never made the expected one, nor is one that was cut off by a limit. A run that
+ * does not follow a command is a mistake in the commands, unless the file says so already. */
 static void rewrite(const struct run *run, struct outcome *outcome, const struct text *expected,
                     const struct text *found, bool same)
 {

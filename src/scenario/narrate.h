@@ -26,8 +26,8 @@ void narrator_event(struct narrator *narrator, const struct event *event);
 /* Adds a line that is no event: `verb` and the words behind it. */
 void narrator_note(struct narrator *narrator, int64_t now_ms, const char *verb, const char *words);
 
-/* Adds what a process has written for a look inside, as lines `a prints   TEXT`. A line that is not ended yet goes on with what the same
- * process writes next, unless an event comes between. Control characters become blanks. */
+/* Adds what a process has written for a look inside, as lines `a prints   TEXT`. A line that is not ended yet goes on
+ * with what the same process writes next, unless an event comes between. Control characters become blanks. */
 void narrator_output(struct narrator *narrator, int process, const char *text, size_t size);
 
 /* What was narrated since the last narrator_clear(); ends with a line end unless empty. */

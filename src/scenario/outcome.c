@@ -37,12 +37,19 @@ void outcome_clear_text(struct outcome *outcome)
     outcome->diff_at = outcome->diff_size = 0;
 }
 
-void outcome_keep_diff_inside(struct outcome *outcome)
+static int within(int number, int most)
+{
+    return number < 0 ? 0 : number < most ? number : most;
+}
+
+bool outcome_keep_diff_inside(struct outcome *outcome)
 {
     int size = (int)strlen(outcome->text);
-    outcome->diff_at = outcome->diff_at < size ? outcome->diff_at : size;
-    outcome->diff_size =
-        outcome->diff_size < size - outcome->diff_at ? outcome->diff_size : size - outcome->diff_at;
+    int at = within(outcome->diff_at, size), diff = within(outcome->diff_size, size - at);
+    bool inside = at == outcome->diff_at && diff == outcome->diff_size;
+    outcome->diff_at = at;
+    outcome->diff_size = diff;
+    return inside;
 }
 
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position)

@@ -85,8 +85,8 @@ void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__
 /* Forgets what was to be said. */
 void outcome_clear_text(struct outcome *outcome);
 
-/* Keeps the place of the difference inside a text that may have been cut off. */
-void outcome_keep_diff_inside(struct outcome *outcome);
+/* Keeps the place of the difference inside the text, which may have been cut off. Returns whether it was inside. */
+bool outcome_keep_diff_inside(struct outcome *outcome);
 
 /* The verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);

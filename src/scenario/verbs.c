@@ -166,7 +166,7 @@ bool header_at(int index, struct header_word *out)
     return true;
 }
 
-static const char *name_of(const struct verb *verb)
+const char *verb_name(const struct verb *verb)
 {
     return verb->name ? verb->name : world_action_verb(verb->action);
 }
@@ -174,13 +174,13 @@ static const char *name_of(const struct verb *verb)
 const struct verb *verb_find(const struct input_word *word, bool client)
 {
     for (size_t i = 0; i < sizeof VERBS / sizeof VERBS[0]; i++) {
-        if (input_word_is(word, name_of(&VERBS[i])) && ((VERBS[i].flags & VERB_CLIENT) != 0) == client) {
+        if (input_word_is(word, verb_name(&VERBS[i])) && ((VERBS[i].flags & VERB_CLIENT) != 0) == client) {
             return &VERBS[i];
         }
     }
     const struct verb *own;
     for (int i = 0; !client && (own = verb_own(i)) != NULL; i++) {
-        if (input_word_is(word, name_of(own))) {
+        if (input_word_is(word, verb_name(own))) {
             return own;
         }
     }

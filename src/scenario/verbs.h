@@ -54,6 +54,9 @@ const struct verb *verb_own(int index);
 /* The verb of that name, with or without VERB_CLIENT in its flags, of any coordinator; NULL if there is none. */
 const struct verb *verb_find(const struct input_word *word, bool client);
 
+/* Its word. */
+const char *verb_name(const struct verb *verb);
+
 /* The verb of a step of a program, where an acquire may be a try. */
 const char *verb_of_step(const struct action *op);
 

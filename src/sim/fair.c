@@ -52,8 +52,8 @@ static bool is_fair(const struct action *action)
     return action_has(action, TRAIT_FAIR) || the_world.coordinator->price(action) != 0;
 }
 
-/* Of whom; of two handles of a process, of which; of owners with programs of their own, of which; of a directory, of which
- * lock. */
+/* Adds of whom; of two handles of a process, of which; of owners with programs of their own, of which; of a
+ * directory, of which lock. */
 static void add_role(const struct action *action, char *text)
 {
     size_t used = strlen(text);

@@ -40,6 +40,8 @@ void world_put_output(const char *text, size_t size);
 /* How many times recipes have been called so far. Async-signal-safe. */
 unsigned long world_calls(void);
 
+#define WORLD_HEAP_BYTES 32768 /* of a process: its state, what it allocates, and what lies around these */
+
 /* Memory of the process that runs, aligned to 16, as from malloc(): what it holds is not set. NULL if none runs, or there is no
  * more. */
 void *world_alloc(size_t size);

@@ -7,8 +7,8 @@
 
 #include <lockstep/sim.h>
 
-/* Writes what stands behind the label of an enabled action in a story: what the answer is that it brings ("ok", "lost (-4)"), or what a
- * broken link leaves. Empty if there is nothing to say. */
+/* Writes what stands behind the label of an enabled action in a story: the answer that it brings ("ok",
+ * "lost (-4)"), or what a broken link leaves. Empty if there is nothing to say. */
 void world_remark(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/pack.h"
 #include "coord/coordinator.h"
 #include "sim/abilities.h"
+#include "sim/guard.h"
 #include "trace/event.h"
 
 #include <lockstep/sim.h>
@@ -341,7 +342,7 @@ struct heap_use heap_use(int p);
 
 /* ---- zones.c: the same for recipes that are not to be trusted ---- */
 
-#define HEAP_BYTES 32768
+#define HEAP_BYTES WORLD_HEAP_BYTES
 #define HEAP_GAP_BYTES (128u << 10)
 
 /* The state of a process: its distance from the begin of the block. */

@@ -155,7 +155,7 @@ int input_load(struct input *input, const char *path, size_t bytes_max, struct i
 {
     struct stat status;
     int from_stdin = strcmp(path, "-") == 0;
-    set_name(input, from_stdin ? "(standard input)" : path);
+    set_name(input, from_stdin ? INPUT_STANDARD : path);
     FILE *file = from_stdin ? stdin : fopen(path, "rb");
     if (!file || (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode))) {
         char found[160];

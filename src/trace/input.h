@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #define INPUT_NAME_MAX 512
+#define INPUT_STANDARD "(standard input)" /* its name in complaints and reports */
 #define INPUT_ERROR_MAX 1024
 
 struct input_error {

@@ -8,17 +8,7 @@ source "$(dirname "$0")/lib.sh"
 f=$scratch/small.scn
 write_small "$f"
 mkdir "$scratch"/{good,bad,both}
-cat >"$scratch/lost.scn" <<'TEXT'
-world used
-mutex /locks/x
-process a b
-
-a acquire
-before deliver a create-reply
-cut a
-settle
-----
-TEXT
+write_lost "$scratch/lost.scn"
 for i in {10..34}; do
     cp "$f" "$scratch/good/$i.scn"
     cp "$scratch/lost.scn" "$scratch/bad/$i.scn"

@@ -85,3 +85,19 @@ write_small()
 {
     printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n----\n[   60ms] a held     fence=4\n' >"$1"
 }
+
+# A scenario in which the reply to a create is lost; without an expected part.
+write_lost()
+{
+    cat >"$1" <<'TEXT'
+world used
+mutex /locks/x
+process a b
+
+a acquire
+before deliver a create-reply
+cut a
+settle
+----
+TEXT
+}

@@ -44,17 +44,7 @@ printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n----\n[   60ms
 expect 1 'at_most_one_holder: expected violated, found holds' "${run[@]}" "$scratch/claim.scn"
 
 # A broken recipe is caught, and its trace replays to the same violation.
-cat >"$scratch/lost.scn" <<'TEXT'
-world used
-mutex /locks/x
-process a b
-
-a acquire
-before deliver a create-reply
-cut a
-settle
-----
-TEXT
+write_lost "$scratch/lost.scn"
 expect 1 'violated no_orphan_node  step ' "${run[@]}" --recipe broken-no-protection "$scratch/lost.scn"
 step=$(sed -n 's/^violated no_orphan_node  step \([0-9]*\) of \([0-9]*\).*/\1 \2/p' "$scratch/output")
 same "${step% *}" "${step#* }" 'a trace ends where it fails'
