@@ -101,3 +101,11 @@ settle
 ----
 TEXT
 }
+
+# does_not_flood RECIPE: what run says of it in all directed scenarios is short.
+does_not_flood()
+{
+    "$LOCKSTEP" run --recipe "$1" --out "$scratch/reports" scenarios/mutex scenarios/regress >"$scratch/output" || true
+    (($(wc -l <"$scratch/output") <= 120)) || { echo "$1: $(wc -l <"$scratch/output") lines"; failed=1; }
+    grep -q '^FAIL  ' "$scratch/output" || { echo "$1 does not fail"; failed=1; }
+}
