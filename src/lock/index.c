@@ -129,28 +129,45 @@ struct lock_claim *lock_index_watcher(const struct ls_session *session, uint16_t
     return at;
 }
 
-/* Returns this owner's claim that is a tomb, or the one that is none. There is at most one of each in the tree. */
-static struct lock_claim *find(struct lock_claim *at, const struct lock_claim *key, bool tomb)
+/* Returns the claim of this owner that stands above the owner's others, or NULL. */
+static struct lock_claim *top_of(const struct ls_mutex *mutex, uint64_t owner)
 {
-    while (at && (at->mutex != key->mutex || at->owner != key->owner))
-        at = is_before_by_owner(at, key) ? at->tree[BY_OWNER].right : at->tree[BY_OWNER].left;
-    if (!at || (at->state == LOCK_TOMB) == tomb)
-        return at;
-    struct lock_claim *other = find(at->tree[BY_OWNER].left, key, tomb);
-    return other ? other : find(at->tree[BY_OWNER].right, key, tomb);
+    struct lock_claim *at = mutex->session->owners;
+    while (at && (at->mutex != mutex || at->owner != owner)) {
+        bool behind = at->mutex != mutex ? at->mutex < mutex : at->owner < owner;
+        at = behind ? at->tree[BY_OWNER].right : at->tree[BY_OWNER].left;
+    }
+    return at;
+}
+
+/* Returns the claim that is a tomb, or the one that is none, among those of the owner of `top`. There is at most one of each
+ * in the tree. */
+static struct lock_claim *find(struct lock_claim *top, bool tomb)
+{
+    if (!top || (top->state == LOCK_TOMB) == tomb)
+        return top;
+    const struct lock_branch *other = &top->tree[BY_OWNER];
+    struct lock_claim *side[] = {other->left, other->right};
+    for (int i = 0; i < 2; i++) {
+        struct lock_claim *at = side[i];
+        while (at && (at->mutex != top->mutex || at->owner != top->owner))
+            at = i ? at->tree[BY_OWNER].left : at->tree[BY_OWNER].right;
+        if (at)
+            return at;
+    }
+    return NULL;
 }
 
 struct lock_claim *lock_index_find(const struct ls_mutex *mutex, uint64_t owner)
 {
-    const struct lock_claim key = {.mutex = (struct ls_mutex *)(uintptr_t)mutex, .owner = owner};
-    struct lock_claim *found = find(mutex->session->owners, &key, false);
-    return found ? found : find(mutex->session->owners, &key, true);
+    struct lock_claim *top = top_of(mutex, owner);
+    struct lock_claim *alive = find(top, false);
+    return alive ? alive : top;
 }
 
 struct lock_claim *lock_index_tomb(const struct ls_mutex *mutex, uint64_t owner)
 {
-    const struct lock_claim key = {.mutex = (struct ls_mutex *)(uintptr_t)mutex, .owner = owner};
-    return find(mutex->session->owners, &key, true);
+    return find(top_of(mutex, owner), true);
 }
 
 /* Tombs are few: mostly the first claim that is asked is none. */

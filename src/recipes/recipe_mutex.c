@@ -17,6 +17,7 @@ struct state {
     struct ls_session_listener listener;
     const struct ls_recipe_config *config;
     struct ls_mutex *mutexes; /* config->lock_count of them */
+    const char *taken;        /* a malformed argument that the library did not refuse at start, or NULL */
     int32_t opened;           /* that many are initialised */
     uint8_t stopped;
     uint8_t lends; /* it is a lender's */
@@ -204,6 +205,8 @@ static int start_with(struct state *state, struct ls_env *env, const struct ls_r
         err = open(&state->session);
     if (err)
         close_mutexes(state);
+    else
+        state->taken = lock_arguments_taken(&state->session, state->mutexes);
     return err;
 }
 
@@ -367,7 +370,7 @@ static uint32_t states_now(const void *memory)
 static const char *wrong(const void *memory)
 {
     struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
-    const char *what = lock_invariants_broken(&state->session);
+    const char *what = state->taken ? state->taken : lock_invariants_broken(&state->session);
     return what ? what : lock_refusals_broken(&state->session, state->mutexes, state->opened);
 }
 

@@ -265,10 +265,12 @@ static const char *of_a_mutex(struct ls_session *session, struct ls_mutex *mutex
         return of_a_closed_mutex(mutex);
     if (session->claims || session->surveys || session->asks)
         return NULL;
-    const char *broken = first_broken(calls, sizeof calls / sizeof *calls, session, mutex);
-    if (!broken && !session->told_id) /* the arguments are malformed in each state; here they cost least */
-        broken = first_broken(arguments, sizeof arguments / sizeof *arguments, session, mutex);
-    return broken;
+    return first_broken(calls, sizeof calls / sizeof *calls, session, mutex);
+}
+
+const char *lock_arguments_taken(struct ls_session *session, struct ls_mutex *mutex)
+{
+    return first_broken(arguments, sizeof arguments / sizeof *arguments, session, mutex);
 }
 
 const char *lock_refusals_broken(struct ls_session *session, struct ls_mutex *mutexes, int count)

@@ -9,6 +9,10 @@
 
 #include <lockstep/mutex.h>
 
+/* Returns NULL, or the text of a call that took a malformed argument. `mutex` is one of `session`, open. What is malformed is
+ * so in each state, so one call for each session is enough. */
+const char *lock_arguments_taken(struct ls_session *session, struct ls_mutex *mutex);
+
 /* Returns NULL, or the text of a call that was not refused with the right code. `mutexes` are `count` mutexes of
  * `session`, open or closed. Legal whenever no call, callback or timer is inside of the library. The function makes
  * no call while anybody asks for a lock of the session, holds one, or waits for an answer about contenders. */
