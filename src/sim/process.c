@@ -16,9 +16,9 @@ static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void
     return the_world.options.recipe;
 }
 
+/* The recipe may write anywhere in its memory. What the world knows of the process is marked by whoever writes to it. */
 static void admit(int p)
 {
-    process_mark(p);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     the_world.entered = true;
     the_world.running = 1 + p;
@@ -616,6 +616,7 @@ static void report_freed(int p, const struct ls_report *report)
 
 static void mark_lost(int p)
 {
+    process_mark(p);
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         struct slot *slot = (struct slot *)rec;
