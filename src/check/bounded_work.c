@@ -79,6 +79,12 @@ static void judge_created(struct check_table *table, const struct check_context 
         allowed->flags--;
 }
 
+/* There is one record for each process, of no lock and no owner. */
+static void forget_requests(struct check_table *table, int process)
+{
+    table_drop(table, table_get(table, RECORD_WORK, 0, process, 0));
+}
+
 static void observe_asked(struct check_table *table, const struct event *event)
 {
     struct check_record *allowed = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
@@ -101,9 +107,11 @@ static void observe_granted(struct check_table *table, const struct event *event
 /* No request is under way, so no contender of a failed acquire is still to come. */
 static void forget(struct check_table *table, const struct check_context *context, int process)
 {
-    for (int lock = 0; lock < context->locks; lock++)
-        if (ledger_claims(table, lock, process, CLAIM_WAITING) == 0)
-            table_drop_lock(table, RECORD_CREATES, lock, process);
+    for (int lock = 0; lock < context->locks; lock++) {
+        struct check_record *allowed = table_get(table, RECORD_CREATES, lock, process, 0);
+        if (allowed && ledger_claims(table, lock, process, CLAIM_WAITING) == 0)
+            table_drop(table, allowed);
+    }
 }
 
 /* Returns the number of the process's contenders that stand and that no hold rests on. */
@@ -142,7 +150,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
         return;
     }
     if (!unnoticed)
-        table_drop_process(table, RECORD_WORK, event->process);
+        forget_requests(table, event->process);
     if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_CREATES, event->process);
     else if (!of_link || context->timed) /* without a clock a fault came before, and has renewed it */
@@ -163,27 +171,27 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_FAILED:
     case EVENT_FREED:
         note->premises = table_get(table, RECORD_WORK, 0, event->process, 0) != NULL;
-        table_drop_process(table, RECORD_WORK, event->process);
+        forget_requests(table, event->process);
         if (event->kind == EVENT_GRANTED)
             observe_granted(table, event);
         break;
     case EVENT_ASKED:
         observe_asked(table, event);
-        table_drop_process(table, RECORD_WORK, event->process);
+        forget_requests(table, event->process);
         break;
     case EVENT_CANCELED:
     case EVENT_RELEASED:
     case EVENT_LOCK_CLOSED:
-        table_drop_process(table, RECORD_WORK, event->process);
+        forget_requests(table, event->process);
         break;
     case EVENT_WOKEN:
-        table_drop_process(table, RECORD_WORK, event->process);
+        forget_requests(table, event->process);
         if (!context->timed)
             table_put(table, RECORD_WORK, 0, event->process, 0, 0, 0)->flags = 1;
         break;
     case EVENT_SETTLED:
         if (!context->timed)
-            table_drop_process(table, RECORD_WORK, event->process);
+            forget_requests(table, event->process);
         forget(table, context, event->process);
         break;
     case EVENT_REST:

@@ -206,11 +206,20 @@ void check_set_records(void *block, check_record_fn visit, void *ctx)
     }
 }
 
+static void count_premises(struct check_stats *stats, int position, int premises)
+{
+    stats->met_times[position] = stats->met & CHECK_BIT(position) ? stats->met_times[position] : 0;
+    stats->met_times[position] += (uint32_t)premises;
+    stats->met |= CHECK_BIT(position);
+    stats->finding[position].premises += (uint64_t)premises;
+}
+
 static void keep_finding(struct check_stats *stats, int position, const struct event *event,
                          const struct check_note *note)
 {
     struct check_finding *finding = &stats->finding[position];
-    finding->premises += (uint64_t)note->premises;
+    if (note->premises)
+        count_premises(stats, position, note->premises);
     if (!note->violated || finding->violated)
         return;
     finding->violated = true;

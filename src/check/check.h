@@ -126,7 +126,9 @@ struct check_stats {
     uint64_t step;       /* kept by the caller */
     check_mask violated; /* the properties that are violated */
     bool limit;          /* the block was too small: nothing after that is judged */
+    check_mask met;      /* properties whose premise was met since the caller last set this to 0 */
     struct check_finding finding[CHECK_PROPERTIES_MAX]; /* by position */
+    uint32_t met_times[CHECK_PROPERTIES_MAX];           /* how often, for those in `met`; never copied */
 };
 
 /* Copies what is known of the properties that there are, without places that no property has. */

@@ -298,15 +298,27 @@ static void note_shown(struct check_table *table, const struct event *event)
 /* Nodes that the operator deleted answer the question of the waits that are under way. */
 static void observe_evicted(struct check_table *table, const struct event *event)
 {
-    bool waits = ledger_claims(table, event->lock, event->process, CLAIM_WAITING) > 0;
-    if (event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner == EVENT_BY_OPERATOR && waits)
-        table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
-    else if ((event->kind == EVENT_GRANTED || event->kind == EVENT_FAILED) && !waits)
-        table_drop_lock(table, RECORD_EVICTED, event->lock, event->process);
-    else if (event->kind == EVENT_LISTED)
+    switch (event->kind) {
+    case EVENT_NODE_DELETED:
+        if (event->code == 1 && event->owner == EVENT_BY_OPERATOR &&
+            ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+            table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
+        break;
+    case EVENT_GRANTED:
+    case EVENT_FAILED:
+        if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+            table_drop_lock(table, RECORD_EVICTED, event->lock, event->process);
+        break;
+    case EVENT_LISTED:
         note_shown(table, event);
-    else if (event->kind == EVENT_EXPIRED || event->kind == EVENT_CRASHED)
+        break;
+    case EVENT_EXPIRED:
+    case EVENT_CRASHED:
         table_drop_process(table, RECORD_EVICTED, event->process);
+        break;
+    default:
+        break;
+    }
 }
 
 /* The record of a watch that is gone. What a node was may be unknown once it is deleted, so the kind of watch

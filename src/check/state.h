@@ -79,8 +79,10 @@ struct check_table {
     uint32_t capacity; /* set at the first event, constant since */
     uint32_t full;     /* 1 after a record did not fit */
     uint32_t reserved; /* 0 */
+    uint64_t kinds;    /* a bit for each kind of which there is a record */
     struct check_record record[];
 };
+_Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 
 #define PROCESS_UP 0x01u      /* the last link event of this handle was LINK_UP */
 #define PROCESS_PAUSED 0x02u  /* of the process: in the record of its first handle */

@@ -25,17 +25,25 @@ _Static_assert(offsetof(struct check_record, kind) == 0 && offsetof(struct check
                    offsetof(struct check_record, process) == 2 && offsetof(struct check_record, owner) == 3,
                "the first four bytes of a record are its key");
 
-/* The index of the first record that is not before (wanted, a). */
+static bool has_kind(const struct check_table *table, enum record_kind kind)
+{
+    return (table->kinds >> kind & 1) != 0;
+}
+
+static bool is_before(const struct check_record *record, uint32_t wanted, int64_t a)
+{
+    uint32_t found = key(record);
+    return (found < wanted) | ((found == wanted) & (record->a < a));
+}
+
+/* The index of the first record that is not before (wanted, a). Without branches: none of them could be predicted. */
 static uint32_t lower_bound(const struct check_table *table, uint32_t wanted, int64_t a)
 {
-    uint32_t low = 0, high = table->used;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        uint32_t found = key(&table->record[middle]);
-        if (found < wanted || (found == wanted && table->record[middle].a < a))
-            low = middle + 1;
-        else
-            high = middle;
+    uint32_t low = 0;
+    for (uint32_t left = table->used; left > 0;) {
+        uint32_t half = (left + 1) / 2;
+        low += is_before(&table->record[low + half - 1], wanted, a) ? half : 0;
+        left -= half;
     }
     return low;
 }
@@ -44,6 +52,8 @@ struct check_record *table_get(struct check_table *table, enum record_kind kind,
                                int owner)
 {
     uint32_t wanted = key_of(kind, lock, process, owner);
+    if (!has_kind(table, kind))
+        return NULL;
     uint32_t index = lower_bound(table, wanted, INT64_MIN);
     return index < table->used && key(&table->record[index]) == wanted ? &table->record[index] : NULL;
 }
@@ -52,6 +62,8 @@ struct check_record *table_get_exact(struct check_table *table, enum record_kind
                                      int owner, int64_t a)
 {
     uint32_t wanted = key_of(kind, lock, process, owner);
+    if (!has_kind(table, kind))
+        return NULL;
     uint32_t index = lower_bound(table, wanted, a);
     if (index == table->used || key(&table->record[index]) != wanted || table->record[index].a != a)
         return NULL;
@@ -80,8 +92,16 @@ struct check_record *table_put(struct check_table *table, enum record_kind kind,
     record->owner = (uint8_t)owner;
     record->a = a;
     record->b = b;
+    table->kinds |= UINT64_C(1) << kind;
     table->used++;
     return record;
+}
+
+static bool is_only_one(const struct check_table *table, const struct check_record *record)
+{
+    const struct check_record *first = table->record, *last = first + table->used - 1;
+    return (record == first || record[-1].kind != record->kind) &&
+           (record == last || record[1].kind != record->kind);
 }
 
 void table_drop(struct check_table *table, struct check_record *record)
@@ -89,6 +109,8 @@ void table_drop(struct check_table *table, struct check_record *record)
     if (!record || record < table->record || record >= table->record + table->used)
         return; /* none, or the scratch record of a full table */
     struct check_record *end = table->record + table->used;
+    if (is_only_one(table, record))
+        table->kinds &= ~(UINT64_C(1) << record->kind);
     memmove(record, record + 1, (size_t)((char *)end - (char *)(record + 1)));
     memset(end - 1, 0, sizeof *record); /* dead bytes are zero */
     table->used--;
@@ -96,6 +118,8 @@ void table_drop(struct check_table *table, struct check_record *record)
 
 static void drop_matching(struct check_table *table, enum record_kind kind, int lock, int process)
 {
+    if (!has_kind(table, kind))
+        return;
     uint32_t index = lower_bound(table, key_of(kind, lock < 0 ? 0 : lock, 0, 0), INT64_MIN);
     while (index < table->used && table->record[index].kind == kind) {
         struct check_record *record = &table->record[index];
@@ -125,6 +149,8 @@ void table_drop_lock(struct check_table *table, enum record_kind kind, int lock,
 
 struct check_record *table_first(struct check_table *table, enum record_kind kind)
 {
+    if (!has_kind(table, kind))
+        return NULL;
     uint32_t index = lower_bound(table, key_of(kind, 0, 0, 0), INT64_MIN);
     return index < table->used && table->record[index].kind == kind ? &table->record[index] : NULL;
 }
@@ -137,6 +163,8 @@ struct check_record *table_next(struct check_table *table, struct check_record *
 
 struct check_record *table_first_lock(struct check_table *table, enum record_kind kind, int lock)
 {
+    if (!has_kind(table, kind))
+        return NULL;
     uint32_t index = lower_bound(table, key_of(kind, lock, 0, 0), INT64_MIN);
     if (index == table->used || table->record[index].kind != kind || table->record[index].lock != lock)
         return NULL;
