@@ -3,6 +3,8 @@
 
 #include "base/array.h"
 
+#include "base/huge.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@ bool array_resize(void *pointer, size_t max, size_t size)
     if (list == NULL) {
         return false;
     }
+    huge_pages(list, max * size);
     memcpy(pointer, &list, sizeof list);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "base/hash_table.h"
 
 #include "base/assert.h"
+#include "base/huge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static bool grow(struct hash_table *table)
     if (more.slot == NULL) {
         return false;
     }
+    huge_pages(more.slot, hash_table_bytes(&more));
     for (uint32_t i = 0; i < table->slots; i++) {
         if (table->slot[i] != 0) {
             put(&more, table->slot[i], (uint32_t)table->slot[i]);

@@ -4,23 +4,27 @@
 #include "base/pool.h"
 
 #include "base/array.h"
+#include "base/huge.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_BYTES ((size_t)1 << 18)
+#define PIECE_BYTES ((size_t)1 << 18) /* of the first pieces; the others are large pages */
+#define SMALL_PIECES 4
 
 static bool add_piece(struct pool *pool, size_t size)
 {
     if (!array_room(&pool->piece, pool->pieces, &pool->pieces_max, sizeof(void *), 16)) {
         return false;
     }
-    size = size > PIECE_BYTES ? size : PIECE_BYTES;
-    unsigned char *piece = malloc(size);
+    size_t least = pool->pieces < SMALL_PIECES ? PIECE_BYTES : HUGE_PAGE_BYTES;
+    size = size > least ? size : least;
+    unsigned char *piece = size == HUGE_PAGE_BYTES ? aligned_alloc(size, size) : malloc(size);
     if (piece == NULL) {
         return false;
     }
+    huge_pages(piece, size);
     pool->piece[pool->pieces++] = pool->next = piece;
     pool->left = size;
     pool->bytes += size;
