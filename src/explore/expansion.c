@@ -266,26 +266,22 @@ static bool judge_events(struct expansion *x, uint32_t *judges, const struct eve
 
 static bool judge_and_remember(struct expansion *x, uint32_t *judges, uint32_t place)
 {
-    const struct check_stats *stats = &x->search->run->stats;
-    uint64_t before[CHECK_PROPERTIES_MAX];
+    struct check_stats *stats = &x->search->run->stats;
     uint32_t premises[2 * CHECK_PROPERTIES_MAX]; /* pairs */
     const struct event *events;
     int count = memo_event_list(x->memo, place, &events);
     uint32_t asked = *judges;
-    int met = 0, properties = check_count();
-    for (int i = 0; i < properties; i++) {
-        before[i] = stats->finding[i].premises;
-    }
+    int pairs = 0;
+    stats->met = 0;
     if (!judge_events(x, judges, events, count)) {
         return false;
     }
-    for (int i = 0; i < properties; i++) {
-        if (stats->finding[i].premises != before[i]) {
-            premises[met++] = (uint32_t)i;
-            premises[met++] = (uint32_t)(stats->finding[i].premises - before[i]);
-        }
+    for (check_mask left = stats->met; left != 0; left &= left - 1, pairs++) {
+        int position = __builtin_ctzll(left);
+        premises[2 * pairs] = (uint32_t)position;
+        premises[2 * pairs + 1] = stats->met_times[position];
     }
-    x->short_of_memory |= !memo_add_verdict(x->memo, asked, place, *judges, premises, met / 2);
+    x->short_of_memory |= !memo_add_verdict(x->memo, asked, place, *judges, premises, pairs);
     return is_well(x);
 }
 
@@ -402,11 +398,17 @@ static int candidate_of(const struct expansion *x, int group, const struct actio
     return alone == WORLD_ALONE_NEVER ? -1 : 2 * which + (alone == WORLD_ALONE_IF_UNUSED);
 }
 
-/* Of the step that has just been done. */
-static bool is_alone(const struct expansion *x, int process, int candidate)
+/* What keeps the step that has just been done from going before all others. */
+static enum memo_alone alone_now(const struct expansion *x, int process)
 {
-    return ((candidate & 1) == 0 || x->unused) &&
-           partial_is_alone(&x->partial, process, x->arena->read, x->change, x->changes, &x->events);
+    bool alone = x->reduces && process < x->partial.processes &&
+                 partial_is_alone(&x->partial, process, x->arena->read, x->change, x->changes, &x->events);
+    return !alone ? MEMO_ALONE_NEVER : x->unused ? MEMO_ALONE_UNUSED : MEMO_ALONE_USED;
+}
+
+static bool is_alone(enum memo_alone alone, int candidate)
+{
+    return alone == MEMO_ALONE_UNUSED || (alone == MEMO_ALONE_USED && (candidate & 1) == 0);
 }
 
 static bool do_listed(struct expansion *x, const struct action *action)
@@ -445,7 +447,7 @@ static bool do_alone(struct expansion *x, bool *done)
         if (!do_listed(x, action)) {
             return false;
         }
-        if (is_alone(x, p, candidate)) {
+        if (is_alone(alone_now(x, p), candidate)) {
             *done = true;
             return add_successor(x, action, x->change, x->changes, MEMO_NONE) && doubt_order(x, action);
         }
@@ -506,10 +508,8 @@ static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, 
         events = memo_events(x->memo, x->events.event, x->events.count);
         x->short_of_memory |= events == MEMO_NONE;
     }
-    int candidate = memo_note(x->memo, entry);
-    bool alone = candidate >= 0 && index == candidate / 2 && is_alone(x, action->process, candidate);
-    uint32_t effect =
-        memo_add_effect(x->memo, entry, index, x->from, x->arena->read, x->change, x->changes, events, alone);
+    uint32_t effect = memo_add_effect(x->memo, entry, index, x->from, x->arena->read, x->change, x->changes,
+                                      events, alone_now(x, action->process));
     x->short_of_memory |= effect == MEMO_NONE;
     return is_well(x) ? effect : MEMO_NONE;
 }
@@ -519,6 +519,9 @@ static uint32_t effect_of(struct expansion *x, uint32_t entry, int index, struct
 {
     memo_action(x->memo, entry, index, action);
     uint32_t effect = memo_effect(x->memo, entry, index, x->from);
+    if (effect == MEMO_NONE) {
+        effect = memo_effect_elsewhere(x->memo, entry, index, x->from, &x->short_of_memory);
+    }
     return effect != MEMO_NONE ? effect : do_and_remember(x, entry, index, action);
 }
 
@@ -586,7 +589,7 @@ static bool remember_alone(struct expansion *x, const uint32_t *entry, bool *don
         if (effect == MEMO_NONE) {
             return false;
         }
-        if (memo_effect_alone(x->memo, effect)) {
+        if (is_alone(memo_effect_alone(x->memo, effect), candidate)) {
             *done = true;
             return add_remembered(x, &action, effect) && doubt_order(x, &action);
         }

@@ -39,13 +39,20 @@ struct choice {
     uint32_t mask;   /* number of the blocks that it depends on beyond the scope; 0 = none */
 };
 
+/* What something does in given surroundings. */
 struct effect {
     uint32_t events;
     uint8_t changes;
     uint8_t alone;
-    uint16_t beyond; /* numbers of blocks beyond the scope, which stand behind this head */
-    uint32_t choice; /* whose effect it is: its place */
+    uint16_t contents; /* of the blocks that the owner's mask names: their numbers stand behind this head */
+    uint32_t owner;    /* place of a choice or a deed */
     /* the numbers, then the changes */
+};
+
+/* An action and blocks that it once read, whatever the entry. */
+struct deed {
+    struct action action;
+    uint32_t mask;
 };
 
 struct events {
@@ -64,7 +71,7 @@ struct memo {
     struct scope scope[WORLD_PROCESSES_MAX + 1];
     uint32_t *word;
     size_t words, words_max;
-    struct hash_table entries, effects, events, verdicts; /* of places */
+    struct hash_table entries, deeds, effects, events, verdicts; /* of places */
     struct mask *mask;
     uint32_t masks;
     uint32_t last[WORLD_PROCESSES_MAX + 1]; /* entry of each group; 0 = none */
@@ -72,10 +79,12 @@ struct memo {
 
 _Static_assert(ARENA_BLOCKS_MAX <= UINT8_MAX, "changes are counted in a byte");
 _Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 &&
-                   sizeof(struct effect) % 4 == 0,
+                   sizeof(struct effect) % 4 == 0 && sizeof(struct deed) % 4 == 0,
                "what stands at places is made of words");
 
 /* ---- life ---- */
+
+_Static_assert(sizeof(struct action) == 12, "an action has no padding, so its bytes may be compared");
 
 static void *at_place(const struct memo *memo, uint32_t place)
 {
@@ -87,8 +96,9 @@ static bool open_tables(struct memo *memo)
     memo->words = 2; /* no place is 0 */
     memo->masks = 1;
     memo->mask = calloc(MASKS_MAX, sizeof *memo->mask);
-    return memo->mask != NULL && hash_table_open(&memo->entries) && hash_table_open(&memo->effects) &&
-           hash_table_open(&memo->events) && hash_table_open(&memo->verdicts);
+    return memo->mask != NULL && hash_table_open(&memo->entries) && hash_table_open(&memo->deeds) &&
+           hash_table_open(&memo->effects) && hash_table_open(&memo->events) &&
+           hash_table_open(&memo->verdicts);
 }
 
 static void close_tables(struct memo *memo)
@@ -96,6 +106,7 @@ static void close_tables(struct memo *memo)
     free(memo->word);
     free(memo->mask);
     hash_table_close(&memo->entries);
+    hash_table_close(&memo->deeds);
     hash_table_close(&memo->effects);
     hash_table_close(&memo->events);
     hash_table_close(&memo->verdicts);
@@ -139,6 +150,7 @@ void memo_clear(struct memo *memo)
     memo->masks = 1;
     memset(memo->last, 0, sizeof memo->last);
     hash_table_clear(&memo->entries);
+    hash_table_clear(&memo->deeds);
     hash_table_clear(&memo->effects);
     hash_table_clear(&memo->events);
     hash_table_clear(&memo->verdicts);
@@ -147,8 +159,8 @@ void memo_clear(struct memo *memo)
 size_t memo_bytes(const struct memo *memo)
 {
     return memo->words_max * sizeof *memo->word + hash_table_bytes(&memo->entries) +
-           hash_table_bytes(&memo->effects) + hash_table_bytes(&memo->events) +
-           hash_table_bytes(&memo->verdicts);
+           hash_table_bytes(&memo->deeds) + hash_table_bytes(&memo->effects) +
+           hash_table_bytes(&memo->events) + hash_table_bytes(&memo->verdicts);
 }
 
 /* A place for so many words; MEMO_NONE if memory is short. */
@@ -305,14 +317,9 @@ int memo_note(const struct memo *memo, uint32_t entry)
 
 /* ---- effects ---- */
 
-static uint32_t *beyond_of(struct effect *effect)
+static uint64_t hash_contents(uint32_t owner, const struct mask *mask, const uint32_t *state)
 {
-    return (uint32_t *)(effect + 1);
-}
-
-static uint64_t hash_beyond(uint32_t choice, const struct mask *mask, const uint32_t *state)
-{
-    uint64_t hash = choice;
+    uint64_t hash = owner;
     for (int word = 0; word < 2; word++) {
         for (uint64_t bits = mask->bits[word]; bits != 0; bits &= bits - 1) {
             hash = mix(hash, state[word * 64 + __builtin_ctzll(bits)]);
@@ -321,13 +328,22 @@ static uint64_t hash_beyond(uint32_t choice, const struct mask *mask, const uint
     return finish(hash);
 }
 
-static bool is_effect(const struct memo *memo, uint32_t place, uint32_t choice, const struct mask *mask,
+static uint32_t *contents_of(struct effect *effect)
+{
+    return (uint32_t *)(effect + 1);
+}
+
+static int blocks_of(const struct mask *mask)
+{
+    return __builtin_popcountll(mask->bits[0]) + __builtin_popcountll(mask->bits[1]);
+}
+
+static bool is_effect(const struct memo *memo, uint32_t place, uint32_t owner, const struct mask *mask,
                       const uint32_t *state)
 {
     struct effect *effect = at_place(memo, place);
-    const uint32_t *number = beyond_of(effect);
-    if (effect->choice != choice ||
-        effect->beyond != __builtin_popcountll(mask->bits[0]) + __builtin_popcountll(mask->bits[1])) {
+    const uint32_t *number = contents_of(effect);
+    if (effect->owner != owner || effect->contents != blocks_of(mask)) {
         return false;
     }
     for (int word = 0; word < 2; word++) {
@@ -340,6 +356,42 @@ static bool is_effect(const struct memo *memo, uint32_t place, uint32_t choice, 
     return true;
 }
 
+/* The effect of a choice or a deed with the contents that these blocks have in a state. */
+static uint32_t effect_with(const struct memo *memo, uint32_t owner, uint32_t mask, const uint32_t *state)
+{
+    const struct mask *blocks = &memo->mask[mask];
+    uint64_t hash = hash_contents(owner, blocks, state);
+    uint32_t at = 0, place;
+    do {
+        place = hash_table_next(&memo->effects, hash, &at);
+    } while (place != MEMO_NONE && !is_effect(memo, place, owner, blocks, state));
+    return place;
+}
+
+/* Adds one; MEMO_NONE if memory is short. The changes are not those of another effect: what is remembered may move. */
+static uint32_t add_effect(struct memo *memo, uint32_t owner, uint32_t mask, const uint32_t *state,
+                           struct effect what, const struct memo_change *changes)
+{
+    const struct mask *blocks = &memo->mask[mask];
+    int contents = blocks_of(blocks);
+    uint32_t place = take(memo, sizeof what / 4 + (size_t)contents + 2 * (size_t)what.changes);
+    if (place == MEMO_NONE) {
+        return MEMO_NONE;
+    }
+    struct effect *effect = at_place(memo, place);
+    *effect = what;
+    effect->owner = owner;
+    effect->contents = (uint16_t)contents;
+    uint32_t *number = contents_of(effect);
+    for (int word = 0; word < 2; word++) {
+        for (uint64_t bits = blocks->bits[word]; bits != 0; bits &= bits - 1) {
+            *number++ = state[word * 64 + __builtin_ctzll(bits)];
+        }
+    }
+    memcpy(number, changes, what.changes * sizeof *changes);
+    return hash_table_add(&memo->effects, hash_contents(owner, blocks, state), place) ? place : MEMO_NONE;
+}
+
 static uint32_t place_of(const struct memo *memo, const void *at)
 {
     return (uint32_t)((const uint32_t *)at - memo->word);
@@ -348,17 +400,8 @@ static uint32_t place_of(const struct memo *memo, const void *at)
 uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state)
 {
     const struct choice *choice = choice_at(memo, entry, index);
-    if (choice->mask == 0) {
-        return choice->effect;
-    }
-    const struct mask *mask = &memo->mask[choice->mask];
-    uint32_t owner = place_of(memo, choice);
-    uint64_t hash = hash_beyond(owner, mask, state);
-    uint32_t at = 0, place;
-    do {
-        place = hash_table_next(&memo->effects, hash, &at);
-    } while (place != MEMO_NONE && !is_effect(memo, place, owner, mask, state));
-    return place;
+    return choice->mask == 0 ? choice->effect
+                             : effect_with(memo, place_of(memo, choice), choice->mask, state);
 }
 
 /* The number of a mask, which gets one if it is new; 0 if there are too many. */
@@ -391,55 +434,106 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
     return true;
 }
 
-uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
-                         const uint64_t read[2], const struct memo_change *changes, int count,
-                         uint32_t events, bool alone)
+/* From now on the choice has this effect of a deed that read these blocks. Returns its place, MEMO_NONE if memory is short. */
+static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
+                            const uint64_t read[2], uint32_t place)
 {
+    struct memo_change changes[ARENA_BLOCKS_MAX];
+    const struct memo_change *of_deed;
     if (!widen_choice(memo, entry, index, read)) {
         return MEMO_NONE;
     }
-    struct mask mask = memo->mask[choice_at(memo, entry, index)->mask];
-    int beyond = __builtin_popcountll(mask.bits[0]) + __builtin_popcountll(mask.bits[1]);
-    uint32_t place = take(memo, sizeof(struct effect) / 4 + (size_t)beyond + 2 * (size_t)count);
+    struct choice *choice = choice_at(memo, entry, index);
+    if (choice->mask == 0) {
+        return choice->effect = place;
+    }
+    const struct effect effect = *(struct effect *)at_place(memo, place);
+    memo_changes(memo, place, &of_deed);
+    memcpy(changes, of_deed, effect.changes * sizeof *changes);
+    return add_effect(memo, place_of(memo, choice), choice->mask, state, effect, changes);
+}
+
+/* The words of an action: there is no padding. */
+static uint64_t hash_action(const struct action *action)
+{
+    uint32_t words[sizeof *action / sizeof(uint32_t)];
+    uint64_t hash = 0;
+    memcpy(words, action, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        hash = mix(hash, words[i]);
+    }
+    return finish(hash);
+}
+
+/* The deed of this action behind `*at` in the table, as hash_table_next(); MEMO_NONE if there is no other. */
+static uint32_t next_deed(const struct memo *memo, const struct action *action, uint64_t hash, uint32_t *at)
+{
+    uint32_t place;
+    do {
+        place = hash_table_next(&memo->deeds, hash, at);
+    } while (place != MEMO_NONE && memcmp(at_place(memo, place), action, sizeof *action) != 0);
+    return place;
+}
+/* The deed of this action that reads these blocks, which is added if it is new; MEMO_NONE if memory is short. */
+static uint32_t deed_of(struct memo *memo, const struct action *action, const uint64_t read[2])
+{
+    uint32_t mask = number_of(memo, &(struct mask){{read[0], read[1]}});
+    uint64_t hash = hash_action(action);
+    for (uint32_t at = 0, place; (place = next_deed(memo, action, hash, &at)) != MEMO_NONE;) {
+        if (((struct deed *)at_place(memo, place))->mask == mask) {
+            return place;
+        }
+    }
+    uint32_t place = mask != 0 ? take(memo, sizeof(struct deed) / 4) : MEMO_NONE;
     if (place == MEMO_NONE) {
         return MEMO_NONE;
     }
-    struct choice *choice = choice_at(memo, entry, index);
-    struct effect *effect = at_place(memo, place);
-    *effect = (struct effect){.events = events,
-                              .changes = (uint8_t)count,
-                              .alone = alone,
-                              .beyond = (uint16_t)beyond,
-                              .choice = place_of(memo, choice)};
-    uint32_t *number = beyond_of(effect);
-    for (int block = 0; block < ARENA_BLOCKS_MAX; block++) {
-        if (arena_set_has(mask.bits, block)) {
-            *number++ = state[block];
+    *(struct deed *)at_place(memo, place) = (struct deed){*action, mask};
+    return hash_table_add(&memo->deeds, hash, place) ? place : MEMO_NONE;
+}
+
+uint32_t memo_effect_elsewhere(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
+                               bool *short_of_memory)
+{
+    const struct action action = choice_at(memo, entry, index)->action;
+    uint64_t hash = hash_action(&action);
+    for (uint32_t at = 0, deed; (deed = next_deed(memo, &action, hash, &at)) != MEMO_NONE;) {
+        uint32_t mask = ((struct deed *)at_place(memo, deed))->mask;
+        uint32_t effect = effect_with(memo, deed, mask, state);
+        if (effect != MEMO_NONE) {
+            effect = give_effect(memo, entry, index, state, memo->mask[mask].bits, effect);
+            *short_of_memory |= effect == MEMO_NONE;
+            return effect;
         }
     }
-    for (int i = 0; i < count; i++) {
-        *number++ = changes[i].block;
-        *number++ = changes[i].number;
+    return MEMO_NONE;
+}
+
+uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
+                         const uint64_t read[2], const struct memo_change *changes, int count,
+                         uint32_t events, enum memo_alone alone)
+{
+    const struct action action = choice_at(memo, entry, index)->action;
+    uint32_t deed = deed_of(memo, &action, read);
+    if (deed == MEMO_NONE) {
+        return MEMO_NONE;
     }
-    if (beyond == 0) {
-        choice->effect = place;
-        return place;
-    }
-    return hash_table_add(&memo->effects, hash_beyond(place_of(memo, choice), &mask, state), place)
-               ? place
-               : MEMO_NONE;
+    const struct effect effect = {.events = events, .changes = (uint8_t)count, .alone = (uint8_t)alone};
+    uint32_t mask = ((struct deed *)at_place(memo, deed))->mask;
+    uint32_t place = add_effect(memo, deed, mask, state, effect, changes);
+    return place != MEMO_NONE ? give_effect(memo, entry, index, state, read, place) : MEMO_NONE;
 }
 
 int memo_changes(const struct memo *memo, uint32_t place, const struct memo_change **changes)
 {
     struct effect *effect = at_place(memo, place);
-    *changes = (const struct memo_change *)(void *)(beyond_of(effect) + effect->beyond);
+    *changes = (const struct memo_change *)(void *)(contents_of(effect) + effect->contents);
     return effect->changes;
 }
 
-bool memo_effect_alone(const struct memo *memo, uint32_t place)
+enum memo_alone memo_effect_alone(const struct memo *memo, uint32_t place)
 {
-    return ((struct effect *)at_place(memo, place))->alone != 0;
+    return (enum memo_alone)((struct effect *)at_place(memo, place))->alone;
 }
 
 uint32_t memo_effect_events(const struct memo *memo, uint32_t place)

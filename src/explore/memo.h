@@ -9,6 +9,9 @@
  * judges see. A step that has read blocks beyond its scope has an effect for each content of these. What the judges make
  * of events is remembered as well, by their block and the events.
  *
+ * Most steps read less than their scope: a delivery, say, looks at no server. An effect is therefore also found by the action
+ * and the content of those blocks that the step has read, whatever the entry.
+ *
  * Everything is a list of 32-bit words in one array, found by the place where it begins. */
 #ifndef EXPLORE_MEMO_H
 #define EXPLORE_MEMO_H
@@ -65,22 +68,34 @@ int memo_note(const struct memo *memo, uint32_t entry);
 
 /* ---- effects ---- */
 
+/* Whether a step may go before all others, see partial_is_alone(). */
+enum memo_alone {
+    MEMO_ALONE_NEVER,
+    MEMO_ALONE_USED,   /* unless it had to leave something unused */
+    MEMO_ALONE_UNUSED, /* in any case */
+};
+
 struct memo_change {
     uint32_t block;
     uint32_t number; /* of the content */
 };
 
-/* What the entry's action does in this state; MEMO_NONE if that is not known. */
+/* What the entry's action does in this state; MEMO_NONE if that is not known of this entry. */
 uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state);
 
+/* What the same action has done in another entry, where the blocks that it read had the contents that they have in this state.
+ * From now on memo_effect() knows it. MEMO_NONE if there is no such effect; `*short_of_memory` is set if memory is short. */
+uint32_t memo_effect_elsewhere(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
+                               bool *short_of_memory);
+
 /* Adds an effect that was seen, having read the blocks `read`; MEMO_NONE if memory is short. `events` is a place of
- * memo_events(), or MEMO_NONE for none; `alone` as partial_is_alone() says. */
+ * memo_events(), or MEMO_NONE for none. */
 uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                          const uint64_t read[2], const struct memo_change *changes, int count,
-                         uint32_t events, bool alone);
+                         uint32_t events, enum memo_alone alone);
 
 int memo_changes(const struct memo *memo, uint32_t effect, const struct memo_change **changes);
-bool memo_effect_alone(const struct memo *memo, uint32_t effect);
+enum memo_alone memo_effect_alone(const struct memo *memo, uint32_t effect);
 uint32_t memo_effect_events(const struct memo *memo, uint32_t effect);
 
 /* ---- events and what the judges make of them ---- */
