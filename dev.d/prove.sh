@@ -17,6 +17,10 @@ prove_tier()
     mkdir -p build/prove
     step "copy and build" prove_prepare "$scratch" "$build" || exit $EXIT_FAILED
     mapfile -t faults < <(compgen -G "tests/prove/*$filter*.sh")
+    if ((${#faults[@]} == 0)); then
+        note "no file matches tests/prove/*$filter*.sh"
+        exit $EXIT_USAGE
+    fi
     if [[ $count != all ]]; then
         mapfile -t faults < <(shuf -n "$count" -e "${faults[@]}" | sort)
     fi

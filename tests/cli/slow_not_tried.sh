@@ -22,6 +22,8 @@ scenario kept 'acquire' 'sweep<=1 loss<=1'
 why='the directory was never empty after a use'
 expect 0 "
   not tried: sweep ($why)
+" "${check[@]}" "$scratch/kept.scn"
+expect 0 "
 not tried: sweep ($why) in $scratch/kept.scn
 1 passed, 0 failed" "${check[@]}" "$scratch/kept.scn"
 for options in '--workers 2' '--strategy bfs' '--symmetry' '--no-memo' '--no-layers' '--partial-order' '--bitstate 1M'; do

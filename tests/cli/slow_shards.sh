@@ -40,7 +40,7 @@ same_as_one()
     shift
     for format in --quiet= --json; do
         wanted=0 found=0
-        "$LOCKSTEP" "$@" --out "$scratch/whole" ${format%--quiet=} >"$scratch/one" 2>"$scratch/one.err" || wanted=$?
+        "$LOCKSTEP" "$@" --verbose --out "$scratch/whole" ${format%--quiet=} >"$scratch/one" 2>"$scratch/one.err" || wanted=$?
         [[ $format != --quiet= ]] || shards "$n" "$@"
         "$LOCKSTEP" merge --verbose ${format%--quiet=} "$scratch/parts"/shard-*.json >"$scratch/merged" 2>"$scratch/merged.err" || found=$?
         same "$wanted" "$found" "the exit status of $n shards of lockstep $*"
