@@ -212,6 +212,12 @@ const char *fakezk_op_name(int op);
 /* The code that the next callback of a handle brings if it is a reply, otherwise 0. Legal while FAKEZK_DELIVER is. */
 int fakezk_delivery_rc(int client, int handle);
 
+/* The names of children that the next callback of a handle brings, in their order: `name` and `owner` have room for
+ * `max`, and get the first of them with the client of an ephemeral node, -1 = of none, or of a node that is gone. The
+ * names are valid until the next call that changes anything. Returns how many there are, -1 if the callback is no
+ * successful list. Legal likewise. */
+int fakezk_delivery_names(int client, int handle, int max, const char **name, int *owner);
+
 /* True if it is the event of a watch. Legal likewise. */
 bool fakezk_delivery_is_watch(int client, int handle);
 

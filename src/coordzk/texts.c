@@ -156,6 +156,33 @@ static void look_at(const struct action *action, struct delivery *delivery)
     }
 }
 
+#define NAMES_TOLD_MAX 8 /* of a list; how many more there are is said */
+#define DIGITS 10        /* behind the name of a sequential node */
+
+/* Names in the order in which they come: a contender's number and whose node it is, any other name as it is. */
+static void say_names(const struct delivery *delivery, char *text, size_t size)
+{
+    const char *name[NAMES_TOLD_MAX];
+    int owner[NAMES_TOLD_MAX];
+    int count =
+        fakezk_delivery_names(delivery->step.client, delivery->step.handle, NAMES_TOLD_MAX, name, owner);
+    size_t used = 0;
+    for (int i = 0; i < count && i < NAMES_TOLD_MAX && used < size; i++) {
+        size_t length = strlen(name[i]);
+        bool numbered = length > DIGITS && strspn(name[i] + length - DIGITS, "0123456789") == DIGITS;
+        const char *shown = numbered ? name[i] + length - DIGITS : name[i];
+        int more = snprintf(text + used, size - used, "%s %.20s%s%s%s", i == 0 ? ":" : ",", shown,
+                            owner[i] >= 0 ? " (" : "", owner[i] >= 0 ? process_name(owner[i]) : "",
+                            owner[i] >= 0 ? ")" : "");
+        used += (size_t)more;
+    }
+    if (count > NAMES_TOLD_MAX && used < size) {
+        snprintf(text + used, size - used, " and %d more", count - NAMES_TOLD_MAX);
+    } else if (count == 0) {
+        snprintf(text, size, ": no children");
+    }
+}
+
 void texts_answer(const struct action *action, char text[WORLD_LABEL_MAX])
 {
     struct delivery delivery;
@@ -163,7 +190,8 @@ void texts_answer(const struct action *action, char text[WORLD_LABEL_MAX])
     text[0] = 0;
     if (delivery.is_reply) {
         bool named = delivery.rc != ZOK && strncmp(delivery.code, "rc=", 3) != 0;
-        snprintf(text, WORLD_LABEL_MAX, named ? "%s (%d)" : "%s", delivery.code, delivery.rc);
+        int used = snprintf(text, WORLD_LABEL_MAX, named ? "%s (%d)" : "%s", delivery.code, delivery.rc);
+        say_names(&delivery, text + used, WORLD_LABEL_MAX - (size_t)used);
     }
 }
 

@@ -64,6 +64,35 @@ int fakezk_delivery_rc(int client, int handle)
     return m->rec.tag == MESSAGE_REPLY ? m->rc : 0;
 }
 
+/* The client of the ephemeral node of that path on the first server that has it, or -1. */
+static int owner_of_node(const char *path)
+{
+    for (int server = 0; server < fakezk.options.servers; server++) {
+        const struct zk_node *node = tree_find(server, path);
+        if (node != NULL) {
+            int32_t session = node->stat.owner;
+            return session > 0 ? (session - 1) % fakezk.options.clients : -1;
+        }
+    }
+    return -1;
+}
+
+int fakezk_delivery_names(int client, int handle, int max, const char **name, int *owner)
+{
+    const struct zk_message *m = head_message(client, handle);
+    char *names[FAKEZK_NAMES_MAX], path[2 * FAKEZK_PATH_MAX];
+    if (!message_is_list(m)) {
+        return -1;
+    }
+    struct String_vector list = message_names(m, names);
+    for (int i = 0; i < list.count && i < max; i++) {
+        snprintf(path, sizeof path, "%s/%s", m->bytes, names[i]);
+        name[i] = names[i];
+        owner[i] = owner_of_node(path);
+    }
+    return list.count;
+}
+
 bool fakezk_delivery_is_watch(int client, int handle)
 {
     return head_message(client, handle)->rec.tag == MESSAGE_NODE;
