@@ -58,6 +58,10 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner)
         return zones_alloc(p, size, owner);
     }
     struct heap *heap = heap_at(p);
+    if (size >= HEAP_BYTES) {
+        world_note_trouble("limit: the heap of a process is full");
+        return NULL;
+    }
     uint32_t need = (uint32_t)((size + 7) & ~(size_t)7) + (uint32_t)sizeof(struct chunk);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     for (uint32_t at = heap->start; at < heap->head.used; at += chunk_at(heap, at)->size) {

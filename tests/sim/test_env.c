@@ -230,12 +230,36 @@ static void keep_a_block(struct ls_env *env)
     ls_env_unlock(env);
 }
 
+static size_t much;
+
+static void ask_for_much(struct ls_env *env)
+{
+    ls_env_lock(env);
+    kept = ls_env_alloc(env, much);
+    ls_env_unlock(env);
+}
+
 static void keep_a_block_for_a_while(struct ls_env *env)
 {
     keep_a_block(env);
     ls_env_lock(env);
     ls_env_free(env, kept);
     ls_env_unlock(env);
+}
+
+/* There is no number that wraps around to one for which there is room. */
+static void memory_beyond_the_heap_is_refused(void **state)
+{
+    static const size_t SIZES[] = {32768, UINT32_MAX - 7, (size_t)UINT32_MAX + 2, SIZE_MAX - 16, SIZE_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
+        open_world();
+        much = SIZES[i];
+        offence_of(ask_for_much);
+        assert_null(kept);
+        assert_non_null(strstr(world_trouble(world), "limit: the heap of a process is full"));
+        world_close(world);
+    }
 }
 
 static void what_a_stop_leaves_allocated_is_told(void **state)
@@ -341,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_waiter_is_blank_before_and_after_its_use),
         cmocka_unit_test(what_needs_the_mutex_says_so),
         cmocka_unit_test(nobody_can_sleep),
+        cmocka_unit_test(memory_beyond_the_heap_is_refused),
         cmocka_unit_test(what_a_stop_leaves_allocated_is_told),
         cmocka_unit_test(timers_may_be_too_many),
         cmocka_unit_test(timers_of_weeks_wait),
