@@ -116,6 +116,8 @@ build -DCALL_SIGNAL
 refused 'it calls signal, and a recipe may call zookeeper.h, <lockstep/env.h> and what looks at its arguments alone'
 build -DCALL_MISSING
 refused 'it calls zoo_there_is_no_such_function, which the simulated client does not have'
+build -DCALL_WAITING
+refused 'it calls zoo_get, which waits for its answer; a recipe runs in callbacks and calls zoo_aget'
 long=$scratch/$(printf 'x%.0s' {1..250})/r.so
 expect 2 'a path of at most 240 characters without spaces is needed' "$LOCKSTEP" check --recipe "$long" "$scenario"
 

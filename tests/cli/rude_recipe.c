@@ -121,6 +121,8 @@ static void misbehave(struct rude *rude)
     }
 #if defined CALL_CLOCK
     rude->acquired = (int)time(NULL);
+#elif defined CALL_WAITING
+    zoo_get(rude->zh, "/", 0, NULL, NULL, NULL);
 #elif defined CALL_MISSING
     zoo_there_is_no_such_function(rude->zh);
 #elif defined CALL_SIGNAL
