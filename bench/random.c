@@ -72,11 +72,11 @@ static uint64_t runs_max = 3000, bases = 20;
 static void open_scenario(const char *file)
 {
     char path[128];
-    struct input_error error;
+    struct input_mistakes mistakes;
     bool of_bench = strcmp(file, "many") == 0;
     snprintf(path, sizeof path, "%s/%s.scn", of_bench ? "bench" : "scenarios/explore", file);
-    if (scenario_read(&scenario, path, &error) != 0) {
-        fprintf(stderr, "%s\n", error.text);
+    if (scenario_read(&scenario, path, &mistakes) != 0) {
+        fprintf(stderr, "%s\n", mistakes.mistake[0].text);
         exit(4);
     }
 }

@@ -49,7 +49,9 @@ static int look_at_scenario(const char *path, struct input_error *error)
 {
     static struct scenario scenario;
     static struct outcome outcome;
-    if (scenario_read(&scenario, path, error) != 0) {
+    struct input_mistakes mistakes;
+    if (scenario_read(&scenario, path, &mistakes) != 0) {
+        *error = mistakes.mistake[0];
         return -1;
     }
     keep_world(recipe_find(RECIPE_DEFAULT), &scenario.options);

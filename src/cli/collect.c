@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SUFFIX ".scn"
 #define ENTRIES_MAX 100000 /* files and folders that one call looks at below folders */
@@ -71,7 +72,7 @@ static bool is_for_recipe(const struct cli_options *options, const struct scenar
 
 static void add_file(struct collection *c, const char *path, bool named)
 {
-    struct input_error error;
+    static struct input_mistakes mistakes;
     c->found++;
     if (!is_wanted(c->options, path)) {
         return;
@@ -82,8 +83,10 @@ static void add_file(struct collection *c, const char *path, bool named)
     }
     memset(&c->job[c->jobs], 0, sizeof *c->job);
     struct scenario *scenario = &c->job[c->jobs].scenario;
-    if (scenario_read(scenario, path, &error) != 0) {
-        complain(c, error.text);
+    if (scenario_read(scenario, path, &mistakes) != 0) {
+        for (int i = 0; i < mistakes.count; i++) {
+            complain(c, mistakes.mistake[i].text);
+        }
     } else if (is_of_use(c, scenario, named) && is_for_recipe(c->options, scenario)) {
         c->jobs++;
     } else {
@@ -205,6 +208,12 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
             return cli_usage_error(
                 command, "scenarios/suite beside the program or in this folder for --suite", "none");
         }
+    }
+    if (options->paths == 0 && access(defaults[0], F_OK) != 0) {
+        char expected[128];
+        snprintf(expected, sizeof expected, "a file or a folder of scenarios (lockstep %s FILE.scn)%s",
+                 command, options->check ? ", or --suite" : "");
+        return cli_usage_error(command, expected, "no path, and no folder 'scenarios' here");
     }
     char **path = options->paths > 0 ? options->path : defaults;
     int paths = options->paths > 0 ? options->paths : 1;

@@ -87,6 +87,9 @@ static void write_all(FILE *file, const struct scenario *scenario, const struct 
     if (at > 0 && text[at - 1] != '\n') {
         fputc('\n', file);
     }
+    if (claims->unmarked) {
+        fputs("----\n", file);
+    }
     for (int i = 0; i < SCENARIO_COUNTS; i++) {
         if (!scenario->count_given[i]) {
             fprintf(file, "%s %llu\n", scenario_count_name(i), (unsigned long long)found_of(counts, i));

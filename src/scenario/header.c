@@ -469,31 +469,40 @@ int parser_header(struct parser *parser, const struct input_word *word)
     for (unsigned k = 0; (kind = lock_kind_at(k)) != NULL; k++) {
         if (input_word_is(word, kind->word)) {
             parser->begun = true;
-            return parser_lock_line(parser, (enum ls_lock_kind)k) == 0 ? 1 : -1;
+            int rc = parser_lock_line(parser, (enum ls_lock_kind)k);
+            parser->lock_is_wrong |= rc != 0;
+            return rc == 0 ? 1 : -1;
         }
     }
     return 0;
+}
+
+bool parser_has_program(const struct parser *parser)
+{
+    const struct world_options *options = &parser->scenario->options;
+    int process = 0;
+    while (process < options->processes && options->program[process].count == 0) {
+        process++;
+    }
+    return process < options->processes;
 }
 
 int parser_finish_headers(struct parser *parser, const struct input_word *where)
 {
     struct scenario *scenario = parser->scenario;
     struct world_options *options = &scenario->options;
-    int programs = 0;
-    for (int i = 0; i < options->processes; i++) {
-        programs += options->program[i].count > 0;
-    }
+    bool programmed = parser_has_program(parser);
     if (options->locks == 0) {
         return parser_wrong(parser, where, "a line 'mutex PATH' before this");
     }
     if (options->processes == 0) {
         return parser_wrong(parser, where, "a line 'process NAME' before this");
     }
-    if (parser->explore_given && programs == 0) {
+    if (parser->explore_given && !programmed) {
         return parser_wrong(parser, where,
                             "a process with a program (process a b: acquire release) before this");
     }
-    scenario->exploring = programs > 0;
+    scenario->exploring = programmed;
     if (!parser->mode_given) {
         options->timed = !scenario->exploring;
     }

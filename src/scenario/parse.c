@@ -26,6 +26,23 @@ static struct scenario_group *add_group(struct scenario *scenario)
     return room ? &scenario->group[scenario->groups++] : NULL;
 }
 
+/* ---- complaints ---- */
+
+bool parser_goes_on(struct parser *parser)
+{
+    struct input_mistakes *mistakes = parser->mistakes;
+    if (mistakes == NULL || ++mistakes->count == INPUT_MISTAKES_MAX) {
+        return false;
+    }
+    parser->error = &mistakes->mistake[mistakes->count];
+    return true;
+}
+
+static bool any_mistake(const struct parser *parser)
+{
+    return parser->mistakes != NULL && parser->mistakes->count > 0;
+}
+
 /* ---- the expected part ---- */
 
 /* Commands without an empty line before them would be taken for what is expected, and lost at the next
@@ -128,7 +145,7 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
 {
     group->expected_start = group->expected_end = parser->cursor.next;
     while (input_next_line(&parser->cursor) && parser->cursor.size > 0) {
-        if (read_claim(parser) != 0) {
+        if (read_claim(parser) != 0 && !parser_goes_on(parser)) {
             return -1;
         }
         group->expected_end = parser->cursor.next;
@@ -144,6 +161,7 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
 struct state {
     int first;         /* first command of the present group */
     bool past_headers; /* a command or `----` was seen */
+    bool over;         /* the lines that follow are not read */
 };
 
 static int close_group(struct parser *parser, struct state *state, const struct input_word *word)
@@ -170,10 +188,17 @@ static int read_line(struct parser *parser, struct state *state)
     if (!word.text) {
         return 0;
     }
+    if (!state->past_headers && parser->lock_is_wrong && input_word_is(&word, "process")) {
+        return 0;
+    }
     if (!state->past_headers) {
         int header = parser_header(parser, &word);
         if (header != 0) {
             return header < 0 ? -1 : 0;
+        }
+        if (any_mistake(parser)) {
+            state->over = true; /* commands may be wrong because the headers are */
+            return 0;
         }
         if (!input_word_is(&word, "----") && parser_process(parser, &word) < 0 && !verb_find(&word, false)) {
             return parser_wrong(parser, &word,
@@ -181,6 +206,7 @@ static int read_line(struct parser *parser, struct state *state)
         }
         state->past_headers = true;
         if (parser_finish_headers(parser, &word) != 0) {
+            state->over = true;
             return -1;
         }
     }
@@ -204,22 +230,54 @@ static int ended_early(struct parser *parser, const struct state *state)
                                 "the end of the file", expected);
 }
 
-static int parse(struct scenario *scenario, struct input_error *error)
+/* At the end of a file without the line `----`. One that is searched claims nothing, then, and needs none. */
+static int end_of_file(struct parser *parser, struct state *state)
 {
-    struct parser parser = {.scenario = scenario, .error = error, .owner = -1};
+    struct scenario *scenario = parser->scenario;
+    if (scenario->groups > 0 && scenario->commands == state->first) {
+        return 0;
+    }
+    const struct input_word end = {.line = parser->cursor.number + 1, .column = 1};
+    if (!state->past_headers && scenario->options.locks > 0 && parser_has_program(parser)) {
+        if (parser_finish_headers(parser, &end) != 0) {
+            return -1;
+        }
+        struct scenario_group *group = add_group(scenario);
+        if (!group) {
+            return parser_wrong(parser, &end, "memory for this");
+        }
+        *group = (struct scenario_group){
+            .expected_start = scenario->input.size, .expected_end = scenario->input.size, .unmarked = true};
+        return 0;
+    }
+    return ended_early(parser, state);
+}
+
+static int parse_lines(struct parser *parser, struct state *state)
+{
+    while (!state->over && input_next_line(&parser->cursor)) {
+        if (read_line(parser, state) != 0 && !parser_goes_on(parser)) {
+            return -1;
+        }
+    }
+    return any_mistake(parser) ? -1 : 0;
+}
+
+static int parse(struct scenario *scenario, struct input_error *error, struct input_mistakes *mistakes)
+{
+    struct parser parser = {.scenario = scenario, .error = error, .mistakes = mistakes, .owner = -1};
     struct state state = {0};
     world_options_default(&scenario->options);
     scenario->options.processes = scenario->options.locks = 0;
     scenario->options.budget_total = 255;
     scenario->show = SHOW_DEFAULT;
     input_cursor_init(&parser.cursor, &scenario->input);
-    while (input_next_line(&parser.cursor)) {
-        if (read_line(&parser, &state) != 0) {
-            return -1;
-        }
+    if (parse_lines(&parser, &state) != 0) {
+        return -1;
     }
-    if (scenario->groups == 0 || scenario->commands > state.first) {
-        return ended_early(&parser, &state);
+    if (end_of_file(&parser, &state) != 0) {
+        parser_goes_on(&parser);
+        return -1;
     }
     return 0;
 }
@@ -236,22 +294,25 @@ void scenario_close(struct scenario *scenario)
     memset(scenario, 0, sizeof *scenario);
 }
 
-static int parse_or_close(struct scenario *scenario, struct input_error *error)
+static int parse_or_close(struct scenario *scenario, struct input_error *error,
+                          struct input_mistakes *mistakes)
 {
-    if (parse(scenario, error) != 0) {
+    if (parse(scenario, error, mistakes) != 0) {
         scenario_close(scenario);
         return -1;
     }
     return 0;
 }
 
-int scenario_read(struct scenario *scenario, const char *path, struct input_error *error)
+int scenario_read(struct scenario *scenario, const char *path, struct input_mistakes *mistakes)
 {
     memset(scenario, 0, sizeof *scenario);
-    if (input_load(&scenario->input, path, SCENARIO_BYTES_MAX, error) != 0) {
+    *mistakes = (struct input_mistakes){.count = 0};
+    if (input_load(&scenario->input, path, SCENARIO_BYTES_MAX, &mistakes->mistake[0]) != 0) {
+        mistakes->count = 1;
         return -1;
     }
-    return parse_or_close(scenario, error);
+    return parse_or_close(scenario, &mistakes->mistake[0], mistakes);
 }
 
 int scenario_read_bytes(struct scenario *scenario, const char *name, const char *bytes, size_t size,
@@ -269,7 +330,7 @@ int scenario_read_part(struct scenario *scenario, const char *name, const char *
     }
     scenario->input.lines_before = lines_before;
     scenario->input.columns_before = columns_before;
-    return parse_or_close(scenario, error);
+    return parse_or_close(scenario, error, NULL);
 }
 
 check_mask scenario_mask(const struct scenario *scenario, bool random)

@@ -17,7 +17,9 @@
 struct parser {
     struct scenario *scenario;
     struct input_cursor cursor;
-    struct input_error *error;
+    struct input_error *error;                  /* the next complaint */
+    struct input_mistakes *mistakes;            /* of which it is one; NULL = the first ends it */
+    bool lock_is_wrong;                         /* a line that declares locks: programs may name them */
     bool begun;                                 /* some header line was read */
     bool mode_given;                            /* timed or untimed was said */
     bool explore_given;                         /* there is an explore line */
@@ -81,6 +83,9 @@ int parser_properties(struct parser *parser, check_mask *mask);
 
 /* ---- lines ---- */
 
+/* After a complaint: true if the lines behind it are read as well, for what else is wrong (parse.c). */
+bool parser_goes_on(struct parser *parser);
+
 /* If the word begins a header line, reads the line and returns 1; 0 if it does not; -1 after a complaint
  * (header.c). */
 int parser_header(struct parser *parser, const struct input_word *word);
@@ -91,6 +96,9 @@ int parser_process_line(struct parser *parser);
 /* The words behind `explore`, and what they ask for that cannot be (budgets.c). */
 int parser_explore(struct parser *parser);
 int parser_check_budgets(struct parser *parser);
+
+/* True if some process has a program. */
+bool parser_has_program(const struct parser *parser);
 
 /* Defaults and contradictions, after the last header line (header.c). */
 int parser_finish_headers(struct parser *parser, const struct input_word *where);

@@ -55,6 +55,7 @@ struct scenario_group {
     int first, count;      /* commands */
     size_t expected_start; /* offset behind the line `----` */
     size_t expected_end;   /* offset of the line behind the last expected one */
+    bool unmarked;         /* there is no line `----`, and nothing behind it */
 };
 
 /* What a search counts, and an exploring scenario may claim. */
@@ -87,11 +88,11 @@ struct scenario {
     int strings;
 };
 
-/* Reads a file (`-` is standard input). Returns 0, or -1 with the complaint in *error and nothing to close.
- */
-int scenario_read(struct scenario *scenario, const char *path, struct input_error *error);
+/* Reads a file (`-` is standard input). Returns 0, or -1 with at least one complaint and nothing to close. A line that would be
+ * right if a line before it were has none of its own. */
+int scenario_read(struct scenario *scenario, const char *path, struct input_mistakes *mistakes);
 
-/* The same from memory; `name` stands in complaints and reports. */
+/* The same from memory, up to the first complaint; `name` stands in complaints and reports. */
 int scenario_read_bytes(struct scenario *scenario, const char *name, const char *bytes, size_t size,
                         struct input_error *error);
 

@@ -12,8 +12,16 @@
 #define INPUT_STANDARD "(standard input)" /* its name in complaints and reports */
 #define INPUT_ERROR_MAX 1024
 
+#define INPUT_MISTAKES_MAX 10
+
 struct input_error {
     char text[INPUT_ERROR_MAX]; /* one line, without its end */
+};
+
+/* Several of one file: the first `count` stand there, one line each. Zero-initialise. */
+struct input_mistakes {
+    struct input_error mistake[INPUT_MISTAKES_MAX];
+    int count;
 };
 
 /* A loaded file. Lines and columns count from 1, columns in bytes. */

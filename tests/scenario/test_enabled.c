@@ -75,11 +75,11 @@ static int list_files(void)
 
 static void run_file(const char *name)
 {
-    struct input_error error;
+    struct input_mistakes mistakes;
     const char *recipe = getenv("ENABLED_RECIPE");
     struct run_setup setup = {.scenario = &scenario, .recipe = recipe_find(recipe ? recipe : "textbook")};
-    if (scenario_read(&scenario, name, &error) != 0) {
-        fail_msg("%s", error.text);
+    if (scenario_read(&scenario, name, &mistakes) != 0) {
+        fail_msg("%s", mistakes.mistake[0].text);
     }
     memset(&seen, 0, sizeof seen);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
