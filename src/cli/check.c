@@ -84,6 +84,7 @@ static const char LIMITS[] =
     "  --verbose           list each scenario, and tell each failure; otherwise what passes in a folder is "
     "counted, at\n"
     "                      most 20 failing scenarios are listed, and the shortest violation is told\n"
+    "  --color WHEN        auto (default: on a terminal, unless NO_COLOR is set), always or never\n"
     "  --shard I/N         do only the I-th of N parts and write what came of it into the folder for traces, "
     "for\n"
     "                      lockstep merge\n";
@@ -109,7 +110,7 @@ static const uint64_t ALLOWED =
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY |
     OPTION_PARTIAL_ORDER | OPTION_COVERAGE | OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE |
     OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
-    OPTION_VERBOSE;
+    OPTION_VERBOSE | OPTION_COLOR;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
@@ -170,7 +171,8 @@ static int look_through(struct cli_options *options)
         return cli_usage_error("check", "--suite with --budget and --keep-going", "none");
     }
     if (options->paths == 0 && !options->suite) {
-        return cli_usage_error("check", "a scenario file or a folder", "");
+        return cli_usage_error("check", "a scenario file or a folder (lockstep check FILE.scn), or --suite",
+                               "no path");
     }
     if (search->workers > 1 && search->order == EXPLORE_BREADTH_FIRST) {
         return cli_usage_error("check", "--strategy dfs with several --workers", "bfs");

@@ -8,6 +8,7 @@
 #include "explore/explore.h"
 #include "scenario/coverage.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 /* Exit status, the contract. Of several that apply to one call the order is USAGE, VIOLATED, ENVIRONMENT,
@@ -118,6 +119,7 @@ struct cli_options {
 #define OPTION_BUDGET 0x8000000000ull
 #define OPTION_KEEP_GOING 0x10000000000ull
 #define OPTION_VERBOSE 0x20000000000ull
+#define OPTION_COLOR 0x40000000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
@@ -141,6 +143,7 @@ int cli_replay(int argc, char **argv);
 int cli_shrink(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_new(int argc, char **argv);
 int cli_merge(int argc, char **argv);
 int cli_triage(int argc, char **argv);
 
@@ -199,6 +202,13 @@ void cli_suite_limits(struct cli_options *options);
 
 /* Where its scenarios lie: beside the program, where it was built or installed, or below the present folder. NULL: nowhere. */
 const char *cli_suite_folder(void);
+
+/* The path of the program that runs. False if the system does not tell. */
+bool cli_program_path(char path[PATH_MAX]);
+
+/* Where something lies that comes with the program: `in_source` below the source tree of a program that lies in build/PRESET,
+ * or `installed` below the prefix of one that lies in bin. False if it is in neither place. */
+bool cli_find_data(char path[PATH_MAX], const char *in_source, const char *installed);
 
 /* Whether a situation of it is none for this recipe; says so in words, otherwise NULL. */
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);

@@ -27,6 +27,7 @@ static const char HELP[] =
     "  --junit FILE    a JUnit report besides\n"
     "  --quiet         say nothing of what passes\n"
     "  --verbose       list each scenario, and tell each failure\n"
+    "  --color WHEN    auto (default: on a terminal, unless NO_COLOR is set), always or never\n"
     "\n"
     "examples:\n"
     "  lockstep check --shard 1/2 --out build/one scenarios/explore/mutex_2.scn\n"
@@ -431,8 +432,9 @@ int cli_merge(int argc, char **argv)
 {
     static struct merge m;
     struct cli_options options;
-    int status = cli_options(&options, "merge", OPTION_JSON | OPTION_JUNIT | OPTION_QUIET | OPTION_VERBOSE,
-                             argc, argv);
+    int status =
+        cli_options(&options, "merge",
+                    OPTION_JSON | OPTION_JUNIT | OPTION_QUIET | OPTION_VERBOSE | OPTION_COLOR, argc, argv);
     if (status != 0) {
         return status;
     }

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "cli/cli.h"
+#include "report/report.h"
 
 #include "base/nearest.h"
 #include "base/shared.h"
@@ -65,6 +66,7 @@ static const struct {
     {"suite", no_argument, OPTION_SUITE},
     {"budget", required_argument, OPTION_BUDGET},
     {"keep-going", no_argument, OPTION_KEEP_GOING},
+    {"color", required_argument, OPTION_COLOR},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
@@ -72,7 +74,7 @@ _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 /* What does not change what is found. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
-     OPTION_SHARD | OPTION_VERBOSE)
+     OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR)
 
 static const char *program = "lockstep";
 
@@ -294,6 +296,11 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_JUNIT:
         options->junit = text;
         break;
+    case OPTION_COLOR:
+        if (!report_set_color(text)) {
+            return cli_usage_error(command, "auto, always or never after --color", text);
+        }
+        break;
     case OPTION_SEED:
         options->seed_given = true;
         return read_number(command, name, text, 0, INT64_MAX, &options->seed);
@@ -420,7 +427,8 @@ static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
     OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
-    OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE;
+    OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
+    OPTION_COLOR;
 
 /* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said, and what
  * is in the files of properties. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/file.h"
 #include "cli/enumerate.h"
 #include "report/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char HELP[] =
     "usage: lockstep run [OPTION...] [PATH...]\n"
@@ -47,6 +49,7 @@ static const char HELP[] =
     "counted, "
     "at most\n"
     "                  20 failing scenarios are listed, and the shortest violation is told\n"
+    "  --color WHEN    auto (default: on a terminal, unless NO_COLOR is set), always or never\n"
     "  --shard I/N     do only the I-th of N parts and write what came of it into the folder for traces, "
     "for\n                  "
     "lockstep merge\n"
@@ -62,10 +65,10 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
     "lockstep run -\n";
 
-static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
-                                OPTION_SEED | OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET |
-                                OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH |
-                                OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD | OPTION_VERBOSE;
+static const uint64_t ALLOWED =
+    OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_SEEDS |
+    OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY |
+    OPTION_DEPTH | OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 
@@ -258,6 +261,33 @@ static int run_all(const struct cli_options *options, const char *command, struc
     return status;
 }
 
+/* Before the first run, because it may be a long one. A file that was not there is not left behind. */
+static int check_outputs(const struct cli_options *options, const char *command)
+{
+    FILE *file = NULL;
+    if (options->out_given &&
+        (file_make_folder(options->out) != 0 || access(options->out, W_OK | X_OK) != 0)) {
+        fprintf(stderr, "lockstep %s: expected a folder that can be written after --out, found '%s': %s\n",
+                command, options->out, strerror(errno));
+        return CLI_ENVIRONMENT;
+    }
+    if (options->junit != NULL) {
+        bool is_new = access(options->junit, F_OK) != 0;
+        file = fopen(options->junit, "a");
+        if (file == NULL) {
+            fprintf(stderr,
+                    "lockstep %s: expected a file that can be written after --junit, found '%s': %s\n",
+                    command, options->junit, strerror(errno));
+            return CLI_ENVIRONMENT;
+        }
+        fclose(file);
+        if (is_new) {
+            unlink(options->junit);
+        }
+    }
+    return 0;
+}
+
 int cli_judge(const struct cli_options *options, const char *command)
 {
     struct cli_job *jobs = NULL;
@@ -277,7 +307,10 @@ int cli_judge(const struct cli_options *options, const char *command)
             return cli_usage_error(command, "a file that can be rewritten with --rewrite", "-");
         }
     }
-    int status = cli_collect(options, command, &jobs, &count);
+    int status = check_outputs(options, command);
+    if (status == 0) {
+        status = cli_collect(options, command, &jobs, &count);
+    }
     if (status == 0) {
         status = cli_place_checkpoints(options, command, jobs, count);
     }

@@ -19,25 +19,13 @@ void cli_suite_limits(struct cli_options *options)
     }
 }
 
-static bool is_there(char *path, size_t size, const char *from, const char *to)
-{
-    return (size_t)snprintf(path, size, "%s%s", from, to) < size && access(path, R_OK | X_OK) == 0;
-}
-
 const char *cli_suite_folder(void)
 {
     static char path[PATH_MAX];
-    char program[PATH_MAX];
-    ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[size > 0 ? size : 0] = 0;
-    char *slash = strrchr(program, '/');
-    if (slash) {
-        *slash = 0;
+    if (access("scenarios/suite", R_OK | X_OK) == 0) {
+        return "scenarios/suite";
     }
-    bool found = is_there(path, sizeof path, "scenarios/suite", "") ||
-                 is_there(path, sizeof path, program, "/../../scenarios/suite") ||
-                 is_there(path, sizeof path, program, "/../share/lockstep/scenarios/suite");
-    return found ? path : NULL;
+    return cli_find_data(path, "scenarios/suite", "share/lockstep/scenarios/suite") ? path : NULL;
 }
 
 #define OWNERS_MAX 8

@@ -23,6 +23,7 @@ static const char HELP[] =
     "  merge    what the shards of a run or check have done (--shard I/N)\n"
     "  triage   what a fuzzer has found: sorted, shrunk, as scenarios\n"
     "  list     recipes, properties, faults, verbs or scenarios\n"
+    "  new      a folder with a recipe to begin with\n"
     "\n"
     "lockstep COMMAND --help, or lockstep help COMMAND, tells more; lockstep --version the version. Exit "
     "status: 0 all holds, 1 "
@@ -38,11 +39,12 @@ static const char HELP[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} COMMANDS[] = {{"run", cli_run},       {"check", cli_check}, {"replay", cli_replay}, {"shrink", cli_shrink},
-                {"export", cli_export}, {"merge", cli_merge}, {"triage", cli_triage}, {"list", cli_list}};
+} COMMANDS[] = {{"run", cli_run},       {"check", cli_check},   {"replay", cli_replay},
+                {"shrink", cli_shrink}, {"export", cli_export}, {"merge", cli_merge},
+                {"triage", cli_triage}, {"list", cli_list},     {"new", cli_new}};
 
 static const char EXPECTED[] =
-    "run, check, replay, shrink, export, merge, triage or list (see lockstep --help)";
+    "run, check, replay, shrink, export, merge, triage, list or new (see lockstep --help)";
 
 static int complain(const char *found)
 {

@@ -44,6 +44,9 @@ bool report_fails(const struct report_item *item);
 /* So many failing scenarios have a line of their own, unless the context is verbose. */
 #define REPORT_FAILURES_MAX 20
 
+/* When the lines have colours: auto, always or never. Returns false if it is none of these words. */
+bool report_set_color(const char *when);
+
 /* Tells one scenario, once it is finished. A passing scenario has a line if it is named, or has something to say. A
  * scenario that violates a promise has one line. One that merely differs is left to report_text_closing(). A
  * verbose context tells everything of every scenario. *violating counts the scenarios that violated something; it

@@ -19,9 +19,26 @@ double report_states_per_second(const struct report_item *item)
     return item->seconds > 0 ? states / item->seconds : 0;
 }
 
+static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER, COLORS } color;
+
+bool report_set_color(const char *when)
+{
+    static const char *const WORDS[] = {"auto", "always", "never"};
+    for (unsigned i = 0; i < COLORS; i++) {
+        if (strcmp(when, WORDS[i]) == 0) {
+            color = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool in_colour(FILE *out)
 {
     const char *terminal = getenv("TERM");
+    if (color != COLOR_AUTO) {
+        return color == COLOR_ALWAYS;
+    }
     bool dumb = terminal == NULL || strcmp(terminal, "dumb") == 0;
     return isatty(fileno(out)) && !dumb && !getenv("NO_COLOR");
 }

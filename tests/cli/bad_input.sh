@@ -48,6 +48,54 @@ printf 'mutex /locks/x\nprocess a\na acquire timeout=99999999999999999999s\n----
 expect_line "$f:3:19: expected a duration up to a day with its unit (ms, s or m), found '99999999999999999999s'" \
     "$LOCKSTEP" run "$f"
 
+# All that is wrong in a file is said at once, but nothing that may follow from it; ten lines are enough.
+printf 'mutex /locks/x\nprocess a b\na acquir\nb acquire\nsettl\n----\nx\n\na release 3\n' >"$f"
+expect 2 "$f:3:3: expected acquire, try, release, cancel, write, revocable, revoke, close, open, stop or start, found 'acquir'
+$f:5:1: expected a command (see lockstep list verbs) or the name of a process, found 'settl'; did you mean 'settle'?
+$f:7:1: expected '[' and a time, 'holds', 'violates' or an empty line, found 'x'
+$f:9:11: expected the name of a lock, an option or the end of the line, found '3'" "$LOCKSTEP" run "$f"
+printf 'world servers=0\nmutex locks/x\nprocess a: acquire x\nexplore loss<=x\na jump\n----\nholds nothing\n' >"$f"
+expect 2 "$f:1:15: expected a number of servers from 1 to 5, found '0'
+$f:2:7: expected an absolute path (/locks/x) of at most 100 bytes, found 'locks/x'
+$f:4:15: expected a number from 0 to 9, found 'x'" "$LOCKSTEP" run "$f"
+same 3 "$(wc -l <"$scratch/output")" 'complaints about the headers'
+printf 'mutex /locks/x\nprocess a\n%s' "$(printf "a jump%.0s\n" {1..20})" >"$f"
+expect 2 "$f:12:3: expected acquire" "$LOCKSTEP" run "$f"
+same 10 "$(wc -l <"$scratch/output")" 'complaints about twenty lines'
+
+# A file that is searched and claims nothing needs no `----`; --rewrite puts one before the counts.
+printf 'mutex /locks/x\nprocess a: acquire release\nexplore loss<=1' >"$f"
+expect 0 '1 passed, 0 failed' "$LOCKSTEP" check "$f"
+expect 0 'rewritten' "$LOCKSTEP" check --rewrite "$f"
+[[ $(sed -n '3,$p' "$f") == $'explore loss<=1\n----\nstates '[0-9]*$'\ntransitions '[0-9]* ]] || { cat "$f"; failed=1; }
+expect 0 '1 passed, 0 failed' "$LOCKSTEP" check "$f"
+printf 'mutex /locks/x\nprocess a\nexplore loss<=1\n' >"$f"
+expect_line "$f:4:1: expected '----' and what is expected, found the end of the file" "$LOCKSTEP" check "$f"
+
+# What cannot be written is said before the first run.
+printf 'mutex /locks/x\nprocess a: acquire release\n' >"$f"
+expect 4 "lockstep check: expected a file that can be written after --junit, found '$scratch/no/junit.xml': No such file or directory" \
+    "$LOCKSTEP" check --junit "$scratch/no/junit.xml" "$f"
+same 1 "$(wc -l <"$scratch/output")" 'lines about a report that cannot be written'
+expect 4 "lockstep run: expected a folder that can be written after --out, found '/proc/reports'" \
+    "$LOCKSTEP" run --out /proc/reports "$f"
+"$LOCKSTEP" check --junit "$scratch/junit.xml" "$scratch/none.scn" >/dev/null 2>&1 || true
+[[ ! -e $scratch/junit.xml ]] || { echo 'a report of nothing is left behind'; failed=1; }
+
+# Without a path there is a word about what to give.
+mkdir "$scratch/empty"
+(
+    cd "$scratch/empty"
+    expect_line "lockstep run: expected a file or a folder of scenarios (lockstep run FILE.scn), found \
+'no path, and no folder 'scenarios' here'" "$LOCKSTEP" run
+    exit $failed
+) || failed=1
+
+# Colours as wanted, whatever the output is.
+expect 0 $'\033[32mpass ' "$LOCKSTEP" check --color always "$f"
+TERM=xterm expect 0 'pass  ' "$LOCKSTEP" check --color never "$f"
+expect_line "lockstep check: expected auto, always or never after --color, found 'alwas'" "$LOCKSTEP" check --color alwas "$f"
+
 printf 'mutex /locks/x\nprocess a: %s\n----\n' "$(printf 'acquire release %.0s' 1 2 3 4 5 6 7 8) acquire" >"$f"
 expect_line "$f:2:141: expected at most 16 operations, found 'acquire'" "$LOCKSTEP" run "$f"
 printf 'mutex /locks/%s\n' a b c d e >"$f"
@@ -135,11 +183,11 @@ sed '0,/ connect a s1/s/ connect a s1/ connect a s9/' "$whole" >"$t"
 expect 2 "found 'connect a s9'" "$LOCKSTEP" replay "$t"
 
 # ---- the command line ----
-expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage or list (see lockstep --help), found the end of the line" "$LOCKSTEP"
+expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage, list or new (see lockstep --help), found the end of the line" "$LOCKSTEP"
 for verb in real 'rnu;run' 'report;export'; do
     hint=''
     [[ $verb != *\;* ]] || hint="; did you mean '${verb#*;}'?"
-    expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage or list (see lockstep --help), found '${verb%;*}'$hint" \
+    expect_line "lockstep: expected run, check, replay, shrink, export, merge, triage, list or new (see lockstep --help), found '${verb%;*}'$hint" \
         "$LOCKSTEP" "${verb%;*}"
 done
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--sedes'; did you mean 'seeds'?" "$LOCKSTEP" run --sedes 3

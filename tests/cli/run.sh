@@ -71,13 +71,20 @@ expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/two.scn"
 expect 1 'violated no_lost_wakeup' "${run[@]}" --recipe broken-never-deletes "$scratch/two.scn"
 expect 1 '2 passed, 1 failed' "${run[@]}" "$f" "$scratch/other.scn" "$scratch/two.scn"
 
-# A folder for traces that cannot be made is the environment's fault; a violation is worse, and is told all the same.
+# A folder for traces that cannot be made is the environment's fault, and is said first if it was asked for. If it was not, a
+# violation is worse, and is told all the same.
 : >"$scratch/file"
-expect 4 'no trace could be written below' "$LOCKSTEP" run --verbose --out "$scratch/file/reports" "$scratch/other.scn"
-expect 1 'no trace could be written below' "$LOCKSTEP" run --verbose --out "$scratch/file/reports" \
-    --recipe broken-no-protection "$scratch/lost.scn"
-expect 1 'violated no_orphan_node' "$LOCKSTEP" run --verbose --out "$scratch/file/reports" --recipe broken-no-protection \
-    "$scratch/lost.scn"
+expect 4 "expected a folder that can be written after --out, found '$scratch/file/reports': Not a directory" \
+    "$LOCKSTEP" run --out "$scratch/file/reports" "$scratch/other.scn"
+mkdir "$scratch/closed"
+: >"$scratch/closed/build"
+(
+    cd "$scratch/closed"
+    expect 4 'no trace could be written below' "$LOCKSTEP" run --verbose "$scratch/other.scn"
+    expect 1 'no trace could be written below' "$LOCKSTEP" run --verbose --recipe broken-no-protection "$scratch/lost.scn"
+    expect 1 'violated no_orphan_node' "$LOCKSTEP" run --verbose --recipe broken-no-protection "$scratch/lost.scn"
+    exit $failed
+) || failed=1
 
 # The order of the results does not depend on the number of workers.
 for i in 1 2 3 4 5 6 7 8; do
