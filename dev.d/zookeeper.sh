@@ -9,6 +9,55 @@
 
 ZK_PID='' ZK_HOSTPORT=''
 
+help_zookeeper()
+{
+    cat <<'TEXT'
+usage: ./dev zookeeper [--stop]
+
+Starts a private ZooKeeper server (Debian's package, loopback, data and log below build/zookeeper/own) for a program of your
+own, says where it is, and returns. The server goes on until ./dev zookeeper --stop ends it, and its data with it. A server
+that runs already is named again.
+
+examples:
+  ./dev zookeeper
+  ./dev zookeeper --stop
+TEXT
+}
+
+readonly ZK_OWN=build/zookeeper/own
+
+cmd_zookeeper()
+{
+    (($# <= 1)) && [[ ${1:---stop} == --stop ]] || usage_error "zookeeper: unexpected '${*: -1}', expected --stop or nothing"
+    zk_find_own
+    if [[ ${1:-} == --stop ]]; then
+        [[ -n $ZK_PID ]] || { note "no server runs"; return; }
+        kill "$ZK_PID"
+        rm -rf "$ZK_OWN"
+        note "stopped the server on $ZK_HOSTPORT"
+        return
+    fi
+    if [[ -z $ZK_PID ]]; then
+        source dev.d/setup.sh
+        setup_groups run test
+        zk_start "$ZK_OWN"
+        disown "$ZK_PID"
+        echo "$ZK_PID $ZK_HOSTPORT" >"$ZK_OWN/server.pid"
+    fi
+    note "a server runs on $ZK_HOSTPORT, pid $ZK_PID; its log is $ZK_OWN/server.log"
+    note "for example: build/release/examples/critical_section $ZK_HOSTPORT"
+    note "it ends with: ./dev zookeeper --stop"
+}
+
+# Finds the server that ./dev zookeeper has started, if it runs: another process may have its number by now.
+zk_find_own()
+{
+    ZK_PID='' ZK_HOSTPORT=''
+    [[ -f $ZK_OWN/server.pid ]] || return 0
+    read -r ZK_PID ZK_HOSTPORT <"$ZK_OWN/server.pid"
+    grep -qsF "$ROOT/$ZK_OWN/zoo.cfg" "/proc/$ZK_PID/cmdline" || ZK_PID=''
+}
+
 zk_start()
 {
     local folder=$1 attempt port

@@ -34,6 +34,9 @@ int main(int argc, char **argv)
         }
         ls_env_pthread_close(env);
     }
-    fprintf(stderr, "%s\n", err ? ls_strerror(err) : "done");
-    return err ? 1 : 0;
+    fprintf(stderr, "%s\n",
+            argc != 2 ? "usage: critical_section HOST:PORT"
+            : err     ? ls_strerror(err)
+                      : "done");
+    return argc != 2 ? 2 : err ? 1 : 0;
 }

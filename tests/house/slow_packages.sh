@@ -80,5 +80,5 @@ cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' CMakeCache.txt)
     $(PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --cflags --libs lockstep) || wrong "no program can be built"
 rm "$root/usr/lib/liblockstep.so"
 found=$(LD_LIBRARY_PATH=$root/usr/lib "$scratch/critical_section" 2>&1 || true)
-[[ $found == 'invalid argument' ]] || wrong "a program with the packed library says: $found"
+[[ $found == 'usage: critical_section HOST:PORT' ]] || wrong "a program with the packed library says: $found"
 exit $failed

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
+# The last command of examples/interop/README.md, with each of the two.
 # Our lock, Curator's and kazoo's exclude each other on one path, with kills; and ours and Curator's name the same contenders in
 # the same order among children of other kinds, and each hears when the other asks it to give the lock back.
 set -euo pipefail
