@@ -271,17 +271,17 @@ static bool judge_and_remember(struct expansion *x, uint32_t *judges, uint32_t p
     const struct event *events;
     int count = memo_event_list(x->memo, place, &events);
     uint32_t asked = *judges;
-    int pairs = 0;
+    int met = 0;
     stats->met = 0;
     if (!judge_events(x, judges, events, count)) {
         return false;
     }
-    for (check_mask left = stats->met; left != 0; left &= left - 1, pairs++) {
+    for (check_mask left = stats->met; left != 0; left &= left - 1) {
         int position = __builtin_ctzll(left);
-        premises[2 * pairs] = (uint32_t)position;
-        premises[2 * pairs + 1] = stats->met_times[position];
+        premises[met++] = (uint32_t)position;
+        premises[met++] = stats->met_times[position];
     }
-    x->short_of_memory |= !memo_add_verdict(x->memo, asked, place, *judges, premises, pairs);
+    x->short_of_memory |= !memo_add_verdict(x->memo, asked, place, *judges, premises, met / 2);
     return is_well(x);
 }
 

@@ -15,8 +15,8 @@ patch --quiet -p1 <page.diff || { echo 'the changes of the page do not apply'; e
 awk '/^```$/ { inside = !inside; next } /^```/ { inside = 1; next } inside && /^# One client closes/ { on = 1 } !inside { on = 0 } on' "$page" >gate.scn
 grep -q '^gate ' gate.scn || { echo 'the page has no situation'; exit 1; }
 
-cmake -G Ninja -S . -B build -DCMAKE_BUILD_TYPE=Debug -DLOCKSTEP_TESTS=OFF -DLOCKSTEP_INSTALL=OFF --log-level=WARNING >configured 2>&1 &&
-    cmake --build build --target lockstep >built 2>&1 || { tail -n 20 configured built && exit 1; }
+cmake -G Ninja -S . -B build/release -DCMAKE_BUILD_TYPE=Debug -DLOCKSTEP_TESTS=OFF -DLOCKSTEP_INSTALL=OFF --log-level=WARNING >configured 2>&1 &&
+    cmake --build build/release --target lockstep >built 2>&1 || { tail -n 20 configured built && exit 1; }
 
 commands=0
 while IFS= read -r line; do
@@ -28,5 +28,5 @@ while IFS= read -r line; do
     fi
 done < <(awk '/^```/ { inside = !inside; next } inside' "$page" | sed -n '/^\$ cc /,$p')
 same 5 "$commands" 'commands on the page'
-expect 0 'gate PATH ' build/lockstep list verbs
+expect 0 'gate PATH ' build/release/lockstep list verbs
 finish
