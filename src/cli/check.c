@@ -80,6 +80,7 @@ static const char LIMITS[] =
     "  --no-shrink         look for no shorter run of a violation\n"
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
+    "  --sarif FILE        a SARIF 2.1.0 log of what fails besides\n"
     "  --quiet             say nothing of what passes\n"
     "  --verbose           list each scenario, and tell each failure; otherwise what passes in a folder is "
     "counted, at\n"
@@ -110,7 +111,7 @@ static const uint64_t ALLOWED =
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY |
     OPTION_PARTIAL_ORDER | OPTION_COVERAGE | OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE |
     OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
-    OPTION_VERBOSE | OPTION_COLOR;
+    OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF;
 
 /* What is kept is what waits in a search depth first by fingerprints. */
 static int check_checkpoint(struct cli_options *options)

@@ -41,6 +41,7 @@ struct cli_options {
     const char *out;                      /* folder for traces; of shrink: the file to write */
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* file; NULL = none */
+    const char *sarif;                    /* likewise */
     uint64_t seed;
     uint64_t seeds; /* random schedules of each scenario; 0 = none */
     bool recipe_given;
@@ -120,6 +121,7 @@ struct cli_options {
 #define OPTION_KEEP_GOING 0x10000000000ull
 #define OPTION_VERBOSE 0x20000000000ull
 #define OPTION_COLOR 0x40000000000ull
+#define OPTION_SARIF 0x80000000000ull
 
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */

@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define GRACE_S 10 /* for a search to end in an orderly way when it is interrupted */
+#define LOOK_AGAIN_MS 200 /* at workers that are to end */
+#define GRACE_S 10        /* for a search to end in an orderly way when it is interrupted */
 
 static bool interrupted;
 
@@ -151,7 +152,7 @@ static void wait_for_one(struct workers *workers)
 {
     int status;
     pid_t pid = waitpid(-1, &status, WNOHANG);
-    interrupted = wait_for_signal(pid != 0 ? 0 : progress_wanted() ? PROGRESS_MS : -1) || interrupted;
+    interrupted = wait_for_signal(pid != 0 ? 0 : progress_due_ms()) || interrupted;
     note_progress(workers);
     for (int i = 0; i < workers->queue->at_once && pid > 0; i++) {
         struct slot *slot = &workers->slots[i];
@@ -247,7 +248,7 @@ static void stop_workers(struct workers *workers)
                 note_stopped(workers, slot, status);
             }
         }
-        again = busy_slots(workers) > 0 && wait_for_signal(PROGRESS_MS);
+        again = busy_slots(workers) > 0 && wait_for_signal(LOOK_AGAIN_MS);
     }
     end_workers(workers);
 }
@@ -385,6 +386,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
         return -1;
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
+    progress_begin();
     while (result == 0 && (!is_all_taken(&workers) || busy_slots(&workers) > 0) && !interrupted &&
            !is_spent(options)) {
         result = fill_slots(&workers);

@@ -25,6 +25,7 @@ static const char HELP[] =
     "\n"
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
+    "  --sarif FILE    a SARIF 2.1.0 log of what fails besides\n"
     "  --quiet         say nothing of what passes\n"
     "  --verbose       list each scenario, and tell each failure\n"
     "  --color WHEN    auto (default: on a terminal, unless NO_COLOR is set), always or never\n"
@@ -198,6 +199,7 @@ static int read_options(struct merge *m, const struct cli_options *mine)
     m->options.paths = 0;
     m->options.json = mine->json;
     m->options.junit = mine->junit;
+    m->options.sarif = mine->sarif;
     m->options.quiet = mine->quiet;
     m->options.verbose = mine->verbose;
     return status;
@@ -432,9 +434,9 @@ int cli_merge(int argc, char **argv)
 {
     static struct merge m;
     struct cli_options options;
-    int status =
-        cli_options(&options, "merge",
-                    OPTION_JSON | OPTION_JUNIT | OPTION_QUIET | OPTION_VERBOSE | OPTION_COLOR, argc, argv);
+    int status = cli_options(
+        &options, "merge",
+        OPTION_JSON | OPTION_JUNIT | OPTION_QUIET | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF, argc, argv);
     if (status != 0) {
         return status;
     }

@@ -30,6 +30,7 @@ static const struct {
     {"out", required_argument, OPTION_OUT},
     {"filter", required_argument, OPTION_FILTER},
     {"junit", required_argument, OPTION_JUNIT},
+    {"sarif", required_argument, OPTION_SARIF},
     {"seed", required_argument, OPTION_SEED},
     {"seeds", required_argument, OPTION_SEEDS},
     {"jobs", required_argument, OPTION_JOBS},
@@ -74,7 +75,7 @@ _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 /* What does not change what is found. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
-     OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR)
+     OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF)
 
 static const char *program = "lockstep";
 
@@ -296,6 +297,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_JUNIT:
         options->junit = text;
         break;
+    case OPTION_SARIF:
+        options->sarif = text;
+        break;
     case OPTION_COLOR:
         if (!report_set_color(text)) {
             return cli_usage_error(command, "auto, always or never after --color", text);
@@ -428,7 +432,7 @@ static const uint64_t FREE_OPTIONS =
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
     OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
-    OPTION_COLOR;
+    OPTION_COLOR | OPTION_SARIF;
 
 /* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said, and what
  * is in the files of properties. */

@@ -3,6 +3,7 @@
 
 #include "cli/progress.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -11,14 +12,40 @@
 #define LINE_MAX_BYTES 256
 #define COLUMNS_DEFAULT 80
 
-bool progress_wanted(void)
+#define REFRESH_MS 200
+#define SECONDS_BETWEEN_LINES 60
+#define SECONDS_VARIABLE "LOCKSTEP_PROGRESS_SECONDS" /* another number of them, from 1 on */
+
+static double begun_s;     /* the present scenarios */
+static double last_line_s; /* the last line that stays; 0 = none, then from the first begin on */
+
+static bool refreshes(void)
 {
     return isatty(STDERR_FILENO);
 }
 
+static double between_lines_s(void)
+{
+    const char *text = getenv(SECONDS_VARIABLE);
+    long seconds = text != NULL ? strtol(text, NULL, 10) : 0;
+    return seconds >= 1 ? (double)seconds : SECONDS_BETWEEN_LINES;
+}
+
+void progress_begin(void)
+{
+    begun_s = cli_now_s();
+    last_line_s = last_line_s > 0 ? last_line_s : begun_s;
+}
+
+int progress_due_ms(void)
+{
+    double left_s = last_line_s + between_lines_s() - cli_now_s();
+    return refreshes() ? REFRESH_MS : left_s > 0 ? (int)(left_s * 1000) + 1 : 1;
+}
+
 void progress_clear(void)
 {
-    if (progress_wanted()) {
+    if (refreshes()) {
         fputs("\r\033[K", stderr);
         fflush(stderr);
     }
@@ -86,11 +113,24 @@ static int columns(void)
                                                                                : COLUMNS_DEFAULT;
 }
 
+/* As if the scenarios that are left took as long as those that have finished. */
+static void describe_rest(char text[48], int finished, int count)
+{
+    double left_s = finished > 0 ? (cli_now_s() - begun_s) / finished * (count - finished) : 0;
+    text[0] = 0;
+    if (count > 1 && left_s >= 90) {
+        snprintf(text, 48, ", some %.0f minutes left", left_s / 60);
+    } else if (count > 1 && finished > 0) {
+        snprintf(text, 48, ", some %.0f seconds left", left_s);
+    }
+}
+
 void progress_show(int finished, int count, const struct cli_job *job, double seconds)
 {
-    char line[LINE_MAX_BYTES];
+    char line[LINE_MAX_BYTES] = "", rest[48];
     int used = 0;
-    if (!progress_wanted()) {
+    bool stays = !refreshes();
+    if (stays && cli_now_s() < last_line_s + between_lines_s()) {
         return;
     }
     if (count > 1 || job == NULL) {
@@ -99,6 +139,12 @@ void progress_show(int finished, int count, const struct cli_job *job, double se
     if (job != NULL) {
         describe(line + used, sizeof line - (size_t)used, job, seconds);
     }
-    fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+    if (stays) {
+        describe_rest(rest, finished, count);
+        fprintf(stderr, "progress: %s%s\n", line, rest);
+        last_line_s = cli_now_s();
+    } else {
+        fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
+    }
     fflush(stderr);
 }

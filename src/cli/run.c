@@ -44,6 +44,7 @@ static const char HELP[] =
     "  --no-shrink     look for no shorter trace of a violation\n"
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
+    "  --sarif FILE    a SARIF 2.1.0 log of what fails besides\n"
     "  --quiet         say nothing of what passes\n"
     "  --verbose       list each scenario, and tell each failure; otherwise what passes in a folder is "
     "counted, "
@@ -65,10 +66,11 @@ static const char HELP[] =
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
     "lockstep run -\n";
 
-static const uint64_t ALLOWED =
-    OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_SEED | OPTION_SEEDS |
-    OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY |
-    OPTION_DEPTH | OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR;
+static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
+                                OPTION_SEED | OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET |
+                                OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH |
+                                OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD | OPTION_VERBOSE |
+                                OPTION_COLOR | OPTION_SARIF;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 
@@ -153,16 +155,37 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
+/* A file that was not there is not left behind. */
+static bool can_write(const char *path)
+{
+    bool is_new = access(path, F_OK) != 0;
+    FILE *file = fopen(path, "a");
+    if (file == NULL || fclose(file) != 0) {
+        return false;
+    }
+    return !is_new || unlink(path) == 0;
+}
+
+static int cannot_write(const char *command, const char *what, const char *option, const char *path)
+{
+    fprintf(stderr, "lockstep %s: expected a %s that can be written after %s, found '%s': %s\n", command,
+            what, option, path, strerror(errno));
+    return CLI_ENVIRONMENT;
+}
+
 /* What is said of all jobs together. */
 static void report_all(struct summary *summary, const char *command, const struct report_item *items,
                        int count, int finished, const struct enumeration *worlds)
 {
     const struct cli_options *options = summary->options;
     struct report_context context = context_of(options);
-    if (options->junit && count > 0 && items[0].outcome &&
-        report_junit(options->junit, &context, items, count) != 0) {
-        fprintf(stderr, "lockstep %s: expected a file that can be written after --junit, found '%s'\n",
-                command, options->junit);
+    bool any = count > 0 && items[0].outcome != NULL;
+    if (options->junit && any && report_junit(options->junit, &context, items, count) != 0) {
+        cannot_write(command, "file", "--junit", options->junit);
+        summary->broken = true;
+    }
+    if (options->sarif && any && report_sarif(options->sarif, &context, items, count) != 0) {
+        cannot_write(command, "file", "--sarif", options->sarif);
         summary->broken = true;
     }
     if (options->coverage && !options->json && finished > 0) {
@@ -261,43 +284,33 @@ static int run_all(const struct cli_options *options, const char *command, struc
     return status;
 }
 
-/* Before the first run, because it may be a long one. A file that was not there is not left behind. */
+/* Before the first run, because it may be a long one. */
 static int check_outputs(const struct cli_options *options, const char *command)
 {
-    FILE *file = NULL;
     if (options->out_given &&
         (file_make_folder(options->out) != 0 || access(options->out, W_OK | X_OK) != 0)) {
-        fprintf(stderr, "lockstep %s: expected a folder that can be written after --out, found '%s': %s\n",
-                command, options->out, strerror(errno));
-        return CLI_ENVIRONMENT;
+        return cannot_write(command, "folder", "--out", options->out);
     }
-    if (options->junit != NULL) {
-        bool is_new = access(options->junit, F_OK) != 0;
-        file = fopen(options->junit, "a");
-        if (file == NULL) {
-            fprintf(stderr,
-                    "lockstep %s: expected a file that can be written after --junit, found '%s': %s\n",
-                    command, options->junit, strerror(errno));
-            return CLI_ENVIRONMENT;
-        }
-        fclose(file);
-        if (is_new) {
-            unlink(options->junit);
-        }
+    if (options->junit != NULL && !can_write(options->junit)) {
+        return cannot_write(command, "file", "--junit", options->junit);
     }
-    return 0;
+    return options->sarif != NULL && !can_write(options->sarif)
+               ? cannot_write(command, "file", "--sarif", options->sarif)
+               : 0;
 }
 
 int cli_judge(const struct cli_options *options, const char *command)
 {
     struct cli_job *jobs = NULL;
     int count = 0;
-    if (options->shards > 0 && (options->rewrite || options->json || options->junit)) {
+    if (options->shards > 0 && (options->rewrite || options->json || options->junit || options->sarif)) {
         return cli_usage_error(
-            command, "no --rewrite, --json or --junit with --shard (lockstep merge has the last two)",
+            command,
+            "no --rewrite, --json, --junit or --sarif with --shard (lockstep merge has the last three)",
             options->rewrite ? "--rewrite"
             : options->json  ? "--json"
-                             : "--junit");
+            : options->junit ? "--junit"
+                             : "--sarif");
     }
     if (options->shards > 0 && options->coverage) {
         return cli_usage_error(command, "no --coverage with --shard", "--coverage");

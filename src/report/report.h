@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Reports of what came of scenarios: text for people, JSON for programs, JUnit for CI servers. docs/cli.md says what scripts may
+/* Reports of what came of scenarios: text for people, JSON for programs, JUnit and SARIF for CI servers. docs/cli.md says what scripts may
  * rely on. No function here decides anything: exit statuses are the command line's. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -82,6 +82,13 @@ bool report_json_coverage(struct cJSON *object, const struct ls_recipe *recipe, 
 
 /* Returns 0, or -1 if the file cannot be written. */
 int report_junit(const char *path, const struct report_context *context, const struct report_item *items,
+                 int count);
+
+/* ---- SARIF ---- */
+
+/* A result for each promise that a failing scenario violates, or for what else makes it fail. Returns 0, or -1 if the file
+ * cannot be written. */
+int report_sarif(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);
 
 /* ---- what they have in common ---- */

@@ -226,5 +226,10 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 fi
 "${check[@]}" --max-time 1 "$scratch/large.scn" >/dev/null 2>"$scratch/output" || true
 same '' "$(<"$scratch/output")" 'progress without a terminal'
+# A log has a line a minute, or as often as it is told.
+LOCKSTEP_PROGRESS_SECONDS=1 "$LOCKSTEP" check --quiet --jobs 1 --max-time 3 scenarios/explore/mutex_3.scn "$scratch/small.scn" 2>"$scratch/output" >/dev/null ||
+    true
+grep -q '^progress: 0 of 2 scenarios  mutex_3[.]scn faults [0-9]*/[0-9]*: [0-9.kM]* states' "$scratch/output" || { cat "$scratch/output"; failed=1; }
+same '' "$(grep -v '^progress: [01] of 2 scenarios  ' "$scratch/output" || true)" 'other lines than those of progress'
 
 finish

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# --json: one object per scenario and nothing else on standard output. --junit: a well-formed file.
+# --json: one object per scenario and nothing else on standard output. --junit: a well-formed file. --sarif: a log that has what
+# SARIF 2.1.0 asks for, and nothing that it does not know.
 source "$(dirname "$0")/lib.sh"
 write_small "$scratch/a.scn"
 sed 's/fence=4/fence=5/' "$scratch/a.scn" >"$scratch/b.scn"
@@ -69,4 +70,59 @@ assert said.returncode == 1 and " is violated at step " in said.stdout, said
 PYTHON
 "$LOCKSTEP" check --json --out "$scratch/reports" scenarios/explore/mutex_2.scn 2>/dev/null | grep -q '"violations":\[\]' ||
     { echo 'what holds has violations'; failed=1; }
+
+# ---- SARIF ----
+
+"$LOCKSTEP" check --recipe broken-any-event-is-grant --out "$scratch/reports" --sarif "$scratch/violated.sarif" --json \
+    scenarios/explore/dropped_2.scn >"$scratch/json" 2>/dev/null || true
+sed 's/^states .*/states 5/' scenarios/explore/dropped_2.scn >"$scratch/wrong count é.scn"
+"$LOCKSTEP" check --sarif "$scratch/differs.sarif" "$scratch/wrong count é.scn" scenarios/explore/dropped_2.scn >/dev/null || true
+"$LOCKSTEP" check --sarif "$scratch/holds.sarif" scenarios/explore/dropped_2.scn >/dev/null
+python3 - "$scratch" <<'PYTHON' || failed=1
+import json, os, sys, urllib.parse
+folder = sys.argv[1]
+# Objects of the standard as far as they are used here: the members that have to be there, and those that may be.
+def has(value, needed, known):
+    assert set(needed) <= set(value) <= set(known), value
+def results_of(name):
+    log = json.load(open(os.path.join(folder, name)))
+    has(log, ["version", "runs"], ["$schema", "version", "runs"])
+    assert log["version"] == "2.1.0" and len(log["runs"]) == 1, log
+    run = log["runs"][0]
+    has(run, ["tool", "results"], ["tool", "results"])
+    driver = run["tool"]["driver"]
+    has(driver, ["name"], ["name", "version", "rules"])
+    rules = [rule["id"] for rule in driver["rules"]]
+    assert len(rules) == len(set(rules)) and "no_lost_wakeup" in rules, rules
+    for rule in driver["rules"]:
+        has(rule, ["id"], ["id", "shortDescription"])
+        has(rule["shortDescription"], ["text"], ["text"])
+    for result in run["results"]:
+        has(result, ["message"], ["ruleId", "level", "message", "locations"])
+        has(result["message"], ["text"], ["text"])
+        assert result["level"] == "error" and result["ruleId"] in rules, result
+        (place,) = result["locations"]
+        has(place, [], ["physicalLocation"])
+        has(place["physicalLocation"], ["artifactLocation"], ["artifactLocation", "region"])
+        has(place["physicalLocation"]["artifactLocation"], [], ["uri"])
+        assert place["physicalLocation"]["region"]["startLine"] >= 1, place
+    return run["results"]
+def path_of(result):
+    return urllib.parse.unquote(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+violations = [v for v in json.load(open(os.path.join(folder, "json")))["violations"] if v["also"] is None]
+results = results_of("violated.sarif")
+assert [r["ruleId"] for r in results] == [v["property"] for v in violations], results
+for result, violation in zip(results, violations):
+    assert result["message"]["text"] == f"{violation['sentence']}\nagain: {violation['replay']}", result
+    assert path_of(result) == "scenarios/explore/dropped_2.scn", result
+(differs,) = results_of("differs.sarif")
+assert differs["ruleId"] == "scenario-differs" and path_of(differs) == "file://" + os.path.join(folder, "wrong count é.scn"), differs
+assert results_of("holds.sarif") == []
+PYTHON
+expect 4 "expected a file that can be written after --sarif, found '$scratch/no/x.sarif': No such file or directory" \
+    "$LOCKSTEP" check --sarif "$scratch/no/x.sarif" "$scratch/c.scn"
+for i in 1 2; do "$LOCKSTEP" check --shard $i/2 --out "$scratch/parts" "$scratch/wrong count é.scn" >/dev/null 2>&1 || true; done
+"$LOCKSTEP" merge --sarif "$scratch/merged.sarif" "$scratch"/parts/shard-*-of-2.json >/dev/null 2>&1 || true
+"$LOCKSTEP" check --out "$scratch/parts" --sarif "$scratch/one.sarif" "$scratch/wrong count é.scn" >/dev/null 2>&1 || true
+cmp "$scratch/merged.sarif" "$scratch/one.sarif" || failed=1
 finish
