@@ -10,8 +10,8 @@ usage: ./dev fresh [--keep] [COMMIT]
 
 Makes an empty Debian 12 root in build/fresh with mmdebstrap (from the mirrors that this machine's apt uses), clones
 the commit (default HEAD; uncommitted changes are left out) into it, and runs `./dev run` and `./dev test` there, in a
-chroot with mount and process namespaces of its own. Then it follows the tutorial there (docs/your-own-recipe.md), and makes the
-Debian packages, installs, uses and removes them. Needs root and about 1.5 GB; says so and exits 4 otherwise.
+chroot with mount and process namespaces of its own. Then it follows the tutorial there (docs/your-own-recipe.md), makes the
+Debian packages, installs, uses and removes them, and follows the page about CI (docs/ci.md). Needs root and about 1.5 GB; says so and exits 4 otherwise.
 
   --keep   leave build/fresh where it is, also after success
 
@@ -44,10 +44,11 @@ cmd_fresh()
     step "./dev test in it" fresh_inside "$root" ./dev test || exit
     step "the tutorial in it, to the letter" fresh_inside "$root" ctest --test-dir build/release -R '^cli\.recipe_page$' || exit
     step "the packages in it" fresh_inside "$root" bash dev.d/try_packages || exit
+    step "the page about CI in it, to the letter" fresh_inside "$root" bash dev.d/try_ci_page || exit
     if [[ $keep == no ]]; then
         rm -rf --one-file-system "$root"
     fi
-    echo "fresh: both commands, the tutorial and the packages pass on an empty Debian 12"
+    echo "fresh: both commands, the tutorial, the packages and the page about CI pass on an empty Debian 12"
 }
 
 fresh_require()

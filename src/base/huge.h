@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Large pages. Memory that is looked at here and there costs a miss of the TLB each time, and a fault for each page that is
- * written to first; in large pages both are rare. */
+/* Large pages. Memory that is read here and there costs a TLB miss each time, and a fault for each new page. In large
+ * pages both are rare. */
 #ifndef BASE_HUGE_H
 #define BASE_HUGE_H
 
@@ -10,7 +10,7 @@
 
 #define HUGE_PAGE_BYTES ((size_t)1 << 21)
 
-/* Asks for large pages wherever one fits between `at` and `at + size`. Nothing happens where there are none. */
+/* Asks for large pages wherever one fits between `at` and `at + size`. A system without them changes nothing. */
 void huge_pages(void *at, size_t size);
 
 #endif

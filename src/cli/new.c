@@ -105,7 +105,7 @@ static int write_recipe(const char *folder, FILE *template)
     return status;
 }
 
-/* What the folder is made from. */
+/* The sources of the folder: the template, and two paths for the Makefile. */
 struct parts {
     char program[PATH_MAX];
     char include[PATH_MAX];

@@ -9,8 +9,9 @@
  * judges see. A step that has read blocks beyond its scope has an effect for each content of these. What the judges make
  * of events is remembered as well, by their block and the events.
  *
- * Most steps read less than their scope: a delivery, say, looks at no server. An effect is therefore also found by the action
- * and the content of those blocks that the step has read, whatever the entry.
+ * Most steps read less than their scope: a delivery looks at no server. An effect is therefore also found by the action
+ * and the contents of the blocks that the step has read, in whatever entry. An action with such a set of blocks is a
+ * *deed*.
  *
  * Everything is a list of 32-bit words in one array, found by the place where it begins. */
 #ifndef EXPLORE_MEMO_H
@@ -83,8 +84,8 @@ struct memo_change {
 /* What the entry's action does in this state; MEMO_NONE if that is not known of this entry. */
 uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state);
 
-/* What the same action has done in another entry, where the blocks that it read had the contents that they have in this state.
- * From now on memo_effect() knows it. MEMO_NONE if there is no such effect; `*short_of_memory` is set if memory is short. */
+/* The effect that the same action had in another entry, with the same contents of the blocks that it read. From now on
+ * memo_effect() knows it. MEMO_NONE if there is no such effect; `*short_of_memory` is set if memory is short. */
 uint32_t memo_effect_elsewhere(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                                bool *short_of_memory);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* SARIF 2.1.0: what code hosts show beside the files of a change. A rule is a promise, a result a violation of it; the place is the
- * scenario file that shows it. */
+/* SARIF 2.1.0, which code hosts show beside the files of a change. A rule is a promise, a result is a violation of it. Its
+ * place is the scenario file that shows it. */
 #include "report/report.h"
 
 #include "base/file.h"

@@ -148,7 +148,7 @@ expect 2 "found '--rewrite'" "$LOCKSTEP" check --shard 1/2 --rewrite "$scratch/f
 expect_line "lockstep merge: expected the files of the shards, found ''" "$LOCKSTEP" merge
 expect_line "$scratch/none.json:1:1: expected a readable file, found 'No such file or directory'" "$LOCKSTEP" merge "$scratch/none.json"
 if [[ -w /dev/full ]]; then
-    expect 4 'no file of the shard can be written' "$LOCKSTEP" check --verbose --shard 1/2 --out /dev/full/x "$scratch/files/one.scn"
+    expect 4 'expected a folder that can be written after --out' "$LOCKSTEP" check --verbose --shard 1/2 --out /dev/full/x "$scratch/files/one.scn"
 fi
 
 # ---- bytes from outside ----
