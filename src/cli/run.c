@@ -196,7 +196,7 @@ static void report_all(struct summary *summary, const char *command, const struc
     }
     if (!options->json && finished > 0) {
         report_text_closing(stdout, &context, items, count);
-        report_text_not_tried(stdout, items, count);
+        report_text_not_tried(stdout, &context, items, count);
     }
 }
 

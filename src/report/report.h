@@ -59,8 +59,12 @@ void report_text(FILE *out, const struct report_context *context, const struct r
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count);
 
-/* Lines `not tried: ... in SCENARIO` of all items that passed. */
-void report_text_not_tried(FILE *out, const struct report_item *items, int count);
+/* So many scenarios of which not all was tried have a line of their own, unless the context is verbose. */
+#define REPORT_NOT_TRIED_MAX 5
+
+/* Lines `not tried: ... in SCENARIO` of the items that passed, and how many more there are. */
+void report_text_not_tried(FILE *out, const struct report_context *context, const struct report_item *items,
+                           int count);
 
 /* A table and lists of what all items have covered together. Nothing if memory is short. */
 void report_text_coverage(FILE *out, const struct report_context *context, const struct report_item *items,

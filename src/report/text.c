@@ -193,12 +193,24 @@ static bool say_not_tried(FILE *out, const char *before, const struct report_ite
     return index > 0;
 }
 
-void report_text_not_tried(FILE *out, const struct report_item *items, int count)
+/* The names of scenarios are worth a line each as long as they are few. */
+void report_text_not_tried(FILE *out, const struct report_context *context, const struct report_item *items,
+                           int count)
 {
+    char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
+    int told = 0, more = 0;
     for (int i = 0; i < count; i++) {
-        if (report_passes(&items[i]) && say_not_tried(out, "not tried: ", &items[i])) {
+        bool some = report_passes(&items[i]) && report_not_tried(&items[i], 0, key, why);
+        if (some && (told < REPORT_NOT_TRIED_MAX || context->verbose)) {
+            say_not_tried(out, "not tried: ", &items[i]);
             fprintf(out, " in %s\n", items[i].scenario->input.name);
+            told++;
+        } else if (some) {
+            more++;
         }
+    }
+    if (more > 0) {
+        fprintf(out, "not tried: something in %d more scenario%s: --verbose\n", more, more == 1 ? "" : "s");
     }
 }
 

@@ -71,4 +71,14 @@ expect 0 'broken where a file says so: at_most_one_believer' "${run[@]}" scenari
 
 # The same for our whole set of scenarios: a one-line bug does not flood. slow_flood.sh tries two more.
 does_not_flood broken-no-sort
+# What was not tried has a line for each of five scenarios; --verbose has all.
+mkdir "$scratch/kept"
+for i in 1 2 3 4 5 6 7; do
+    printf 'mutex /locks/x\nprocess a: acquire\nexplore sweep<=1\n' >"$scratch/kept/$i.scn"
+done
+expect 0 'not tried: something in 2 more scenarios: --verbose
+7 passed, 0 failed' "$LOCKSTEP" check "$scratch/kept"
+same 5 "$(grep -c '^not tried: sweep .* in ' "$scratch/output")" 'scenarios with a line'
+expect 0 '7 passed, 0 failed' "$LOCKSTEP" check --verbose "$scratch/kept"
+same 7 "$(grep -c '^not tried: sweep .* in ' "$scratch/output")" 'scenarios with a line with --verbose'
 finish
