@@ -155,15 +155,14 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
-/* A file that was not there is not left behind. */
+/* What is there is not opened: whoever reads a pipe would see its end. A file that was not there is not left behind. */
 static bool can_write(const char *path)
 {
-    bool is_new = access(path, F_OK) != 0;
-    FILE *file = fopen(path, "a");
-    if (file == NULL || fclose(file) != 0) {
-        return false;
+    if (access(path, F_OK) == 0) {
+        return access(path, W_OK) == 0;
     }
-    return !is_new || unlink(path) == 0;
+    FILE *file = fopen(path, "w");
+    return file != NULL && fclose(file) == 0 && unlink(path) == 0;
 }
 
 static int cannot_write(const char *command, const char *what, const char *option, const char *path)

@@ -81,6 +81,13 @@ expect 4 "lockstep run: expected a folder that can be written after --out, found
     "$LOCKSTEP" run --out /proc/reports "$f"
 "$LOCKSTEP" check --junit "$scratch/junit.xml" "$scratch/none.scn" >/dev/null 2>&1 || true
 [[ ! -e $scratch/junit.xml ]] || { echo 'a report of nothing is left behind'; failed=1; }
+# A pipe gets its report whole: nobody opens it before.
+mkfifo "$scratch/pipe"
+timeout 30 cat "$scratch/pipe" >"$scratch/piped" &
+reader=$!
+expect 0 '1 passed, 0 failed' timeout 30 "$LOCKSTEP" check --junit "$scratch/pipe" "$f"
+wait "$reader" || failed=1
+[[ $(tail -n 1 "$scratch/piped") == '</testsuite>' ]] || { echo 'the report is not in the pipe'; failed=1; }
 
 # Without a path there is a word about what to give.
 mkdir "$scratch/empty"
