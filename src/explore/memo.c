@@ -82,9 +82,9 @@ _Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 &
                    sizeof(struct effect) % 4 == 0 && sizeof(struct deed) % 4 == 0,
                "what stands at places is made of words");
 
-/* ---- life ---- */
-
 _Static_assert(sizeof(struct action) == 12, "an action has no padding, so its bytes may be compared");
+
+/* ---- life ---- */
 
 static void *at_place(const struct memo *memo, uint32_t place)
 {

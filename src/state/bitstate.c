@@ -4,6 +4,7 @@
 #include "state/bitstate.h"
 
 #include "base/hash.h"
+#include "base/huge.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -38,8 +39,7 @@ struct bitstate *bitstate_open(size_t bytes, bool shared)
         bitstate_close(bits);
         return NULL;
     }
-    madvise((void *)bits->word, whole,
-            MADV_HUGEPAGE); /* each look is a miss of the caches; not of the TLB too */
+    huge_pages((void *)bits->word, whole); /* each look is a miss of the caches; not of the TLB too */
     return bits;
 }
 

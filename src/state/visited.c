@@ -3,6 +3,7 @@
 
 #include "state/visited.h"
 
+#include "base/huge.h"
 #include "state/bitstate.h"
 
 #include <sched.h>
@@ -48,7 +49,7 @@ static void *map_pages(size_t bytes, int flags)
         return NULL;
     }
     /* Each look-up is a miss of the caches; let it not be one of the TLB too. */
-    madvise(at, bytes, MADV_HUGEPAGE);
+    huge_pages(at, bytes);
     return at;
 }
 
