@@ -21,9 +21,10 @@
 /* A swap succeeds whatever the version. */
 #define DEFECT_LENIENT 0x01u
 
-/* Of its own: a request from a broken connection arrives at the server; the server stops to read, and goes on. */
-enum { ARRIVE = COORD_KIND_OUTSIDE, STALL, SERVE };
-enum { FAULT_STALL = COORD_FAULT_OUTSIDE };
+/* Of its own: a request from a broken connection arrives at the server; the server stops to read, and goes on. The other faults
+ * stop it likewise, each at one place: it reads nothing more of a client, as the one server that there is, or about a lock. */
+enum { ARRIVE = COORD_KIND_OUTSIDE, STALL, SERVE, MUTE, HEAR, HALT, GO, SEAL, UNSEAL };
+enum { FAULT_STALL = COORD_FAULT_OUTSIDE, FAULT_BLOCK };
 enum { OPTION_FIRST_VERSION };
 
 enum entry_kind { ENTRY_NONE, ENTRY_UP, ENTRY_DOWN, ENTRY_SWAP, ENTRY_RENEW, ENTRY_READ };
@@ -50,9 +51,9 @@ struct reg {
 
 struct client {
     struct arena_block head;
-    uint8_t cut_off, paused;
+    uint8_t cut_off, paused, muted;
     uint8_t lives; /* that are over */
-    uint8_t reserved[5];
+    uint8_t reserved[4];
     struct reg connection[REG_CONNECTIONS];
 };
 
@@ -67,8 +68,9 @@ struct reg_state {
 struct server {
     struct arena_block head;
     int64_t version; /* the newest */
-    uint8_t stalled;
-    uint8_t reserved[7];
+    uint8_t stalled, halted;
+    uint8_t reserved[4];
+    uint16_t sealed; /* a bit per lock */
     struct reg_state reg[WORLD_LOCKS_MAX];
     struct request late[LATE_MAX]; /* of connections that are broken, oldest first */
 };
@@ -388,6 +390,13 @@ static bool is_settled(int client)
     return true;
 }
 
+/* Whether a fault keeps the server from reading what this client asks about this lock. */
+static bool is_blocked(const struct client *client, int lock)
+{
+    const struct server *server = server_at();
+    return server->stalled || server->halted || (server->sealed >> lock & 1u) != 0 || client->muted;
+}
+
 /* Nobody renews the lease of a register that is held, nor will: the holder is of a former life, or nothing of the client is under
  * way and no renewal is armed. */
 static bool is_due(const struct reg_state *reg)
@@ -397,8 +406,8 @@ static bool is_due(const struct reg_state *reg)
     }
     const struct client *client = client_at(reg->client);
     bool stays = reg->life == life_of(reg->client);
-    return !stays ||
-           (!host->renews(reg->client) && (client->cut_off || client->paused || is_settled(reg->client)));
+    return !stays || (!host->renews(reg->client) &&
+                      (client->cut_off || client->paused || client->muted || is_settled(reg->client)));
 }
 
 /* ---- the steps ---- */
@@ -406,12 +415,14 @@ static bool is_due(const struct reg_state *reg)
 static bool can_apply(const struct client *client, int handle)
 {
     const struct reg *reg = &client->connection[handle];
-    return reg->up && !client->cut_off && !server_at()->stalled && first_unread(reg) >= 0;
+    int unread = reg->up && !client->cut_off ? first_unread(reg) : -1;
+    return unread >= 0 && !is_blocked(client, reg->entry[unread].lock);
 }
 
 static bool can_arrive(int client)
 {
-    return !server_at()->stalled && oldest_late(client) >= 0;
+    int late = oldest_late(client);
+    return late >= 0 && !is_blocked(client_at(client), server_at()->late[late].lock);
 }
 
 static bool can_deliver(const struct client *client, int handle)
@@ -483,6 +494,75 @@ static void add_cuts(struct action_list *list, int client)
     }
 }
 
+/* ---- what blocks the server: which faults can begin, which can end ---- */
+
+static bool is_block(const struct action *action)
+{
+    return action->kind >= MUTE && action->kind <= UNSEAL;
+}
+
+static bool is_in_force(const struct action *block)
+{
+    if (block->kind == MUTE || block->kind == HEAR) {
+        return client_at(block->process)->muted;
+    }
+    const struct server *server = server_at();
+    return block->kind == HALT || block->kind == GO ? server->halted
+                                                    : (server->sealed >> block->lock & 1u) != 0;
+}
+
+static bool ends_block(const struct action *block)
+{
+    return block->kind == HEAR || block->kind == GO || block->kind == UNSEAL;
+}
+
+static bool can_block(const struct action *block)
+{
+    bool known = block->kind <= HEAR ? block->process < host->options->processes
+                                     : block->lock < (block->kind <= GO ? 1 : host->options->locks);
+    return known && is_in_force(block) == ends_block(block);
+}
+
+static void do_block(const struct action *block)
+{
+    bool begins = !ends_block(block);
+    if (block->kind <= HEAR) {
+        client_mark(block->process)->muted = begins;
+    } else if (block->kind <= GO) {
+        server_mark()->halted = begins;
+    } else {
+        server_mark()->sealed ^= (uint16_t)(1u << block->lock);
+    }
+}
+
+/* The block of this kind, or its end. `at` is the server or the lock. */
+static void add_block(struct action_list *list, int begin, int process, int at)
+{
+    struct action block = {.kind = (uint8_t)begin, .process = (uint8_t)process, .lock = (uint8_t)at};
+    bool ends = is_in_force(&block);
+    if (ends || action_list_buys(list, (enum world_fault)FAULT_BLOCK)) {
+        action_list_add(list, (enum action_kind)(begin + ends), process)->lock = (uint8_t)at;
+    }
+}
+
+static void add_blocks_of_service(struct action_list *list)
+{
+    add_block(list, HALT, EVENT_PROCESS_NONE, 0);
+    for (int lock = 0; lock < host->options->locks; lock++) {
+        add_block(list, SEAL, EVENT_PROCESS_NONE, lock);
+    }
+}
+
+static void list_service(struct action_list *list)
+{
+    if (server_at()->stalled) {
+        action_list_add(list, (enum action_kind)SERVE, EVENT_PROCESS_NONE);
+    } else if (action_list_buys(list, (enum world_fault)FAULT_STALL)) {
+        action_list_add(list, (enum action_kind)STALL, EVENT_PROCESS_NONE);
+    }
+    add_blocks_of_service(list);
+}
+
 static void list(struct action_list *list, int client, enum coord_place place)
 {
     if (place == COORD_STEPS) {
@@ -498,12 +578,15 @@ static void list(struct action_list *list, int client, enum coord_place place)
         if (action_list_buys(list, WORLD_FAULT_EXPIRE)) {
             add_expiries(list, client, false, true);
         }
+        if (!client_at(client)->muted) {
+            add_block(list, MUTE, client, 0);
+        }
+    } else if (place == COORD_ENDS && client_at(client)->muted) {
+        add_block(list, MUTE, client, 0);
     } else if (place == COORD_SESSIONS) {
         add_expiries(list, client, true, true);
-    } else if (place == COORD_SERVICE && server_at()->stalled) {
-        action_list_add(list, (enum action_kind)SERVE, EVENT_PROCESS_NONE);
-    } else if (place == COORD_SERVICE && action_list_buys(list, (enum world_fault)FAULT_STALL)) {
-        action_list_add(list, (enum action_kind)STALL, EVENT_PROCESS_NONE);
+    } else if (place == COORD_SERVICE) {
+        list_service(list);
     }
 }
 
@@ -512,6 +595,9 @@ static bool enabled(const struct action *action)
     int client = action->process;
     if (action->kind == STALL || action->kind == SERVE) {
         return server_at()->stalled == (action->kind == SERVE);
+    }
+    if (is_block(action)) {
+        return can_block(action);
     }
     if (client >= host->options->processes ||
         (action_has(action, TRAIT_STEP) && action->handle >= REG_CONNECTIONS)) {
@@ -597,6 +683,10 @@ static void fault(const struct action *action)
 {
     if (action->kind == STALL || action->kind == SERVE) {
         server_mark()->stalled = action->kind == STALL;
+        return;
+    }
+    if (is_block(action)) {
+        do_block(action);
         return;
     }
     struct client *client = client_mark(action->process);
@@ -743,13 +833,13 @@ static bool is_busy(void)
 static bool quiet(void)
 {
     struct action out[WORLD_LOCKS_MAX];
-    if (server_at()->stalled) {
+    if (server_at()->stalled || server_at()->halted || server_at()->sealed != 0) {
         return false;
     }
     for (int client = 0; client < host->options->processes; client++) {
         struct action_list due = {.out = out, .room = WORLD_LOCKS_MAX};
         add_expiries(&due, client, true, false);
-        if (due.count > 0) {
+        if (due.count > 0 || client_at(client)->muted) {
             return false;
         }
     }
@@ -895,7 +985,7 @@ static const char *lacking(const struct world_options *options, enum world_fault
 {
     const unsigned known = 1u << WORLD_FAULT_LOSS | 1u << WORLD_FAULT_LATE | 1u << WORLD_FAULT_EXPIRE |
                            1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |
-                           1u << WORLD_FAULT_ALLOC | 1u << FAULT_STALL;
+                           1u << WORLD_FAULT_ALLOC | 1u << FAULT_STALL | 1u << FAULT_BLOCK;
     (void)options;
     return (known >> fault & 1u) != 0 ? NULL : "a fault that registers have";
 }
@@ -913,8 +1003,39 @@ static const struct coord_kind KINDS_OF_ITS_OWN[] = {
      .info = {.verb = "serve", .traits = TRAIT_ON_SERVICE | TRAIT_HEALS | TRAIT_FAIR},
      .usage = "serve",
      .help = "it reads again"},
+    {.kind = MUTE,
+     .info = {.verb = "mute", .traits = TRAIT_ON_PROCESS | TRAIT_BREAKS, .fault = FAULT_BLOCK + 1},
+     .usage = "mute a",
+     .help = "the registers' server reads nothing more of a"},
+    {.kind = HEAR,
+     .info = {.verb = "hear", .traits = TRAIT_ON_PROCESS | TRAIT_HEALS | TRAIT_FAIR},
+     .usage = "hear a",
+     .help = "it reads again"},
+    {.kind = HALT,
+     .info = {.verb = "halt",
+              .traits = TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS,
+              .fault = FAULT_BLOCK + 1},
+     .usage = "halt s1",
+     .help = "the server s1 of the registers reads nothing more"},
+    {.kind = GO,
+     .info = {.verb = "go", .traits = TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_HEALS | TRAIT_FAIR},
+     .usage = "go s1",
+     .help = "it reads again"},
+    {.kind = SEAL,
+     .info = {.verb = "seal",
+              .traits = TRAIT_ON_SERVICE | TRAIT_DIRECTORY | TRAIT_BREAKS,
+              .fault = FAULT_BLOCK + 1},
+     .usage = "seal x",
+     .help = "the registers' server reads nothing more about the lock x"},
+    {.kind = UNSEAL,
+     .info = {.verb = "unseal", .traits = TRAIT_ON_SERVICE | TRAIT_DIRECTORY | TRAIT_HEALS | TRAIT_FAIR},
+     .usage = "unseal x",
+     .help = "it reads again"},
     {0}};
-static const struct coord_fault FAULTS_OF_ITS_OWN[] = {{FAULT_STALL, "stall", "the server was stalled"}, {0}};
+static const struct coord_fault FAULTS_OF_ITS_OWN[] = {
+    {FAULT_STALL, "stall", "the server was stalled"},
+    {FAULT_BLOCK, "block", "the server read nothing of a client, or about a lock"},
+    {0}};
 static const struct coord_option OPTIONS[] = {[OPTION_FIRST_VERSION] = {"first-version", 0, 1000000, 0}, {0}};
 
 static const struct coordinator REGISTER = {

@@ -21,12 +21,13 @@ counts()
 expect 0 'register-polls-once' "$register" list recipes
 expect 0 'coordinator NAME' "$LOCKSTEP" list verbs
 
-expect 0 ' stall total' "$register" list faults
+expect 0 ' stall block total' "$register" list faults
 expect 0 '  stall   ' "$register" list verbs
+expect 0 '  mute a  ' "$register" list verbs
 
 # ---- the lock holds ----
 
-expect 0 '3 passed, 0 failed' "$register" run --verbose --recipe register --out "$scratch/reports" "$here/lost_answer.scn" "$here/clock.scn" "$here/serves_again.scn"
+expect 0 '4 passed, 0 failed' "$register" run --verbose --recipe register --out "$scratch/reports" "$here/lost_answer.scn" "$here/clock.scn" "$here/serves_again.scn" "$here/blocks.scn"
 plain=$(counts two_clients.scn)
 same '54912 states, 220570 transitions' "$plain" two_clients.scn
 for option in --exact --no-memo --no-renaming --partial-order --symmetry '--workers 2' '--strategy bfs'; do
@@ -36,10 +37,12 @@ expect 0 'no symmetry' "$register" check --verbose --recipe register --symmetry 
 same '34405 states, 121656 transitions' "$(counts keeps.scn)" keeps.scn
 same '137593 states, 554707 transitions' "$(counts try_again.scn)" try_again.scn
 expect 0 '1 passed' "$register" check --verbose --recipe register --out "$scratch/reports" "$here/live.scn"
-for file in gives_up two_owners keeps stalled; do
+for file in gives_up two_owners keeps stalled blocked; do
     expect 3 '200 random schedules, which is no proof' "$register" run --verbose --recipe register --seeds 200 --strategy swarm --no-search "$here/$file.scn"
 done
 if ! is_slow_build; then
+    same '149218 states, 695132 transitions' "$(counts blocked.scn)" blocked.scn
+    same '149218 states, 695132 transitions' "$(counts blocked.scn --no-memo)" 'blocked.scn --no-memo'
     same '199551 states, 906448 transitions' "$(counts stalled.scn)" stalled.scn
     same '199551 states, 906448 transitions' "$(counts stalled.scn --no-memo)" 'stalled.scn --no-memo'
     same '1243359 states, 5257622 transitions' "$(counts two_owners.scn)" two_owners.scn
