@@ -115,6 +115,7 @@ enum ls_timer_role {
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
     LS_TIMER_POLL,     /* looks whether the lock is free */
     LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */
+    LS_TIMER_STEP, /* gives a thread of the process its next turn. It needs no change since it has fired */
 };
 
 /* The role of all timers that are started under one name. */

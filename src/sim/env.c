@@ -211,7 +211,7 @@ bool timers_of_work(int p)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct timer *timer = (struct timer *)rec;
-        if (timer_is(timer, LS_TIMER_WORK) ||
+        if (timer_is(timer, LS_TIMER_WORK) || timer_is(timer, LS_TIMER_STEP) ||
             (timer_is(timer, LS_TIMER_POLL) && !has_fired(p, timer->timer))) {
             return true;
         }

@@ -1040,7 +1040,8 @@ static void a_hold_that_was_given_back_is_not_denied(void **state)
 
 static const struct ls_timer_row timer_rows[] = {{"bell", LS_TIMER_DEADLINE}, {"deadline-1", LS_TIMER_WORK},
                                                  {"tick", LS_TIMER_UPKEEP},   {"look", LS_TIMER_POLL},
-                                                 {"lease", LS_TIMER_RENEWAL}, {NULL, LS_TIMER_WORK}};
+                                                 {"lease", LS_TIMER_RENEWAL}, {"turn", LS_TIMER_STEP},
+                                                 {NULL, LS_TIMER_WORK}};
 
 /* A table says what a timer is for, whatever its name begins with. Without one, names decide. */
 static void only_work_keeps_a_world_from_rest(void **state)
@@ -1052,7 +1053,7 @@ static void only_work_keeps_a_world_from_rest(void **state)
     } timers[] = {{"bell", true, true},        {"bell", false, false},      {"tick", true, true},
                   {"deadline-1", true, false}, {"deadline-1", false, true}, {"fresh-1", true, false},
                   {"fresh-1", false, true},    {"other", true, false},      {"other", false, false},
-                  {"look", true, false},       {"lease", true, true}};
+                  {"look", true, false},       {"lease", true, true},       {"turn", true, false}};
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
         if (i > 0) {
             end(NULL);
@@ -1087,6 +1088,28 @@ static void a_poll_or_renewal_fires_again_after_a_change_alone(void **state)
         assert_true(world_at_rest(run.world));
         take("a acquire");
         assert_true(possible(timers[i].label));
+    }
+}
+
+/* A retry in vain would be for ever in vain. A thread goes on with something else at each of its turns. */
+static void a_thread_takes_turns_where_a_retry_waits_for_a_change(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *label;
+        bool again;
+    } timers[] = {{"deadline-1", "fire a deadline-1", false}, {"turn", "fire a turn", true}};
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        if (i > 0) {
+            end(NULL);
+        }
+        seen.arms_timer = seen.rearms = true;
+        seen.timer = timers[i].name;
+        recipe.timers = timer_rows;
+        begin("process a: acquire acquire");
+        take(timers[i].label);
+        assert_int_equal(possible(timers[i].label), timers[i].again);
+        assert_int_equal(world_at_rest(run.world), false);
     }
 }
 
@@ -1451,6 +1474,7 @@ int main(void)
         PROBE_TEST(a_start_that_fails_ends_the_run),
         PROBE_TEST(a_recipe_for_another_coordinator_is_not_taken),
         PROBE_TEST(a_poll_or_renewal_fires_again_after_a_change_alone),
+        PROBE_TEST(a_thread_takes_turns_where_a_retry_waits_for_a_change),
         PROBE_TEST(a_start_that_succeeds_does_not),
         PROBE_TEST(after_a_stop_nothing_is_called),
         PROBE_TEST(a_report_may_come_before_the_acquire_returns),
