@@ -12,7 +12,8 @@ install(
     EXPORT lockstepTargets
     LIBRARY COMPONENT library NAMELINK_COMPONENT dev
     ARCHIVE COMPONENT dev)
-install(DIRECTORY include/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN *.h)
+install(DIRECTORY include/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN *.h
+        PATTERN *.hpp)
 
 install(EXPORT lockstepTargets NAMESPACE lockstep:: DESTINATION ${CMAKE_FILES} COMPONENT dev)
 configure_package_config_file(

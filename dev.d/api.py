@@ -36,12 +36,16 @@ FUNCTIONS_MAX, CODES = 512, 64  # as in api_switch.h
 # Blocking functions answer with what their asynchronous counterparts are documented to answer.
 INHERITS = {
     "ls_mutex_acquire": ["ls_mutex_acquire_start"],
+    "ls_mutex_acquire_outcome": ["ls_mutex_acquire_start"],
+    "ls_mutex_participants": ["ls_mutex_participants_start", "on_participants"],
+    "ls_mutex_guard_by_me": ["ls_mutex_guard"],
     "ls_mutex_release": ["ls_mutex_release_start", "on_freed"],
     "ls_mutex_request_revoke": ["ls_mutex_request_revoke_start"],
 }
 # Codes that the heading of a section documents.
 SECTION = {name: ["LS_EDEADLK"] for name in
-           ("ls_mutex_acquire", "ls_mutex_try", "ls_mutex_release", "ls_mutex_request_revoke")}
+           ("ls_mutex_acquire", "ls_mutex_acquire_outcome", "ls_mutex_try", "ls_mutex_release",
+            "ls_mutex_request_revoke")}
 SECTION["ls_mutex_try"] += ["LS_EBUSY", "LS_ECLOSED"]
 # By which callback an answer comes that the function itself does not return.
 CALLBACK_OF = {
@@ -55,6 +59,7 @@ CALLBACKS = {
     "on_freed": ("mutex.h", "src/lock/queue.c", "ops->on_freed(mutex, owner, outcome->rc)", "outcome->rc"),
     "on_warning": ("mutex.h", "src/lock/queue.c", "ops->on_warning(mutex, owner, LS_WARN_NODE_GONE)", None),
     "on_revoke": ("mutex.h", "src/lock/queue.c", "options->ops->on_revoke(mutex, owner, token)", None),
+    "on_lost": ("mutex.h", "src/lock/queue.c", "ops->on_lost(mutex, owner, outcome->token)", None),
     "on_participants": ("mutex.h", "src/lock/participants.c",
                         "options->ops->on_participants(mutex, user, rc, list, count)", "rc"),
     "ls_revoke_fn": ("mutex.h", "src/lock/revoke.c", "done(session, user, rc)", "rc"),
@@ -65,10 +70,14 @@ CALLBACKS = {
 NO_ANSWER = {
     ("ls_mutex_acquire", "LS_EALREADY"): "a thread waits in the one acquire that it has",
     ("ls_mutex_acquire", "LS_ELOST"): "the grant is the answer: nothing lies between it and its telling",
+    ("ls_mutex_acquire_outcome", "LS_EALREADY"): "as of `ls_mutex_acquire`",
+    ("ls_mutex_acquire_outcome", "LS_ELOST"): "as of `ls_mutex_acquire`",
 }
 # A function that no other thread may be in while the object is closed.
 NO_PAIR = {
     ("ls_mutex_init", "ls_mutex_close"): "there is no mutex before it, and no close of one",
+    ("ls_participants_free", "ls_mutex_close"): "the list is no part of the mutex any more",
+    ("ls_participants_free", "ls_session_close"): "the list is no part of the session any more",
     ("ls_session_init", "ls_session_close"): "there is no session before it, and no close of one",
     ("ls_loan_init", "ls_session_close"): "the loan is not lent to any session yet",
     ("ls_session_listener_init", "ls_session_close"): "the listener is not added to any session yet",
@@ -126,7 +135,8 @@ def read_header(header):
 
 def declared():
     """All functions of all installed headers, with the codes that are documented for each."""
-    functions = [function for header in sorted(os.listdir(INCLUDE)) for function in read_header(header)
+    headers = [name for name in sorted(os.listdir(INCLUDE)) if name.endswith(".h")]
+    functions = [function for header in headers for function in read_header(header)
                  if function.name not in PASSED_OVER]
     by_name = {function.name: function for function in functions}
     missing = (set(CALLBACKS) | set(INHERITS) | set(SECTION) | set(CALLBACK_OF) | set(CLOSES)) - set(by_name)

@@ -99,5 +99,5 @@ c_files()
     for folder in include src tests examples bench fuzz; do
         [[ -d $folder ]] && folders+=("$folder")
     done
-    find "${folders[@]}" -name '*.[ch]' -o -name '*.cpp' | sort
+    find "${folders[@]}" -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp' | sort
 }

@@ -11,7 +11,8 @@ static int work(struct ls_mutex *mutex)
     int err = ls_mutex_acquire(mutex, 10000); /* 10 s at most */
     if (err)
         return err;
-    printf("inside, token %lld\n", (long long)ls_mutex_token(mutex, ls_env_self(mutex->session->env)));
+    printf("inside, token %lld, still ours for at least %d ms\n", (long long)ls_mutex_token_by_me(mutex),
+           ls_mutex_belief_left_by_me(mutex));
     return ls_mutex_release(mutex);
 }
 

@@ -1,123 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A guard for C++17: the lock is held as long as an object lives. usage: guard HOST:PORT
- *
- * The library's structs must stay where they are, so that the classes around them can be neither copied nor moved. */
-#include <lockstep/env_pthread.h>
-#include <lockstep/mutex.h>
+/* The mutex in C++17. Two threads work under one lock, as threads of two programs would. usage: guard HOST:PORT */
+#include <lockstep/lockstep.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <exception>
 #include <iostream>
+#include <mutex>
 #include <stdexcept>
-#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
-namespace locks
-{
+using namespace std::chrono_literals;
 
-struct Pinned {
-    Pinned() = default;
-    Pinned(const Pinned &) = delete;
-    Pinned &operator=(const Pinned &) = delete;
-};
+static std::vector<std::int64_t> tokens; /* guarded by the lock alone */
 
-class Error : public std::runtime_error
+/* Ten sections. A loss in one of them is told to a callback, on another thread. */
+static void work(lockstep::mutex &mutex)
 {
-  public:
-    explicit Error(int code) : std::runtime_error(ls_strerror(code)), code(code)
-    {
+    for (int round = 0; round < 10; round++) {
+        std::lock_guard<lockstep::mutex> guard(mutex);
+        tokens.push_back(mutex.token());
     }
-    const int code; /* enum ls_err */
-};
-
-inline void check(int code)
-{
-    if (code < 0)
-        throw Error(code);
 }
 
-class Environment : Pinned
+static void run(const char *servers)
 {
-  public:
-    Environment()
-    {
-        check(ls_env_pthread_open(&env));
-    }
-    ~Environment()
-    {
-        ls_env_pthread_close(env);
-    }
-    ls_env *env = nullptr;
-};
-
-class Session : Pinned
-{
-  public:
-    /* The library keeps a pointer to the servers' names, hence the member. */
-    Session(std::string servers, std::chrono::milliseconds timeout) : hosts(std::move(servers))
-    {
-        check(ls_session_init(&session, environment.env, hosts.c_str(), static_cast<int>(timeout.count()),
-                              nullptr));
-        check(ls_session_start(&session));
-    }
-    ~Session()
-    {
-        ls_session_close(&session);
-    }
-
-  private:
-    friend class Mutex;
-    Environment environment;
-    std::string hosts;
-    ls_session session{};
-};
-
-/* To be destroyed before its session. */
-class Mutex : Pinned
-{
-  public:
-    Mutex(Session &session, const std::string &path)
-    {
-        check(ls_mutex_init(&mutex, &session.session, path.c_str(), nullptr));
-    }
-    ~Mutex()
-    {
-        ls_mutex_close(&mutex);
-    }
-
-  private:
-    friend class Guard;
-    ls_mutex mutex{};
-};
-
-/* Holds the mutex for the thread that made it, which is the one to destroy it. */
-class [[nodiscard]] Guard : Pinned
-{
-  public:
-    Guard(Mutex &mutex, std::chrono::milliseconds timeout) : mutex(mutex.mutex)
-    {
-        check(ls_mutex_acquire(&this->mutex, static_cast<int>(timeout.count())));
-    }
-    /* A release whose answer is lost is completed in the background; a destructor has nobody to tell. */
-    ~Guard()
-    {
-        (void)ls_mutex_release(&mutex);
-    }
-
-    int64_t token() const
-    {
-        return ls_mutex_token(&mutex, ls_env_self(mutex.session->env));
-    }
-
-  private:
-    ls_mutex &mutex;
-};
-
-} // namespace locks
-
-using namespace std::chrono_literals;
+    lockstep::session session(servers, 10s);
+    lockstep::mutex::options options;
+    options.on_lost = [](std::uint64_t, std::int64_t token) {
+        std::cerr << "the hold with token " << token << " is lost\n";
+    };
+    lockstep::mutex mutex(session, "/examples/guard", options);
+    std::unique_lock<lockstep::mutex> lock(mutex, 20s);
+    if (!lock)
+        throw std::runtime_error("no lock within 20 s");
+    lock.unlock();
+    std::thread other(work, std::ref(mutex));
+    work(mutex);
+    other.join();
+}
 
 int main(int argc, char **argv)
 {
@@ -126,25 +51,18 @@ int main(int argc, char **argv)
         return 2;
     }
     try {
-        locks::Session session(argv[1], 10s);
-        locks::Mutex mutex(session, "/examples/guard");
-        std::vector<int64_t> tokens; /* guarded by the mutex alone */
-        auto work = [&] {
-            for (int round = 0; round < 10; round++) {
-                locks::Guard guard(mutex, 20s);
-                tokens.push_back(guard.token());
-            }
-        };
-        std::thread other(work);
-        work();
-        other.join();
-        for (size_t i = 1; i < tokens.size(); i++)
-            if (tokens[i] <= tokens[i - 1])
-                throw std::runtime_error("a fencing token that does not grow");
-        std::cout << tokens.size() << " sections, tokens grow\n";
+        run(argv[1]);
+    } catch (const std::system_error &error) {
+        std::cerr << "guard: " << error.what()
+                  << (error.code() == LS_EINVAL ? ": is this HOST:PORT?\n" : "\n");
+        return 1;
     } catch (const std::exception &error) {
         std::cerr << "guard: " << error.what() << "\n";
         return 1;
     }
+    for (std::size_t i = 1; i < tokens.size(); i++)
+        if (tokens[i] <= tokens[i - 1])
+            return 1;
+    std::cout << tokens.size() << " sections, tokens grow\n";
     return 0;
 }

@@ -59,6 +59,13 @@ struct ls_participant {
     int size;             /* bytes in `contents`, without that zero byte; 0 for null contents */
 };
 
+/* The contenders of a mutex at one moment, as ls_mutex_participants() gives them. */
+struct ls_participants {
+    struct ls_env *env;          /* private: whose memory the list is */
+    struct ls_participant *list; /* `count` contenders in the order of the queue; NULL if there is no list */
+    int count;
+};
+
 /* The callbacks of a mutex. Each of them may be NULL. */
 struct ls_mutex_ops {
     /* Answers one ls_mutex_acquire_start() that returned 0. */
@@ -87,6 +94,15 @@ struct ls_mutex_ops {
 
     /* Tells that a client asks `owner` to give back the hold with this fencing token. */
     void (*on_revoke)(struct ls_mutex *mutex, uint64_t owner, int64_t token);
+
+    /* Tells that the hold with this fencing token has ended without its release. on_lost is called once for
+     * such a hold, whatever its depth. A hold ends so in these cases:
+     * - The ZooKeeper session of the hold has ended, also because the session was closed.
+     * - ls_mutex_close() has given the lock back.
+     * - LS_WARN_NODE_GONE was told of the hold.
+     *
+     * When on_lost begins, ls_mutex_query() does not return LS_HELD for that hold any more. */
+    void (*on_lost)(struct ls_mutex *mutex, uint64_t owner, int64_t token);
 };
 
 /* A struct of zeros is a valid default. The struct must outlive the mutex and the session. */
@@ -213,6 +229,11 @@ int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner);
  * - LS_NOT_HELD: the owner does not hold the lock. */
 enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner);
 
+/* Returns for how many ms ls_mutex_query() will go on returning LS_HELD for this owner if no answer of a
+ * server comes. The result is 0 if ls_mutex_query() does not return LS_HELD now. A link that breaks ends the
+ * belief before that time. The result may be the timeout of a timer or of poll(). */
+int ls_mutex_belief_left_ms(const struct ls_mutex *mutex, uint64_t owner);
+
 /* Returns how many levels the owner holds, 0 if it does not hold the lock. */
 uint32_t ls_mutex_depth(const struct ls_mutex *mutex, uint64_t owner);
 
@@ -316,6 +337,11 @@ int ls_mutex_request_revoke_start(struct ls_session *session, const char *path, 
  * wait. */
 int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms);
 
+/* Does what ls_mutex_acquire() does, and fills in `*outcome`, which on_done would get. The function returns
+ * outcome->rc. If the calling thread held the lock already, outcome->depth is the depth with the new
+ * level. */
+int ls_mutex_acquire_outcome(struct ls_mutex *mutex, int timeout_ms, struct ls_outcome *outcome);
+
 /* Is ls_mutex_acquire() with `timeout_ms` 0. */
 int ls_mutex_try(struct ls_mutex *mutex);
 
@@ -337,8 +363,52 @@ int ls_mutex_release(struct ls_mutex *mutex);
  * request. */
 int ls_mutex_request_revoke(struct ls_session *session, const char *path);
 
-/* Returns whether the calling thread holds the lock. It does not wait. It may be called inside callbacks. */
+/* Sends `count` operations in one multi on the session's handle, and waits for the answer. The library puts
+ * the check of ls_mutex_guard() before them, for the calling thread. `results` has `count` elements; the
+ * answer to that check is not among them. `zk_rc` may be NULL. If it is not, `*zk_rc` becomes the code of
+ * ZooKeeper that led to the result, or 0. The result is one of these:
+ * - 0: the operations were committed while the calling thread held the lock.
+ * - LS_ELOST: the calling thread has lost the lock, and nothing was written.
+ * - LS_ENOTOWNER: the calling thread does not hold the lock, or the mutex is closed.
+ * - LS_EUNSURE: the answer was lost, so that the operations may be committed now, later or never (F79).
+ * - LS_ENOAUTH: the session may not do one of the operations, and nothing was written.
+ * - LS_EZK: the server refused an operation for another reason, and nothing was written.
+ * - LS_ECLOSED: the session is not connected, and nothing was sent.
+ * - LS_EINVAL: ls_session_multi() would return LS_EINVAL for these operations.
+ * - LS_ENOMEM: there is no memory for the check.
+ * - LS_EDEADLK: the function was called inside a callback. */
+int ls_mutex_multi(struct ls_mutex *mutex, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                   int *zk_rc);
+
+/* Asks for the contenders as ls_mutex_participants_start() does, and waits for the list. If the result is 0,
+ * `*out` has the list, and ls_participants_free() frees it. If the result is negative, `*out` is zero. The
+ * result is a code of ls_mutex_participants_start() or of on_participants. Inside a callback the result is
+ * LS_EDEADLK. */
+int ls_mutex_participants(struct ls_mutex *mutex, struct ls_participants *out);
+
+/* Frees the list, also after the close of the mutex and the session, and sets `*participants` to zero. The
+ * environment must be open. */
+void ls_participants_free(struct ls_participants *participants);
+
+/* ---- questions in the name of the calling thread ----
+ *
+ * These functions do not wait. They may be called inside callbacks. If the mutex is closed, they answer that
+ * the calling thread does not hold the lock. */
+
+/* Returns whether the calling thread holds the lock. */
 bool ls_mutex_held_by_me(const struct ls_mutex *mutex);
+
+/* Returns ls_mutex_query() for the calling thread. */
+enum ls_belief ls_mutex_query_by_me(const struct ls_mutex *mutex);
+
+/* Returns ls_mutex_belief_left_ms() for the calling thread. */
+int ls_mutex_belief_left_by_me(const struct ls_mutex *mutex);
+
+/* Returns ls_mutex_token() for the calling thread. */
+int64_t ls_mutex_token_by_me(const struct ls_mutex *mutex);
+
+/* Does what ls_mutex_guard() does, for the calling thread. */
+int ls_mutex_guard_by_me(const struct ls_mutex *mutex, zoo_op_t *op, char *path, size_t size);
 
 #pragma GCC visibility pop
 

@@ -13,12 +13,13 @@
  * Threads: any thread may call any function of this header. A thread that may be inside a call must not be
  * cancelled.
  *
- * Callbacks run with no lock of this library held. The callbacks of one session run one at a time. A callback
- * runs on the client's completion thread, a timer's thread, or a thread inside a call of this library. A
- * thread that delivers callbacks goes on until none is queued. A thread inside a blocking acquire, release or
- * request to revoke runs no callback: a timer's thread does. A blocking acquire, release or request to revoke
- * returns when its own answer is there. A callback may call every function that is not marked as blocking. A
- * function that is marked as blocking returns LS_EDEADLK in a callback.
+ * Callbacks run with no lock of this library held. The callbacks of one session run one at a time. A
+ * callback runs on the client's completion thread, a timer's thread, or a thread inside a call of this
+ * library. A thread that delivers callbacks goes on until none is queued. A thread inside a blocking
+ * function runs no callback, unless the function starts or closes something: a timer's thread does. A
+ * blocking function of mutex.h other than ls_mutex_close() returns when its own answer is there. A callback
+ * may call every function that is not marked as blocking. A function that is marked as blocking returns
+ * LS_EDEADLK in a callback.
  *
  * Fork: a child must neither use nor close an object that it has inherited; it opens its own.
  *
@@ -358,6 +359,16 @@ void ls_session_listener_remove(struct ls_session *session, struct ls_session_li
 
 /* Returns the state of the session at this moment. */
 enum ls_session_state ls_session_state(const struct ls_session *session);
+
+/* Waits until the session is connected. `timeout_ms` says how long, as for ls_mutex_acquire_start(). The
+ * result is one of these:
+ * - 0: the session was connected when the function looked.
+ * - LS_ETIMEDOUT: the time is over.
+ * - LS_ECLOSED: the session is new, or was closed meanwhile.
+ * - LS_EAUTHFAILED, LS_EGAVEUP: the session has failed for this reason.
+ * - LS_ENOMEM: there is no memory for a timer, or the session has failed for want of memory.
+ * - LS_EDEADLK: the function was called inside a callback. */
+int ls_session_wait_connected(struct ls_session *session, int timeout_ms);
 
 /* Returns the id of the present ZooKeeper session, 0 while there is none. */
 int64_t ls_session_id(const struct ls_session *session);

@@ -127,8 +127,11 @@ void lock_mutex_end(struct lock_claim *claim)
     if (lock_mutex_pending(claim)) {
         lock_mutex_fail(claim, LS_ECLOSED, 0);
     } else if (claim->state == LOCK_HELD) {
+        int64_t token = claim->czxid;
         lock_janitor_inherit(claim);
-        if (!claim->told)
+        if (claim->told)
+            lock_mutex_note_loss(claim, token);
+        else
             claim->rc = LS_ECLOSED; /* the grant is still to be told, and is told as this failure */
         lock_mutex_go(claim);
     } else if (claim->state == LOCK_TOMB) {

@@ -5,6 +5,8 @@
  * there. */
 #include "claim.h"
 
+#include <string.h>
+
 static int wait_for(struct ls_env *env, struct lock_call *call)
 {
     while (!call->done)
@@ -23,22 +25,54 @@ static struct ls_session *begin(const struct ls_mutex *mutex, int *err)
     return NULL;
 }
 
-int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms)
+/* Ends a call that is under way if rc is LS_OK: waits for its answer. The session may be gone afterwards, if
+ * another thread has closed it. */
+static int finish(struct ls_session *session, struct lock_call *call, int rc)
 {
-    struct lock_call call = {.rc = 0, .done = false};
-    int rc;
-    struct ls_session *session = begin(mutex, &rc);
-    if (!session)
-        return rc;
     struct ls_env *env = session->env;
-    ls_env_waiter_init(env, &call.waiter);
-    rc = lock_mutex_acquire(mutex, ls_env_self(env), timeout_ms, &call);
     lock_queue_hand_over(session);
     if (rc == LS_OK)
-        rc = wait_for(env, &call);
-    ls_env_waiter_close(env, &call.waiter);
+        rc = wait_for(env, call);
+    ls_env_waiter_close(env, &call->waiter);
+    return rc;
+}
+
+/* ---- acquire and release ---- */
+
+/* One level deeper: there is nothing to wait for. */
+static void reentered(const struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
+{
+    const struct lock_claim *claim = lock_mutex_holder(mutex, owner);
+    call->depth = claim->depth;
+    call->token = claim->czxid;
+    call->done = true;
+}
+
+int ls_mutex_acquire_outcome(struct ls_mutex *mutex, int timeout_ms, struct ls_outcome *outcome)
+{
+    struct lock_call call = {.rc = 0, .done = false};
+    *outcome = (struct ls_outcome){.rc = 0};
+    struct ls_session *session = begin(mutex, &outcome->rc);
+    if (!session)
+        return outcome->rc;
+    struct ls_env *env = session->env;
+    uint64_t owner = ls_env_self(env);
+    ls_env_waiter_init(env, &call.waiter);
+    int rc = lock_mutex_acquire(mutex, owner, timeout_ms, &call);
+    if (rc == 1)
+        reentered(mutex, owner, &call);
+    outcome->rc = finish(session, &call, rc == 1 ? LS_OK : rc);
+    outcome->zk_rc = call.zk_rc;
+    outcome->depth = call.depth;
+    outcome->token = call.token;
     ls_env_unlock(env);
-    return rc == 1 ? LS_OK : rc; /* one level deeper */
+    return outcome->rc;
+}
+
+int ls_mutex_acquire(struct ls_mutex *mutex, int timeout_ms)
+{
+    struct ls_outcome outcome;
+    return ls_mutex_acquire_outcome(mutex, timeout_ms, &outcome);
 }
 
 int ls_mutex_try(struct ls_mutex *mutex)
@@ -55,17 +89,122 @@ int ls_mutex_release(struct ls_mutex *mutex)
         return rc;
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
-    rc = lock_mutex_release(mutex, ls_env_self(env), &call);
-    lock_queue_hand_over(session);
-    if (rc == LS_OK)
-        rc = wait_for(env, &call);
-    ls_env_waiter_close(env, &call.waiter);
+    rc = finish(session, &call, lock_mutex_release(mutex, ls_env_self(env), &call));
     ls_env_unlock(env);
     return rc;
 }
 
-bool ls_mutex_held_by_me(const struct ls_mutex *mutex)
+/* ---- participants ---- */
+
+int ls_mutex_participants(struct ls_mutex *mutex, struct ls_participants *out)
 {
-    struct ls_session *session = __atomic_load_n(&mutex->session, __ATOMIC_ACQUIRE);
-    return session && ls_mutex_held_by(mutex, ls_env_self(session->env));
+    struct lock_call call = {.rc = 0, .done = false};
+    int rc;
+    *out = (struct ls_participants){.count = 0};
+    struct ls_session *session = begin(mutex, &rc);
+    if (!session)
+        return rc;
+    struct ls_env *env = session->env;
+    ls_env_waiter_init(env, &call.waiter);
+    rc = finish(session, &call, lock_participants_start(mutex, NULL, &call, out));
+    ls_env_unlock(env);
+    return rc;
+}
+
+void ls_participants_free(struct ls_participants *participants)
+{
+    struct ls_env *env = participants->env;
+    if (env) {
+        ls_env_lock(env);
+        for (int i = 0; i < participants->count; i++)
+            ls_env_free(env, (void *)(uintptr_t)participants->list[i].name);
+        ls_env_free(env, participants->list);
+        ls_env_unlock(env);
+    }
+    *participants = (struct ls_participants){.count = 0};
+}
+
+/* ---- a guarded write ---- */
+
+/* A multi whose thread waits for its answer: the check, and the caller's operations behind it. */
+struct guarded {
+    struct lock_call call;
+    struct ls_env *env;
+    zoo_op_t *ops;
+    zoo_op_result_t *results;
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64]; /* of the node that is checked */
+};
+
+static void on_written(int rc, const void *data)
+{
+    struct guarded *guarded = (struct guarded *)(uintptr_t)data;
+    struct ls_env *env = guarded->env;
+    ls_env_callback_enter(env);
+    ls_env_lock(env);
+    guarded->call.zk_rc = rc;
+    guarded->call.done = true;
+    ls_env_wake(env, &guarded->call.waiter);
+    ls_env_unlock(env);
+    ls_env_callback_leave(env);
+}
+
+static int send_guarded(struct guarded *guarded, const struct ls_mutex *mutex, int count, const zoo_op_t *ops)
+{
+    size_t all = (size_t)count + 1;
+    zoo_op_t check;
+    int rc = lock_mutex_guard(mutex, ls_env_self(guarded->env), &check, guarded->path, sizeof guarded->path);
+    if (rc)
+        return rc;
+    guarded->ops = ls_env_alloc(guarded->env, all * sizeof *guarded->ops);
+    guarded->results = ls_env_alloc(guarded->env, all * sizeof *guarded->results);
+    if (!guarded->ops || !guarded->results)
+        return LS_ENOMEM;
+    guarded->ops[0] = check;
+    memcpy(&guarded->ops[1], ops, (size_t)count * sizeof *ops);
+    return lock_multi_send(mutex->session, (int)all, guarded->ops, guarded->results, on_written, guarded);
+}
+
+/* The result of a write that was answered. */
+static int written_rc(const struct guarded *guarded)
+{
+    int zk_rc = guarded->call.zk_rc;
+    switch (lock_session_verdict(zk_rc)) {
+    case LOCK_OK:
+        return LS_OK;
+    case LOCK_UNKNOWN:
+        return LS_EUNSURE;
+    case LOCK_DYING:
+        return LS_ELOST; /* the session of the hold is dead */
+    default:
+        if (guarded->results[0].err == ZNONODE)
+            return LS_ELOST;
+        return zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
+    }
+}
+
+int ls_mutex_multi(struct ls_mutex *mutex, int count, const zoo_op_t *ops, zoo_op_result_t *results,
+                   int *zk_rc)
+{
+    int rc;
+    if (zk_rc)
+        *zk_rc = 0;
+    if (!lock_multi_is_valid(count, ops, results))
+        return LS_EINVAL;
+    struct ls_session *session = begin(mutex, &rc);
+    if (!session)
+        return rc == LS_ECLOSED ? LS_ENOTOWNER : rc;
+    struct guarded guarded = {.env = session->env};
+    struct ls_env *env = session->env;
+    ls_env_waiter_init(env, &guarded.call.waiter);
+    rc = finish(session, &guarded.call, send_guarded(&guarded, mutex, count, ops));
+    if (guarded.call.done) {
+        rc = written_rc(&guarded);
+        memcpy(results, &guarded.results[1], (size_t)count * sizeof *results);
+    }
+    if (zk_rc)
+        *zk_rc = guarded.call.zk_rc;
+    ls_env_free(env, guarded.ops);
+    ls_env_free(env, guarded.results);
+    ls_env_unlock(env);
+    return rc;
 }

@@ -50,6 +50,7 @@ enum {
     LOCK_NOTE_LEFT = 8,
     LOCK_NOTE_REVOKE = 16,
     LOCK_NOTE_GONE = 32,
+    LOCK_NOTE_LOST = 64,
 };
 
 /* How a holder hears of requests to give the lock back; see revoke.c. */
@@ -68,6 +69,9 @@ enum { LOCK_LOST_SUSPECT = 8, LOCK_LOST_MAX = 20 };
 struct lock_call {
     struct ls_waiter waiter;
     int rc;
+    int zk_rc;
+    uint32_t depth; /* of an acquire that was granted, likewise its token */
+    int64_t token;
     bool done;
 };
 
@@ -95,7 +99,7 @@ struct lock_claim {
     char *ahead;                /* name of the predecessor, from LOCK_ARMING until its watch is gone */
     struct lock_branch tree[2]; /* in the session's trees, by watch_id and by owner */
     uint64_t owner;
-    int64_t czxid;       /* of our node, once known */
+    int64_t czxid;       /* of our node, once known; of a lost hold until LOCK_NOTE_LOST is told */
     uint8_t attempt[16]; /* in the node's name; new for each acquire and each session */
     struct ls_timer deadline;
     int32_t sequence; /* of our node, if named */
@@ -157,8 +161,8 @@ void lock_session_answered(struct ls_session *session, int zk_rc);
 /* Where nobody holds or waits nothing rests on the belief, and the create of the next claim renews it: forgets it. */
 void lock_session_unclaimed(struct ls_session *session);
 
-/* The margin in ms; whether the belief is good enough; whether it should be renewed soon. */
-bool lock_session_believed(const struct ls_session *session);
+/* Ms for which the belief is still good enough, 0 if it is not; whether it should be renewed soon. */
+int lock_session_belief_left_ms(const struct ls_session *session);
 bool lock_session_stale(const struct ls_session *session);
 
 /* Asks for a sign of life, if none is asked for already and the session is connected. */
@@ -267,6 +271,15 @@ void lock_packets_free(struct lock_claim *claim);
 /* Whether the contender node with contents of this size can be created. */
 bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size);
 
+/* ---- multi.c ---- */
+
+/* Whether the client library takes these operations, however it is connected. */
+bool lock_multi_is_valid(int count, const zoo_op_t *ops, const zoo_op_result_t *results);
+
+/* Sends operations that are valid. LS_OK, and the completion follows; LS_ECLOSED or LS_EZK, and none does. */
+int lock_multi_send(const struct ls_session *session, int count, const zoo_op_t *ops,
+                    zoo_op_result_t *results, void_completion_t completion, const void *data);
+
 /* ---- queue.c: what users are told ---- */
 
 struct ls_ref lock_queue_ref(const void *constant);
@@ -285,6 +298,10 @@ void lock_queue_hand_over(struct ls_session *session);
 
 /* Sleeps while holds(about) is true. */
 void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about);
+
+/* Sleeps likewise. Each entry into the session wakes the thread, to ask holds(about) again. */
+void lock_queue_wait_watching(struct ls_session *session, bool (*holds)(const void *about),
+                              const void *about);
 
 /* Sleeps until no thread calls callbacks; or until, besides, no thread opens or closes a handle. */
 void lock_queue_wait_told(struct ls_session *session);
@@ -332,6 +349,9 @@ void lock_mutex_go(struct lock_claim *claim);
 /* The session died, or failed for good: the claim queues again, ends, or becomes a tomb. */
 void lock_mutex_session_lost(struct lock_claim *claim);
 
+/* A hold with this token has ended without its release: its owner is told, if the mutex has on_lost. */
+void lock_mutex_note_loss(struct lock_claim *claim, int64_t token);
+
 /* Somebody else has deleted the node of a held claim: the hold is lost, and the claim becomes a tomb. */
 void lock_mutex_node_gone(struct lock_claim *claim);
 
@@ -373,6 +393,12 @@ void lock_mutex_drop_tomb(struct lock_claim *claim);
 
 /* Takes the environment's mutex and returns the session. NULL, and nothing is taken: the mutex is closed. */
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
+
+/* The owner's claim if it holds the mutex and was told so, else NULL. */
+const struct lock_claim *lock_mutex_holder(const struct ls_mutex *mutex, uint64_t owner);
+
+/* Does what ls_mutex_guard() does. The environment's mutex is held. */
+int lock_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size);
 
 /* ---- parents.c ---- */
 
@@ -438,6 +464,11 @@ bool lock_revoke_deliver(struct ls_session *session);
 
 /* The handle is closed: surveys that were never answered end now. */
 void lock_participants_drained(struct ls_session *session);
+
+/* Starts a survey. If `call` is NULL, the answer goes to on_participants with `user`, otherwise the code goes
+ * to `call` and the list to `out`. */
+int lock_participants_start(struct ls_mutex *mutex, void *user, struct lock_call *call,
+                            struct ls_participants *out);
 
 /* The mutex is being closed: answers its surveys with LS_ECLOSED. */
 void lock_participants_end(struct ls_mutex *mutex);

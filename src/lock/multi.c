@@ -63,8 +63,18 @@ static bool op_is_valid(const zoo_op_t *op)
     }
 }
 
-static int send_multi(const struct ls_session *session, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion, const void *data)
+bool lock_multi_is_valid(int count, const zoo_op_t *ops, const zoo_op_result_t *results)
+{
+    if (count < 1 || !ops || !results)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!op_is_valid(&ops[i]))
+            return false;
+    return true;
+}
+
+int lock_multi_send(const struct ls_session *session, int count, const zoo_op_t *ops,
+                    zoo_op_result_t *results, void_completion_t completion, const void *data)
 {
     if (!lock_session_ready(session) || zoo_state(session->zh) != ZOO_CONNECTED_STATE)
         return LS_ECLOSED;
@@ -77,13 +87,10 @@ static int send_multi(const struct ls_session *session, int count, const zoo_op_
 int ls_session_multi(struct ls_session *session, int count, const zoo_op_t *ops, zoo_op_result_t *results,
                      void_completion_t completion, const void *data)
 {
-    if (!session || count < 1 || !ops || !results || !completion)
+    if (!session || !completion || !lock_multi_is_valid(count, ops, results))
         return LS_EINVAL;
-    for (int i = 0; i < count; i++)
-        if (!op_is_valid(&ops[i]))
-            return LS_EINVAL;
     ls_env_lock(session->env);
-    int rc = send_multi(session, count, ops, results, completion, data);
+    int rc = lock_multi_send(session, count, ops, results, completion, data);
     ls_env_unlock(session->env);
     return rc;
 }

@@ -103,7 +103,8 @@ static void forget_node(struct lock_claim *claim)
 {
     claim->named = 0;
     claim->maybe = 0;
-    claim->czxid = 0;
+    if (!(claim->notes & LOCK_NOTE_LOST))
+        claim->czxid = 0;
     claim->sequence = 0;
 }
 
@@ -116,6 +117,9 @@ static void answer(struct lock_claim *claim, int rc, int zk_rc)
     claim->zk_rc = 0;
     if (claim->call) {
         claim->call->rc = rc;
+        claim->call->zk_rc = zk_rc;
+        claim->call->depth = rc ? 0 : claim->depth;
+        claim->call->token = rc ? 0 : claim->czxid;
         claim->call->done = true;
         claim->told = 1;
         ls_env_wake(session_of(claim)->env, &claim->call->waiter);
@@ -697,13 +701,24 @@ static void inherit_levels(struct lock_claim *claim)
     lock_mutex_drop_tomb(former);
 }
 
-static void bury(struct lock_claim *claim, const char *how)
+void lock_mutex_note_loss(struct lock_claim *claim, int64_t token)
+{
+    const struct ls_mutex_options *options = claim->mutex ? lock_queue_deref(claim->mutex->options) : NULL;
+    if (!options || !options->ops || !options->ops->on_lost)
+        return;
+    claim->czxid = token;
+    lock_queue_note(claim, LOCK_NOTE_LOST);
+}
+
+/* Its node is forgotten already; `token` was the fencing token. */
+static void bury(struct lock_claim *claim, int64_t token, const char *how)
 {
     lock_telemetry_lost(claim, how);
     if (claim->told) {
         inherit_levels(claim);
         claim->state = LOCK_TOMB;
         lock_packets_reserve(claim);
+        lock_mutex_note_loss(claim, token);
         return;
     }
     /* Its owner has not heard of the grant yet, and now never will. */
@@ -715,14 +730,16 @@ static void bury(struct lock_claim *claim, const char *how)
 
 void lock_mutex_node_gone(struct lock_claim *claim)
 {
+    int64_t token = claim->czxid;
     LS_SOMETIMES("node-of-a-hold-is-deleted");
     forget_node(claim);
     lock_queue_note(claim, LOCK_NOTE_GONE);
-    bury(claim, "its node");
+    bury(claim, token, "its node");
 }
 
 void lock_mutex_session_lost(struct lock_claim *claim)
 {
+    int64_t token = claim->czxid;
     /* A session that the server ended took the node along; an own close may have reached nobody (F22). */
     if (session_of(claim)->state != LS_STATE_LOST)
         lock_janitor_unsure(claim);
@@ -735,7 +752,7 @@ void lock_mutex_session_lost(struct lock_claim *claim)
     if (claim->state == LOCK_HELD) {
         if (claim->told)
             LS_SOMETIMES("held-lock-goes-with-its-session");
-        bury(claim, "its session");
+        bury(claim, token, "its session");
     } else if (!lock_mutex_pending(claim)) {
         lock_mutex_go(claim);
     } else if (claim->try_only) {

@@ -167,7 +167,7 @@ static bool is_held(const struct lock_claim *claim, const struct ls_mutex *mutex
     return claim->mutex == mutex && claim->state == LOCK_HELD && claim->told;
 }
 
-static const struct lock_claim *holder(const struct ls_mutex *mutex, uint64_t owner)
+const struct lock_claim *lock_mutex_holder(const struct ls_mutex *mutex, uint64_t owner)
 {
     const struct lock_claim *claim = lock_index_find(mutex, owner);
     return claim && is_held(claim, mutex) ? claim : NULL;
@@ -179,10 +179,20 @@ enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner)
     enum ls_belief belief = LS_NOT_HELD;
     if (!session)
         return belief;
-    if (holder(mutex, owner))
-        belief = lock_session_believed(session) ? LS_HELD : LS_UNKNOWN;
+    if (lock_mutex_holder(mutex, owner))
+        belief = lock_session_belief_left_ms(session) ? LS_HELD : LS_UNKNOWN;
     ls_env_unlock(session->env);
     return belief;
+}
+
+int ls_mutex_belief_left_ms(const struct ls_mutex *mutex, uint64_t owner)
+{
+    struct ls_session *session = lock_mutex_lock(mutex);
+    if (!session)
+        return 0;
+    int left_ms = lock_mutex_holder(mutex, owner) ? lock_session_belief_left_ms(session) : 0;
+    ls_env_unlock(session->env);
+    return left_ms;
 }
 
 uint32_t ls_mutex_depth(const struct ls_mutex *mutex, uint64_t owner)
@@ -190,7 +200,7 @@ uint32_t ls_mutex_depth(const struct ls_mutex *mutex, uint64_t owner)
     struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return 0;
-    const struct lock_claim *claim = holder(mutex, owner);
+    const struct lock_claim *claim = lock_mutex_holder(mutex, owner);
     uint32_t depth = claim ? claim->depth : 0;
     ls_env_unlock(session->env);
     return depth;
@@ -218,25 +228,63 @@ int64_t ls_mutex_token(const struct ls_mutex *mutex, uint64_t owner)
     struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return 0;
-    const struct lock_claim *claim = holder(mutex, owner);
+    const struct lock_claim *claim = lock_mutex_holder(mutex, owner);
     int64_t token = claim ? claim->czxid : 0;
     ls_env_unlock(session->env);
     return token;
 }
 
+int lock_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size)
+{
+    const struct lock_claim *claim = lock_mutex_holder(mutex, owner);
+    if (!claim)
+        return lock_index_tomb(mutex, owner) ? LS_ELOST : LS_ENOTOWNER;
+    if (!lock_request_path(claim, path, size))
+        return LS_EOVERFLOW;
+    zoo_check_op_init(op, path, -1);
+    return LS_OK;
+}
+
 int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size)
 {
     struct ls_session *session = lock_mutex_lock(mutex);
-    int rc = LS_ENOTOWNER;
     if (!session)
-        return rc;
-    const struct lock_claim *claim = holder(mutex, owner);
-    if (claim)
-        rc = lock_request_path(claim, path, size) ? LS_OK : LS_EOVERFLOW;
-    else if (lock_index_tomb(mutex, owner))
-        rc = LS_ELOST;
+        return LS_ENOTOWNER;
+    int rc = lock_mutex_guard(mutex, owner, op, path, size);
     ls_env_unlock(session->env);
-    if (rc == LS_OK)
-        zoo_check_op_init(op, path, -1);
     return rc;
+}
+
+/* ---- the same in the name of the calling thread ---- */
+
+/* The thread's number as an owner; 0, which is nobody's: the mutex is closed. */
+static uint64_t me(const struct ls_mutex *mutex)
+{
+    struct ls_session *session = __atomic_load_n(&mutex->session, __ATOMIC_ACQUIRE);
+    return session ? ls_env_self(session->env) : 0;
+}
+
+bool ls_mutex_held_by_me(const struct ls_mutex *mutex)
+{
+    return ls_mutex_held_by(mutex, me(mutex));
+}
+
+enum ls_belief ls_mutex_query_by_me(const struct ls_mutex *mutex)
+{
+    return ls_mutex_query(mutex, me(mutex));
+}
+
+int ls_mutex_belief_left_by_me(const struct ls_mutex *mutex)
+{
+    return ls_mutex_belief_left_ms(mutex, me(mutex));
+}
+
+int64_t ls_mutex_token_by_me(const struct ls_mutex *mutex)
+{
+    return ls_mutex_token(mutex, me(mutex));
+}
+
+int ls_mutex_guard_by_me(const struct ls_mutex *mutex, zoo_op_t *op, char *path, size_t size)
+{
+    return ls_mutex_guard(mutex, me(mutex), op, path, size);
 }

@@ -12,9 +12,10 @@
 struct lock_survey {
     struct lock_survey *next;
     struct lock_place *place;
-    struct ls_mutex
-        *mutex; /* NULL: answered early because the mutex was closed; a request is still in flight */
+    struct ls_mutex *mutex; /* NULL: answered already, while a request is still in flight */
     void *user;
+    struct lock_call *call; /* a blocking caller who waits for the answer; NULL: it goes to on_participants */
+    struct ls_participants *out; /* where that caller wants the list */
     struct ls_participant *list; /* name and contents of each are one allocation, at name */
     int32_t count;               /* names in the list */
     int32_t at;                  /* the one that is being read */
@@ -54,11 +55,30 @@ static void discard(struct lock_survey *survey)
     free_survey(survey);
 }
 
+/* The list becomes the caller's. */
+static void answer_call(struct lock_survey *survey, int rc)
+{
+    struct lock_call *call = survey->call;
+    if (!rc) {
+        *survey->out = (struct ls_participants){env_of(survey), survey->list, survey->count};
+        survey->list = NULL;
+        survey->count = 0;
+    }
+    call->rc = rc;
+    call->done = true;
+    ls_env_wake(env_of(survey), &call->waiter);
+    survey->call = NULL;
+    survey->mutex = NULL;
+}
+
+/* May free the survey. */
 static void end(struct lock_survey *survey, int rc)
 {
     survey->rc = rc;
     survey->done = true;
-    if (!survey->mutex)
+    if (survey->call)
+        answer_call(survey, rc);
+    if (!survey->mutex && !survey->in_flight)
         discard(survey);
 }
 
@@ -207,10 +227,11 @@ bool lock_participants_read(void (*completion)(void))
     return completion == (void (*)(void))on_names;
 }
 
-static int start(struct ls_mutex *mutex, void *user)
+int lock_participants_start(struct ls_mutex *mutex, void *user, struct lock_call *call,
+                            struct ls_participants *out)
 {
     struct ls_session *session = mutex->session;
-    if (!lock_session_ready(session))
+    if (mutex->closing || !lock_session_ready(session))
         return LS_ECLOSED;
     struct lock_survey *survey = ls_env_alloc(session->env, sizeof *survey);
     if (!survey)
@@ -219,6 +240,8 @@ static int start(struct ls_mutex *mutex, void *user)
     survey->place->users++;
     survey->mutex = mutex;
     survey->user = user;
+    survey->call = call;
+    survey->out = out;
     int rc = zoo_aget_children(session->zh, mutex->place->path, 0, on_names, survey);
     survey->in_flight = rc == ZOK;
     if (rc != ZOK) {
@@ -238,7 +261,7 @@ int ls_mutex_participants_start(struct ls_mutex *mutex, void *user)
     if (!session)
         return LS_ECLOSED;
     struct ls_env *env = session->env;
-    int rc = mutex->closing ? LS_ECLOSED : start(mutex, user);
+    int rc = lock_participants_start(mutex, user, NULL, NULL);
     lock_queue_deliver(session);
     ls_env_unlock(env);
     return rc;
@@ -259,9 +282,12 @@ void lock_participants_drained(struct ls_session *session)
 
 void lock_participants_end(struct ls_mutex *mutex)
 {
-    for (struct lock_survey *survey = mutex->session->surveys; survey; survey = survey->next)
+    struct lock_survey *next;
+    for (struct lock_survey *survey = mutex->session->surveys; survey; survey = next) {
+        next = survey->next;
         if (survey->mutex == mutex && !survey->done)
             end(survey, LS_ECLOSED);
+    }
 }
 
 void lock_participants_canon(const struct ls_session *session, struct ls_rename *rename)

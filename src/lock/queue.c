@@ -13,6 +13,7 @@ struct lock_drain {
     struct lock_drain *next;
     struct ls_waiter waiter;
     bool waits_for_others; /* sleeps in lock_queue_wait_alone() */
+    bool watches;          /* each entry into the session wakes it */
 };
 
 /* ---- references that do not depend on the load address ---- */
@@ -151,6 +152,8 @@ static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, u
         ops->on_warning(mutex, owner, LS_WARN_LEFT_BEHIND);
     if (notes & LOCK_NOTE_FREED && ops->on_freed)
         ops->on_freed(mutex, owner, outcome->rc);
+    if (notes & LOCK_NOTE_LOST)
+        ops->on_lost(mutex, owner, outcome->token); /* it has one: nothing would be noted */
 }
 
 /* A request to give the lock back is told by itself, after all else of its claim: the owner may release in
@@ -189,6 +192,9 @@ static void deliver_note(struct ls_session *session)
         outcome.depth = claim->depth;
         outcome.token = claim->czxid;
         claim->told = 1;
+    } else if (notes & LOCK_NOTE_LOST) {
+        outcome.token = claim->czxid;
+        claim->czxid = 0;
     }
     claim->rc = 0;
     claim->zk_rc = 0;
@@ -235,6 +241,13 @@ static bool anything(const struct ls_session *session)
            lock_telemetry_waiting(session);
 }
 
+static void wake_watching(struct ls_session *session)
+{
+    for (struct lock_drain *drain = session->drains; drain; drain = drain->next)
+        if (drain->watches)
+            ls_env_wake(session->env, &drain->waiter);
+}
+
 /* What each entry into the session ends with. True if this thread is to see to the queue. */
 static bool leave(struct ls_session *session)
 {
@@ -242,6 +255,8 @@ static bool leave(struct ls_session *session)
     lock_session_unclaimed(session);
     if (session->ending)
         lock_queue_wake(session);
+    else
+        wake_watching(session);
     return !session->delivering && anything(session);
 }
 
@@ -310,6 +325,12 @@ static void sleep_while(struct ls_session *session, struct lock_drain *drain,
 void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about)
 {
     struct lock_drain drain = {.waits_for_others = false};
+    sleep_while(session, &drain, holds, about);
+}
+
+void lock_queue_wait_watching(struct ls_session *session, bool (*holds)(const void *about), const void *about)
+{
+    struct lock_drain drain = {.watches = true};
     sleep_while(session, &drain, holds, about);
 }
 

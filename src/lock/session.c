@@ -177,10 +177,11 @@ static int64_t margin_ms(const struct ls_session *session)
     return (int64_t)timeout_ms(session) * (percent ? percent : 50) / 100;
 }
 
-bool lock_session_believed(const struct ls_session *session)
+int lock_session_belief_left_ms(const struct ls_session *session)
 {
-    return session->state == LS_STATE_CONNECTED && !session->unproven && !session->dying &&
-           age_ms(session) < margin_ms(session);
+    int64_t left_ms = margin_ms(session) - age_ms(session);
+    bool doubted = session->state != LS_STATE_CONNECTED || session->unproven || session->dying;
+    return doubted || left_ms < 0 ? 0 : (int)left_ms;
 }
 
 bool lock_session_stale(const struct ls_session *session)
@@ -813,6 +814,63 @@ enum ls_session_state ls_session_state(const struct ls_session *session)
     enum ls_session_state state = (enum ls_session_state)session->state;
     ls_env_unlock(session->env);
     return state;
+}
+
+/* A call of ls_session_wait_connected(). */
+struct connect_wait {
+    struct ls_session *session;
+    struct ls_timer timer;
+    bool over; /* its time is */
+};
+
+static int connection_rc(const struct ls_session *session)
+{
+    switch (session->state) {
+    case LS_STATE_CONNECTED:
+        return LS_OK;
+    case LS_STATE_FAILED:
+        return session->failure;
+    case LS_STATE_NEW:
+    case LS_STATE_CLOSED:
+        return LS_ECLOSED;
+    default:
+        return LS_ETIMEDOUT; /* unless that changes in time */
+    }
+}
+
+static bool waits_to_connect(const void *about)
+{
+    const struct connect_wait *wait = about;
+    return !wait->over && connection_rc(wait->session) == LS_ETIMEDOUT;
+}
+
+static void on_connect_deadline(void *context)
+{
+    struct connect_wait *wait = context;
+    wait->over = true;
+    lock_queue_wake(wait->session);
+}
+
+static int wait_connected(struct ls_session *session, int timeout_ms)
+{
+    struct connect_wait wait = {.session = session, .over = timeout_ms == 0};
+    if (waits_to_connect(&wait) && timeout_ms > 0 &&
+        ls_env_timer_start(session->env, &wait.timer, "deadline-timer", (uint32_t)timeout_ms,
+                           on_connect_deadline, &wait))
+        return LS_ENOMEM;
+    lock_queue_wait_watching(session, waits_to_connect, &wait);
+    ls_env_timer_stop(session->env, &wait.timer);
+    return connection_rc(session);
+}
+
+int ls_session_wait_connected(struct ls_session *session, int timeout_ms)
+{
+    if (ls_env_in_callback(session->env))
+        return LS_EDEADLK;
+    ls_env_lock(session->env);
+    int rc = wait_connected(session, timeout_ms);
+    ls_env_unlock(session->env);
+    return rc;
 }
 
 int64_t ls_session_id(const struct ls_session *session)

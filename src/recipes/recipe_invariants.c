@@ -44,7 +44,8 @@ static const char *node_not_normal(const struct lock_claim *claim)
     bool knows = claim->state >= LOCK_LISTING && claim->state <= LOCK_HELD;
     NORMAL(!(claim->named && claim->maybe));
     NORMAL(!knows || (claim->named && claim->czxid && claim->sequence >= 0));
-    NORMAL(!claim->czxid || lock_mutex_pending(claim) || claim->state == LOCK_HELD);
+    NORMAL(!claim->czxid || lock_mutex_pending(claim) || claim->state == LOCK_HELD ||
+           claim->notes & LOCK_NOTE_LOST);
     NORMAL(claim->state != LOCK_PREPARING || (!claim->named && !claim->maybe));
     NORMAL(claim->state != LOCK_TOMB || (!claim->named && !claim->maybe && !claim->sequence));
     NORMAL(!lock_mutex_pending(claim) || claim->named || !claim->sequence);
@@ -132,6 +133,8 @@ static const char *questions_not_normal(const struct lock_claim *claim)
         return NULL;
     bool held = is_held(claim);
     NORMAL((ls_mutex_query(mutex, claim->owner) != LS_NOT_HELD) == held);
+    NORMAL((ls_mutex_belief_left_ms(mutex, claim->owner) > 0) ==
+           (ls_mutex_query(mutex, claim->owner) == LS_HELD));
     NORMAL(ls_mutex_depth(mutex, claim->owner) == (held ? claim->depth : 0));
     NORMAL(ls_mutex_token(mutex, claim->owner) == (held ? claim->czxid : 0));
     NORMAL(ls_mutex_held_by(mutex, claim->owner) == held);

@@ -410,6 +410,7 @@ struct lender {
     struct ls_timer next_timer; /* until the next handle is opened */
     struct ls_session_options options;
     struct ls_session_counters counters;
+    int64_t untold; /* losses that were counted and not told by on_lost */
     uint8_t opened; /* zh is still to be lent */
     uint8_t closed; /* a lock was closed: its holds are counted neither as released nor as lost */
 };
@@ -475,6 +476,7 @@ static void settle_counters(struct lender *lender)
     struct ls_mutex_counters *locks = &lender->counters.locks;
     ls_env_lock(env);
     uint64_t grants = locks->grants;
+    lender->untold += lender->closed ? 0 : (int64_t)locks->losses;
     take_off(&locks->acquires, &locks->failures);
     take_off(&locks->grants, &locks->releases);
     take_off(&locks->grants, &locks->losses);
@@ -507,11 +509,21 @@ static void on_lent_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
     settle_counters(lender);
 }
 
+/* What a close gives back is told too, and not counted as a loss: after a close nothing is compared. */
+static void on_lent_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
+{
+    struct lender *lender = lender_of(mutex->session);
+    bool over = token && ls_mutex_query(mutex, owner) != LS_HELD;
+    lender->untold -= over && !lender->closed;
+    settle_counters(lender);
+}
+
 static const struct ls_mutex_ops lent_mutex_ops = {.on_done = on_lent_done,
                                                    .on_freed = on_lent_freed,
                                                    .on_warning = on_warning,
                                                    .on_participants = on_participants,
-                                                   .on_revoke = on_revoke};
+                                                   .on_revoke = on_revoke,
+                                                   .on_lost = on_lent_lost};
 static const struct ls_mutex_options lent_mutex_options = {.ops = &lent_mutex_ops};
 
 /* The equations of telemetry.h. */
@@ -530,6 +542,8 @@ static const char *wrong_counters(const struct lender *lender)
         return "acquires == grants + failures + pending";
     if (!lender->closed && counted.locks.grants != counted.locks.releases + counted.locks.losses + held)
         return "grants == releases + losses + held";
+    if (!lender->closed && (uint64_t)-lender->untold != counted.locks.losses)
+        return "each loss is told once, with a token, and ends the belief";
     if (counted.connections != counted.losses + (session->told_id != 0))
         return "connections == losses + connected";
     if (counted.suspensions < counted.reconnections)

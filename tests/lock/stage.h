@@ -46,6 +46,7 @@ struct stage {
     void (*job)(struct probe *probe);       /* what the next `a job` does */
     void (*on_grant)(struct probe *probe);  /* called inside the callback of each grant */
     void (*on_revoke)(struct probe *probe); /* called inside the callback of each request to give back */
+    bool hears_losses;                      /* the mutexes have on_lost */
     bool ignore_failed_start;
     bool may_misbehave;
     int offences; /* of the recipe, if it may misbehave */
@@ -199,6 +200,18 @@ static const struct ls_mutex_ops stage_mutex_ops = {.on_done = stage_on_done,
                                                     .on_warning = stage_on_warning,
                                                     .on_participants = stage_on_participants,
                                                     .on_revoke = stage_on_revoke};
+static inline void stage_on_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
+{
+    assert_int_not_equal(ls_mutex_query(mutex, owner), LS_HELD);
+    stage_add(stage.told, "%s lost%s", stage_who(mutex, owner), token == stage.token ? "" : " another hold");
+}
+
+static const struct ls_mutex_ops stage_mutex_ops_with_losses = {.on_done = stage_on_done,
+                                                                .on_freed = stage_on_freed,
+                                                                .on_warning = stage_on_warning,
+                                                                .on_participants = stage_on_participants,
+                                                                .on_revoke = stage_on_revoke,
+                                                                .on_lost = stage_on_lost};
 static const struct ls_session_ops stage_session_ops = {.on_event = stage_on_event};
 
 static inline uint32_t stage_heap(const struct probe *probe)
@@ -225,7 +238,7 @@ static inline int stage_start(void *memory, struct ls_env *env, const struct ls_
     probe->heap_at_start = stage_heap(probe);
     ls_session_listener_init(&probe->listener, &stage_session_ops);
     ls_session_listener_add(&probe->session, &probe->listener);
-    stage.mutex.ops = &stage_mutex_ops;
+    stage.mutex.ops = stage.hears_losses ? &stage_mutex_ops_with_losses : &stage_mutex_ops;
     for (; probe->opened < config->lock_count && !err; probe->opened += !err) {
         struct ls_mutex *mutex = &probe->mutex[probe->opened];
         err = ls_mutex_init(mutex, &probe->session, config->lock_paths[probe->opened], &stage.mutex);

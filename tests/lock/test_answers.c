@@ -41,8 +41,12 @@ static struct {
     struct ls_timer *timer; /* of the timer's thread; NULL: nothing fires */
     int (*call)(void);      /* of the caller; NULL: it has its answer */
     int rc;
-    bool freed;          /* a release was told that it is complete ... */
-    int freed_rc;        /* ... with this */
+    bool freed;   /* a release was told that it is complete ... */
+    int freed_rc; /* ... with this */
+    struct ls_outcome outcome;
+    struct ls_participants participants;
+    int zk_rc;
+    int losses;          /* holds that were told to be lost */
     void (*stuck)(void); /* the helper does this once, when nothing else can happen */
     bool helping;
 } now;
@@ -56,6 +60,7 @@ static struct {
     string_stat_completion_t created;
     void_completion_t deleted;
     stat_completion_t set;
+    void_completion_t written;
 } mishap;
 
 static int take_rc(int rc)
@@ -87,6 +92,12 @@ static void on_set(int rc, const struct Stat *stat, const void *data)
 {
     int taken = take_rc(rc);
     mishap.set(taken, taken == ZOK ? stat : NULL, data);
+}
+
+/* A multi that is not answered with 0 was not done, and says nothing of its operations. */
+static void on_written(int rc, const void *data)
+{
+    mishap.written(take_rc(rc), data);
 }
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
@@ -136,7 +147,8 @@ int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size
 int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops, zoo_op_result_t *results,
                       void_completion_t done, const void *data)
 {
-    return is_refused() ? ZSYSTEMERROR : __real_zoo_amulti(zh, count, ops, results, done, data);
+    mishap.written = done;
+    return is_refused() ? ZSYSTEMERROR : __real_zoo_amulti(zh, count, ops, results, on_written, data);
 }
 
 int __wrap_zoo_state(zhandle_t *zh)
@@ -284,7 +296,15 @@ static void on_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
     now.freed_rc = rc;
 }
 
-static const struct ls_mutex_ops mutex_ops = {.on_freed = on_freed};
+static void on_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
+{
+    if (token != now.outcome.token || ls_mutex_query(mutex, owner) == LS_HELD) {
+        env_fibre_blame("another hold is told to be lost, or one that is believed in");
+    }
+    now.losses++;
+}
+
+static const struct ls_mutex_ops mutex_ops = {.on_freed = on_freed, .on_lost = on_lost};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 
 static int open_all(void)
@@ -425,12 +445,18 @@ static void ready(void)
     assert_int_equal(answer(hold, NULL), LS_OK); /* the directory is there from now on */
 }
 
-static void end(void)
+/* `blocks` of memory are the test's. */
+static void end_with(long blocks)
 {
     mishap.rc = 0;
     assert_int_equal(answer(close_all, NULL), LS_OK);
-    assert_int_equal(env_fibre_blocks(), 0);
+    assert_int_equal(env_fibre_blocks(), blocks);
     fakezk_leave();
+}
+
+static void end(void)
+{
+    end_with(0);
 }
 
 static void an_acquire_says_why_it_ended_without_the_lock(void **state)
@@ -540,7 +566,7 @@ static void a_request_to_give_back_that_is_not_sent_says_why(void **state)
     fakezk_leave();
 }
 
-/* ---- sessions ---- */
+/* ---- writes ---- */
 
 static void on_multi(int rc, const void *data)
 {
@@ -564,6 +590,436 @@ static void a_multi_that_the_client_refuses_says_so(void **state)
     mishap.refused = true;
     assert_int_equal(answer(multi, NULL), LS_EZK);
     end();
+}
+
+/* ---- a guarded write ---- */
+
+static char written[8];
+
+/* What an earlier call has left must not be what a test sees. */
+static int write_guarded(void)
+{
+    zoo_op_t ops[2];
+    zoo_op_result_t results[2] = {{.err = 7}, {.err = 7}};
+    zoo_set_op_init(&ops[0], PATH, written, sizeof written, -1, NULL);
+    zoo_check_op_init(&ops[1], "/locks", -1);
+    now.zk_rc = 7;
+    int rc = ls_mutex_multi(&now.mutex, 2, ops, results, &now.zk_rc);
+    bool answered = rc == LS_OK || rc == LS_ELOST;
+    if (rc == LS_OK && (results[0].err != ZOK || results[1].err != ZOK)) {
+        env_fibre_blame("a write that was done says %d and %d", results[0].err, results[1].err);
+    }
+    if (!answered && now.zk_rc == 0 && results[0].err != 7) {
+        env_fibre_blame("a write that was not sent has a result");
+    }
+    return rc;
+}
+
+static int acquire_and_write(void)
+{
+    int rc = ls_mutex_acquire_outcome(&now.mutex, -1, &now.outcome);
+    return rc != 0 ? rc : write_guarded();
+}
+
+static void remove_nodes(void)
+{
+    fakezk_operator_remove(PATH);
+}
+
+static void the_holder_writes_and_nobody_else(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(write_guarded, NULL), LS_ENOTOWNER);
+    assert_int_equal(now.zk_rc, 0);
+    assert_int_equal(answer(acquire_and_write, NULL), LS_OK);
+    assert_int_equal(now.zk_rc, 0);
+    remove_nodes();
+    assert_int_equal(answer(write_guarded, NULL), LS_ELOST);
+    assert_int_equal(now.zk_rc, ZNONODE);
+    assert_int_equal(answer(release, NULL), LS_ELOST);
+    assert_int_equal(now.losses, 0); /* the release has told it */
+    end();
+    assert_int_equal(answer(write_guarded, NULL), LS_ENOTOWNER);
+}
+
+static int write_where_nothing_is(void)
+{
+    zoo_op_t op;
+    zoo_op_result_t result = {.err = 7};
+    zoo_set_op_init(&op, "/nowhere", written, sizeof written, -1, NULL);
+    int rc = ls_mutex_multi(&now.mutex, 1, &op, &result, &now.zk_rc);
+    if (result.err != ZNONODE) {
+        env_fibre_blame("the operation that was refused says %d", result.err);
+    }
+    return rc;
+}
+
+static int write_nothing(void)
+{
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_set_op_init(&op, "nowhere", written, sizeof written, -1, NULL);
+    int rc = ls_mutex_multi(&now.mutex, 1, &op, &result, NULL);
+    return rc != LS_EINVAL ? rc : ls_mutex_multi(&now.mutex, 0, &op, &result, NULL);
+}
+
+static void a_guarded_write_says_what_became_of_it(void **state)
+{
+    (void)state;
+    static const struct {
+        int zk_rc;
+        int rc;
+    } answers[] = {{ZCONNECTIONLOSS, LS_EUNSURE},
+                   {ZOPERATIONTIMEOUT, LS_EUNSURE},
+                   {ZSESSIONEXPIRED, LS_ELOST},
+                   {ZNOAUTH, LS_ENOAUTH},
+                   {ZBADVERSION, LS_EZK}};
+    ready();
+    assert_int_equal(answer(acquire_and_write, NULL), LS_OK);
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        mishap.rc = answers[i].zk_rc;
+        assert_int_equal(answer(write_guarded, NULL), answers[i].rc);
+        assert_int_equal(now.zk_rc, answers[i].zk_rc);
+    }
+    assert_int_equal(answer(write_where_nothing_is, NULL), LS_EZK);
+    assert_int_equal(now.zk_rc, ZNONODE);
+    assert_int_equal(answer(write_nothing, NULL), LS_EINVAL);
+    for (int nth = 1; nth <= 2; nth++) {
+        env_fibre_fail_alloc(nth);
+        assert_int_equal(answer(write_guarded, NULL), LS_ENOMEM);
+    }
+    mishap.refused = true;
+    assert_int_equal(answer(write_guarded, NULL), LS_EZK);
+    assert_int_equal(answer(release, NULL), LS_OK);
+    end();
+}
+
+static void a_guarded_write_needs_a_link(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(acquire_and_write, NULL), LS_OK);
+    mishap.state = ZOO_CONNECTING_STATE;
+    assert_int_equal(answer(write_guarded, NULL), LS_ECLOSED);
+    mishap.state = 0;
+    assert_int_equal(answer(release, NULL), LS_OK);
+    end();
+}
+
+/* ---- what an acquire and its hold tell ---- */
+
+static int acquire_outcome(void)
+{
+    now.outcome = (struct ls_outcome){.rc = 7, .zk_rc = 7, .depth = 7, .token = 7};
+    return ls_mutex_acquire_outcome(&now.mutex, 100, &now.outcome);
+}
+
+static void assert_outcome(int rc, int zk_rc, uint32_t depth, bool token)
+{
+    assert_int_equal(now.outcome.rc, rc);
+    assert_int_equal(now.outcome.zk_rc, zk_rc);
+    assert_int_equal(now.outcome.depth, depth);
+    assert_int_equal(now.outcome.token != 0, token);
+}
+
+static int token_is_of_the_outcome(void)
+{
+    return ls_mutex_token_by_me(&now.mutex) == now.outcome.token;
+}
+
+static void an_acquire_tells_its_token_and_the_code_behind_a_failure(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(acquire_outcome, NULL), LS_OK);
+    assert_outcome(LS_OK, 0, 1, true);
+    assert_true(answer(token_is_of_the_outcome, NULL));
+    assert_int_equal(answer(acquire_outcome, NULL), LS_OK);
+    assert_outcome(LS_OK, 0, 2, true);
+    assert_true(answer(token_is_of_the_outcome, NULL));
+    assert_int_equal(answer(release, NULL), LS_OK);
+    assert_int_equal(answer(release, NULL), LS_OK);
+    mishap.rc = ZNOAUTH;
+    assert_int_equal(answer(acquire_outcome, NULL), LS_ENOAUTH);
+    assert_outcome(LS_ENOAUTH, ZNOAUTH, 0, false);
+    assert_true(fakezk_operator_create(FOREIGN, 0, false));
+    assert_int_equal(answer(acquire_outcome, NULL), LS_ETIMEDOUT);
+    assert_outcome(LS_ETIMEDOUT, 0, 0, false);
+    assert_int_equal(answer(acquire_outcome, close_mutex), LS_ECLOSED);
+    assert_int_equal(answer(acquire_outcome, NULL), LS_ECLOSED);
+    assert_outcome(LS_ECLOSED, 0, 0, false);
+    end();
+}
+
+static int questions_of_a_stranger(void)
+{
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    zoo_op_t op;
+    bool silent = ls_mutex_query_by_me(&now.mutex) == LS_NOT_HELD && !ls_mutex_held_by_me(&now.mutex) &&
+                  ls_mutex_belief_left_by_me(&now.mutex) == 0 && ls_mutex_token_by_me(&now.mutex) == 0;
+    return silent ? ls_mutex_guard_by_me(&now.mutex, &op, path, sizeof path) : 0;
+}
+
+/* Each question, and its counterpart that is given the owner. */
+static int questions_of_a_holder(void)
+{
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64], other[sizeof path];
+    uint64_t owner = ls_env_self(env_fibre());
+    zoo_op_t op, other_op;
+    int rc = ls_mutex_guard_by_me(&now.mutex, &op, path, sizeof path);
+    int other_rc = ls_mutex_guard(&now.mutex, owner, &other_op, other, sizeof other);
+    bool same = strcmp(path, other) == 0 && op.check_op.path == path && op.type == ZOO_CHECK_OP &&
+                ls_mutex_token(&now.mutex, owner) == ls_mutex_token_by_me(&now.mutex) &&
+                ls_mutex_belief_left_ms(&now.mutex, owner) == ls_mutex_belief_left_by_me(&now.mutex);
+    bool held = ls_mutex_query_by_me(&now.mutex) == LS_HELD && ls_mutex_held_by_me(&now.mutex) &&
+                ls_mutex_belief_left_by_me(&now.mutex) == 2000 &&
+                ls_mutex_belief_left_ms(&now.mutex, owner - 1) == 0;
+    bool fits = ls_mutex_guard_by_me(&now.mutex, &op, path, 1) == LS_EOVERFLOW;
+    return rc == LS_OK && other_rc == LS_OK && same && held && fits;
+}
+
+static void a_thread_asks_in_its_own_name(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(questions_of_a_stranger, NULL), LS_ENOTOWNER);
+    assert_int_equal(answer(acquire, NULL), LS_OK);
+    assert_true(answer(questions_of_a_holder, NULL));
+    assert_int_equal(answer(release, NULL), LS_OK);
+    assert_int_equal(answer(questions_of_a_stranger, NULL), LS_ENOTOWNER);
+    end();
+    assert_int_equal(answer(questions_of_a_stranger, NULL), LS_ENOTOWNER);
+}
+
+static void a_close_tells_who_holds_that_the_hold_is_lost(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(acquire_outcome, NULL), LS_OK);
+    assert_int_equal(answer(acquire_outcome, NULL), LS_OK);
+    end();
+    assert_int_equal(now.losses, 1);
+    ready();
+    assert_int_equal(answer(acquire_outcome, NULL), LS_OK);
+    assert_int_equal(answer(release, NULL), LS_OK);
+    end();
+    assert_int_equal(now.losses, 0);
+}
+
+static int close_session_of_a_holder(void)
+{
+    int rc = ls_session_close(&now.session);
+    return rc != 0 ? rc : now.losses;
+}
+
+static void the_end_of_a_session_tells_who_holds_that_the_hold_is_lost(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(acquire_outcome, NULL), LS_OK);
+    assert_int_equal(answer(close_session_of_a_holder, NULL), 1);
+    assert_int_equal(answer(release, NULL), LS_ELOST);
+    end();
+    assert_int_equal(now.losses, 1);
+}
+
+static bool has_failed(void *ctx)
+{
+    (void)ctx;
+    return now.session.state == LS_STATE_FAILED;
+}
+
+static int wait_for_a_failure(void)
+{
+    fibre_wait(has_failed, NULL);
+    return LS_OK;
+}
+
+/* The session is lost and then fails, before any callback runs: the loss is told once, with its token. */
+static void a_hold_that_is_lost_twice_is_told_once(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(acquire_outcome, NULL), LS_OK);
+    env_fibre_fail_timer(1);
+    assert_true(fakezk_expire(fakezk_session(0, 0)));
+    assert_int_equal(answer(wait_for_a_failure, NULL), LS_OK);
+    assert_int_equal(answer(questions_of_a_stranger, NULL), LS_ELOST);
+    end();
+    assert_int_equal(now.losses, 1);
+}
+
+/* ---- participants ---- */
+
+static int participants(void)
+{
+    now.participants = (struct ls_participants){.count = 7};
+    return ls_mutex_participants(&now.mutex, &now.participants);
+}
+
+static int free_participants(void)
+{
+    ls_participants_free(&now.participants);
+    return now.participants.count;
+}
+
+static void a_thread_waits_for_the_participants(void **state)
+{
+    (void)state;
+    ready();
+    assert_int_equal(answer(participants, NULL), LS_OK);
+    assert_int_equal(now.participants.count, 0);
+    assert_int_equal(answer(free_participants, NULL), 0);
+    assert_int_equal(answer(acquire, NULL), LS_OK);
+    assert_true(fakezk_operator_create(FOREIGN, 0, false));
+    assert_int_equal(answer(participants, NULL), LS_OK);
+    assert_int_equal(now.participants.count, 2);
+    assert_string_equal(now.participants.list[0].name, strrchr(FOREIGN, '/') + 1);
+    assert_int_equal(now.participants.list[0].size, 0);
+    assert_string_equal(now.participants.list[0].contents, "");
+    assert_int_equal(answer(release, NULL), LS_OK);
+    end_with(1 + 2); /* the list and its names outlive their mutex */
+    fakezk_enter(0);
+    assert_int_equal(answer(free_participants, NULL), 0);
+    assert_int_equal(env_fibre_blocks(), 0);
+    assert_null(now.participants.list);
+    assert_int_equal(answer(participants, NULL), LS_ECLOSED);
+    assert_int_equal(now.participants.count, 0);
+    fakezk_leave();
+}
+
+static void a_list_of_participants_that_does_not_come_says_why(void **state)
+{
+    (void)state;
+    ready();
+    for (int nth = 1; nth <= 3; nth++) {
+        env_fibre_fail_alloc(nth);
+        assert_int_equal(answer(participants, NULL), LS_ENOMEM);
+        assert_int_equal(now.participants.count, 0);
+    }
+    end();
+}
+
+static void cut_link(void)
+{
+    fakezk_partition(0, false);
+    fakezk_cut(0, 0, 0, 0, ZCONNECTIONLOSS, false);
+}
+
+static void a_list_of_participants_that_is_refused_or_lost_says_so(void **state)
+{
+    (void)state;
+    ready();
+    assert_true(fakezk_operator_set_perms(PATH, 0));
+    assert_int_equal(answer(participants, NULL), LS_ENOAUTH);
+    assert_true(fakezk_operator_set_perms(PATH, ZOO_PERM_ALL));
+    fakezk_partition(0, true);
+    assert_int_equal(answer(participants, cut_link), LS_EZK);
+    end();
+}
+
+/* ---- sessions ---- */
+
+static int wait_connected(void)
+{
+    return ls_session_wait_connected(&now.session, 100);
+}
+
+static int look_if_connected(void)
+{
+    return ls_session_wait_connected(&now.session, 0);
+}
+
+static int wait_for_ever(void)
+{
+    return ls_session_wait_connected(&now.session, -1);
+}
+
+static int init_alone(void)
+{
+    return ls_session_init(&now.session, env_fibre(), "server:2181", 4000, &now.options);
+}
+
+static int start_alone(void)
+{
+    return ls_session_start(&now.session);
+}
+
+static int close_alone(void)
+{
+    return ls_session_close(&now.session);
+}
+
+static int state_of_session(void)
+{
+    return (int)ls_session_state(&now.session);
+}
+
+/* The new handle is told this before it is known. */
+static void expire(zhandle_t *zh, watcher_fn watcher, void *context)
+{
+    watcher(zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE, "", context);
+}
+
+static void refuse_credentials(zhandle_t *zh, watcher_fn watcher, void *context)
+{
+    watcher(zh, ZOO_SESSION_EVENT, ZOO_AUTH_FAILED_STATE, "", context);
+}
+
+static void a_thread_waits_until_the_session_is_connected(void **state)
+{
+    (void)state;
+    prepare();
+    assert_int_equal(answer(init_alone, NULL), LS_OK);
+    assert_int_equal(answer(wait_for_ever, NULL), LS_ECLOSED);
+    assert_int_equal(answer(start_alone, NULL), LS_OK);
+    assert_int_equal(answer(look_if_connected, NULL), LS_ETIMEDOUT);
+    env_fibre_fail_timer(1);
+    assert_int_equal(answer(wait_connected, NULL), LS_ENOMEM);
+    assert_int_equal(answer(wait_connected, NULL), LS_OK);
+    assert_int_equal(answer(wait_for_ever, NULL), LS_OK);
+    assert_int_equal(answer(look_if_connected, NULL), LS_OK);
+    assert_int_equal(answer(close_alone, NULL), LS_OK);
+    assert_int_equal(answer(wait_for_ever, NULL), LS_ECLOSED);
+    assert_int_equal(env_fibre_blocks(), 0);
+    fakezk_leave();
+}
+
+static void a_wait_for_a_connection_ends_with_its_time_or_its_session(void **state)
+{
+    (void)state;
+    prepare();
+    assert_int_equal(answer(init_alone, NULL), LS_OK);
+    assert_int_equal(answer(start_alone, NULL), LS_OK);
+    fakezk_partition(0, true);
+    assert_int_equal(answer(wait_connected, NULL), LS_ETIMEDOUT);
+    assert_int_equal(answer(wait_for_ever, close_session), LS_ECLOSED);
+    assert_int_equal(env_fibre_blocks(), 0);
+    fakezk_leave();
+}
+
+static void who_waits_for_a_connection_hears_why_there_is_none(void **state)
+{
+    (void)state;
+    prepare();
+    handles_opened = refuse_credentials;
+    assert_int_equal(answer(open_all, NULL), LS_OK);
+    handles_opened = NULL;
+    assert_int_equal(answer(wait_for_ever, NULL), LS_EAUTHFAILED);
+    end();
+    prepare();
+    now.retry = (struct ls_retry_policy){.kind = LS_RETRY_TIMES, .times = 0};
+    now.options.retry = &now.retry;
+    handles_opened = expire;
+    assert_int_equal(answer(init_alone, NULL), LS_OK);
+    assert_int_equal(answer(start_alone, NULL), LS_OK);
+    handles_opened = NULL;
+    handles_unopened = 1;
+    assert_int_equal(answer(wait_for_ever, NULL), LS_EGAVEUP);
+    assert_int_equal(answer(close_alone, NULL), LS_OK);
+    assert_int_equal(env_fibre_blocks(), 0);
+    fakezk_leave();
 }
 
 static struct ls_loan loan;
@@ -601,17 +1057,6 @@ static void a_handle_whose_credentials_were_refused_is_not_lent(void **state)
     fakezk_leave();
 }
 
-static int state_of_session(void)
-{
-    return (int)ls_session_state(&now.session);
-}
-
-/* The session of the new handle is over before the handle is known. */
-static void expire(zhandle_t *zh, watcher_fn watcher, void *context)
-{
-    watcher(zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE, "", context);
-}
-
 static void a_start_without_memory_says_so(void **state)
 {
     (void)state;
@@ -621,6 +1066,7 @@ static void a_start_without_memory_says_so(void **state)
     assert_int_equal(answer(open_all, NULL), LS_ENOMEM);
     handles_opened = NULL;
     assert_int_equal(answer(state_of_session, NULL), LS_STATE_FAILED);
+    assert_int_equal(answer(wait_for_ever, NULL), LS_ENOMEM);
     end();
     prepare();
     handles_unopened = 1;
@@ -639,6 +1085,20 @@ int main(void)
         cmocka_unit_test(a_request_to_give_back_says_what_became_of_it),
         cmocka_unit_test(a_request_to_give_back_that_is_not_sent_says_why),
         cmocka_unit_test(a_multi_that_the_client_refuses_says_so),
+        cmocka_unit_test(the_holder_writes_and_nobody_else),
+        cmocka_unit_test(a_guarded_write_says_what_became_of_it),
+        cmocka_unit_test(a_guarded_write_needs_a_link),
+        cmocka_unit_test(an_acquire_tells_its_token_and_the_code_behind_a_failure),
+        cmocka_unit_test(a_thread_asks_in_its_own_name),
+        cmocka_unit_test(a_close_tells_who_holds_that_the_hold_is_lost),
+        cmocka_unit_test(the_end_of_a_session_tells_who_holds_that_the_hold_is_lost),
+        cmocka_unit_test(a_hold_that_is_lost_twice_is_told_once),
+        cmocka_unit_test(a_thread_waits_for_the_participants),
+        cmocka_unit_test(a_list_of_participants_that_does_not_come_says_why),
+        cmocka_unit_test(a_list_of_participants_that_is_refused_or_lost_says_so),
+        cmocka_unit_test(a_thread_waits_until_the_session_is_connected),
+        cmocka_unit_test(a_wait_for_a_connection_ends_with_its_time_or_its_session),
+        cmocka_unit_test(who_waits_for_a_connection_hears_why_there_is_none),
         cmocka_unit_test(a_handle_whose_credentials_were_refused_is_not_lent),
         cmocka_unit_test(a_start_without_memory_says_so),
     };

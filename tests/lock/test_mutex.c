@@ -371,6 +371,38 @@ static void a_lost_lock_is_refused_once_per_level(void **state)
     stage_end();
 }
 
+/* Once for each hold, whatever its depth, and for none that was given back. */
+static void a_hold_that_ends_without_its_release_is_told_once(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.hears_losses = true;
+    stage_ready();
+    play("a acquire", "settle", "a acquire", "expire a", "settle");
+    told("a granted; a granted; a suspended; a lost; a lost; a connected");
+    play("a release", "a release");
+    told("a refused ELOST; a refused ELOST");
+    play("a acquire", "settle", "a release", "settle", "expire a", "settle");
+    told("a granted; a freed; a suspended; a lost; a connected");
+    play("a acquire", "settle", "expire a", "settle", "a acquire", "settle", "expire a", "settle");
+    told("a granted; a suspended; a lost; a lost; a connected; a granted; a suspended; a lost; a lost; a "
+         "connected");
+    stage_end();
+}
+
+static void a_hold_that_was_not_told_of_is_not_told_to_be_lost(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.hears_losses = true;
+    stage_ready();
+    play("a acquire", "apply s1 a create", "apply s1 a list", "expire a", "settle");
+    told("a suspended; a lost; a connected; a granted");
+    play("a release", "settle");
+    told("a freed");
+    stage_end();
+}
+
 static void an_acquire_after_a_loss_begins_anew(void **state)
 {
     (void)state;
@@ -918,6 +950,8 @@ int main(void)
         cmocka_unit_test(a_multi_with_a_malformed_path_is_refused),
         cmocka_unit_test(a_guard_needs_the_lock_and_room),
         cmocka_unit_test(a_lost_lock_is_refused_once_per_level),
+        cmocka_unit_test(a_hold_that_ends_without_its_release_is_told_once),
+        cmocka_unit_test(a_hold_that_was_not_told_of_is_not_told_to_be_lost),
         cmocka_unit_test(an_acquire_after_a_loss_begins_anew),
         cmocka_unit_test(an_acquire_that_is_refused_leaves_the_loss_to_be_told),
         cmocka_unit_test(a_try_ends_with_the_connection),

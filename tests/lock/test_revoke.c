@@ -631,6 +631,27 @@ static void a_hold_whose_node_is_removed_is_lost(void **state)
     stage_end();
 }
 
+static void a_hold_whose_node_is_removed_is_told_to_be_lost(void **state)
+{
+    (void)state;
+    stage_set(1);
+    stage.hears_losses = true;
+    stage_ready();
+    stage_job(0, make_revocable);
+    play("a acquire", "settle");
+    stage_forget();
+    char line[FAKEZK_PATH_MAX + 8];
+    snprintf(line, sizeof line, "remove %s", stage.node[0]);
+    play("a acquire owner=1", "settle"); /* who waits keeps the session's belief up */
+    play(line, "settle");
+    told("a warned node-gone; a lost; a#1 granted");
+    stage_job(0, release_what_is_lost);
+    play("a release owner=1", "settle");
+    told("a#1 freed");
+    assert_clean(0);
+    stage_end();
+}
+
 static void a_node_that_is_gone_when_it_is_read_is_a_loss(void **state)
 {
     (void)state;
@@ -982,6 +1003,7 @@ int main(void)
         cmocka_unit_test(a_request_of_an_outage_is_told_once_at_its_end),
         cmocka_unit_test(a_release_while_the_link_is_down_takes_the_watch_along),
         cmocka_unit_test(a_hold_whose_node_is_removed_is_lost),
+        cmocka_unit_test(a_hold_whose_node_is_removed_is_told_to_be_lost),
         cmocka_unit_test(a_node_that_is_gone_when_it_is_read_is_a_loss),
         cmocka_unit_test(a_node_that_cannot_be_removed_keeps_no_watch),
         cmocka_unit_test(a_watch_on_a_node_that_stays_is_removed_when_the_client_takes_the_request),

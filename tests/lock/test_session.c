@@ -892,6 +892,19 @@ static void block_in_callback(struct probe *probe)
     assert_int_equal(ls_mutex_acquire(&probe->mutex[0], -1), LS_EDEADLK);
     assert_int_equal(ls_mutex_try(&probe->mutex[0]), LS_EDEADLK);
     assert_int_equal(ls_mutex_release(&probe->mutex[0]), LS_EDEADLK);
+    struct ls_outcome outcome = {.depth = 7};
+    struct ls_participants participants = {.count = 7};
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_check_op_init(&op, "/", -1);
+    assert_int_equal(ls_mutex_acquire_outcome(&probe->mutex[0], -1, &outcome), LS_EDEADLK);
+    assert_int_equal(outcome.rc, LS_EDEADLK);
+    assert_int_equal(outcome.depth, 0);
+    assert_int_equal(ls_mutex_participants(&probe->mutex[0], &participants), LS_EDEADLK);
+    assert_int_equal(participants.count, 0);
+    assert_int_equal(ls_mutex_multi(&probe->mutex[0], 1, &op, &result, NULL), LS_EDEADLK);
+    assert_int_equal(ls_session_wait_connected(&probe->session, -1), LS_EDEADLK);
+    assert_int_equal(ls_mutex_query_by_me(&probe->mutex[0]), LS_NOT_HELD);
     assert_false(ls_mutex_held_by_me(&probe->mutex[0])); /* an owner with a number of its own holds it */
 }
 

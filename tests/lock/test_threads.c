@@ -75,6 +75,7 @@ static struct {
     struct ls_loan loan;
     zhandle_t *handle; /* of the program */
     zoo_op_result_t result;
+    bool writing;      /* a thread holds the lock, and has begun a guarded write */
     bool draining;     /* a thread calls what a closed handle still owes, in place of the completion thread */
     bool foreign;      /* the foreign node stands */
     bool expired, cut; /* spent */
@@ -307,7 +308,7 @@ static void close_mutex(void)
 static bool one_is_inside(void *ctx)
 {
     (void)ctx;
-    return now.inside > 0 || fibre_is_done(ONE);
+    return now.inside > 0 || now.writing || fibre_is_done(ONE);
 }
 
 static void wait_until_one_holds(void)
@@ -341,6 +342,11 @@ static void ask_everything(void)
     int64_t token = ls_mutex_token(&now.mutex, owner);
     int guarded = ls_mutex_guard(&now.mutex, owner, &op, path, sizeof path);
     if (belief != LS_NOT_HELD || depth != 0 || token != 0 || guarded != LS_ENOTOWNER) {
+        env_fibre_blame("a thread that holds nothing is told that it does");
+    }
+    if (ls_mutex_query_by_me(&now.mutex) != LS_NOT_HELD || ls_mutex_token_by_me(&now.mutex) != 0 ||
+        ls_mutex_belief_left_by_me(&now.mutex) != 0 || ls_mutex_belief_left_ms(&now.mutex, owner) != 0 ||
+        ls_mutex_guard_by_me(&now.mutex, &op, path, sizeof path) != LS_ENOTOWNER) {
         env_fibre_blame("a thread that holds nothing is told that it does");
     }
     if (ls_mutex_held_here(&now.mutex) || ls_mutex_held_by_me(&now.mutex) ||
@@ -465,6 +471,75 @@ static void send_a_multi(void)
     now.multis -= rc != LS_OK;
     if (rc != LS_OK && rc != LS_ECLOSED) {
         env_fibre_blame("a multi answers %s", ls_strerror(rc));
+    }
+}
+
+/* ---- the blocking calls that are neither acquire nor release ---- */
+
+static void look_at(const char *call, int rc, const int *known, size_t count)
+{
+    size_t i = 0;
+    while (i < count && known[i] != rc) {
+        i++;
+    }
+    if (i == count) {
+        env_fibre_blame("%s answers %s", call, ls_strerror(rc));
+    }
+}
+
+/* The list may be freed when everything else is closed. */
+static void wait_for_participants(void)
+{
+    static const int known[] = {LS_OK, LS_ECLOSED, LS_EZK};
+    struct ls_participants participants;
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = ls_mutex_participants(&now.mutex, &participants);
+    now.calling[self] = false;
+    look_at("a question for the participants", rc, known, sizeof known / sizeof known[0]);
+    if (rc != LS_OK && participants.count != 0) {
+        env_fibre_blame("a question that has failed has a list");
+    }
+    fibre_pause();
+    ls_participants_free(&participants);
+}
+
+static void write_while_holding(void)
+{
+    static const int known[] = {LS_OK, LS_ELOST, LS_ENOTOWNER, LS_EUNSURE, LS_ECLOSED};
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_check_op_init(&op, PATH, -1);
+    if (call_acquire(-1) == LS_OK) {
+        int self = fibre_self();
+        now.writing = true;
+        now.calling[self] = true;
+        int rc = ls_mutex_multi(&now.mutex, 1, &op, &result, NULL);
+        now.calling[self] = false;
+        look_at("a guarded write", rc, known, sizeof known / sizeof known[0]);
+        call_release();
+    }
+}
+
+static void hold_with_its_outcome(void)
+{
+    struct ls_outcome outcome;
+    int rc = note(ls_mutex_acquire_outcome(&now.mutex, -1, &outcome));
+    bool granted = outcome.rc == LS_OK && outcome.depth == 1 && outcome.token != 0;
+    if (rc != outcome.rc || (rc == LS_OK) != granted) {
+        env_fibre_blame("an acquire answers %s with another outcome", ls_strerror(rc));
+    }
+    if (rc == LS_OK) {
+        work_inside();
+        call_release();
+    }
+}
+
+static void wait_for_the_connection(void)
+{
+    int rc = ls_session_wait_connected(&now.session, -1);
+    if (rc != LS_OK && !(rc == LS_ECLOSED && now.ending)) {
+        env_fibre_blame("a wait for the connection answers %s", ls_strerror(rc));
     }
 }
 
@@ -644,8 +719,16 @@ static void on_done(struct ls_mutex *mutex, uint64_t owner, const struct ls_outc
     }
 }
 
+static void on_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
+{
+    look_who_is_called();
+    if (now.shut || token == 0 || ls_mutex_query(mutex, owner) == LS_HELD) {
+        env_fibre_blame("a loss is told after the close, without a token, or of a hold that is believed in");
+    }
+}
+
 static const struct ls_mutex_ops mutex_ops = {
-    .on_done = on_done, .on_freed = on_freed, .on_participants = on_participants};
+    .on_done = on_done, .on_freed = on_freed, .on_participants = on_participants, .on_lost = on_lost};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 
 static void on_log(struct ls_log *log, enum ls_log_level level, const char *text)
@@ -1057,6 +1140,31 @@ static const struct program programs[] = {
      .shared = true},
     {.name = "a multi while the session is closed",
      .thread = {NULL, send_a_multi, close_session},
+     .shared = true},
+    {.name = "participants are waited for while the mutex is closed",
+     .thread = {NULL, wait_for_participants, close_mutex},
+     .shared = true},
+    {.name = "participants are waited for while the session is closed",
+     .thread = {NULL, wait_for_participants, close_session},
+     .shared = true},
+    {.name = "a guarded write while the mutex is closed",
+     .thread = {NULL, write_while_holding, close_mutex_that_is_held},
+     .shared = true},
+    {.name = "a guarded write while the session is closed",
+     .thread = {NULL, write_while_holding, close_session_of_a_holder},
+     .shared = true},
+    {.name = "a guarded write and an expiry",
+     .thread = {NULL, write_while_holding, hold_once},
+     .expires = true},
+    {.name = "an outcome while the mutex is closed",
+     .thread = {NULL, hold_with_its_outcome, close_mutex},
+     .shared = true},
+    {.name = "an outcome while the session is closed",
+     .thread = {NULL, hold_with_its_outcome, close_session},
+     .shared = true},
+    {.name = "a wait for the connection while the session is closed",
+     .thread = {NULL, wait_for_the_connection, close_session},
+     .cuts = true,
      .shared = true},
     {.name = "a start while the session is closed",
      .thread = {NULL, start_session, close_session},

@@ -16,17 +16,7 @@ wrong()
     failed=1
 }
 
-# The user's compiler is the one that the library was built with, and so is the instrumentation.
-CC=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$LOCKSTEP_BUILD_DIR/CMakeCache.txt")
-case $(basename "$CC") in
-clang*) CXX=${CC/%clang/clang++} ;;
-*) CXX=${CC/%gcc/g++} ;;
-esac
-flags="-Wall -Wextra -Wpedantic -Werror"
-[[ -z $LOCKSTEP_SANITIZE ]] || flags+=" -fsanitize=$LOCKSTEP_SANITIZE -fno-sanitize-recover=all"
-if nm "$LOCKSTEP_BUILD_DIR/liblockstep.a" 2>/dev/null | grep __gcov_init >/dev/null; then
-    flags+=" --coverage"
-fi
+source tests/real/lib_cxx.sh
 export CC CXX CFLAGS=$flags CXXFLAGS=$flags
 # Nothing of this machine but the installed files.
 unset CMAKE_PREFIX_PATH PKG_CONFIG_PATH LD_LIBRARY_PATH || true
@@ -63,6 +53,8 @@ check_headers()
         "$CXX" $flags -std=c++17 -xc++ -I"$prefix/include" -fsyntax-only "$scratch/alone.c" ||
             wrong "$header is no C++17"
     done
+    echo '#include <lockstep/lockstep.hpp>' >"$scratch/alone.cpp"
+    "$CXX" $flags -std=c++17 -I"$prefix/include" -fsyntax-only "$scratch/alone.cpp" || wrong "lockstep.hpp is no C++17"
 }
 
 # expect STATUS TEXT PROGRAM...: on the server.
@@ -81,7 +73,9 @@ expect()
 run_examples()
 {
     local folder=$1
-    expect 0 '^inside, token [0-9]+$' "$folder/critical_section" "$LOCKSTEP_ZK"
+    expect 0 '^inside, token [0-9]+, still ours for at least [0-9]+ ms$' "$folder/critical_section" "$LOCKSTEP_ZK"
+    expect 0 '^written by the holder of token [0-9]+$' "$folder/guarded_write" "$LOCKSTEP_ZK"
+    expect 0 '^written by the holder of token [0-9]+$' "$folder/guarded_write" "$LOCKSTEP_ZK"
     expect 0 '^5 pieces of work done under the lock$' "$folder/poll_loop" "$LOCKSTEP_ZK"
     expect 0 '^20 sections, tokens grow$' "$folder/guard" "$LOCKSTEP_ZK"
     expect 0 '^led [0-9]+ times, 3 pieces of work$' "$folder/leader" "$LOCKSTEP_ZK" 3
@@ -133,8 +127,8 @@ by_pkg_config()
     version=$(pkg-config --modversion lockstep)
     expect 0 "^${version//./[.]}$" "$folder/version"
     expect 0 "^lockstep ${version//./[.]}$" "$prefix/bin/lockstep" --version
-    expect 0 '^inside, token [0-9]+$' "$folder/critical_section" "$LOCKSTEP_ZK"
-    expect 0 '^inside, token [0-9]+$' "$folder/static" "$LOCKSTEP_ZK"
+    expect 0 '^inside, token [0-9]+, still ours for at least [0-9]+ ms$' "$folder/critical_section" "$LOCKSTEP_ZK"
+    expect 0 '^inside, token [0-9]+, still ours for at least [0-9]+ ms$' "$folder/static" "$LOCKSTEP_ZK"
     expect 0 '5 test\(s\) run' "$folder/test_leader"
 }
 

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The mutex for C++17: session.h and mutex.h with constructors and destructors.
+ *
+ *   lockstep::session session("zk1:2181,zk2:2181", std::chrono::seconds(10));
+ *   lockstep::mutex mutex(session, "/locks/report");
+ *   std::lock_guard<lockstep::mutex> guard(mutex);
+ *
+ * lockstep::mutex has lock(), try_lock(), try_lock_for() and unlock(), so that std::lock_guard,
+ * std::unique_lock and std::scoped_lock accept it. The owner of a lock is the calling thread. The mutex is
+ * reentrant.
+ *
+ * Errors: constructors and lock() throw std::system_error. Its code has a value of enum ls_err and the
+ * category lockstep::category(). No other function throws. unlock() does not tell how the release ended;
+ * release() does.
+ *
+ * Lifetime: objects can be neither copied nor moved. A mutex is destroyed before its session. One thread may
+ * destroy a mutex or a session while other threads wait in lock(), try_lock() or try_lock_for(). Such a call
+ * ends then: lock() throws LS_ECLOSED, the others return false. As for std::mutex, no call may begin when the
+ * destructor has begun; the unlock() of a guard is such a call. A hold that stands then is given back.
+ *
+ * Callbacks: `on_lost` of lockstep::mutex::options runs where session.h says. An exception that leaves
+ * `on_lost` ends the program with std::terminate(), because a C library has called it. A destructor that runs
+ * inside a callback ends the program in the same way, because a close waits for that callback. */
+#ifndef LOCKSTEP_LOCKSTEP_HPP
+#define LOCKSTEP_LOCKSTEP_HPP
+
+#include <lockstep/env_pthread.h>
+#include <lockstep/error.h>
+#include <lockstep/mutex.h>
+#include <lockstep/session.h>
+
+#include <chrono>
+#include <climits>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace lockstep
+{
+
+/* ---- errors ---- */
+
+namespace detail
+{
+
+class error_category final : public std::error_category
+{
+  public:
+    const char *name() const noexcept override
+    {
+        return "lockstep";
+    }
+
+    std::string message(int code) const override
+    {
+        return ls_strerror(code);
+    }
+};
+
+/* Milliseconds as the C functions take them: at least 0, rounded up, at most INT_MAX. */
+template <class Rep, class Period> int to_ms(std::chrono::duration<Rep, Period> duration) noexcept
+{
+    using milliseconds = std::chrono::duration<double, std::milli>;
+    double ms = std::chrono::duration_cast<milliseconds>(duration).count();
+    if (!(ms > 0))
+        return 0;
+    if (ms >= INT_MAX)
+        return INT_MAX;
+    int whole = static_cast<int>(ms);
+    return whole < ms ? whole + 1 : whole;
+}
+
+/* The library keeps the addresses of its structs. */
+class pinned
+{
+  protected:
+    pinned() = default;
+    ~pinned() = default;
+
+  public:
+    pinned(const pinned &) = delete;
+    pinned &operator=(const pinned &) = delete;
+};
+
+} // namespace detail
+
+/* Returns the category of the codes of enum ls_err. */
+inline const std::error_category &category() noexcept
+{
+    static const detail::error_category instance;
+    return instance;
+}
+
+namespace detail
+{
+
+inline std::error_code error_of(int code) noexcept
+{
+    return {code, category()};
+}
+
+inline void check(int code, const char *what)
+{
+    if (code < 0)
+        throw std::system_error(error_of(code), what);
+}
+
+/* Ends the program if a close is refused, which is so inside callbacks alone. */
+inline void closed(int code) noexcept
+{
+    if (code == LS_EDEADLK)
+        std::terminate();
+}
+
+} // namespace detail
+
+/* ---- the session ---- */
+
+/* A session with an environment of its own. */
+class session : detail::pinned
+{
+  public:
+    /* Opens a session, which connects in the background. `options` and what it points to must outlive the
+     * session. Throws what ls_env_pthread_open(), ls_session_init() and ls_session_start() return. */
+    session(std::string hosts, std::chrono::milliseconds timeout, const ls_session_options *options = nullptr)
+        : hosts_(std::move(hosts))
+    {
+        detail::check(
+            ls_session_init(&session_, environment_.get(), hosts_.c_str(), detail::to_ms(timeout), options),
+            "lockstep::session");
+        int code = ls_session_start(&session_);
+        if (code < 0)
+            detail::closed(ls_session_close(&session_));
+        detail::check(code, "lockstep::session");
+    }
+
+    /* Closes the session, as ls_session_close() does. */
+    ~session()
+    {
+        detail::closed(ls_session_close(&session_));
+    }
+
+    /* Does what ls_session_wait_connected() does. */
+    template <class Rep, class Period>
+    std::error_code wait_connected(std::chrono::duration<Rep, Period> timeout) noexcept
+    {
+        return detail::error_of(ls_session_wait_connected(&session_, detail::to_ms(timeout)));
+    }
+
+    /* Returns the struct of session.h, for functions that have no method here. */
+    ls_session *get() noexcept
+    {
+        return &session_;
+    }
+
+  private:
+    class environment : detail::pinned
+    {
+      public:
+        environment()
+        {
+            detail::check(ls_env_pthread_open(&env_), "lockstep::session");
+        }
+        ~environment()
+        {
+            ls_env_pthread_close(env_);
+        }
+        ls_env *get() noexcept
+        {
+            return env_;
+        }
+
+      private:
+        ls_env *env_ = nullptr;
+    };
+
+    environment environment_; /* ends behind the session */
+    std::string hosts_;       /* the library keeps a pointer to it */
+    ls_session session_{};
+};
+
+/* ---- the mutex ---- */
+
+/* A reentrant distributed mutex, for threads of this and other programs. */
+class mutex : detail::pinned
+{
+  public:
+    /* What a mutex may be given beyond its path. */
+    struct options {
+        /* Is told of each hold that has ended without its release, as on_lost of mutex.h says. `owner` is the
+         * number of the thread that held the lock. May be empty. */
+        std::function<void(std::uint64_t owner, std::int64_t token)> on_lost;
+
+        const ACL_vector *acl = nullptr;              /* as in struct ls_mutex_options */
+        struct ls_mutex_counters *counters = nullptr; /* likewise */
+    };
+
+    /* Sets the mutex up, without asking a server. Throws what ls_mutex_init() returns. */
+    mutex(session &session, const std::string &path) : mutex(session, path, options())
+    {
+    }
+
+    mutex(session &session, const std::string &path, options options) : on_lost_(std::move(options.on_lost))
+    {
+        ops_.on_lost = on_lost_ ? tell_lost : nullptr;
+        options_.ops = &ops_;
+        options_.acl = options.acl;
+        options_.counters = options.counters;
+        holder_.self = this;
+        detail::check(ls_mutex_init(&holder_.mutex, session.get(), path.c_str(), &options_),
+                      "lockstep::mutex");
+    }
+
+    /* Closes the mutex, as ls_mutex_close() does. */
+    ~mutex()
+    {
+        detail::closed(ls_mutex_close(get()));
+    }
+
+    /* Takes the lock, however long that lasts. Throws what ls_mutex_acquire() returns. */
+    void lock()
+    {
+        detail::check(ls_mutex_acquire(get(), -1), "lockstep::mutex::lock");
+    }
+
+    /* Takes the lock if it is free. Returns whether the calling thread holds it. */
+    [[nodiscard]] bool try_lock() noexcept
+    {
+        return ls_mutex_try(get()) == LS_OK;
+    }
+
+    /* Takes the lock within the time, if that is possible. Returns whether the calling thread holds it. */
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
+    {
+        return ls_mutex_acquire(get(), detail::to_ms(timeout)) == LS_OK;
+    }
+
+    /* Does what ls_mutex_acquire_outcome() does, without a bound if `timeout` is negative. */
+    ls_outcome acquire(std::chrono::milliseconds timeout) noexcept
+    {
+        ls_outcome outcome{};
+        ls_mutex_acquire_outcome(get(), timeout.count() < 0 ? -1 : detail::to_ms(timeout), &outcome);
+        return outcome;
+    }
+
+    /* Gives one level back. */
+    void unlock() noexcept
+    {
+        (void)ls_mutex_release(get());
+    }
+
+    /* Gives one level back, and returns what ls_mutex_release() returns. */
+    std::error_code release() noexcept
+    {
+        return detail::error_of(ls_mutex_release(get()));
+    }
+
+    /* Returns the fencing token of the calling thread's hold, or 0. */
+    std::int64_t token() const noexcept
+    {
+        return ls_mutex_token_by_me(get());
+    }
+
+    /* Returns what the calling thread may believe. */
+    ls_belief query() const noexcept
+    {
+        return ls_mutex_query_by_me(get());
+    }
+
+    /* Returns for how long query() will go on returning LS_HELD, as ls_mutex_belief_left_ms() says. */
+    std::chrono::milliseconds belief_left() const noexcept
+    {
+        return std::chrono::milliseconds(ls_mutex_belief_left_by_me(get()));
+    }
+
+    /* Returns the struct of mutex.h, for functions that have no method here. */
+    ls_mutex *get() noexcept
+    {
+        return &holder_.mutex;
+    }
+
+    const ls_mutex *get() const noexcept
+    {
+        return &holder_.mutex;
+    }
+
+  private:
+    /* A callback finds the object by its struct, which comes first here. */
+    struct holder {
+        ls_mutex mutex{};
+        class mutex *self = nullptr;
+    };
+
+    static void tell_lost(ls_mutex *mutex, std::uint64_t owner, std::int64_t token) noexcept
+    {
+        reinterpret_cast<holder *>(mutex)->self->on_lost_(owner, token);
+    }
+
+    std::function<void(std::uint64_t, std::int64_t)> on_lost_;
+    ls_mutex_ops ops_{};
+    ls_mutex_options options_{};
+    holder holder_;
+};
+
+} // namespace lockstep
+
+/* With these two, a std::error_code can be compared with a code: error.code() == LS_ETIMEDOUT. */
+inline std::error_code make_error_code(enum ls_err code) noexcept
+{
+    return lockstep::detail::error_of(code);
+}
+
+template <> struct std::is_error_code_enum<ls_err> : std::true_type {
+};
+
+#endif

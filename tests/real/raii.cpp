@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* lockstep.hpp on the real client. usage: raii alone | server HOST:PORT | throw HOST:PORT | destroy HOST:PORT
+ *
+ * `alone` needs no server. `throw` and `destroy` do what a callback must not do, and end with status 7 by
+ * std::terminate(). Exit status 0: all is as lockstep.hpp says. */
+#include <lockstep/lockstep.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+#define EXPECT(truth)                                                                                        \
+    do {                                                                                                     \
+        if (!(truth)) {                                                                                      \
+            std::cerr << __FILE__ << ":" << __LINE__ << ": not so: " << #truth << "\n";                      \
+            std::exit(1);                                                                                    \
+        }                                                                                                    \
+    } while (0)
+
+static const char nowhere[] = "127.0.0.1:1"; /* nobody listens there */
+
+/* The code of the std::system_error that a call throws; 0: it throws none. */
+template <class Call> static std::error_code thrown_by(Call call)
+{
+    try {
+        call();
+    } catch (const std::system_error &error) {
+        EXPECT(std::string(error.what()).find(error.code().message()) != std::string::npos);
+        return error.code();
+    }
+    return {};
+}
+
+/* ---- without a server ---- */
+
+static void constructors_throw()
+{
+    EXPECT(thrown_by([] { lockstep::session session("", 10s); }) == LS_EINVAL);
+    EXPECT(thrown_by([] { lockstep::session session(nowhere, 0s); }) == LS_EINVAL);
+    lockstep::session session(nowhere, 10s);
+    EXPECT(thrown_by([&] { lockstep::mutex mutex(session, "no/slash"); }) == LS_EINVAL);
+    EXPECT(thrown_by([&] { lockstep::mutex mutex(session, "/a"); }) == std::error_code());
+}
+
+static void who_does_not_get_the_lock_hears_no_exception()
+{
+    lockstep::session session(nowhere, 10s);
+    lockstep::mutex mutex(session, "/locks/raii");
+    EXPECT(!mutex.try_lock());
+    EXPECT(!mutex.try_lock_for(20ms));
+    EXPECT(!mutex.try_lock_for(std::chrono::microseconds(1)));
+    std::unique_lock<lockstep::mutex> lock(mutex, 20ms);
+    EXPECT(!lock);
+    EXPECT(mutex.acquire(20ms).rc == LS_ETIMEDOUT);
+    EXPECT(mutex.release() == LS_ENOTOWNER);
+    mutex.unlock(); /* tells nobody */
+    EXPECT(mutex.token() == 0 && mutex.query() == LS_NOT_HELD && mutex.belief_left() == 0ms);
+    EXPECT(session.wait_connected(20ms) == LS_ETIMEDOUT);
+}
+
+static void durations_are_rounded_up()
+{
+    using lockstep::detail::to_ms;
+    EXPECT(to_ms(0ms) == 0 && to_ms(-5s) == 0 && to_ms(std::chrono::nanoseconds(1)) == 1);
+    EXPECT(to_ms(1500us) == 2 && to_ms(2ms) == 2 && to_ms(std::chrono::hours(10000)) == INT_MAX);
+}
+
+/* A thread is in lock() when another one destroys the mutex, or the session. */
+static void whoever_waits_hears_that_the_mutex_is_destroyed(bool session_too)
+{
+    auto session = std::make_unique<lockstep::session>(nowhere, 10s);
+    auto mutex = std::make_unique<lockstep::mutex>(*session, "/locks/raii");
+    std::atomic<bool> waits(false);
+    std::error_code code;
+    std::thread waiter([&] {
+        lockstep::mutex &waited = *mutex;
+        waits = true;
+        code = thrown_by([&] { std::lock_guard<lockstep::mutex> guard(waited); });
+    });
+    while (!waits)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(100ms);
+    mutex.reset();
+    if (session_too)
+        session.reset();
+    waiter.join();
+    EXPECT(code == LS_ECLOSED);
+    EXPECT(code.category() == lockstep::category() && std::string(code.category().name()) == "lockstep");
+}
+
+static int run_alone()
+{
+    constructors_throw();
+    who_does_not_get_the_lock_hears_no_exception();
+    durations_are_rounded_up();
+    whoever_waits_hears_that_the_mutex_is_destroyed(false);
+    whoever_waits_hears_that_the_mutex_is_destroyed(true);
+    return 0;
+}
+
+/* ---- with a server ---- */
+
+static void guards_take_it(lockstep::session &session)
+{
+    lockstep::mutex mutex(session, "/locks/raii"), other(session, "/locks/raii_other");
+    std::int64_t first = 0;
+    {
+        std::lock_guard<lockstep::mutex> guard(mutex);
+        std::lock_guard<lockstep::mutex> inner(mutex); /* reentrant */
+        first = mutex.token();
+        EXPECT(first != 0 && mutex.query() == LS_HELD && mutex.belief_left() > 0ms);
+        bool taken = true;
+        std::thread([&] { taken = mutex.try_lock(); }).join();
+        EXPECT(!taken);
+    }
+    EXPECT(mutex.query() == LS_NOT_HELD);
+    std::scoped_lock<lockstep::mutex, lockstep::mutex> both(mutex, other);
+    EXPECT(mutex.token() > first && other.token() != 0);
+    std::unique_lock<lockstep::mutex> again(mutex, 10s);
+    EXPECT(again && again.owns_lock());
+    ls_outcome outcome = mutex.acquire(-1ms);
+    EXPECT(outcome.rc == LS_OK && outcome.depth == 3 && outcome.token == mutex.token());
+    EXPECT(!mutex.release());
+}
+
+static void a_hold_that_stands_is_given_back_and_told(lockstep::session &session)
+{
+    std::vector<std::int64_t> lost;
+    lockstep::mutex::options options;
+    options.on_lost = [&](std::uint64_t owner, std::int64_t token) {
+        EXPECT(owner != 0);
+        lost.push_back(token);
+    };
+    std::int64_t token = 0;
+    {
+        lockstep::mutex mutex(session, "/locks/raii", options);
+        mutex.lock();
+        mutex.lock();
+        token = mutex.token();
+    }
+    EXPECT(lost.size() == 1 && lost[0] == token);
+    lockstep::mutex mutex(session, "/locks/raii", options);
+    std::lock_guard<lockstep::mutex> guard(mutex); /* nobody is in its way */
+    EXPECT(mutex.token() > token && lost.size() == 1);
+}
+
+static int run_on(const char *server)
+{
+    lockstep::session session(server, 10s);
+    EXPECT(!session.wait_connected(10s));
+    EXPECT(ls_session_state(session.get()) == LS_STATE_CONNECTED);
+    guards_take_it(session);
+    a_hold_that_stands_is_given_back_and_told(session);
+    return 0;
+}
+
+/* ---- what a callback must not do ---- */
+
+[[noreturn]] static void end_with_7()
+{
+    _exit(7);
+}
+
+static int misuse_callback(const char *server, bool destroys)
+{
+    std::set_terminate(end_with_7);
+    std::unique_ptr<lockstep::mutex> second;
+    lockstep::mutex::options options;
+    options.on_lost = [&](std::uint64_t, std::int64_t) {
+        if (!destroys)
+            throw std::runtime_error("out of a callback");
+        second.reset();
+    };
+    lockstep::session session(server, 10s);
+    second = std::make_unique<lockstep::mutex>(session, "/locks/raii_other");
+    lockstep::mutex mutex(session, "/locks/raii", options);
+    mutex.lock();
+    ls_mutex_close(mutex.get());
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    std::string what = argc > 1 ? argv[1] : "";
+    if (what == "alone")
+        return run_alone();
+    if (argc == 3 && what == "server")
+        return run_on(argv[2]);
+    if (argc == 3 && (what == "throw" || what == "destroy"))
+        return misuse_callback(argv[2], what == "destroy");
+    std::cerr << "usage: raii alone | server HOST:PORT | throw HOST:PORT | destroy HOST:PORT\n";
+    return 2;
+}
