@@ -3,6 +3,7 @@
 
 #include "replay/export.h"
 
+#include "base/shared.h"
 #include "replay/replay.h"
 #include "scenario/properties.h"
 
@@ -196,28 +197,73 @@ static void put_head(const struct export *e)
           e->out);
 }
 
+/* Whether the recipe was loaded from a shared object: then its source is linked with the test in place of it. */
+static bool is_loaded(const struct export *e)
+{
+    return shared_is_path(e->trace->recipe);
+}
+
+/* The last part of a path, without `suffix` if the path ends so. */
+static void put_base(const struct export *e, const char *path, const char *suffix)
+{
+    char base[256];
+    const char *slash = strrchr(path, '/');
+    snprintf(base, sizeof base, "%s", slash ? slash + 1 : path);
+    size_t size = strlen(base), end = strlen(suffix);
+    if (size > end && strcmp(base + size - end, suffix) == 0) {
+        base[size - end] = 0;
+    }
+    put_comment(e->out, base);
+}
+
+/* The files that are compiled. */
+static void put_sources(const struct export *e)
+{
+    put_base(e, e->name, "");
+    fputc(' ', e->out);
+    put_base(e, is_loaded(e) ? e->trace->recipe : "my_recipe", ".so");
+    fputs(".c", e->out);
+}
+
+static void put_build_by_hand(const struct export *e)
+{
+    if (is_loaded(e)) {
+        fputs(
+            " * To build it with the source of the recipe, which ends with LS_RECIPE_MODULE(), and run it:\n"
+            " *   cc -std=c11 ",
+            e->out);
+    } else {
+        fputs(" * To build it with your recipe, a `const struct ls_recipe my_recipe` in my_recipe.c, and run "
+              "it:\n"
+              " *   cc -std=c11 -DRECIPE_OBJECT=my_recipe ",
+              e->out);
+    }
+    put_sources(e);
+    fputs(" \\\n"
+          " *       $(pkg-config --cflags --libs lockstep-sim) -lcmocka -o regression && ./regression\n",
+          e->out);
+    if (!is_loaded(e)) {
+        fputs(" * With a built-in recipe: -DRECIPE='\"mutex\"' in place of -DRECIPE_OBJECT=my_recipe and "
+              "my_recipe.c.\n",
+              e->out);
+    }
+}
+
 static void put_build(const struct export *e)
 {
-    const char *slash = strrchr(e->name, '/'), *name = slash ? slash + 1 : e->name;
-    fputs(
-        " * To build it with your recipe, a `const struct ls_recipe my_recipe` in my_recipe.c, and run it:\n"
-        " *   cc -std=c11 -DRECIPE_OBJECT=my_recipe ",
-        e->out);
-    put_comment(e->out, name);
-    fputs(" my_recipe.c \\\n"
-          " *       $(pkg-config --cflags --libs lockstep-sim) -lcmocka -o regression && ./regression\n"
-          " * With a built-in recipe: -DRECIPE='\"mutex\"' in place of -DRECIPE_OBJECT=my_recipe and "
-          "my_recipe.c.\n"
-          " *\n"
+    put_build_by_hand(e);
+    fputs(" *\n"
           " * With CMake:\n"
           " *   find_package(lockstep REQUIRED)\n"
           " *   find_library(CMOCKA cmocka REQUIRED)\n"
           " *   add_executable(regression ",
           e->out);
-    put_comment(e->out, name);
-    fputs(" my_recipe.c)\n"
-          " *   target_compile_definitions(regression PRIVATE RECIPE_OBJECT=my_recipe)\n"
-          " *   target_link_libraries(regression PRIVATE lockstep::sim ${CMOCKA})\n"
+    put_sources(e);
+    fputs(")\n", e->out);
+    if (!is_loaded(e)) {
+        fputs(" *   target_compile_definitions(regression PRIVATE RECIPE_OBJECT=my_recipe)\n", e->out);
+    }
+    fputs(" *   target_link_libraries(regression PRIVATE lockstep::sim ${CMOCKA})\n"
           " *   add_test(NAME regression COMMAND regression) */\n",
           e->out);
 }
@@ -233,8 +279,15 @@ static void put_recipe(const struct export *e)
           "\n"
           "#include <cmocka.h>\n"
           "\n"
-          "/* The recipe under test. */\n"
-          "#ifdef RECIPE_OBJECT\n"
+          "/* The recipe under test. */\n",
+          e->out);
+    if (is_loaded(e)) {
+        fputs("extern const struct ls_recipe_module ls_recipe_module;\n"
+              "#define THE_RECIPE (ls_recipe_module.recipe)\n\n",
+              e->out);
+        return;
+    }
+    fputs("#ifdef RECIPE_OBJECT\n"
           "extern const struct ls_recipe RECIPE_OBJECT;\n"
           "#define THE_RECIPE (&RECIPE_OBJECT)\n"
           "#else\n"

@@ -183,11 +183,34 @@ by_regression_test()
     cd "$OLDPWD"
 }
 
+# The same for a recipe that was loaded from a shared object: its source is linked in place of it.
+by_regression_test_of_a_loaded_recipe()
+{
+    local program=$prefix/bin/lockstep
+    mkdir "$scratch/loaded"
+    cd "$scratch/loaded"
+    quietly "$program" new recipe turns
+    cd turns
+    sed -i.right 's/} else if (claim->ahead\[0\] == 0) {/} else if (claim->number >= 0) {/' turns.c
+    cmp -s turns.c turns.c.right && wrong "no mistake could be planted in the recipe of lockstep new"
+    quietly "$CC" $flags -std=c11 -g -O2 -fPIC -shared -I"$prefix/include" turns.c -o turns.so
+    expect 1 'at_most_one_holder is violated' "$program" check --recipe ./turns.so --out traces first.scn
+    quietly "$program" export --recipe ./turns.so -o test_turns.c traces/*.min.trace
+    sed -n 's/^ \*   \(cc .*\)/\1/p; s/^ \*       \(.*\)/\1/p' test_turns.c | sed 's/^cc/"$CC" $flags/' >by_hand.sh
+    (($(wc -l <by_hand.sh) == 2)) || wrong "the head of test_turns.c has no line that compiles it"
+    expect 1 '' bash by_hand.sh
+    grep -q 'at_most_one_holder is violated at step' "$scratch/errors" || wrong "$(cat "$scratch/errors")"
+    cp turns.c.right turns.c
+    expect 0 '^not violated in ' bash by_hand.sh
+    cd "$LOCKSTEP_SOURCE_DIR"
+}
+
 (($(wc -l <"$LOCKSTEP_SOURCE_DIR/examples/critical_section.c") <= 44)) || wrong "the README promises a program of some 40 lines"
 install_and_move
 check_headers
 by_find_package
 by_pkg_config
 by_regression_test
+by_regression_test_of_a_loaded_recipe
 by_add_subdirectory
 exit $failed
