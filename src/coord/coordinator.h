@@ -164,9 +164,9 @@ struct coord_option {
 /* Functions marked "optional" may be NULL. */
 struct coordinator {
     const char *name; /* for the line `coordinator NAME` of scenarios */
-    /* Functions that recipes may call, as patterns of fnmatch(); ends with NULL. */
+    /* Functions that recipes may call, as patterns of fnmatch(); ends with NULL. Never NULL itself. */
     const char *const *symbols;
-    const struct coord_word *defects, *settings;
+    const struct coord_word *defects, *settings; /* never NULL: a table without words has its end alone */
     const struct coord_kind *kinds;     /* NULL = none */
     const struct coord_fault *faults;   /* NULL = none */
     const struct coord_option *options; /* values are in world_options.own; NULL = none */
@@ -190,7 +190,8 @@ struct coordinator {
     void (*step)(const struct action *action, struct coord_news *news);
     void (*fault)(const struct action *action);
     unsigned (*price)(const struct action *action); /* COORD_DUE | COORD_ABANDONED; 0 for all but expiries */
-    /* Chooses the next step of a well-behaved system. */
+    /* Chooses the next step of a well-behaved system. The world asks for each client from 0 on, then for
+     * COORD_NOBODY, and takes the first step. False: this client has nothing to do at once. */
     bool (*next_by_default)(int client, struct action *out);
     bool (*last_by_default)(struct action *out); /* chooses a step for when no other is left */
     /* Removes the actions that are no choice in a world without these choice points. Returns how many are left.
@@ -206,7 +207,7 @@ struct coordinator {
     bool (*cut_off)(int client);  /* nothing passes between client and servers until the client is healed */
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */
-    bool (*awaits)(int client);   /* a request of the client has not been answered to it */
+    bool (*awaits)(int client);   /* an answer, or word of its loss, has not been delivered to the client */
 
     /* ---- numbers ---- */
     int64_t (*position)(int64_t token);
@@ -221,8 +222,9 @@ struct coordinator {
     /* Writes the blocks that the steps of a client, or of COORD_NOBODY, mostly read, ascending. Returns how many. */
     int (*scope)(int client, int *blocks);
     int (*own_block)(int client);
-    /* Shows the numbers that grow in one of its blocks: each copy of each number that number_of_token() or
-     * number_of_position() knows. If a copy is left out, different states count as one. */
+    /* Shows the numbers that grow in a block of its own: each copy of each number that number_of_token() or
+     * number_of_position() knows. If a copy is left out, different states count as one. The world calls canon()
+     * with all its blocks. */
     void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 

@@ -26,9 +26,10 @@
  * the list of its numbers. The fingerprint of a state has the hashes of all blocks, and the rank of each
  * number. If processes may change their names, the places of processes are replaced too, see below.
  *
- * Two states with one fingerprint are one up to renaming, unless hashes collide. A number that is not shown
- * counts as it is: a search visits more states than it has to. A number that is shown although programs
- * look at its value makes two states one: a search overlooks runs.
+ * Two states with one fingerprint are one up to renaming, unless hashes collide. A number of which no copy is
+ * shown counts as it is: a search visits more states than it has to. A search overlooks runs, because two
+ * states become one, in two cases: some copies of a number are shown and others not, or programs look at the
+ * value of a number that is shown.
  *
  * Bounds. A bound is only ever compared with other numbers of its space. An example is the last transaction
  * that a client has seen. A bound counts by how many of the others are at most as large, and changes no
