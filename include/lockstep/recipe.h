@@ -190,7 +190,7 @@ struct ls_recipe {
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
     /* Answers whether no clean-up is left over, such as a node to delete. A create that is under way for
-     * nobody is clean-up too. idle() is pure too. NULL stands for a recipe that is always idle. A world asks
+     * nobody is clean-up too. idle() is pure too. At rest, NULL stands for a recipe that is idle. A world asks
      * at rest, where nothing is under way: a recipe that is not idle there violates contract_is_kept. */
     bool (*idle)(const void *state);
 

@@ -7,7 +7,7 @@
 
 #include <lockstep/recipe.h>
 
-/* Sorted by the property that they break. `breaks` is never NULL. */
+/* In the order of BROKEN_LIST, which tests rely on. `breaks` is never NULL. */
 extern const struct ls_recipe *const broken_recipes[];
 extern const int broken_recipes_count;
 
