@@ -150,7 +150,7 @@ struct coord_kind {
 struct coord_fault {
     uint8_t fault;     /* from WORLD_FAULT_OWN to WORLD_FAULTS - 1; 0 = end of the table */
     const char *name;  /* as in "explore NAME<=1" */
-    const char *never; /* why no run had it, for "not tried" */
+    const char *never; /* what no run had then, for "not tried": "the server was stalled" */
 };
 
 /* A number in the line `world`: NAME=N. WORLD_OWN_OPTIONS_MAX at most. */

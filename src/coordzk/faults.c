@@ -152,8 +152,11 @@ void faults_list(struct action_list *list, int client, enum coord_place place)
     case COORD_SESSIONS:
         add_sessions(list, client);
         break;
-    default: /* COORD_SERVICE */
+    case COORD_SERVICE:
         add_service_faults(list);
+        break;
+    case COORD_STEPS: /* steps.c has them */
+    case COORD_ENDS:  /* ZooKeeper has no kinds of its own */
         break;
     }
 }
