@@ -31,7 +31,8 @@ void expansion_load(struct expansion *x, const uint32_t *state);
  * that did it, unless search->path_rests. */
 int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth);
 
-/* Of the last expansion. A state is good until the next one is asked for. */
+/* Of the last expansion. A state is good until the next one is asked for. The world may be put into other states
+ * meanwhile: successors are lists of numbers. */
 const struct action *expansion_action(const struct expansion *x, int successor);
 const uint32_t *expansion_state(struct expansion *x, int successor);
 uint64_t expansion_fingerprint(const struct expansion *x, int successor);

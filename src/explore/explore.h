@@ -38,7 +38,7 @@ struct explore_options {
     bool partial_order; /* of steps whose order nobody can tell one order is enough, see partial.h */
     bool symmetry; /* states that differ only in which process is which are one, where that is possible */
     bool renaming; /* states that differ only by numbers that grow are one, if the recipe shows its own */
-    int workers;   /* processes that search together, depth first; at least 1 */
+    int workers;   /* processes that search together, depth first whatever the order; at least 1 */
     void (*begin_worker)(void); /* called in each process that a search forks; may be NULL */
     uint64_t states_max;        /* 0 = no limit */
     size_t bytes_max; /* for states and what waits; 0 = its part of three quarters of the machine's memory */
