@@ -7,22 +7,25 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <future>
 #include <iostream>
 #include <mutex>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
 
-static std::vector<std::int64_t> tokens; /* guarded by the lock alone */
+static std::vector<std::int64_t> tokens;
+static std::mutex tokens_mutex; /* a hold that is lost no longer keeps the other thread out */
 
 /* Ten sections. A loss in one of them is told to a callback, on another thread. */
 static void work(lockstep::mutex &mutex)
 {
     for (int round = 0; round < 10; round++) {
         std::lock_guard<lockstep::mutex> guard(mutex);
+        std::lock_guard<std::mutex> local(tokens_mutex);
         tokens.push_back(mutex.token());
     }
 }
@@ -35,13 +38,15 @@ static void run(const char *servers)
         std::cerr << "the hold with token " << token << " is lost\n";
     };
     lockstep::mutex mutex(session, "/examples/guard", options);
+    if (std::error_code code = session.wait_connected(20s))
+        throw std::system_error(code, "no connection");
     std::unique_lock<lockstep::mutex> lock(mutex, 20s);
     if (!lock)
         throw std::runtime_error("no lock within 20 s");
     lock.unlock();
-    std::thread other(work, std::ref(mutex));
+    std::future<void> other = std::async(std::launch::async, work, std::ref(mutex));
     work(mutex);
-    other.join();
+    other.get();
 }
 
 int main(int argc, char **argv)

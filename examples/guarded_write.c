@@ -26,15 +26,16 @@ static int write_token(struct ls_mutex *mutex, int64_t token)
     return ls_mutex_multi(mutex, 1, &op, &result, NULL);
 }
 
-static int work(struct ls_mutex *mutex)
+static int work(struct ls_session *session, struct ls_mutex *mutex)
 {
     struct ls_outcome outcome;
     int err = ls_mutex_acquire_outcome(mutex, 10000, &outcome);
     if (err)
         return err;
-    do {
-        err = write_token(mutex, outcome.token);
-    } while (err == LS_EUNSURE); /* perhaps written: once more, behind the same check */
+    /* Perhaps written: once more over the next link, behind the same check. */
+    while ((err = write_token(mutex, outcome.token)) == LS_EUNSURE &&
+           !ls_session_wait_connected(session, 10000)) {
+    }
     if (!err)
         printf("written by the holder of token %lld\n", (long long)outcome.token);
     int release_err = ls_mutex_release(mutex);
@@ -54,7 +55,7 @@ static int with_session(struct ls_env *env, const char *hosts)
     if (!err)
         err = ls_session_wait_connected(&session, 10000);
     if (!err)
-        err = work(&mutex);
+        err = work(&session, &mutex);
     ls_mutex_close(&mutex);
     ls_session_close(&session);
     return err;

@@ -26,13 +26,13 @@ extern "C" {
     X(LS_ENOTOWNER, -7, "the caller does not hold the lock")                                                 \
     X(LS_ELOST, -8, "the session was lost, and the lock with it")                                            \
     X(LS_ESEQUENCE, -9, "the sequence numbers of the lock's parent are used up; re-create the parent")       \
-    X(LS_ENOAUTH, -10, "no permission on the lock's path")                                                   \
+    X(LS_ENOAUTH, -10, "no permission on a node")                                                            \
     X(LS_EAUTHFAILED, -11, "the session's credentials were refused")                                         \
     X(LS_EZK, -12, "ZooKeeper refused the request")                                                          \
     X(LS_ECLOSED, -13, "the object is closed or not started")                                                \
     X(LS_EDEADLK, -14, "a blocking call from a callback would wait for itself")                              \
     X(LS_EALREADY, -15, "an acquire of this owner is pending already")                                       \
-    X(LS_EUNSURE, -16, "the answer was lost; the lock is no longer held here, its node is being cleaned up") \
+    X(LS_EUNSURE, -16, "the answer was lost: what was asked may be done or not")                             \
     X(LS_EGAVEUP, -17, "the retry policy is exhausted")                                                      \
     X(LS_EOVERFLOW, -18, "a counter or buffer is too small")                                                 \
     X(LS_EUNSUPPORTED, -19, "the client library lacks what was asked for")

@@ -13,7 +13,11 @@
  *
  * Errors: constructors and lock() throw std::system_error. Its code has a value of enum ls_err and the
  * category lockstep::category(). No other function throws. unlock() does not tell how the release ended;
- * release() does.
+ * release() does. try_lock() and try_lock_for() return false for any reason, also one that lasts, such as a
+ * session that has failed; acquire() tells the reason.
+ *
+ * Loss: a guard goes on when its hold is lost, and another thread of this program may be granted the lock
+ * then. query(), belief_left() and `on_lost` tell.
  *
  * Lifetime: objects can be neither copied nor moved. A mutex is destroyed before its session. One thread may
  * destroy a mutex or a session while other threads wait in lock(), try_lock() or try_lock_for(). Such a call
@@ -91,7 +95,7 @@ class pinned
 } // namespace detail
 
 /* Returns the category of the codes of enum ls_err. */
-inline const std::error_category &category() noexcept
+__attribute__((visibility("default"))) inline const std::error_category &category() noexcept
 {
     static const detail::error_category instance;
     return instance;

@@ -16,8 +16,8 @@
  * that owners of one process exclude each other too.
  *
  * The caller allocates the struct and does not move it until it is closed. The fields of the struct are
- * private. The options, and what ls_mutex_set_contents() points to, stay the caller's and must outlive the
- * mutex and its session. Every function may be called from any thread. session.h describes callbacks, fork
+ * private. The options, and what ls_mutex_set_contents() points to, stay the caller's and must stay valid
+ * until ls_mutex_close() has returned. Every function may be called from any thread. session.h describes callbacks, fork
  * and signals. The arguments of a callback are valid until the callback returns. */
 #ifndef LOCKSTEP_MUTEX_H
 #define LOCKSTEP_MUTEX_H
@@ -101,11 +101,13 @@ struct ls_mutex_ops {
      * - ls_mutex_close() has given the lock back.
      * - LS_WARN_NODE_GONE was told of the hold.
      *
-     * When on_lost begins, ls_mutex_query() does not return LS_HELD for that hold any more. */
+     * When on_lost begins, ls_mutex_query() does not return LS_HELD for that hold any more. on_lost may begin
+     * before a blocking acquire has returned the hold. on_lost may begin when the owner already holds the
+     * lock anew; the token says which hold was lost. */
     void (*on_lost)(struct ls_mutex *mutex, uint64_t owner, int64_t token);
 };
 
-/* A struct of zeros is a valid default. The struct must outlive the mutex and the session. */
+/* A struct of zeros is a valid default. The struct must stay valid until ls_mutex_close() has returned. */
 struct ls_mutex_options {
     const struct ls_mutex_ops *ops;
     /* ACL of the nodes that the mutex creates, contender nodes and missing ancestors alike. Curator does
@@ -229,7 +231,7 @@ int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner);
  * - LS_NOT_HELD: the owner does not hold the lock. */
 enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner);
 
-/* Returns for how many ms ls_mutex_query() will go on returning LS_HELD for this owner if no answer of a
+/* Returns for how many ms at most ls_mutex_query() will go on returning LS_HELD for this owner if no answer of a
  * server comes. The result is 0 if ls_mutex_query() does not return LS_HELD now. A link that breaks ends the
  * belief before that time. The result may be the timeout of a timer or of poll(). */
 int ls_mutex_belief_left_ms(const struct ls_mutex *mutex, uint64_t owner);
@@ -370,7 +372,8 @@ int ls_mutex_request_revoke(struct ls_session *session, const char *path);
  * - 0: the operations were committed while the calling thread held the lock.
  * - LS_ELOST: the calling thread has lost the lock, and nothing was written.
  * - LS_ENOTOWNER: the calling thread does not hold the lock, or the mutex is closed.
- * - LS_EUNSURE: the answer was lost, so that the operations may be committed now, later or never (F79).
+ * - LS_EUNSURE: the answer was lost, so that the operations may be committed now, later or never (F79). They
+ *   may be sent once more when ls_session_wait_connected() has returned 0.
  * - LS_ENOAUTH: the session may not do one of the operations, and nothing was written.
  * - LS_EZK: the server refused an operation for another reason, and nothing was written.
  * - LS_ECLOSED: the session is not connected, and nothing was sent.

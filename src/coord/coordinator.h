@@ -167,9 +167,9 @@ struct coordinator {
     /* Functions that recipes may call, as patterns of fnmatch(); ends with NULL. Never NULL itself. */
     const char *const *symbols;
     const struct coord_word *defects, *settings; /* never NULL: a table without words has its end alone */
-    const struct coord_kind *kinds;     /* NULL = none */
-    const struct coord_fault *faults;   /* NULL = none */
-    const struct coord_option *options; /* values are in world_options.own; NULL = none */
+    const struct coord_kind *kinds;              /* NULL = none */
+    const struct coord_fault *faults;            /* NULL = none */
+    const struct coord_option *options;          /* values are in world_options.own; NULL = none */
     /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 

@@ -127,7 +127,9 @@ void ls_participants_free(struct ls_participants *participants)
 /* ---- a guarded write ---- */
 
 /* A multi whose thread waits for its answer: the check, and the caller's operations behind it. */
-struct guarded {
+struct lock_write {
+    struct lock_write *next; /* of its session, until it has its answer */
+    struct ls_session *session;
     struct lock_call call;
     struct ls_env *env;
     zoo_op_t *ops;
@@ -135,39 +137,58 @@ struct guarded {
     char path[LS_MUTEX_PATH_SIZE_MAX + 64]; /* of the node that is checked */
 };
 
-static void on_written(int rc, const void *data)
+static void end_write(struct lock_write *write, int zk_rc)
 {
-    struct guarded *guarded = (struct guarded *)(uintptr_t)data;
-    struct ls_env *env = guarded->env;
-    ls_env_callback_enter(env);
-    ls_env_lock(env);
-    guarded->call.zk_rc = rc;
-    guarded->call.done = true;
-    ls_env_wake(env, &guarded->call.waiter);
-    ls_env_unlock(env);
-    ls_env_callback_leave(env);
+    struct lock_write **link = &write->session->writes;
+    while (*link != write)
+        link = &(*link)->next;
+    *link = write->next;
+    write->call.zk_rc = zk_rc;
+    write->call.done = true;
+    ls_env_wake(write->env, &write->call.waiter);
 }
 
-static int send_guarded(struct guarded *guarded, const struct ls_mutex *mutex, int count, const zoo_op_t *ops)
+static void on_written(int rc, const void *data)
+{
+    struct lock_write *write = (struct lock_write *)(uintptr_t)data;
+    struct ls_session *session = write->session;
+    ls_env_callback_enter(session->env);
+    ls_env_lock(session->env);
+    end_write(write, rc);
+    lock_mutex_leave(session);
+}
+
+void lock_blocking_drained(struct ls_session *session)
+{
+    while (session->writes)
+        end_write(session->writes, ZCLOSING);
+}
+
+static int send_write(struct lock_write *write, const struct ls_mutex *mutex, int count, const zoo_op_t *ops)
 {
     size_t all = (size_t)count + 1;
     zoo_op_t check;
-    int rc = lock_mutex_guard(mutex, ls_env_self(guarded->env), &check, guarded->path, sizeof guarded->path);
+    int rc = lock_mutex_guard(mutex, ls_env_self(write->env), &check, write->path, sizeof write->path);
     if (rc)
         return rc;
-    guarded->ops = ls_env_alloc(guarded->env, all * sizeof *guarded->ops);
-    guarded->results = ls_env_alloc(guarded->env, all * sizeof *guarded->results);
-    if (!guarded->ops || !guarded->results)
+    write->ops = ls_env_alloc(write->env, all * sizeof *write->ops);
+    write->results = ls_env_alloc(write->env, all * sizeof *write->results);
+    if (!write->ops || !write->results)
         return LS_ENOMEM;
-    guarded->ops[0] = check;
-    memcpy(&guarded->ops[1], ops, (size_t)count * sizeof *ops);
-    return lock_multi_send(mutex->session, (int)all, guarded->ops, guarded->results, on_written, guarded);
+    write->ops[0] = check;
+    memcpy(&write->ops[1], ops, (size_t)count * sizeof *ops);
+    rc = lock_multi_send(mutex->session, (int)all, write->ops, write->results, on_written, write);
+    if (rc)
+        return rc;
+    write->next = write->session->writes;
+    write->session->writes = write;
+    return LS_OK;
 }
 
 /* The result of a write that was answered. */
-static int written_rc(const struct guarded *guarded)
+static int written_rc(const struct lock_write *write)
 {
-    int zk_rc = guarded->call.zk_rc;
+    int zk_rc = write->call.zk_rc;
     switch (lock_session_verdict(zk_rc)) {
     case LOCK_OK:
         return LS_OK;
@@ -176,7 +197,9 @@ static int written_rc(const struct guarded *guarded)
     case LOCK_DYING:
         return LS_ELOST; /* the session of the hold is dead */
     default:
-        if (guarded->results[0].err == ZNONODE)
+        if (zk_rc == ZAUTHFAILED)
+            return LS_EUNSURE; /* the client gives it to all that is under way when credentials are refused */
+        if (write->results[0].err == ZNONODE)
             return LS_ELOST;
         return zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
     }
@@ -193,18 +216,18 @@ int ls_mutex_multi(struct ls_mutex *mutex, int count, const zoo_op_t *ops, zoo_o
     struct ls_session *session = begin(mutex, &rc);
     if (!session)
         return rc == LS_ECLOSED ? LS_ENOTOWNER : rc;
-    struct guarded guarded = {.env = session->env};
+    struct lock_write write = {.session = session, .env = session->env};
     struct ls_env *env = session->env;
-    ls_env_waiter_init(env, &guarded.call.waiter);
-    rc = finish(session, &guarded.call, send_guarded(&guarded, mutex, count, ops));
-    if (guarded.call.done) {
-        rc = written_rc(&guarded);
-        memcpy(results, &guarded.results[1], (size_t)count * sizeof *results);
+    ls_env_waiter_init(env, &write.call.waiter);
+    rc = finish(session, &write.call, send_write(&write, mutex, count, ops));
+    if (write.call.done) {
+        rc = written_rc(&write);
+        memcpy(results, &write.results[1], (size_t)count * sizeof *results);
     }
     if (zk_rc)
-        *zk_rc = guarded.call.zk_rc;
-    ls_env_free(env, guarded.ops);
-    ls_env_free(env, guarded.results);
+        *zk_rc = write.call.zk_rc;
+    ls_env_free(env, write.ops);
+    ls_env_free(env, write.results);
     ls_env_unlock(env);
     return rc;
 }

@@ -271,6 +271,11 @@ void lock_packets_free(struct lock_claim *claim);
 /* Whether the contender node with contents of this size can be created. */
 bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size);
 
+/* ---- blocking.c ---- */
+
+/* The handle is closed: guarded writes that were never answered end now. */
+void lock_blocking_drained(struct ls_session *session);
+
 /* ---- multi.c ---- */
 
 /* Whether the client library takes these operations, however it is connected. */

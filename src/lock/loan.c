@@ -134,7 +134,7 @@ static bool in_flight(const struct ls_session *session)
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
         if (claim->in_flight || claim->ancestors || claim->ear == LOCK_EAR_READING)
             return true;
-    return session->proving || session->surveys || session->asks;
+    return session->proving || session->surveys || session->asks || session->writes;
 }
 
 /* Nodes that a connected session can remove are removed: all claims that are there now have something to remove, be it a release that

@@ -275,6 +275,7 @@ void lock_session_drained(struct ls_session *session)
     lock_session_each(session, forget_requests);
     lock_participants_drained(session);
     lock_revoke_drained(session);
+    lock_blocking_drained(session);
 }
 
 /* ---- the end of a session ---- */
@@ -833,8 +834,8 @@ static int connection_rc(const struct ls_session *session)
     case LS_STATE_NEW:
     case LS_STATE_CLOSED:
         return LS_ECLOSED;
-    default:
-        return LS_ETIMEDOUT; /* unless that changes in time */
+    default: /* unless that changes in time; a session on loan that ends gets no further handle */
+        return session->ending ? LS_ECLOSED : LS_ETIMEDOUT;
     }
 }
 

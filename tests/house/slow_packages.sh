@@ -46,7 +46,7 @@ check_package()
     dpkg-deb -x "$package" "$root"
 }
 
-headers=$(cd "$LOCKSTEP_SOURCE_DIR" && echo include/lockstep/*.h)
+headers=$(cd "$LOCKSTEP_SOURCE_DIR" && echo include/lockstep/*.h include/lockstep/*.hpp)
 check_package "$library" '(^|, )libzookeeper-mt2' "lib/liblockstep.so.${library#liblockstep} lib/liblockstep.so.$version"
 check_package liblockstep-dev "^$library \\(= ${version//./[.]}\\), libzookeeper-mt-dev\$" \
     "$headers lib/liblockstep.so lib/liblockstep.a lib/liblockstep_fake.a lib/liblockstep_sim.a

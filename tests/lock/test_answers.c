@@ -421,6 +421,8 @@ static void cancel(void)
 
 /* ---- a test from its start to its end ---- */
 
+static unsigned defects; /* of the client library and the servers */
+
 static void prepare(void)
 {
     memset(&now, 0, sizeof now);
@@ -428,7 +430,8 @@ static void prepare(void)
     now.options.no_refresh = true;
     env_fibre_reset();
     arena_clear(&arena);
-    struct fakezk_options options = {.clients = 1, .servers = 1, .tick_ms = 2000, .fixed_orders = true};
+    struct fakezk_options options = {
+        .clients = 1, .servers = 1, .tick_ms = 2000, .fixed_orders = true, .defects = defects};
     fakezk_open(&arena, &options, NULL, NULL);
     fibres_reset();
     fibre_start(call_for_ever, NULL);
@@ -670,11 +673,8 @@ static void a_guarded_write_says_what_became_of_it(void **state)
     static const struct {
         int zk_rc;
         int rc;
-    } answers[] = {{ZCONNECTIONLOSS, LS_EUNSURE},
-                   {ZOPERATIONTIMEOUT, LS_EUNSURE},
-                   {ZSESSIONEXPIRED, LS_ELOST},
-                   {ZNOAUTH, LS_ENOAUTH},
-                   {ZBADVERSION, LS_EZK}};
+    } answers[] = {{ZCONNECTIONLOSS, LS_EUNSURE}, {ZOPERATIONTIMEOUT, LS_EUNSURE}, {ZAUTHFAILED, LS_EUNSURE},
+                   {ZSESSIONEXPIRED, LS_ELOST},   {ZNOAUTH, LS_ENOAUTH},           {ZBADVERSION, LS_EZK}};
     ready();
     assert_int_equal(answer(acquire_and_write, NULL), LS_OK);
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
@@ -704,6 +704,20 @@ static void a_guarded_write_needs_a_link(void **state)
     assert_int_equal(answer(write_guarded, NULL), LS_ECLOSED);
     mishap.state = 0;
     assert_int_equal(answer(release, NULL), LS_OK);
+    end();
+}
+
+/* The client library drops what it has not called when a handle is closed (F21). */
+static void a_guarded_write_does_not_wait_for_an_answer_that_is_dropped(void **state)
+{
+    (void)state;
+    defects = FAKEZK_DEFECT_DROP_AT_CLOSE;
+    ready();
+    defects = 0;
+    assert_int_equal(answer(acquire_and_write, NULL), LS_OK);
+    fakezk_partition(0, true);
+    assert_int_equal(answer(write_guarded, close_session), LS_EUNSURE);
+    assert_int_equal(now.zk_rc, ZCLOSING);
     end();
 }
 
@@ -1088,6 +1102,7 @@ int main(void)
         cmocka_unit_test(the_holder_writes_and_nobody_else),
         cmocka_unit_test(a_guarded_write_says_what_became_of_it),
         cmocka_unit_test(a_guarded_write_needs_a_link),
+        cmocka_unit_test(a_guarded_write_does_not_wait_for_an_answer_that_is_dropped),
         cmocka_unit_test(an_acquire_tells_its_token_and_the_code_behind_a_failure),
         cmocka_unit_test(a_thread_asks_in_its_own_name),
         cmocka_unit_test(a_close_tells_who_holds_that_the_hold_is_lost),

@@ -137,7 +137,7 @@ static const struct pin layout[] = {
     FIELD(ls_session_options, log, 48),
     FIELD(ls_session_options, counters, 56),
     FIELD(ls_session_options, maxbuffer, 64),
-    SIZE(ls_session, 232),
+    SIZE(ls_session, 240),
     SIZE(ls_loan, 16),
     SIZE(ls_outcome, 24),
     FIELD(ls_outcome, rc, 0),

@@ -55,6 +55,10 @@ static void kill_handle(void)
 {
     killed = false;
     ls_loan_on_event(&loan, handle, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE);
+    if (loan.session != NULL && loan.session->ending) {
+        /* Another thread that waits for the connection is not what the close waits for. */
+        assert_int_equal(ls_session_wait_connected(loan.session, -1), LS_ECLOSED);
+    }
 }
 
 /* The thread that sleeps is the world's only one: others go on from here. */

@@ -129,7 +129,7 @@ static void lost_answers_and_refusals_are_logged(void **state)
     stage_ready();
     play("create /locks/x perms=4", "create /locks/x/other", "a acquire",
          "settle"); /* create only: no list, no delete */
-    told("E /locks/x: owner 1 has not got the lock: no permission on the lock's path (-102); a failed "
+    told("E /locks/x: owner 1 has not got the lock: no permission on a node (-102); a failed "
          "ENOAUTH; W "
          "/locks/x: a contender node could not be removed; it stays until the session ends (-102); a warned "
          "left-behind; a idle");

@@ -274,6 +274,11 @@ static void close_session(void)
 {
     now.ending = true;
     int rc = ls_session_close(&now.session);
+    if (rc == LS_ELOST && now.handle != NULL) { /* the handle has died: it is closed first */
+        zookeeper_close(now.handle);
+        now.handle = NULL;
+        rc = ls_session_close(&now.session);
+    }
     if (rc != LS_OK && !(rc == LS_EUNSURE && now.cut)) {
         env_fibre_blame("the close of the session answers %s", ls_strerror(rc));
     }
@@ -541,6 +546,22 @@ static void wait_for_the_connection(void)
     if (rc != LS_OK && !(rc == LS_ECLOSED && now.ending)) {
         env_fibre_blame("a wait for the connection answers %s", ls_strerror(rc));
     }
+}
+
+static bool is_lost_or_closed(void *ctx)
+{
+    (void)ctx;
+    return now.session.state == LS_STATE_LOST || now.session.state == LS_STATE_CLOSED;
+}
+
+/* The next handle does not come once the close has begun. */
+static void wait_for_the_next_handle(void)
+{
+    ask_who_takes_part();
+    if (!is_lost_or_closed(NULL)) {
+        fibre_wait(is_lost_or_closed, NULL);
+    }
+    wait_for_the_connection();
 }
 
 /* Nobody stands in line: while the session lives this has one answer. */
@@ -1166,6 +1187,17 @@ static const struct program programs[] = {
      .thread = {NULL, wait_for_the_connection, close_session},
      .cuts = true,
      .shared = true},
+    {.name = "a wait for the next handle while a lent session is closed",
+     .thread = {NULL, wait_for_the_next_handle, close_session},
+     .expires = true,
+     .cuts = true,
+     .shared = true,
+     .lent = true},
+    {.name = "a guarded write while a lent session is closed",
+     .thread = {NULL, write_while_holding, close_session_of_a_holder},
+     .cuts = true,
+     .shared = true,
+     .lent = true},
     {.name = "a start while the session is closed",
      .thread = {NULL, start_session, close_session},
      .shared = true,
