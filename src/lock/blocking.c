@@ -25,9 +25,7 @@ static struct ls_session *begin(const struct ls_mutex *mutex, int *err)
     return NULL;
 }
 
-/* Ends a call that is under way if rc is LS_OK: waits for its answer. The session may be gone afterwards, if
- * another thread has closed it. */
-static int finish(struct ls_session *session, struct lock_call *call, int rc)
+int lock_blocking_finish(struct ls_session *session, struct lock_call *call, int rc)
 {
     struct ls_env *env = session->env;
     lock_queue_hand_over(session);
@@ -61,7 +59,7 @@ int ls_mutex_acquire_outcome(struct ls_mutex *mutex, int timeout_ms, struct ls_o
     int rc = lock_mutex_acquire(mutex, owner, timeout_ms, &call);
     if (rc == 1)
         reentered(mutex, owner, &call);
-    outcome->rc = finish(session, &call, rc == 1 ? LS_OK : rc);
+    outcome->rc = lock_blocking_finish(session, &call, rc == 1 ? LS_OK : rc);
     outcome->zk_rc = call.zk_rc;
     outcome->depth = call.depth;
     outcome->token = call.token;
@@ -89,7 +87,7 @@ int ls_mutex_release(struct ls_mutex *mutex)
         return rc;
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
-    rc = finish(session, &call, lock_mutex_release(mutex, ls_env_self(env), &call));
+    rc = lock_blocking_finish(session, &call, lock_mutex_release(mutex, ls_env_self(env), &call));
     ls_env_unlock(env);
     return rc;
 }
@@ -106,7 +104,7 @@ int ls_mutex_participants(struct ls_mutex *mutex, struct ls_participants *out)
         return rc;
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
-    rc = finish(session, &call, lock_participants_start(mutex, NULL, &call, out));
+    rc = lock_blocking_finish(session, &call, lock_participants_start(mutex, NULL, &call, out));
     ls_env_unlock(env);
     return rc;
 }
@@ -219,7 +217,7 @@ int ls_mutex_multi(struct ls_mutex *mutex, int count, const zoo_op_t *ops, zoo_o
     struct lock_write write = {.session = session, .env = session->env};
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &write.call.waiter);
-    rc = finish(session, &write.call, send_write(&write, mutex, count, ops));
+    rc = lock_blocking_finish(session, &write.call, send_write(&write, mutex, count, ops));
     if (write.call.done) {
         rc = written_rc(&write);
         memcpy(results, &write.results[1], (size_t)count * sizeof *results);

@@ -273,6 +273,10 @@ bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size
 
 /* ---- blocking.c ---- */
 
+/* Ends a blocking call, which is under way if rc is LS_OK: waits for its answer and closes its waiter. Returns the answer, or
+ * the other rc. The session may be gone afterwards, if another thread has closed it. */
+int lock_blocking_finish(struct ls_session *session, struct lock_call *call, int rc);
+
 /* The handle is closed: guarded writes that were never answered end now. */
 void lock_blocking_drained(struct ls_session *session);
 

@@ -372,11 +372,7 @@ int ls_mutex_request_revoke(struct ls_session *session, const char *path)
         return LS_EDEADLK;
     ls_env_lock(env);
     ls_env_waiter_init(env, &call.waiter);
-    int rc = start(session, path, ask);
-    lock_queue_hand_over(session);
-    while (rc == LS_OK && !call.done)
-        ls_env_wait(env, &call.waiter);
-    ls_env_waiter_close(env, &call.waiter);
+    int rc = lock_blocking_finish(session, &call, start(session, path, ask));
     ls_env_unlock(env);
-    return rc ? rc : call.rc;
+    return rc;
 }

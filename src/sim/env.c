@@ -211,12 +211,16 @@ bool timers_of_work(int p)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct timer *timer = (struct timer *)rec;
-        if (timer_is(timer, LS_TIMER_WORK) || timer_is(timer, LS_TIMER_STEP) ||
-            (timer_is(timer, LS_TIMER_POLL) && !has_fired(p, timer->timer))) {
+        if (timer_is_work(timer) && !(timer_repeats(timer) && has_fired(p, timer->timer))) {
             return true;
         }
     }
     return false;
+}
+
+bool timer_is_work(const struct timer *timer)
+{
+    return timer_is(timer, LS_TIMER_WORK) || timer_is(timer, LS_TIMER_STEP) || timer_is(timer, LS_TIMER_POLL);
 }
 
 bool timer_repeats(const struct timer *timer)

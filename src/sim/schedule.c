@@ -7,12 +7,6 @@
 
 #include <lockstep/error.h>
 
-static bool is_upkeep(const struct timer *timer)
-{
-    return timer_is(timer, LS_TIMER_DEADLINE) || timer_is(timer, LS_TIMER_UPKEEP) ||
-           timer_is(timer, LS_TIMER_RENEWAL);
-}
-
 static bool due_timer(struct action *out)
 {
     bool timed = the_world.options.timed;
@@ -25,7 +19,7 @@ static bool due_timer(struct action *out)
         for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL;
              rec = pack_next(&pack, rec), index++) {
             const struct timer *timer = (struct timer *)rec;
-            if (timer_may_fire(p, timer) && (timed || !is_upkeep(timer))) {
+            if (timer_may_fire(p, timer) && (timed || timer_is_work(timer))) {
                 *out = (struct action){.kind = ACTION_FIRE, .process = (uint8_t)p, .timer = index};
                 return true;
             }

@@ -387,6 +387,9 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
+/* Whether the timer goes on with something: it has the role of work, of a thread's turn, or of a poll. */
+bool timer_is_work(const struct timer *timer);
+
 /* Whether the timer has this role. */
 bool timer_is(const struct timer *timer, enum ls_timer_role role);
 /* Its time has come; untimed, something has changed since a timer of work fired last (D8); of a poll or renewal, since

@@ -498,40 +498,59 @@ static void add_cuts(struct action_list *list, int client)
 
 static bool is_block(const struct action *action)
 {
-    return action->kind >= MUTE && action->kind <= UNSEAL;
+    return action->kind >= STALL && action->kind <= UNSEAL;
+}
+
+/* The end of a block follows it in the numbers. */
+static bool ends_block(const struct action *block)
+{
+    return (block->kind - STALL) % 2 == 1;
+}
+
+static int begin_of(const struct action *block)
+{
+    return block->kind - ends_block(block);
 }
 
 static bool is_in_force(const struct action *block)
 {
-    if (block->kind == MUTE || block->kind == HEAR) {
+    switch (begin_of(block)) {
+    case STALL:
+        return server_at()->stalled;
+    case MUTE:
         return client_at(block->process)->muted;
+    case HALT:
+        return server_at()->halted;
+    default: /* SEAL */
+        return (server_at()->sealed >> block->lock & 1u) != 0;
     }
-    const struct server *server = server_at();
-    return block->kind == HALT || block->kind == GO ? server->halted
-                                                    : (server->sealed >> block->lock & 1u) != 0;
-}
-
-static bool ends_block(const struct action *block)
-{
-    return block->kind == HEAR || block->kind == GO || block->kind == UNSEAL;
 }
 
 static bool can_block(const struct action *block)
 {
-    bool known = block->kind <= HEAR ? block->process < host->options->processes
-                                     : block->lock < (block->kind <= GO ? 1 : host->options->locks);
+    int begin = begin_of(block);
+    bool known = (begin != MUTE || block->process < host->options->processes) &&
+                 (begin != HALT || block->server == 0) &&
+                 (begin != SEAL || block->lock < host->options->locks);
     return known && is_in_force(block) == ends_block(block);
 }
 
 static void do_block(const struct action *block)
 {
     bool begins = !ends_block(block);
-    if (block->kind <= HEAR) {
+    switch (begin_of(block)) {
+    case STALL:
+        server_mark()->stalled = begins;
+        break;
+    case MUTE:
         client_mark(block->process)->muted = begins;
-    } else if (block->kind <= GO) {
+        break;
+    case HALT:
         server_mark()->halted = begins;
-    } else {
+        break;
+    default: /* SEAL */
         server_mark()->sealed ^= (uint16_t)(1u << block->lock);
+        break;
     }
 }
 
@@ -540,27 +559,18 @@ static void add_block(struct action_list *list, int begin, int process, int at)
 {
     struct action block = {.kind = (uint8_t)begin, .process = (uint8_t)process, .lock = (uint8_t)at};
     bool ends = is_in_force(&block);
-    if (ends || action_list_buys(list, (enum world_fault)FAULT_BLOCK)) {
+    if (ends || action_list_buys(list, (enum world_fault)world_fault_of(&block))) {
         action_list_add(list, (enum action_kind)(begin + ends), process)->lock = (uint8_t)at;
-    }
-}
-
-static void add_blocks_of_service(struct action_list *list)
-{
-    add_block(list, HALT, EVENT_PROCESS_NONE, 0);
-    for (int lock = 0; lock < host->options->locks; lock++) {
-        add_block(list, SEAL, EVENT_PROCESS_NONE, lock);
     }
 }
 
 static void list_service(struct action_list *list)
 {
-    if (server_at()->stalled) {
-        action_list_add(list, (enum action_kind)SERVE, EVENT_PROCESS_NONE);
-    } else if (action_list_buys(list, (enum world_fault)FAULT_STALL)) {
-        action_list_add(list, (enum action_kind)STALL, EVENT_PROCESS_NONE);
+    add_block(list, STALL, EVENT_PROCESS_NONE, 0);
+    add_block(list, HALT, EVENT_PROCESS_NONE, 0);
+    for (int lock = 0; lock < host->options->locks; lock++) {
+        add_block(list, SEAL, EVENT_PROCESS_NONE, lock);
     }
-    add_blocks_of_service(list);
 }
 
 static void list(struct action_list *list, int client, enum coord_place place)
@@ -593,9 +603,6 @@ static void list(struct action_list *list, int client, enum coord_place place)
 static bool enabled(const struct action *action)
 {
     int client = action->process;
-    if (action->kind == STALL || action->kind == SERVE) {
-        return server_at()->stalled == (action->kind == SERVE);
-    }
     if (is_block(action)) {
         return can_block(action);
     }
@@ -681,10 +688,6 @@ static void step(const struct action *action, struct coord_news *news)
 
 static void fault(const struct action *action)
 {
-    if (action->kind == STALL || action->kind == SERVE) {
-        server_mark()->stalled = action->kind == STALL;
-        return;
-    }
     if (is_block(action)) {
         do_block(action);
         return;

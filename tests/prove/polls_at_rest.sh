@@ -3,5 +3,5 @@
 # A world is at rest though a poll would find something new.
 GROUP=coord
 FILE=src/sim/env.c
-EDIT='s/timer_is\(timer, LS_TIMER_POLL\) \&\& !has_fired/timer_is(timer, LS_TIMER_POLL) \&\& timer_is_due(timer) \&\& has_fired/'
+EDIT='s/timer_is_work\(timer\) && !\(timer_repeats\(timer\) && /timer_is_work(timer) \&\& !(timer_repeats(timer) \&\& !/'
 EXPECT='^coord\.register$'
