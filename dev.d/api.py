@@ -71,6 +71,7 @@ NO_ANSWER = {
     ("ls_mutex_acquire", "LS_EALREADY"): "a thread waits in the one acquire that it has",
     ("ls_mutex_acquire", "LS_ELOST"): "the grant is the answer: nothing lies between it and its telling",
     ("ls_mutex_acquire_outcome", "LS_EALREADY"): "as of `ls_mutex_acquire`",
+    ("ls_mutex_release", "LS_EALREADY"): "as of `ls_mutex_acquire`",
     ("ls_mutex_acquire_outcome", "LS_ELOST"): "as of `ls_mutex_acquire`",
 }
 # A function that no other thread may be in while the object is closed.

@@ -3,30 +3,36 @@
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryForever;
 
-/** What contender.c does, with Curator's InterProcessMutex. */
+/** What contender.c does, with Curator's InterProcessMutex and InterProcessReadWriteLock. No writer stays as a reader: in Curator 5.4
+ * it would be overtaken by a writer that waits. */
 public final class CuratorContender {
     private static final int SESSION_MS = 2000;
 
     private final CuratorFramework client;
     private final InterProcessMutex mutex;
+    private final InterProcessReadWriteLock both;
 
     private CuratorContender(String hosts, String path) {
         client = CuratorFrameworkFactory.newClient(hosts, SESSION_MS, SESSION_MS, new RetryForever(100));
         client.start();
         mutex = new InterProcessMutex(client, path);
+        both = new InterProcessReadWriteLock(client, path);
     }
 
     // ---- the room: a file that is there while somebody is inside, with his process id ----
@@ -82,6 +88,61 @@ public final class CuratorContender {
         }
     }
 
+    // ---- the same room with readers in it: a file for each of them, "reader-" and its process id ----
+
+    private static void readOnce(InterProcessMutex readers, Path room, String name) throws Exception {
+        Path file = room.resolve("reader-" + ProcessHandle.current().pid());
+        readers.acquire();
+        try {
+            Files.write(file, new byte[0]);
+            Path busy = room.resolve("busy");
+            try {
+                String inside = Files.readString(busy);
+                if (inside.isEmpty() || isAlive(inside)) {
+                    addLine(room.resolve("overlaps"), inside);
+                }
+            } catch (IOException nobody) {
+                // as it is to be
+            }
+            addLine(room.resolve("readers"), name);
+            Thread.sleep(2);
+            Files.deleteIfExists(file);
+        } finally {
+            readers.release();
+        }
+    }
+
+    private void writeOnce(InterProcessMutex writers, Path room, String name) throws Exception {
+        writers.acquire();
+        try {
+            String own = writers.getParticipantNodes().iterator().next();
+            enterRoom(room, name, client.checkExists().forPath(own).getCzxid());
+            try (DirectoryStream<Path> readers = Files.newDirectoryStream(room, "reader-*")) {
+                for (Path reader : readers) {
+                    if (isAlive(reader.getFileName().toString().substring("reader-".length()))) {
+                        addLine(room.resolve("overlaps"), reader.getFileName().toString());
+                    }
+                }
+            }
+            Thread.sleep(2);
+            Files.deleteIfExists(room.resolve("busy"));
+        } finally {
+            writers.release();
+        }
+    }
+
+    private void share(Path room, String name, int seconds) throws Exception {
+        Random random = new Random();
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            if (random.nextInt(10) < 5) {
+                readOnce(both.readLock(), room, name);
+            } else {
+                writeOnce(both.writeLock(), room, name);
+            }
+        }
+    }
+
     private void list() throws Exception {
         for (String node : mutex.getParticipantNodes()) {
             System.out.println(node.substring(node.lastIndexOf('/') + 1));
@@ -110,14 +171,16 @@ public final class CuratorContender {
     }
 
     public static void main(String[] args) throws Exception {
-        boolean contends = args.length == 6 && args[2].equals("contend");
+        boolean contends = args.length == 6 && List.of("contend", "share").contains(args[2]);
         if (!contends && !(args.length == 3 && List.of("list", "yield", "ask").contains(args[2]))) {
-            System.err.println("usage: CuratorContender HOSTS PATH contend ROOM NAME SECONDS\n"
+            System.err.println("usage: CuratorContender HOSTS PATH contend|share ROOM NAME SECONDS\n"
                 + "       CuratorContender HOSTS PATH list|yield|ask");
             System.exit(2);
         }
         CuratorContender contender = new CuratorContender(args[0], args[1]);
-        if (contends) {
+        if (contends && args[2].equals("share")) {
+            contender.share(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
+        } else if (contends) {
             contender.contend(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
         } else if (args[2].equals("yield")) {
             contender.yield();

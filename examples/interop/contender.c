@@ -2,12 +2,15 @@
  * Copyright the lockstep authors */
 
 /* A contender of the interop example, in C: takes the lock over and over, and is in a room that holds one at a time while it
- * has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh lets them loose together. */
+ * has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh lets them loose together. With a
+ * read-write lock the room holds one writer, or any number of readers; a writer sometimes stays as a reader. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <lockstep/env_pthread.h>
 #include <lockstep/mutex.h>
+#include <lockstep/rwlock.h>
 #include <lockstep/session.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,6 +24,7 @@
 
 static struct ls_session session;
 static struct ls_mutex mutex;
+static struct ls_rwlock rwlock;
 
 static int fail(const char *what, int rc)
 {
@@ -106,6 +110,46 @@ static void leave_room(void)
     unlink(path);
 }
 
+/* ---- the same room with readers in it: a file for each of them, "reader-" and its process id ---- */
+
+static void name_of_reader(char name[32])
+{
+    snprintf(name, 32, "reader-%ld", (long)getpid());
+}
+
+static void enter_as_reader(const char *name)
+{
+    char file[32], line[128];
+    name_of_reader(file);
+    close(open_in_room(file, O_WRONLY | O_CREAT));
+    look_who_is_inside();
+    snprintf(line, sizeof line, "%s\n", name);
+    add_line("readers", line);
+}
+
+static void leave_as_reader(void)
+{
+    char file[32], path[512];
+    name_of_reader(file);
+    snprintf(path, sizeof path, "%s/%s", room, file);
+    unlink(path);
+}
+
+static void look_for_readers(void)
+{
+    DIR *folder = opendir(room);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        long pid = strncmp(entry->d_name, "reader-", 7) == 0 ? strtol(entry->d_name + 7, NULL, 10) : 0;
+        if (pid != 0 && is_alive(pid)) {
+            add_line("overlaps", entry->d_name);
+            add_line("overlaps", "\n");
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+}
+
 /* ---- what it does ---- */
 
 static void sleep_ms(int ms)
@@ -126,6 +170,61 @@ static int contend(const char *name, int seconds)
             rc = ls_mutex_release(&mutex);
         }
         if (rc != LS_OK && rc != LS_ELOST && rc != LS_EUNSURE) {
+            return fail("the lock", rc);
+        }
+    }
+    return 0;
+}
+
+/* What became of a call. A hold that was lost is no mistake: somebody has killed a server, or this process was asleep. */
+static bool goes_on(int rc)
+{
+    return rc == LS_OK || rc == LS_ELOST || rc == LS_EUNSURE;
+}
+
+static int read_once(const char *name)
+{
+    int rc = ls_mutex_acquire(&rwlock.read, -1);
+    if (rc == LS_OK) {
+        enter_as_reader(name);
+        sleep_ms(2);
+        leave_as_reader();
+        rc = ls_mutex_release(&rwlock.read);
+    }
+    return rc;
+}
+
+/* Stays as a reader, or not. */
+static int write_once(const char *name, bool stays)
+{
+    int rc = ls_mutex_acquire(&rwlock.write, -1);
+    if (rc != LS_OK) {
+        return rc;
+    }
+    enter_room(name, ls_mutex_token_by_me(&rwlock.write));
+    look_for_readers();
+    sleep_ms(2);
+    if (stays && ls_mutex_acquire(&rwlock.read, -1) == LS_OK) {
+        leave_room();
+        enter_as_reader(name);
+        rc = ls_mutex_release(&rwlock.write);
+        sleep_ms(2);
+        look_who_is_inside();
+        leave_as_reader();
+        return goes_on(rc) ? ls_mutex_release(&rwlock.read) : rc;
+    }
+    leave_room();
+    return ls_mutex_release(&rwlock.write);
+}
+
+static int share(const char *name, int seconds)
+{
+    time_t end = time(NULL) + seconds;
+    srand((unsigned)getpid());
+    while (time(NULL) < end) {
+        int what = rand() % 10;
+        int rc = what < 5 ? read_once(name) : write_once(name, what < 7);
+        if (!goes_on(rc)) {
             return fail("the lock", rc);
         }
     }
@@ -210,7 +309,7 @@ static const struct ls_mutex_options options = {.ops = &ops};
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: contender HOSTS PATH contend ROOM NAME SECONDS\n"
+    fprintf(stderr, "usage: contender HOSTS PATH contend|share ROOM NAME SECONDS\n"
                     "       contender HOSTS PATH list|yield|ask\n");
     return 2;
 }
@@ -232,7 +331,8 @@ static int (*find_mode(const char *name))(void)
 int main(int argc, char **argv)
 {
     struct ls_env *env;
-    bool contends = argc == 7 && strcmp(argv[3], "contend") == 0;
+    bool shares = argc == 7 && strcmp(argv[3], "share") == 0;
+    bool contends = shares || (argc == 7 && strcmp(argv[3], "contend") == 0);
     int (*what)(void) = argc == 4 ? find_mode(argv[3]) : NULL;
     if (!contends && what == NULL) {
         return usage();
@@ -241,13 +341,16 @@ int main(int argc, char **argv)
     int rc = ls_env_pthread_open(&env);
     rc = rc ? rc : ls_session_init(&session, env, argv[1], SESSION_MS, NULL);
     rc = rc ? rc : ls_mutex_init(&mutex, &session, argv[2], &options);
+    rc = rc ? rc : ls_rwlock_init(&rwlock, &session, argv[2], &options);
     rc = rc ? rc : ls_session_start(&session);
     if (rc) {
         return fail("the session", rc);
     }
     room = contends ? argv[4] : NULL;
-    int status = contends ? contend(argv[5], atoi(argv[6])) : what();
+    int (*takes)(const char *name, int seconds) = shares ? share : contend;
+    int status = contends ? takes(argv[5], atoi(argv[6])) : what();
     ls_mutex_close(&mutex);
+    ls_rwlock_close(&rwlock);
     ls_session_close(&session);
     ls_env_pthread_close(env);
     return status;

@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--seconds N] [--kills N] [--out DIR]
+# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--lock mutex|rwlock] [--seconds N] [--kills N] [--out DIR]
 #
 # Half of the contenders are ours, half are Curator's or kazoo's, on one path; some are killed on the way and come back.
-# Then nobody may have been in the room together, and the grants must come in the order in which nodes were created.
+# Then nobody may have been in the room together, and the grants must come in the order in which nodes were created. With
+# `--lock rwlock`, which kazoo has not on the same nodes, readers may be there together, and order is that of writers.
 # Exit status: 0 all holds, 1 it does not, 2 usage, 4 something is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-zk='' program='' peer=curator seconds=12 kills=4 out=''
+zk='' program='' peer=curator lock=mutex seconds=12 kills=4 out=''
 while (($# > 1)); do
     case $1 in
     --zk) zk=$2 ;;
     --contender) program=$2 ;;
     --with) peer=$2 ;;
+    --lock) lock=$2 ;;
     --seconds) seconds=$2 ;;
     --kills) kills=$2 ;;
     --out) out=$2 ;;
@@ -23,13 +25,16 @@ while (($# > 1)); do
     esac
     shift 2
 done
-if (($# > 0)) || [[ -z $zk || -z $program || ($peer != curator && $peer != kazoo) ]]; then
+if (($# > 0)) || [[ -z $zk || -z $program || ($peer != curator && $peer != kazoo) ||
+    ($lock != mutex && $lock-$peer != rwlock-curator) ]]; then
     sed -n '5s/^# //p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
 out=${out:-$(mktemp -d)}
 room=$out/room
-path=/lockstep/interop-$peer
+path=/lockstep/interop-$peer-$lock
+mode=contend
+[[ $lock == mutex ]] || mode=share
 rm -rf "$room"
 mkdir -p "$room"
 
@@ -69,8 +74,8 @@ declare -A pids=()
 launch()
 {
     case $1 in
-    ours-*) "$program" "$zk" "$path" contend "$room" "$1" "$2" & ;;
-    *) (peer_says contend "$room" "$1" "$2") & ;;
+    ours-*) "$program" "$zk" "$path" $mode "$room" "$1" "$2" & ;;
+    *) (peer_says $mode "$room" "$1" "$2") & ;;
     esac
     pids[$1]=$!
 }
@@ -106,6 +111,7 @@ judge()
     (($(entries ours) > 20 && $(entries "$peer") > 20)) || wrong 'one side was hardly ever inside'
     changes=$(awk '{ sub(/-.*/, "", $1); changes += $1 != last; last = $1 } END { print changes }' "$room/log")
     ((changes > 20)) || wrong "the lock went from one side to the other $changes times only"
+    [[ $lock == mutex ]] || echo "readers: ours $(grep -c '^ours-' "$room/readers"), $peer $(grep -c "^$peer-" "$room/readers")"
     echo "ours $(entries ours), $peer $(entries "$peer"), from one side to the other $changes, kills $kills, overlaps" \
         "$(cat "$room/overlaps" 2>/dev/null | wc -l)"
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex for C++17: session.h and mutex.h with constructors and destructors.
+/* The locks for C++17: session.h, mutex.h and rwlock.h with constructors and destructors.
  *
  *   lockstep::session session("zk1:2181,zk2:2181", std::chrono::seconds(10));
  *   lockstep::mutex mutex(session, "/locks/report");
  *   std::lock_guard<lockstep::mutex> guard(mutex);
  *
  * lockstep::mutex has lock(), try_lock(), try_lock_for() and unlock(), so that std::lock_guard,
- * std::unique_lock and std::scoped_lock accept it. The owner of a lock is the calling thread. The mutex is
- * reentrant.
+ * std::unique_lock and std::scoped_lock accept it. lockstep::rwlock has the same for its write half, and
+ * lock_shared(), try_lock_shared(), try_lock_shared_for() and unlock_shared() for its read half, so that
+ * std::shared_lock accepts it. The owner of a lock is the calling thread. Both are reentrant.
  *
- * Errors: constructors and lock() throw std::system_error. Its code has a value of enum ls_err and the
+ * Errors: constructors, lock() and lock_shared() throw std::system_error. Its code has a value of enum ls_err and the
  * category lockstep::category(). No other function throws. unlock() does not tell how the release ended;
  * release() does. try_lock() and try_lock_for() return false for any reason, also one that lasts, such as a
  * session that has failed; acquire() tells the reason.
@@ -33,6 +34,7 @@
 #include <lockstep/env_pthread.h>
 #include <lockstep/error.h>
 #include <lockstep/mutex.h>
+#include <lockstep/rwlock.h>
 #include <lockstep/session.h>
 
 #include <chrono>
@@ -311,6 +313,87 @@ class mutex : detail::pinned
     ls_mutex_ops ops_{};
     ls_mutex_options options_{};
     holder holder_;
+};
+
+/* ---- the read-write lock ---- */
+
+/* A reentrant distributed read-write lock, for threads of this and other programs. A thread that has locked it may
+ * call lock_shared() and then unlock(): no other thread locks it in between. A thread that has called lock_shared() must
+ * not call lock(), which throws LS_EDEADLK. */
+class rwlock : detail::pinned
+{
+  public:
+    /* Sets both halves up, without asking a server. `options` and what it points to must outlive the lock. Throws
+     * what ls_rwlock_init() returns. */
+    rwlock(session &session, const std::string &path, const ls_mutex_options *options = nullptr)
+    {
+        detail::check(ls_rwlock_init(&lock_, session.get(), path.c_str(), options), "lockstep::rwlock");
+    }
+
+    /* Closes both halves, as ls_rwlock_close() does. */
+    ~rwlock()
+    {
+        detail::closed(ls_rwlock_close(&lock_));
+    }
+
+    /* Takes the write half, however long that lasts. Throws what ls_mutex_acquire() returns. */
+    void lock()
+    {
+        detail::check(ls_mutex_acquire(&lock_.write, -1), "lockstep::rwlock::lock");
+    }
+
+    /* Takes the write half if it is free. Returns whether the calling thread holds it. */
+    [[nodiscard]] bool try_lock() noexcept
+    {
+        return ls_mutex_try(&lock_.write) == LS_OK;
+    }
+
+    /* Takes the write half within the time, if that is possible. Returns whether the calling thread holds it. */
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
+    {
+        return ls_mutex_acquire(&lock_.write, detail::to_ms(timeout)) == LS_OK;
+    }
+
+    /* Gives one level of the write half back. */
+    void unlock() noexcept
+    {
+        (void)ls_mutex_release(&lock_.write);
+    }
+
+    /* Takes the read half, however long that lasts. Throws what ls_mutex_acquire() returns. */
+    void lock_shared()
+    {
+        detail::check(ls_mutex_acquire(&lock_.read, -1), "lockstep::rwlock::lock_shared");
+    }
+
+    /* Takes the read half if no writer holds or waits before. Returns whether the calling thread holds it. */
+    [[nodiscard]] bool try_lock_shared() noexcept
+    {
+        return ls_mutex_try(&lock_.read) == LS_OK;
+    }
+
+    /* Takes the read half within the time, if that is possible. Returns whether the calling thread holds it. */
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) noexcept
+    {
+        return ls_mutex_acquire(&lock_.read, detail::to_ms(timeout)) == LS_OK;
+    }
+
+    /* Gives one level of the read half back. */
+    void unlock_shared() noexcept
+    {
+        (void)ls_mutex_release(&lock_.read);
+    }
+
+    /* Returns the struct of rwlock.h, for functions that have no method here. */
+    ls_rwlock *get() noexcept
+    {
+        return &lock_;
+    }
+
+  private:
+    ls_rwlock lock_{};
 };
 
 } // namespace lockstep

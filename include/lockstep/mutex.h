@@ -183,6 +183,7 @@ int ls_mutex_close(struct ls_mutex *mutex);
  * - LS_EINVAL: `owner` is 0.
  * - LS_EINVAL: `owner` is the number of another thread.
  * - LS_EALREADY: an acquire of this owner is pending.
+ * - LS_EALREADY, LS_EDEADLK: a half of a read-write lock refuses the acquire (rwlock.h).
  * - LS_EBUSY: `timeout_ms` is 0, and there is no connection.
  * - LS_ECLOSED: the mutex or its session is not open, or is being closed.
  * - LS_EAUTHFAILED, LS_EGAVEUP: the session has ended for this reason.
@@ -219,6 +220,7 @@ int ls_mutex_cancel(struct ls_mutex *mutex, uint64_t owner);
  * - LS_ENOTOWNER: this owner does not hold the lock.
  * - LS_ELOST: this owner held the lock, and lost it with its session or its node.
  * - LS_ECLOSED: the mutex is closed or is being closed, and gives back what was held.
+ * - LS_EALREADY: a half of a read-write lock refuses the release (rwlock.h).
  *
  * LS_ELOST is told once for each level that was lost. An owner that acquires the lock anew after a loss
  * first gives back the new levels. It then gets LS_ELOST for each level that it had before. */

@@ -72,6 +72,16 @@ int group_watches(struct check_table *table, const struct check_context *context
     return count;
 }
 
+bool group_has_other_claim(struct check_table *table, const struct check_context *context,
+                           const struct event *event, unsigned flags)
+{
+    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
+    while (claim && (claim->lock == event->lock || claim->process != event->process ||
+                     claim->owner != event->owner || (claim->flags & flags) == 0))
+        claim = group_next_record(table, context, claim);
+    return claim != NULL;
+}
+
 /* ---- sets of holds ---- */
 
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock)
@@ -131,6 +141,39 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
     return is_own(table, context, &contender, 0);
 }
 
+/* The hold of the owner that stands alone in the group, whether its node stands or not; NULL if there is none. */
+static const struct check_record *hold_alone(struct check_table *table, const struct check_context *context,
+                                             int group, int process, int owner)
+{
+    for (int lock = group; lock < context->locks && group_of(context, lock) == group; lock++) {
+        const struct check_record *claim = table_get(table, RECORD_CLAIM, lock, process, owner);
+        if (claim && is_exclusive(context, lock) && (claim->flags & CLAIM_HOLDING))
+            return claim;
+    }
+    return NULL;
+}
+
+bool ledger_takes_own_place(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
+{
+    if (!context->specs || is_exclusive(context, event->lock))
+        return false;
+    const struct check_record *hold =
+        hold_alone(table, context, group_of(context, event->lock), event->process, event->owner);
+    return hold && hold->a == event->zxid;
+}
+
+bool ledger_joined_under(struct check_table *table, const struct check_context *context,
+                         const struct contender *contender)
+{
+    const struct check_record *node =
+        table_get_exact(table, RECORD_NODE, contender->lock, contender->process, 0, contender->czxid);
+    if (!node || (node->flags & NODE_UNDER) == 0)
+        return false;
+    return contender->owner < 0 || hold_alone(table, context, group_of(context, contender->lock),
+                                              contender->process, contender->owner);
+}
+
 /* What stands in the way so far. */
 struct obstacles {
     struct hold_set set;
@@ -162,13 +205,28 @@ static void add_line(struct check_table *table, const struct check_context *cont
             add_obstacle(obstacles, context, node);
 }
 
+/* Whether the claim is of the contender's owner. One that is not known, of a contender that joined under a hold, is the owner of
+ * that hold who waits for the contender's lock. */
+static bool is_owners(struct check_table *table, const struct contender *contender,
+                      const struct check_record *claim, bool under)
+{
+    if (claim->process != contender->process)
+        return false;
+    if (contender->owner >= 0 || !under)
+        return claim->owner == contender->owner;
+    const struct check_record *other =
+        table_get(table, RECORD_CLAIM, contender->lock, contender->process, claim->owner);
+    return other && (other->flags & CLAIM_WAITING);
+}
+
 /* Holds of other owners, but for those of contenders before this one if the line is counted. */
 static void add_holds(struct check_table *table, const struct check_context *context,
-                      const struct contender *contender, bool with_line, struct obstacles *obstacles)
+                      const struct contender *contender, bool with_line, bool under,
+                      struct obstacles *obstacles)
 {
     struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, contender->lock);
     for (; claim; claim = group_next_record(table, context, claim)) {
-        bool own = claim->process == contender->process && claim->owner == contender->owner;
+        bool own = is_owners(table, contender, claim, under);
         bool counted = with_line && claim->a < contender->czxid;
         if ((claim->flags & CLAIM_HOLDING) == 0 || own || counted || claim->a == contender->czxid ||
             claim->a == contender->gone)
@@ -183,11 +241,12 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
                    const struct contender *contender, const struct check_record **obstacle)
 {
     struct obstacles obstacles = {.set = contender->beside};
-    bool with_line = !is_own(table, context, contender, 0);
+    bool under = ledger_joined_under(table, context, contender);
+    bool with_line = !under && !is_own(table, context, contender, 0);
     if (with_line)
         add_line(table, context, contender, &obstacles);
     if (hold_set_admits(&obstacles.set, context, contender->lock))
-        add_holds(table, context, contender, with_line, &obstacles);
+        add_holds(table, context, contender, with_line, under, &obstacles);
     bool by_mode = obstacles.first_exclusive && !is_exclusive(context, contender->lock);
     if (obstacle)
         *obstacle = by_mode ? obstacles.first_exclusive : obstacles.first;

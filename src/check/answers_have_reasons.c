@@ -19,7 +19,10 @@
  *   - If F says "gave up", a fault stands before F.
  *   - If F says "closed", it comes within stop(), or within close() of the lock.
  *   - If F says "pending already", one of these is true at F: the process is undoing what it had before, as for
- *     "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost.
+ *     "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost; the owner waits for
+ *     another lock of the group.
+ *   - If F says "deadlock", the owner holds or waits for another lock of the group, or a fault stands before F as for
+ *     anything else.
  *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
  *     and the ends of sessions.
  *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
@@ -158,7 +161,8 @@ static void judge_already(struct check_table *table, const struct check_context 
     const struct check_record *claim = ledger_claim(table, event);
     unsigned excuses = CLAIM_VOID | (context->reentrant ? 0 : CLAIM_HOLDING);
     note->premises = 1;
-    if ((claim->flags & excuses) == 0 && !is_undoing(table, event))
+    if ((claim->flags & excuses) == 0 && !is_undoing(table, event) &&
+        !group_has_other_claim(table, context, event, CLAIM_WAITING))
         check_violate(note, "%s (owner %d) was told that an acquire of %s is pending already, but none was",
                       WHO, event->owner, WHAT);
 }
@@ -171,7 +175,9 @@ static void judge_error(struct check_table *table, const struct check_context *c
         return;
     note->premises = 1;
     bool full = event->code == CODE_NO_MEMORY && has_another_claim(table, context, event);
-    if (!full && !explains(table, context, event->code))
+    bool upgrade = event->code == CODE_DEADLOCK &&
+                   group_has_other_claim(table, context, event, CLAIM_WAITING | CLAIM_HOLDING);
+    if (!full && !upgrade && !explains(table, context, event->code))
         check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong%s", WHO,
                       event->owner, event->code, WHAT,
                       ledger_may_fail(table, context) ? " that leads to it" : "");
@@ -191,7 +197,7 @@ static void judge_written(struct check_table *table, const struct check_context 
     note->premises = 1;
     bool over = event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
     const struct check_record *hold = standing_hold(table, event);
-    if (over && hold && hold->a == event->zxid)
+    if (over && hold && hold->a == ledger_node_of_token(hold, event->zxid))
         check_violate(
             note,
             "a guarded write of %s (owner %d) under %s was refused (%d), but its hold and the node stand",

@@ -38,7 +38,7 @@ static const struct {
     [RECORD_LOADED] = {.nobody = true},
     [RECORD_FAULTED] = {.nobody = true},
     [RECORD_PROCESS] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
-    [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
+    [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, false},
     [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_GHOST] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, true},
@@ -298,7 +298,7 @@ bool check_set_observe(const struct check_set *set, void *block, struct check_st
     table->capacity = set->capacity;
     judge(set, table, stats, event);
     if ((set->ledger_wants & EVENT_BIT(event->kind)) != 0)
-        ledger_observe(table, set->needs, event);
+        ledger_observe(table, &set->context, set->needs, event);
     if (table->full)
         stats->limit = true;
     return true;

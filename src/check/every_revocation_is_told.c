@@ -83,10 +83,11 @@ static void observe_set(struct check_table *table, const struct event *event)
 static void judge_asked(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
+    int64_t czxid = ledger_node_of_token(ledger_claim(table, event), event->zxid);
     struct check_record *request =
-        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid);
+        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, czxid);
     note->premises = 1;
-    if (!ledger_node(table, event->lock, event->zxid))
+    if (!ledger_node(table, event->lock, czxid))
         return;
     if (!request) {
         check_violate(note, "%s (owner %d) was asked to give %s back once more than others have asked", WHO,

@@ -96,11 +96,17 @@ static void judge_overtaken(const struct check_context *context, const struct ch
 static void judge_grant(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
-    if ((ledger_holds(table, event) && event->code > 1) || ledger_holds_alone(table, context, event))
+    if (ledger_holds(table, event) && event->code > 1)
         return;
     struct check_record *place = place_of(table, event->lock, event->process);
-    bool placed = place && (place->flags & PLACE_UNCLEAN) == 0;
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
+    const struct contender contender = {
+        .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node ? node->a : 0};
+    if (ledger_holds_alone(table, context, event) || ledger_joined_under(table, context, &contender)) {
+        table_drop(table, place);
+        return;
+    }
+    bool placed = place && (place->flags & PLACE_UNCLEAN) == 0;
     if (placed)
         judge_overtaken(context, place, note);
     if (placed)

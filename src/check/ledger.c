@@ -172,8 +172,10 @@ static void observe_asked(struct check_table *table, const struct event *event)
     begin_claim(table, event)->flags |= CLAIM_WAITING;
 }
 
-static void observe_granted(struct check_table *table, unsigned needs, const struct event *event)
+static void observe_granted(struct check_table *table, const struct check_context *context, unsigned needs,
+                            const struct event *event)
 {
+    bool own_place = ledger_takes_own_place(table, context, event);
     struct check_record *node = NULL;
     if (needs & CHECK_NEEDS_NODES)
         node = ledger_grant(table, event, RECORD_NONE);
@@ -181,6 +183,7 @@ static void observe_granted(struct check_table *table, unsigned needs, const str
     struct check_record *claim = begin_claim(table, event);
     if ((claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1)
         claim->a = czxid;
+    claim->b = own_place && claim->a != event->zxid ? event->zxid : claim->b;
     claim->flags = (uint16_t)((claim->flags & CLAIM_BESIDE) | CLAIM_HOLDING);
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
 }
@@ -195,6 +198,7 @@ static void end_hold(struct check_record *claim)
 {
     claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
     claim->a = 0;
+    claim->b = 0;
     claim->depth = 0;
 }
 
@@ -252,13 +256,14 @@ static void observe_closed(struct check_table *table, const struct event *event)
     }
 }
 
-static void observe_claim(struct check_table *table, unsigned needs, const struct event *event)
+static void observe_claim(struct check_table *table, const struct check_context *context, unsigned needs,
+                          const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
     if (event->kind == EVENT_ASKED)
         observe_asked(table, event);
     else if (event->kind == EVENT_GRANTED)
-        observe_granted(table, needs, event);
+        observe_granted(table, context, needs, event);
     else if (event->kind == EVENT_LOST)
         observe_lost(table, event->process);
     else if (event->kind == EVENT_CRASHED)
@@ -278,12 +283,31 @@ static void observe_claim(struct check_table *table, unsigned needs, const struc
         observe_refused(table, claim, event->code);
 }
 
-static void observe_node(struct check_table *table, const struct event *event)
+/* Whether an owner of the node's process waits for its lock and holds alone in the group. */
+static bool is_under(struct check_table *table, const struct check_context *context,
+                     const struct event *created)
+{
+    if (!context->specs)
+        return false;
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, created->lock);
+    for (; claim; claim = table_next_lock(table, claim)) {
+        struct event owner = *created;
+        owner.owner = claim->owner;
+        if (claim->process == created->process && (claim->flags & CLAIM_WAITING) &&
+            ledger_holds_alone(table, context, &owner))
+            return true;
+    }
+    return false;
+}
+
+static void observe_node(struct check_table *table, const struct check_context *context,
+                         const struct event *event)
 {
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     if (event->kind == EVENT_NODE_CREATED)
-        table_put(table, RECORD_NODE, event->lock, event->process, 0, event->zxid, event->session);
+        table_put(table, RECORD_NODE, event->lock, event->process, 0, event->zxid, event->session)->flags =
+            is_under(table, context, event) ? NODE_UNDER : 0;
     else
         table_drop(table, ledger_node(table, event->lock, event->zxid));
 }
@@ -378,15 +402,16 @@ static void observe_listener(struct check_table *table, const struct event *even
         table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
 }
 
-void ledger_observe(struct check_table *table, unsigned needs, const struct event *event)
+void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
+                    const struct event *event)
 {
     uint64_t bit = EVENT_BIT(event->kind);
     if ((needs & CHECK_NEEDS_PROCESSES) && (WANTS_PROCESSES & bit))
         observe_process(table, event);
     if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CLAIMS & bit))
-        observe_claim(table, needs, event);
+        observe_claim(table, context, needs, event);
     if ((needs & CHECK_NEEDS_NODES) && (WANTS_NODES & bit))
-        observe_node(table, event);
+        observe_node(table, context, event);
     if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
         observe_evicted(table, event);
     if ((needs & CHECK_NEEDS_WATCHES) && (WANTS_WATCHES & bit))
@@ -533,6 +558,11 @@ static bool taken(struct check_table *table, const struct event *event, int64_t 
             (claim->flags & CLAIM_HOLDING) && claim->a == czxid)
             return true;
     return false;
+}
+
+int64_t ledger_node_of_token(const struct check_record *claim, int64_t token)
+{
+    return claim && claim->b != 0 && claim->b == token ? claim->a : token;
 }
 
 static struct check_record *oldest_free(struct check_table *table, const struct event *event,

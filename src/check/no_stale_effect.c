@@ -4,7 +4,7 @@
 /* Fencing (D6): at a resource that compares tokens, nobody acts under an outlived grant.
  *
  *   - each grant has a token of its own, and a grant whose node stands has a newer one than every grant told
- * before;
+ * before; a shared grant to an owner that holds alone may have the token of that hold, whose place it takes;
  *   - the resource never takes an older token after a newer one;
  *   - it never refuses the newest token while its owner holds and its node stands;
  *   - a write that is guarded by a multi (`write guarded` of a scenario) never commits after the deletion of the node that guards it.
@@ -47,6 +47,8 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     struct check_record *fence = fence_of(table, context, event->lock);
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
     note->premises = 1;
+    if (ledger_takes_own_place(table, context, event))
+        return;
     if (event->zxid == fence->a || holder_of(table, context, event))
         check_violate(note, "%s was granted %s with the fencing token 0x%llx of another grant", WHO, WHAT,
                       (unsigned long long)event->zxid);

@@ -6,7 +6,7 @@
  * Formula.
  *   - every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper;
  *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
- * refused;
+ * refused, and may be while the owner waits for another lock of the group (a downgrade);
  *   - the last release is reported as complete and its node is gone from the committed log, both by the next
  * rest (of several releases by one node, one report is enough); nothing is reported as complete before the last;
  *   - who closes the lock has the answers to all its acquires and releases by then, and holds nothing any more;
@@ -78,9 +78,10 @@ static void judge_refused(struct check_table *table, const struct check_context 
         return; /* a cancel was refused, not a release */
     note->premises = 1;
     bool waits = claim && (claim->flags & CLAIM_WAITING);
+    bool busy = event->code == CODE_ALREADY && group_has_other_claim(table, context, event, CLAIM_WAITING);
     bool told =
         (event->code == CODE_LOST || (event->code == CODE_NOT_OWNER && waits)) && is_lost(table, claim);
-    if (claim && (claim->flags & CLAIM_HOLDING) && !told)
+    if (claim && (claim->flags & CLAIM_HOLDING) && !told && !busy)
         check_violate(note, "a release of %s by %s (owner %d) was refused (%d), who holds it", WHAT, WHO,
                       event->owner, event->code);
 }
@@ -116,7 +117,7 @@ static void judge_asked_back(struct check_table *table, const struct check_conte
     if (!claim || (claim->flags & CLAIM_HOLDING) == 0)
         check_violate(note, "%s (owner %d) was asked to give %s back, who does not hold it", WHO,
                       event->owner, WHAT);
-    else if (claim->a != event->zxid)
+    else if (claim->a != ledger_node_of_token(claim, event->zxid))
         check_violate(note,
                       "%s (owner %d) was asked to give %s back for token 0x%llx, but holds it with 0x%llx",
                       WHO, event->owner, WHAT, (unsigned long long)event->zxid, (unsigned long long)claim->a);

@@ -24,9 +24,8 @@ enum record_kind {
     /* The ledger. */
     RECORD_PROCESS, /* process, owner = which handle; flags PROCESS_…; a = session of the handle while its link is up, else 0 */
     RECORD_CLAIM, /* lock, process, owner; flags CLAIM_…, depth; a = czxid of the node that its grant stands
-                     on */
-    RECORD_NODE,  /* lock, process; a = czxid, b = session: a contender node that stands in the committed log
-                   */
+                     on, b = its token if that is another one: of an owner that goes on holding in its own place */
+    RECORD_NODE, /* lock, process; flags NODE_…; a = czxid, b = session: a contender node that stands in the committed log */
     RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node, b = session in which the last of
                      them was set, 0 once it is over; flags = how many */
     RECORD_EVICTED, /* lock, process; flags EVICTED_…; a = czxid of a contender that the operator deleted while its
@@ -96,6 +95,10 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 #define CLAIM_VOID 0x04u /* was HOLDING when the loss was told: nothing is promised of it any more */
 #define CLAIM_BESIDE 0x08u /* since this owner began to wait, another one of the process waited or held too */
 
+/* Of a node. */
+#define NODE_UNDER                                                                                           \
+    0x01u /* created while an owner of its process waited for its lock and held alone in the group */
+
 /* LS_ENOENT of the public interface, which judges do not include: in REFUSED it says that a cancel was
  * refused, not a release. A test compares the two numbers. */
 #define CODE_NOTHING_PENDING (-6)
@@ -110,9 +113,10 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 #define CODE_UNKNOWN 2
 /* LS_ENOTOWNER in WRITTEN, likewise. */
 #define CODE_NOT_OWNER (-7)
-/* LS_ENOMEM, LS_ECLOSED and LS_EALREADY in FAILED, likewise. */
+/* LS_ENOMEM, LS_ECLOSED, LS_EDEADLK and LS_EALREADY in FAILED, likewise. */
 #define CODE_NO_MEMORY (-1)
 #define CODE_CLOSED (-13)
+#define CODE_DEADLOCK (-14)
 #define CODE_ALREADY (-15)
 /* LS_EUNSURE in REVOKE_SENT, likewise. */
 #define CODE_UNSURE (-16)
@@ -165,7 +169,8 @@ struct check_record *table_next_lock(struct check_table *table, struct check_rec
 /* ---- the ledger ---- */
 
 /* Judges see an event BEFORE the ledger does: it still shows how things were. */
-void ledger_observe(struct check_table *table, unsigned needs, const struct event *event);
+void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
+                    const struct event *event);
 uint64_t ledger_wants(unsigned needs);
 
 /* As `is_local` of a property: what is watched is looked at for the same process, or at rest, or by judges who say so of such
@@ -228,6 +233,9 @@ struct check_record *ledger_session(struct check_table *table, int process, int6
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
 
+/* The czxid of the node that a token of a claim stands for; `token` itself, unless the owner holds in its own place. */
+int64_t ledger_node_of_token(const struct check_record *claim, int64_t token);
+
 /* ---- groups (lockstep/lock_spec.h) ---- */
 
 /* The records of one kind at the locks of a lock's group. Iteration as above. */
@@ -247,6 +255,10 @@ int group_claims(struct check_table *table, const struct check_context *context,
 int group_watches(struct check_table *table, const struct check_context *context, int lock, int process,
                   enum event_watch type);
 
+/* True if the owner has a claim with one of these flags at another lock of the group. */
+bool group_has_other_claim(struct check_table *table, const struct check_context *context,
+                           const struct event *event, unsigned flags);
+
 /* True if no other hold of the group may stand beside one of this lock. */
 bool lock_stands_alone(const struct check_context *context, int lock);
 
@@ -255,8 +267,8 @@ bool lock_stands_alone(const struct check_context *context, int lock);
  * Definition. The line of a group is its contender nodes by czxid. A set of holds stands together if all of them are
  *   shared and their counts sum up to at most the capacity, or if it has one member. A contender is admitted if its hold
  *   stands together with the holds that all contenders before it in line would have, and with the holds of other owners
- *   whose nodes stand. The nodes by which its own owner holds do not count. An owner who holds alone is admitted whoever
- *   stands before its next contender.
+ *   whose nodes stand. The nodes by which its own owner holds do not count. A contender that joined the line while its owner
+ *   held alone is admitted whoever stands before it, also when the node of that hold has gone (a downgrade).
  *
  * Claim. Of a line of mutexes the first contender alone is admitted. Once admitted, a contender stays admitted until its
  *   node goes: nobody joins the line before it, and a hold behind it that excludes it was not admitted.
@@ -291,6 +303,16 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
 /* True if the owner has a hold of another lock of the group that stands alone. */
 bool ledger_holds_alone(struct check_table *table, const struct check_context *context,
                         const struct event *event);
+
+/* True if the event is the grant of a shared lock, and its token is that of a hold of the owner that stands alone in the group:
+ * the owner takes its own place. The node of that hold may be gone. */
+bool ledger_takes_own_place(struct check_table *table, const struct check_context *context,
+                            const struct event *event);
+
+/* True if the contender's node was created while its owner held alone, and the owner has not given that hold back. An owner
+ * that is not known may be any that waits for the lock. */
+bool ledger_joined_under(struct check_table *table, const struct check_context *context,
+                         const struct contender *contender);
 
 /* The contender that a record of a node or a place names; its owner is not known. */
 struct contender contender_of_record(const struct check_record *record);

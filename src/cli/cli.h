@@ -37,7 +37,7 @@ struct cli_budget {
 
 struct cli_options {
     const char *recipe;
-    const struct ls_recipe *found_recipe; /* of that name */
+    const struct ls_recipe *found_recipe; /* of that name; see cli_recipe() */
     const char *out;                      /* folder for traces; of shrink: the file to write */
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* file; NULL = none */
@@ -126,6 +126,9 @@ struct cli_options {
 /* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
 int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv);
+
+/* The recipe of a scenario: the one that the user has given, or else the first that suits it. */
+const struct ls_recipe *cli_recipe(const struct cli_options *options, const struct scenario *scenario);
 
 /* The index-th of the given options that has to do with what is found, as it would be said (`--seeds=100`). False behind the
  * last. */
@@ -239,7 +242,7 @@ int cli_place_checkpoints(const struct cli_options *options, const char *command
 /* ---- workers (jobs.c, worker.c) ---- */
 
 /* Whether the counts of a search are those that a file may claim. */
-bool cli_counts_compare(const struct cli_options *options);
+bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario);
 
 /* Makes one outcome of that of the directed run or the search, and that of the random schedules after it, which becomes the
  * whole. */

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "cli/cli.h"
+#include "sim/abilities.h"
 
 #include "base/array.h"
 
@@ -60,11 +61,13 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
     return false;
 }
 
-/* A suite is for many recipes: what is not promised is not asked for. */
+/* A suite is for many recipes: what is not promised is not asked for. Of kinds of lock that the recipe does not know nothing is
+ * said: they are other suites. */
 static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario)
 {
-    const char *why = options->suite ? cli_suite_leaves_out(scenario, options->found_recipe) : NULL;
-    if (why && !options->quiet) {
+    const struct ls_recipe *recipe = cli_recipe(options, scenario);
+    const char *why = options->suite ? cli_suite_leaves_out(scenario, recipe) : NULL;
+    if (why && !options->quiet && recipe_unknown_kind(recipe, &scenario->options) == LS_LOCK_KINDS) {
         fprintf(options->json ? stderr : stdout, "left out %s: %s\n", scenario->input.name, why);
     }
     return !why;

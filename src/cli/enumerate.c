@@ -50,7 +50,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
         fprintf(stderr, "%s\n", error.text); /* the enumeration writes what the parser refuses: a bug */
         abort();
     }
-    if (cli_suite_leaves_out(&job->scenario, options->found_recipe) != NULL) {
+    if (cli_suite_leaves_out(&job->scenario, cli_recipe(options, &job->scenario)) != NULL) {
         scenario_close(&job->scenario);
         return false;
     }

@@ -368,7 +368,7 @@ static void put_together(const struct merge *m, struct cli_job *job, int from, i
         nothing_done(job->outcome, "this scenario");
     } else if (m->options.check) {
         parts_setup(&m->options, &job->scenario, &setup);
-        explore.compare = cli_counts_compare(&m->options);
+        explore.compare = cli_counts_compare(&m->options, &job->scenario);
         explore_put_together(&setup, &explore, (const struct outcome *const *)part, job->outcome);
     } else {
         put_run_together(m, &job->scenario, part, count, job->outcome);

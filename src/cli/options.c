@@ -405,6 +405,11 @@ static int find_recipe(struct cli_options *options, const char *command)
     return CLI_USAGE;
 }
 
+const struct ls_recipe *cli_recipe(const struct cli_options *options, const struct scenario *scenario)
+{
+    return options->recipe_given ? options->found_recipe : recipe_for(&scenario->options);
+}
+
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size)
 {
     const struct loaded_property *loaded;

@@ -12,7 +12,7 @@
 void parts_setup(const struct cli_options *options, const struct scenario *scenario, struct run_setup *setup)
 {
     *setup = (struct run_setup){.scenario = scenario,
-                                .recipe = options->found_recipe,
+                                .recipe = cli_recipe(options, scenario),
                                 .seed = options->seed,
                                 .plan = options->plan,
                                 .seeded = options->seed_given ? TRACE_SEED_GIVEN : TRACE_SEED_NONE};

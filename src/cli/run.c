@@ -83,8 +83,7 @@ struct summary {
 
 static struct report_context context_of(const struct cli_options *options)
 {
-    return (struct report_context){.recipe = options->found_recipe,
-                                   .without = options->search.without,
+    return (struct report_context){.without = options->search.without,
                                    .one_constant = options->seed_given,
                                    .quiet = options->quiet,
                                    .verbose = options->verbose,
@@ -105,6 +104,7 @@ static bool is_named(const struct cli_options *options, const char *name)
 static struct report_item item_of(const struct cli_options *options, const struct cli_job *job)
 {
     return (struct report_item){.scenario = &job->scenario,
+                                .recipe = cli_recipe(options, &job->scenario),
                                 .outcome = job->outcome,
                                 .coverage = job->coverage,
                                 .seconds = job->seconds,
@@ -188,7 +188,7 @@ static void report_all(struct summary *summary, const char *command, const struc
         summary->broken = true;
     }
     if (options->coverage && !options->json && finished > 0) {
-        report_text_coverage(stdout, &context, items, count);
+        report_text_coverage(stdout, items, count);
     }
     if (worlds != NULL) {
         enumerate_tell(stdout, options, worlds);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The standard suite: situations for any mutex recipe, in scenarios/suite. Each is searched while it is small enough, and
- * gets random schedules behind that. */
+/* The standard suite: situations for any recipe, in scenarios/suite; those of a kind of lock other than the mutex in a folder below
+ * it. Each is searched while it is small enough, and gets random schedules behind that. */
 #include "cli/cli.h"
 #include "sim/abilities.h"
 
@@ -32,16 +32,30 @@ const char *cli_suite_folder(void)
 
 /* The levels that each owner of a process has of each lock: its acquires less its releases. */
 struct depths {
+    const struct world_options *options;
     int of[WORLD_LOCKS_MAX][OWNERS_MAX];
 };
 
-/* Counts one step of a process. Returns whether it acquires what has not been given back. */
+/* The levels that an owner has of all locks of the group. */
+static int depth_in_group(const struct depths *depths, int lock, int owner)
+{
+    int sum = 0;
+    for (int other = 0; other < depths->options->locks; other++) {
+        if (depths->options->lock[other].group == depths->options->lock[lock].group) {
+            sum += depths->of[other][owner];
+        }
+    }
+    return sum;
+}
+
+/* Counts one step of a process. Returns whether it acquires what has not been given back, or another lock of that group. */
 static bool goes_deeper(struct depths *depths, const struct action *op)
 {
     int *depth = depths->of[op->lock];
     switch (op->kind) {
     case ACTION_ACQUIRE:
-        return ++depth[op->owner & (OWNERS_MAX - 1)] > 1;
+        depth[op->owner & (OWNERS_MAX - 1)]++;
+        return depth_in_group(depths, op->lock, op->owner & (OWNERS_MAX - 1)) > 1;
     case ACTION_RELEASE:
         depth[op->owner & (OWNERS_MAX - 1)] -= depth[op->owner & (OWNERS_MAX - 1)] > 0;
         return false;
@@ -53,9 +67,9 @@ static bool goes_deeper(struct depths *depths, const struct action *op)
     }
 }
 
-static bool reenters(const struct world_program *program)
+static bool reenters(const struct world_options *options, const struct world_program *program)
 {
-    struct depths depths = {0};
+    struct depths depths = {.options = options};
     bool deep = false;
     for (int i = 0; i < program->count; i++) {
         deep |= goes_deeper(&depths, &program->ops[i]);
@@ -67,6 +81,9 @@ static bool reenters(const struct world_program *program)
 static bool commands_reenter(const struct scenario *scenario)
 {
     struct depths depths[WORLD_PROCESSES_MAX] = {0};
+    for (int i = 0; i < WORLD_PROCESSES_MAX; i++) {
+        depths[i].options = &scenario->options;
+    }
     bool deep = false;
     for (int i = 0; i < scenario->commands; i++) {
         const struct scenario_command *command = &scenario->command[i];
@@ -124,7 +141,7 @@ const char *cli_suite_leaves_out(const struct scenario *scenario, const struct l
     bool asked = recipe && !recipe->reentrant;
     bool deep = commands_reenter(scenario);
     for (int i = 0; i < scenario->options.processes; i++) {
-        deep |= reenters(&scenario->options.program[i]);
+        deep |= reenters(&scenario->options, &scenario->options.program[i]);
     }
     return asked && deep ? "the recipe does not claim to be reentrant" : NULL;
 }

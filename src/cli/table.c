@@ -219,7 +219,7 @@ static void print_empty_cells(const struct table *table)
 static void run_one(const struct cli_options *options, struct table *table, const struct scenario *scenario,
                     struct outcome *outcome)
 {
-    struct run_setup setup = {.scenario = scenario, .recipe = options->found_recipe};
+    struct run_setup setup = {.scenario = scenario, .recipe = cli_recipe(options, scenario)};
     struct direct_options direct = {.watch = on_action, .watch_event = on_event, .watch_ctx = table};
     table->scenario = scenario;
     memset(table->phase, 0, sizeof table->phase);

@@ -141,10 +141,11 @@ static void limit_world(const struct cli_budget *budget, const struct cli_job *j
     }
 }
 
-/* The file's counts are those of the default recipe with the file's run constants, renaming, and every choice point. */
-bool cli_counts_compare(const struct cli_options *options)
+/* The file's counts are those of the recipe that it has by default, with the file's run constants, renaming, and every choice
+ * point. */
+bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario)
 {
-    return strcmp(options->found_recipe->name, RECIPE_DEFAULT) == 0 && !options->seed_given &&
+    return cli_recipe(options, scenario) == recipe_for(&scenario->options) && !options->seed_given &&
            options->search.renaming && !options->search.subsume && !options->search.symmetry &&
            !options->search.partial_order && options->search.without == 0 && check_loaded_mask() == 0;
 }
@@ -168,7 +169,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     explore.stop = &stop_asked;
     explore.searches = at_once;
     explore.begin_worker = begin_searching;
-    explore.compare = cli_counts_compare(options) && !setup->part;
+    explore.compare = cli_counts_compare(options, &job->scenario) && !setup->part;
     explore.rewrite = options->rewrite;
     if (options->budget != NULL) {
         limit_world(options->budget, job, &explore);
@@ -191,7 +192,7 @@ static void work(const struct cli_options *options, struct cli_job *job, int at_
     const struct cli_part *part = &job->part;
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
-    coverage_into(job->coverage, options->found_recipe);
+    coverage_into(job->coverage, cli_recipe(options, &job->scenario));
     parts_setup(options, &job->scenario, &setup);
     setup.part = part->kind == CLI_PART_LAYER || part->kind == CLI_PART_SEEDS;
     if (part->kind == CLI_PART_SEEDS) {

@@ -71,6 +71,9 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
     struct lock_claim *former = lock_index_find(mutex, owner);
     if (former && former->state != LOCK_TOMB)
         return reenter(former);
+    int refusal = lock_rwlock_refuses(mutex, owner);
+    if (refusal)
+        return refusal;
     if (timeout_ms == 0 && session->state != LS_STATE_CONNECTED)
         return LS_EBUSY;
     if (!lock_packets_watch_fits(mutex->place) || !lock_index_free_watch(session))
@@ -104,6 +107,8 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
         return LS_ENOTOWNER;
     if (claim->state == LOCK_TOMB)
         return release_tomb(claim);
+    if (claim->depth == 1 && lock_rwlock_is_needed(claim))
+        return LS_EALREADY;
     if (--claim->depth) {
         if (call)
             call->done = true;

@@ -81,11 +81,12 @@ struct lock_branch {
     struct lock_claim *right;
 };
 
-/* The path of a mutex, shared by the mutex and its claims; the last one frees it. */
+/* The path of a mutex, and what its contenders are there. Shared by the mutex and its claims; the last one frees it. */
 struct lock_place {
     struct ls_session *session;
     uint32_t users;
-    uint32_t size; /* bytes in path without the final 0 */
+    uint16_t size; /* bytes in path without the final 0 */
+    uint16_t role; /* enum lock_role */
     char path[];
 };
 
@@ -127,6 +128,7 @@ struct lock_claim {
     uint8_t ear : 3;        /* enum lock_ear */
     uint8_t containers : 1; /* LOCK_PREPARING: the ancestors that are on their way are containers */
     uint8_t aside : 1;      /* LOCK_CLAIMING: waits for the create timer */
+    uint8_t under : 1;      /* our node was created in the place of the owner's write lock; see rwlock.c */
 };
 
 /* What a code from ZooKeeper means for what we asked. */
@@ -376,6 +378,10 @@ void lock_mutex_retry(struct lock_claim *claim, int zk_rc);
 /* True between the acquire and its outcome. */
 bool lock_mutex_pending(const struct lock_claim *claim);
 
+/* What the claim sees in a list of its place. */
+void lock_mutex_view(const struct lock_claim *claim, const struct String_vector *list,
+                     struct lock_view *view);
+
 /* Completions that the janitor shares; the watcher of all contenders' nodes on a handle of ours. */
 void lock_mutex_on_sync(int rc, const char *value, const void *data);
 void lock_mutex_on_list(int rc, const struct String_vector *list, const void *data);
@@ -400,6 +406,10 @@ void lock_mutex_drop_tomb(struct lock_claim *claim);
 
 /* ---- mutex_query.c ---- */
 
+/* Does what ls_mutex_init() does, for contenders of this role. */
+int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path, enum lock_role role,
+                    const struct ls_mutex_options *options);
+
 /* Takes the environment's mutex and returns the session. NULL, and nothing is taken: the mutex is closed. */
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
 
@@ -408,6 +418,20 @@ const struct lock_claim *lock_mutex_holder(const struct ls_mutex *mutex, uint64_
 
 /* Does what ls_mutex_guard() does. The environment's mutex is held. */
 int lock_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size);
+
+/* ---- rwlock.c ---- */
+
+/* Why an owner may not ask for this half of a read-write lock now, or LS_OK: LS_EDEADLK for an upgrade, LS_EALREADY. */
+int lock_rwlock_refuses(const struct ls_mutex *mutex, uint64_t owner);
+
+/* Whether a read lock of the owner is on its way to the place of this hold, which is a write lock. */
+bool lock_rwlock_is_needed(const struct lock_claim *claim);
+
+/* The write lock that the owner of a reader's claim holds, or NULL. */
+const struct lock_claim *lock_rwlock_writer(const struct lock_claim *claim);
+
+/* Whether the node of that write lock stands in the list. */
+bool lock_rwlock_writer_stands(const struct lock_claim *claim, const struct String_vector *list);
 
 /* ---- parents.c ---- */
 

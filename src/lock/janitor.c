@@ -302,7 +302,6 @@ void lock_janitor_go(struct lock_claim *claim)
 void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
                            const struct String_vector *list)
 {
-    char prefix[LOCK_PREFIX_SIZE + 1];
     struct lock_view view;
     enum lock_verdict verdict = lock_session_verdict(list_rc);
     if (sync_rc != ZOK) {
@@ -315,8 +314,7 @@ void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
         forget_node(claim);
         got_on(claim);
     } else if (verdict == LOCK_OK) {
-        lock_names_prefix(prefix, claim->attempt);
-        lock_names_view(list, prefix, &view);
+        lock_mutex_view(claim, list, &view);
         claim->maybe = 0;
         claim->named = view.own;
         claim->sequence = view.sequence;

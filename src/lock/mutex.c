@@ -103,6 +103,7 @@ static void forget_node(struct lock_claim *claim)
 {
     claim->named = 0;
     claim->maybe = 0;
+    claim->under = 0;
     if (!(claim->notes & LOCK_NOTE_LOST))
         claim->czxid = 0;
     claim->sequence = 0;
@@ -209,6 +210,29 @@ static void wait_behind(struct lock_claim *claim, const char *ahead)
     enter(claim, LOCK_ARMING);
 }
 
+void lock_mutex_view(const struct lock_claim *claim, const struct String_vector *list, struct lock_view *view)
+{
+    char prefix[LOCK_PREFIX_SIZE_MAX + 1];
+    enum lock_role role = (enum lock_role)claim->place->role;
+    lock_names_prefix(role, prefix, claim->attempt);
+    lock_names_view(role, list, prefix, view);
+}
+
+/* A reader whose node was created in the place of its owner's write lock. Had that one gone, others might have been granted
+ * the lock since. The token is the writer's: a later writer's node may be older than ours. */
+static void rank_under(struct lock_claim *claim, const struct String_vector *list)
+{
+    const struct lock_claim *writer = lock_rwlock_writer(claim);
+    if (writer && lock_rwlock_writer_stands(claim, list)) {
+        LS_SOMETIMES("reader-takes-its-writers-place");
+        claim->czxid = writer->czxid;
+        grant(claim);
+    } else {
+        LS_SOMETIMES("writer-goes-before-its-reader");
+        lock_mutex_fail(claim, LS_ELOST, 0);
+    }
+}
+
 static void warn_foreign(struct lock_claim *claim)
 {
     uint32_t bit = 1u << LS_WARN_FOREIGN_CHILD;
@@ -223,10 +247,8 @@ static void warn_foreign(struct lock_claim *claim)
 /* Our node is named. A wrapped or exhausted counter gives no order that all clients agree on (F49). */
 static void rank(struct lock_claim *claim, const struct String_vector *list)
 {
-    char prefix[LOCK_PREFIX_SIZE + 1];
     struct lock_view view;
-    lock_names_prefix(prefix, claim->attempt);
-    lock_names_view(list, prefix, &view);
+    lock_mutex_view(claim, list, &view);
     if (view.foreign)
         warn_foreign(claim);
     if (!view.own) {
@@ -236,6 +258,8 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
                (view.ahead && view.last)) {
         LS_SOMETIMES("line-without-an-order");
         lock_mutex_fail(claim, LS_ESEQUENCE, 0);
+    } else if (claim->under) {
+        rank_under(claim, list);
     } else if (view.ahead) {
         wait_behind(claim, view.ahead);
     } else {
@@ -329,10 +353,8 @@ static void not_there(struct lock_claim *claim)
 
 static void there(struct lock_claim *claim, const struct String_vector *list)
 {
-    char prefix[LOCK_PREFIX_SIZE + 1];
     struct lock_view view;
-    lock_names_prefix(prefix, claim->attempt);
-    lock_names_view(list, prefix, &view);
+    lock_mutex_view(claim, list, &view);
     if (!view.own) {
         not_there(claim);
         return;
@@ -463,7 +485,8 @@ static void note_creation(struct lock_claim *claim, int rc, const char *path, co
         lock_session_acquit(claim);
     if (session_is_over(claim))
         return;
-    claim->named = verdict == LOCK_OK && path && stat && lock_names_parse(path, &claim->sequence);
+    claim->named = verdict == LOCK_OK && path && stat &&
+                   lock_names_parse((enum lock_role)claim->place->role, path, &claim->sequence);
     claim->maybe = verdict == LOCK_UNKNOWN || rc == ZNODEEXISTS || (verdict == LOCK_OK && !claim->named);
     claim->czxid = claim->named && lock_mutex_pending(claim) ? stat->czxid : 0;
     if (claim->named) {

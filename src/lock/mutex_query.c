@@ -35,8 +35,8 @@ static bool path_is_valid(const char *path)
     return true;
 }
 
-int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
-                  const struct ls_mutex_options *options)
+int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path, enum lock_role role,
+                    const struct ls_mutex_options *options)
 {
     if (!mutex || !session || !path || !path_is_valid(path))
         return LS_EINVAL;
@@ -49,7 +49,8 @@ int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char
         return LS_ENOMEM;
     place->session = session;
     place->users = 1;
-    place->size = (uint32_t)size;
+    place->size = (uint16_t)size;
+    place->role = (uint16_t)role;
     memcpy(place->path, path, size + 1);
     mutex->session = session;
     mutex->place = place;
@@ -61,6 +62,12 @@ int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char
     ls_env_unlock(session->env);
     memset(mutex, 0, sizeof *mutex);
     return LS_EOVERFLOW;
+}
+
+int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
+                  const struct ls_mutex_options *options)
+{
+    return lock_mutex_init(mutex, session, path, LOCK_ROLE_MUTEX, options);
 }
 
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex)

@@ -6,7 +6,11 @@
 #include <string.h>
 
 static const char marker[] = "lock-";
+static const char reader_marker[] = "__READ__";
+static const char writer_marker[] = "__WRIT__";
 static const char key_last[] = "2147483647";
+
+enum { MARK_SIZE = sizeof reader_marker - 1 }; /* and of a writer's */
 
 void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
 {
@@ -20,11 +24,24 @@ void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
     }
 }
 
-void lock_names_prefix(char out[LOCK_PREFIX_SIZE + 1], const uint8_t id[16])
+static const char *marker_of(enum lock_role role)
 {
+    return role == LOCK_ROLE_READER ? reader_marker : role == LOCK_ROLE_WRITER ? writer_marker : marker;
+}
+
+size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16])
+{
+    size_t mark_size = strlen(marker_of(role));
     strcpy(out, "_c_");
     lock_names_uuid(out + 3, id);
-    memcpy(out + 3 + LOCK_UUID_SIZE, "-lock-", 7);
+    out[3 + LOCK_UUID_SIZE] = '-';
+    memcpy(out + 4 + LOCK_UUID_SIZE, marker_of(role), mark_size + 1);
+    return 4 + LOCK_UUID_SIZE + mark_size;
+}
+
+size_t lock_names_size(enum lock_role role)
+{
+    return 4 + LOCK_UUID_SIZE + strlen(marker_of(role)) + 1 + LOCK_KEY_SIZE;
 }
 
 size_t lock_names_sequence(char out[12], int32_t sequence)
@@ -57,9 +74,28 @@ static const char *usual_key(const char *name)
     return memchr(key, marker[0], LOCK_KEY_SIZE) ? NULL : key;
 }
 
-static const char *key_of(const char *name)
+bool lock_names_is_writer(const char *name)
 {
-    const char *key = usual_key(name);
+    return strstr(name, writer_marker);
+}
+
+static bool is_mark(const char *at)
+{
+    return !strncmp(at, reader_marker, MARK_SIZE) || !strncmp(at, writer_marker, MARK_SIZE);
+}
+
+static const char *read_write_key(const char *name)
+{
+    const char *key = name;
+    for (const char *at = strstr(name, "__"); at; at = strstr(at + 1, "__"))
+        if (is_mark(at))
+            key = at + MARK_SIZE;
+    return key;
+}
+
+static const char *key_of(enum lock_role role, const char *name)
+{
+    const char *key = role == LOCK_ROLE_MUTEX ? usual_key(name) : read_write_key(name);
     if (key)
         return key;
     key = name;
@@ -84,9 +120,9 @@ static bool ends_with_sequence(const char *name)
     return size >= LOCK_KEY_SIZE && count_digits(name + size - LOCK_KEY_SIZE) == LOCK_KEY_SIZE;
 }
 
-enum lock_key lock_names_key(const char *name, const char **key)
+enum lock_key lock_names_key(enum lock_role role, const char *name, const char **key)
 {
-    *key = key_of(name);
+    *key = key_of(role, name);
     size_t digits = count_digits(*key);
     if (digits == LOCK_KEY_SIZE && !(*key)[digits])
         return LOCK_KEY_CONTENDER;
@@ -100,11 +136,11 @@ enum lock_key lock_names_key(const char *name, const char **key)
     return ends_with_sequence(*key) ? LOCK_KEY_KIND : LOCK_KEY_AFTER;
 }
 
-bool lock_names_parse(const char *path, int32_t *sequence)
+bool lock_names_parse(enum lock_role role, const char *path, int32_t *sequence)
 {
     const char *slash = strrchr(path, '/');
     const char *key;
-    enum lock_key kind = lock_names_key(slash ? slash + 1 : path, &key);
+    enum lock_key kind = lock_names_key(role, slash ? slash + 1 : path, &key);
     if (kind != LOCK_KEY_CONTENDER && kind != LOCK_KEY_NEGATIVE)
         return false;
     int64_t number = 0;
@@ -118,34 +154,44 @@ bool lock_names_parse(const char *path, int32_t *sequence)
     return true;
 }
 
-static int compare_contenders(const char *key_a, const char *a, const char *key_b, const char *b)
+static int compare_contenders(enum lock_role role, const char *key_a, const char *a, const char *key_b,
+                              const char *b)
 {
     int order = memcmp(key_a, key_b, LOCK_KEY_SIZE);
+    if (!order && role != LOCK_ROLE_MUTEX)
+        order = lock_names_is_writer(b) - lock_names_is_writer(a);
     return order ? order : strcmp(a, b);
 }
 
-static const char *find_own(const struct String_vector *list, const char *prefix)
+const char *lock_names_find(const struct String_vector *list, const char *prefix)
 {
+    size_t size = strlen(prefix);
     for (int i = 0; i < list->count; i++)
-        if (!strncmp(list->data[i], prefix, LOCK_PREFIX_SIZE))
+        if (!strncmp(list->data[i], prefix, size))
             return list->data[i];
     return NULL;
 }
 
-void lock_names_view(const struct String_vector *list, const char *prefix, struct lock_view *view)
+static bool waits_for(enum lock_role role, const char *name)
+{
+    return role != LOCK_ROLE_READER || lock_names_is_writer(name);
+}
+
+void lock_names_view(enum lock_role role, const struct String_vector *list, const char *prefix,
+                     struct lock_view *view)
 {
     memset(view, 0, sizeof *view);
-    const char *own = find_own(list, prefix);
+    const char *own = lock_names_find(list, prefix);
     const char *own_key = NULL;
     const char *ahead_key = NULL;
-    view->own = own && lock_names_parse(own, &view->sequence);
-    bool ranked = view->own && lock_names_key(own, &own_key) == LOCK_KEY_CONTENDER;
+    view->own = own && lock_names_parse(role, own, &view->sequence);
+    bool ranked = view->own && lock_names_key(role, own, &own_key) == LOCK_KEY_CONTENDER;
     for (int i = 0; i < list->count; i++) {
         const char *name = list->data[i];
         const char *key;
         if (name == own)
             continue;
-        switch (lock_names_key(name, &key)) {
+        switch (lock_names_key(role, name, &key)) {
         case LOCK_KEY_NEGATIVE:
             view->negative = true;
             break;
@@ -157,9 +203,9 @@ void lock_names_view(const struct String_vector *list, const char *prefix, struc
             break;
         case LOCK_KEY_CONTENDER:
             view->last = view->last || !memcmp(key, key_last, LOCK_KEY_SIZE);
-            if (!ranked || compare_contenders(key, name, own_key, own) > 0)
+            if (!ranked || !waits_for(role, name) || compare_contenders(role, key, name, own_key, own) > 0)
                 break;
-            if (!ahead_key || compare_contenders(key, name, ahead_key, view->ahead) > 0) {
+            if (!ahead_key || compare_contenders(role, key, name, ahead_key, view->ahead) > 0) {
                 view->ahead = name;
                 ahead_key = key;
             }
@@ -169,42 +215,52 @@ void lock_names_view(const struct String_vector *list, const char *prefix, struc
 }
 
 /* A contender as any other, not the last that the counter allows. */
-static bool is_ordinary(const char *name)
+static bool is_ordinary(enum lock_role role, const char *name)
 {
     const char *key;
-    return lock_names_key(name, &key) == LOCK_KEY_CONTENDER && memcmp(key, key_last, LOCK_KEY_SIZE) != 0;
+    return lock_names_key(role, name, &key) == LOCK_KEY_CONTENDER &&
+           memcmp(key, key_last, LOCK_KEY_SIZE) != 0;
 }
 
-void lock_names_unread(const struct String_vector *list, const uint8_t id[16], bool *unread)
+/* The role of a contender that stands in a line with this role. */
+static enum lock_role role_of(enum lock_role role, const char *name)
+{
+    if (role == LOCK_ROLE_MUTEX)
+        return role;
+    return lock_names_is_writer(name) ? LOCK_ROLE_WRITER : LOCK_ROLE_READER;
+}
+
+void lock_names_unread(enum lock_role role, const struct String_vector *list, const uint8_t id[16],
+                       bool *unread)
 {
     enum { MINE = 3 + LOCK_UUID_SIZE - 8 };
-    char prefix[LOCK_PREFIX_SIZE + 1];
-    lock_names_prefix(prefix, id);
+    char prefix[LOCK_PREFIX_SIZE_MAX + 1];
+    lock_names_prefix(role, prefix, id);
     for (int i = 0; i < list->count; i++)
-        unread[i] = is_ordinary(list->data[i]) && strncmp(list->data[i], prefix, MINE) != 0;
+        unread[i] = is_ordinary(role, list->data[i]) && strncmp(list->data[i], prefix, MINE) != 0;
     for (int i = 0; i < list->count; i++) {
         struct lock_view view;
         if (strncmp(list->data[i], prefix, MINE) != 0)
             continue;
-        lock_names_view(list, list->data[i], &view);
+        lock_names_view(role_of(role, list->data[i]), list, list->data[i], &view);
         for (int other = 0; other < list->count; other++)
             unread[other] = unread[other] && list->data[other] != view.ahead;
     }
 }
 
-static bool is_before(const char *a, const char *b)
+static bool is_before(enum lock_role role, const char *a, const char *b)
 {
-    return compare_contenders(key_of(a), a, key_of(b), b) < 0;
+    return compare_contenders(role, key_of(role, a), a, key_of(role, b), b) < 0;
 }
 
 /* Moves the name at `at` down until no name below it in the heap of `count` names comes after it. */
-static void sift_down(char **heap, int count, int at)
+static void sift_down(enum lock_role role, char **heap, int count, int at)
 {
     char *name = heap[at];
     for (int child = 2 * at + 1; child < count; child = 2 * at + 1) {
-        if (child + 1 < count && is_before(heap[child], heap[child + 1]))
+        if (child + 1 < count && is_before(role, heap[child], heap[child + 1]))
             child++;
-        if (!is_before(name, heap[child]))
+        if (!is_before(role, name, heap[child]))
             break;
         heap[at] = heap[child];
         at = child;
@@ -213,29 +269,29 @@ static void sift_down(char **heap, int count, int at)
 }
 
 /* Heapsort: a library routine may allocate, and the environment's mutex is held. */
-static void sort(char **names, int count)
+static void sort(enum lock_role role, char **names, int count)
 {
     for (int at = count / 2 - 1; at >= 0; at--)
-        sift_down(names, count, at);
+        sift_down(role, names, count, at);
     for (int last = count - 1; last > 0; last--) {
         char *name = names[last];
         names[last] = names[0];
         names[0] = name;
-        sift_down(names, last, 0);
+        sift_down(role, names, last, 0);
     }
 }
 
-int lock_names_sort(struct String_vector *list)
+int lock_names_sort(enum lock_role role, struct String_vector *list)
 {
     int count = 0;
     for (int i = 0; i < list->count; i++) {
         const char *key;
         char *name = list->data[i];
-        if (lock_names_key(name, &key) != LOCK_KEY_CONTENDER)
+        if (lock_names_key(role, name, &key) != LOCK_KEY_CONTENDER)
             continue;
         list->data[i] = list->data[count];
         list->data[count++] = name;
     }
-    sort(list->data, count);
+    sort(role, list->data, count);
     return count;
 }

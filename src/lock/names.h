@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. */
+/* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. Readers and writers of a read-write lock
+ * have __READ__ and __WRIT__ in place of lock-. */
 #ifndef LOCK_NAMES_H
 #define LOCK_NAMES_H
 
@@ -12,13 +13,20 @@
 
 enum {
     LOCK_UUID_SIZE = 36,
-    LOCK_PREFIX_SIZE = 3 + LOCK_UUID_SIZE + 6, /* up to and with "-lock-" */
+    LOCK_PREFIX_SIZE_MAX = 3 + LOCK_UUID_SIZE + 9, /* up to and with "-__READ__" */
     LOCK_KEY_SIZE = 10,
-    LOCK_NAME_SIZE_MAX = LOCK_PREFIX_SIZE + 12, /* with a sign and the final 0 */
+    LOCK_NAME_SIZE_MAX = LOCK_PREFIX_SIZE_MAX + 12, /* with a sign and the final 0 */
 };
 
-/* What a child of the lock's parent is to a contender. Its key is the text after the last "lock-", or the
- * whole name. */
+/* What a contender is. Readers and writers of one parent stand in one line. */
+enum lock_role {
+    LOCK_ROLE_MUTEX,
+    LOCK_ROLE_READER, /* waits for writers alone */
+    LOCK_ROLE_WRITER, /* waits for readers and writers */
+};
+
+/* What a child of the lock's parent is to a contender. Its key is the text after the last marker ("lock-", or "__READ__"
+ * and "__WRIT__"), or the whole name. */
 enum lock_key {
     LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
     LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
@@ -30,17 +38,24 @@ enum lock_key {
 /* Writes id as 8-4-4-4-12 lower-case hexadecimal digits, without a final 0. */
 void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16]);
 
-/* Writes the name up to the sequence, with a final 0; the sequence of the name is what the server appends. */
-void lock_names_prefix(char out[LOCK_PREFIX_SIZE + 1], const uint8_t id[16]);
+/* Writes the name up to the sequence, with a final 0; the sequence of the name is what the server appends. Returns the
+ * number of characters. */
+size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16]);
+
+/* Characters of the longest name of a contender. */
+size_t lock_names_size(enum lock_role role);
 
 /* Writes a sequence as the server does (%010d), with a final 0. Returns the number of characters. */
 size_t lock_names_sequence(char out[12], int32_t sequence);
 
 /* Classifies a child and sets *key to its key. */
-enum lock_key lock_names_key(const char *name, const char **key);
+enum lock_key lock_names_key(enum lock_role role, const char *name, const char **key);
+
+/* Whether a contender of a read-write lock is a writer; Curator asks so, too. */
+bool lock_names_is_writer(const char *name);
 
 /* Reads the sequence from the end of a created path. False if there is none that fits 32 bits. */
-bool lock_names_parse(const char *path, int32_t *sequence);
+bool lock_names_parse(enum lock_role role, const char *path, int32_t *sequence);
 
 /* A child list as one contender sees it. */
 struct lock_view {
@@ -49,19 +64,24 @@ struct lock_view {
     bool last;     /* another contender has the largest sequence, 2147483647 */
     bool foreign;  /* there is a child that Curator would wait for, or a contender of another kind of lock */
     int32_t sequence;  /* of our node, if own */
-    const char *ahead; /* the nearest contender before us, NULL if we are first; points into the list */
+    const char *ahead; /* the nearest contender before us that we wait for, or NULL; points into the list */
 };
 
-/* Looks through a list for the node with our prefix. Order among contenders is by key; between equal keys,
- * which only an exhausted counter makes (F49), by the whole name. The list's own order has no meaning
- * (F57). */
-void lock_names_view(const struct String_vector *list, const char *prefix, struct lock_view *view);
+/* The name in a list that begins with a prefix, or NULL. */
+const char *lock_names_find(const struct String_vector *list, const char *prefix);
+
+/* Looks through a list for the node with our prefix. Order among contenders is by key. A writer's own reader has the
+ * writer's key and stands behind it; other equal keys, which only an exhausted counter makes (F49), are ordered by the whole name. The
+ * list's own order has no meaning (F57). */
+void lock_names_view(enum lock_role role, const struct String_vector *list, const char *prefix,
+                     struct lock_view *view);
 
 /* Of a list that contenders with ids such as this one will look at, where the last 4 bytes may be others: sets `unread` for
  * all names but theirs, the nearest contender before each of theirs, and those that are out of the ordinary. */
-void lock_names_unread(const struct String_vector *list, const uint8_t id[16], bool *unread);
+void lock_names_unread(enum lock_role role, const struct String_vector *list, const uint8_t id[16],
+                       bool *unread);
 
 /* Sorts the contenders of a list to its front, in order of the queue; returns their number. */
-int lock_names_sort(struct String_vector *list);
+int lock_names_sort(enum lock_role role, struct String_vector *list);
 
 #endif

@@ -42,7 +42,7 @@ static uint64_t path_size(const struct lock_place *place, size_t name_size)
 
 static uint64_t own_size(const struct lock_place *place)
 {
-    return path_size(place, LOCK_NAME_SIZE_MAX - 1);
+    return path_size(place, lock_names_size((enum lock_role)place->role));
 }
 
 /* ---- watches ---- */

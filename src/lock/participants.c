@@ -197,7 +197,7 @@ static int take_names(struct lock_survey *survey, const struct String_vector *li
         return LS_ENOMEM;
     if (list->count)
         memcpy(copy.data, list->data, size);
-    int rc = copy_names(survey, copy.data, lock_names_sort(&copy));
+    int rc = copy_names(survey, copy.data, lock_names_sort((enum lock_role)survey->place->role, &copy));
     ls_env_free(env_of(survey), copy.data);
     return rc;
 }

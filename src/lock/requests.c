@@ -8,7 +8,8 @@
 
 enum { PATH_SIZE = LS_MUTEX_PATH_SIZE_MAX + LOCK_NAME_SIZE_MAX + 8 };
 
-_Static_assert(PATH_SIZE >= LS_MUTEX_PATH_SIZE_MAX + 1 + LOCK_PREFIX_SIZE + 12, "a contender's path fits");
+_Static_assert(PATH_SIZE >= LS_MUTEX_PATH_SIZE_MAX + 1 + LOCK_PREFIX_SIZE_MAX + 12,
+               "a contender's path fits");
 
 static zhandle_t *handle(const struct lock_claim *claim)
 {
@@ -39,16 +40,16 @@ static size_t put_place(const struct lock_place *place, char *out)
     return size;
 }
 
-static void put_prefix(const struct lock_claim *claim, char out[PATH_SIZE])
+/* Returns its size. */
+static size_t put_prefix(const struct lock_claim *claim, char out[PATH_SIZE])
 {
-    lock_names_prefix(out + put_place(claim->place, out), claim->attempt);
+    size_t size = put_place(claim->place, out);
+    return size + lock_names_prefix((enum lock_role)claim->place->role, out + size, claim->attempt);
 }
 
 static void put_own(const struct lock_claim *claim, char out[PATH_SIZE])
 {
-    size_t size = put_place(claim->place, out);
-    lock_names_prefix(out + size, claim->attempt);
-    lock_names_sequence(out + size + LOCK_PREFIX_SIZE, claim->sequence);
+    lock_names_sequence(out + put_prefix(claim, out), claim->sequence);
 }
 
 bool lock_request_path(const struct lock_claim *claim, char *out, size_t size)
@@ -100,10 +101,14 @@ int lock_request_create(struct lock_claim *claim, string_stat_completion_t compl
 {
     char path[PATH_SIZE];
     const struct ls_mutex *mutex = claim->mutex;
-    put_prefix(claim, path);
+    const struct lock_claim *writer = lock_rwlock_writer(claim);
+    size_t size = put_prefix(claim, path);
+    claim->under = writer != NULL;
+    if (writer)
+        lock_names_sequence(path + size, writer->sequence);
     bool stamped = stamp(claim);
     int rc = zoo_acreate2(handle(claim), path, mutex->contents, mutex->contents ? mutex->contents_size : -1,
-                          acl(claim), ZOO_EPHEMERAL_SEQUENTIAL, completion, claim);
+                          acl(claim), writer ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL, completion, claim);
     return mark_write(claim, LOCK_FIRST, stamped, rc);
 }
 

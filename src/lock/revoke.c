@@ -230,16 +230,22 @@ static void on_set(int rc, const struct Stat *stat, const void *data)
     lock_mutex_leave(session);
 }
 
-static bool is_contender(const char *name)
+static bool is_contender(enum lock_role role, const char *name)
 {
     const char *key;
-    return lock_names_key(name, &key) == LOCK_KEY_CONTENDER;
+    return lock_names_key(role, name, &key) == LOCK_KEY_CONTENDER;
+}
+
+/* Of a mutex, or of a read-write lock. */
+static bool is_any_contender(const char *name)
+{
+    return is_contender(LOCK_ROLE_MUTEX, name) || is_contender(LOCK_ROLE_READER, name);
 }
 
 static bool is_contender_path(const char *path)
 {
     const char *last = path ? strrchr(path, '/') : NULL;
-    return last && path[0] == '/' && is_contender(last + 1);
+    return last && path[0] == '/' && is_any_contender(last + 1);
 }
 
 static int start(struct ls_session *session, const char *path, struct lock_ask ask)
@@ -346,7 +352,8 @@ int ls_mutex_contender_path(const struct ls_mutex *mutex, const char *name, char
     struct ls_session *session = lock_mutex_lock(mutex);
     if (!session)
         return LS_ECLOSED;
-    bool valid = name && !strchr(name, '/') && is_contender(name);
+    enum lock_role role = (enum lock_role)mutex->place->role;
+    bool valid = name && !strchr(name, '/') && is_contender(role, name);
     bool fits = valid && put_path(mutex->place, name, path, size);
     ls_env_unlock(session->env);
     return !valid ? LS_EINVAL : !fits ? LS_EOVERFLOW : LS_OK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex as a recipe: what a driver sees of it. Owners 0 .. 255 of the driver are owners 1 .. 256 of the
- * mutex. There are two recipes: in one the session opens its handles, in the other it has them on loan. */
+/* The mutex and the read-write lock as recipes: what a driver sees of them. Owners 0 .. 255 of the driver are owners 1 ..
+ * 256 of the mutex. There are two recipes of the mutex: in one the session opens its handles, in the other it has them on
+ * loan. A read-write lock is two locks of the driver, as its halves are neighbours in struct ls_rwlock, too. */
 #include "recipes/recipe_mutex.h"
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
@@ -10,7 +11,13 @@
 
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>
+#include <lockstep/rwlock.h>
+#include <stddef.h>
 #include <string.h>
+
+_Static_assert(offsetof(struct ls_rwlock, read) == 0 &&
+                   offsetof(struct ls_rwlock, write) == sizeof(struct ls_mutex),
+               "the halves are as the locks of a read-write lock in struct ls_recipe_config");
 
 struct state {
     struct ls_session session; /* first: callbacks find the state by it */
@@ -149,24 +156,50 @@ static const struct ls_session_options session_options[2][2] = {
 
 /* ---- the recipe ---- */
 
+static bool is_read_write(const struct state *state, int lock)
+{
+    return state->config->locks && state->config->locks[lock].kind == LS_LOCK_READ_WRITE;
+}
+
+static struct ls_rwlock *rwlock_of(struct ls_mutex *reader)
+{
+    return (struct ls_rwlock *)(void *)reader;
+}
+
 static void close_mutexes(struct state *state)
 {
-    while (state->opened)
-        ls_mutex_close(&state->mutexes[--state->opened]);
+    while (state->opened) {
+        if (is_read_write(state, --state->opened))
+            ls_rwlock_close(rwlock_of(&state->mutexes[--state->opened]));
+        else
+            ls_mutex_close(&state->mutexes[state->opened]);
+    }
     ls_env_lock(state->session.env);
     ls_env_free(state->session.env, state->mutexes);
     ls_env_unlock(state->session.env);
 }
 
-static int open_mutex(struct state *state, int lock)
+static int set_contents(struct state *state, int lock)
 {
     const struct ls_recipe_config *config = state->config;
-    struct ls_mutex *mutex = &state->mutexes[lock];
-    int err = ls_mutex_init(mutex, &state->session, config->lock_paths[lock],
+    return ls_mutex_set_contents(&state->mutexes[lock], config->contents,
+                                 config->contents ? config->contents_size : 0);
+}
+
+static int open_mutex(struct state *state, int lock)
+{
+    int err = ls_mutex_init(&state->mutexes[lock], &state->session, state->config->lock_paths[lock],
                             state->lends ? &lent_mutex_options : &mutex_options);
-    if (err)
-        return err;
-    return ls_mutex_set_contents(mutex, config->contents, config->contents ? config->contents_size : 0);
+    return err ? err : set_contents(state, lock);
+}
+
+/* The two locks from this one on. */
+static int open_rwlock(struct state *state, int lock)
+{
+    int err = ls_rwlock_init(rwlock_of(&state->mutexes[lock]), &state->session,
+                             state->config->lock_paths[lock], &mutex_options);
+    err = err ? err : set_contents(state, lock);
+    return err ? err : set_contents(state, lock + 1);
 }
 
 static int open_mutexes(struct state *state)
@@ -177,10 +210,12 @@ static int open_mutexes(struct state *state)
     ls_env_unlock(state->session.env);
     if (!state->mutexes)
         return LS_ENOMEM;
-    for (; state->opened < config->lock_count; state->opened++) {
-        int err = open_mutex(state, state->opened);
+    while (state->opened < config->lock_count) {
+        bool both = is_read_write(state, state->opened);
+        int err = both ? open_rwlock(state, state->opened) : open_mutex(state, state->opened);
         if (err)
             return err;
+        state->opened += both ? 2 : 1;
     }
     return LS_OK;
 }
@@ -349,7 +384,7 @@ static void unread(void (*completion)(void), const struct String_vector *names, 
                    bool *list)
 {
     if (!lock_participants_read(completion))
-        lock_names_unread(names, id, list);
+        lock_names_unread(LOCK_ROLE_MUTEX, names, id, list);
 }
 
 /* In the order of enum lock_state; the janitor's are attempts too. */
@@ -377,13 +412,12 @@ static const char *wrong(const void *memory)
 static const struct ls_timer_row timer_rows[] = {
     {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
 
-/* What both recipes have. */
+/* What all recipes have. */
 #define OF_THE_MUTEX                                                                                         \
     .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = idle, .guard = guard,  \
     .handle = handle, .multi = multi, .revocable = revocable, .revoke = revoke, .reentrant = true,           \
     .canon = canon, .states = state_names, .states_now = states_now, .marks = "src/lock/",                   \
-    .ignores_children = true, .unread = unread, .sets_no_data = true, .open = open_lock, .in_reports = true, \
-    .timers = timer_rows
+    .ignores_children = true, .sets_no_data = true, .in_reports = true, .timers = timer_rows
 
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
@@ -394,6 +428,41 @@ const struct ls_recipe ls_recipe_mutex = {
     .stop = stop,
     .symmetric = true,
     .close = close_lock,
+    .open = open_lock,
+    .unread = unread,
+    .wrong = wrong,
+    OF_THE_MUTEX,
+};
+
+/* ---- the read-write lock ---- */
+
+static void unread_of_rwlock(void (*completion)(void), const struct String_vector *names,
+                             const uint8_t id[16], bool *list)
+{
+    if (!lock_participants_read(completion))
+        lock_names_unread(LOCK_ROLE_READER, names, id, list);
+}
+
+static enum ls_node_class classify(const struct ls_recipe_config *config, const char *below, int *lock)
+{
+    const char *key;
+    (void)config;
+    *lock += lock_names_is_writer(below);
+    return lock_names_key(LOCK_ROLE_READER, below, &key) == LOCK_KEY_CONTENDER ? LS_NODE_CONTENDER
+                                                                               : LS_NODE_OTHER;
+}
+
+const struct ls_recipe ls_recipe_rwlock = {
+    .name = "rwlock",
+    .summary = "reentrant read-write lock with the core of the mutex, and a downgrade without a gap",
+    .breaks = NULL,
+    .kinds = LS_LOCK_BIT(LS_LOCK_READ_WRITE),
+    .state_size = sizeof(struct state),
+    .start = start,
+    .stop = stop,
+    .symmetric = true,
+    .unread = unread_of_rwlock,
+    .classify = classify,
     .wrong = wrong,
     OF_THE_MUTEX,
 };
@@ -626,6 +695,8 @@ const struct ls_recipe ls_recipe_mutex_lent = {
     .stop = stop_lender,
     .symmetric = false, /* the distance to the options differs */
     .close = close_lent,
+    .open = open_lock,
+    .unread = unread,
     .wrong = wrong_lender,
     OF_THE_MUTEX,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex of this folder as recipes for drivers: with a session that opens its handles, and on handles that
- * the application lends. */
+/* Locks of src/lock as recipes for drivers: the mutex with a session that opens its handles, the mutex on handles that the
+ * application lends, and the read-write lock. */
 #ifndef RECIPES_RECIPE_MUTEX_H
 #define RECIPES_RECIPE_MUTEX_H
 
@@ -10,5 +10,6 @@
 
 extern const struct ls_recipe ls_recipe_mutex;
 extern const struct ls_recipe ls_recipe_mutex_lent;
+extern const struct ls_recipe ls_recipe_rwlock;
 
 #endif

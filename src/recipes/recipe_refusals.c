@@ -107,9 +107,29 @@ static const char *with_operations(struct ls_session *session, struct ls_mutex *
     return NULL;
 }
 
+static const char *with_names_of_rwlock(struct ls_mutex *mutex)
+{
+    static const char *const foreign[] = {"",
+                                          "x",
+                                          "__READ__",
+                                          "__WRIT__000000001",
+                                          "__READ__0000000001x",
+                                          "__READ__-000000001",
+                                          "lock-0000000001",
+                                          "x/__READ__0000000001"};
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        REFUSED(ls_mutex_contender_path(mutex, foreign[i], path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, "__READ__0000000001", path, sizeof path), LS_OK);
+    REFUSED(ls_mutex_contender_path(mutex, "x__READ__-__WRIT__0000000001", path, sizeof path), LS_OK);
+    return NULL;
+}
+
 static const char *with_names(struct ls_session *unused, struct ls_mutex *mutex)
 {
     (void)unused;
+    if (mutex->place->role != LOCK_ROLE_MUTEX)
+        return with_names_of_rwlock(mutex);
     static const char *const foreign[] = {"",
                                           "x",
                                           "lock-",

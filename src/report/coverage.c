@@ -79,7 +79,8 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     fputc('\n', out);
 }
 
-void report_text_coverage(FILE *out, const struct report_context *context, const struct report_item *items,
+/* Of the runs of one recipe. */
+static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struct report_item *items,
                           int count)
 {
     struct coverage *all = calloc(1, sizeof *all);
@@ -87,20 +88,39 @@ void report_text_coverage(FILE *out, const struct report_context *context, const
         return;
     }
     for (int i = 0; i < count; i++) {
-        if (items[i].finished) {
+        if (items[i].finished && items[i].recipe == recipe) {
             coverage_merge(all, items[i].coverage);
         }
     }
     coverage_sort(all);
-    fprintf(out, "coverage of %s\n", context->recipe->name);
-    print_table(out, context->recipe, all);
+    fprintf(out, "coverage of %s\n", recipe->name);
+    print_table(out, recipe, all);
     print_told(out, all, true);
     print_told(out, all, false);
-    print_marks(out, context->recipe, all);
+    print_marks(out, recipe, all);
     if (all->full) {
         fputs("limit: not all that was covered could be noted\n", out);
     }
     free(all);
+}
+
+static bool is_first_of_recipe(const struct report_item *items, int index)
+{
+    for (int i = 0; i < index; i++) {
+        if (items[i].finished && items[i].recipe == items[index].recipe) {
+            return false;
+        }
+    }
+    return items[index].finished;
+}
+
+void report_text_coverage(FILE *out, const struct report_item *items, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (is_first_of_recipe(items, i)) {
+            tell_coverage(out, items[i].recipe, items, count);
+        }
+    }
 }
 
 /* ---- JSON ---- */

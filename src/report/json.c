@@ -188,7 +188,7 @@ static bool fill(cJSON *object, const struct report_context *context, const stru
 {
     const struct outcome *outcome = item->outcome;
     return cJSON_AddStringToObject(object, "scenario", item->scenario->input.name) &&
-           cJSON_AddStringToObject(object, "recipe", context->recipe->name) &&
+           cJSON_AddStringToObject(object, "recipe", item->recipe->name) &&
            cJSON_AddStringToObject(object, "verdict", verdict_name(outcome->verdict)) &&
            add_properties(object, outcome) && add_search(object, context, item) &&
            cJSON_AddNumberToObject(object, "transitions", (double)outcome->steps) &&
@@ -197,7 +197,7 @@ static bool fill(cJSON *object, const struct report_context *context, const stru
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
            add_not_tried(object, item) && add_trace(object, outcome) && add_shrunk(object, outcome) &&
            add_message(object, outcome) && add_violations(object, context, item) &&
-           (!item->coverage || report_json_coverage(object, context->recipe, item->coverage));
+           (!item->coverage || report_json_coverage(object, item->recipe, item->coverage));
 }
 
 int report_json(FILE *out, const struct report_context *context, const struct report_item *item)

@@ -15,7 +15,6 @@
 
 /* What all scenarios of a call have in common. */
 struct report_context {
-    const struct ls_recipe *recipe;
     uint32_t without;    /* choice points that the worlds lack */
     bool one_constant;   /* the seed was given: one set of run constants */
     bool quiet;          /* nothing is said of what passes */
@@ -26,6 +25,7 @@ struct report_context {
 /* One scenario. Pointers are borrowed. */
 struct report_item {
     const struct scenario *scenario;
+    const struct ls_recipe *recipe; /* of its runs */
     const struct outcome *outcome;
     struct coverage *coverage; /* NULL = nobody asks; its rows get sorted */
     double seconds;            /* that it took */
@@ -66,9 +66,8 @@ void report_text_closing(FILE *out, const struct report_context *context, const 
 void report_text_not_tried(FILE *out, const struct report_context *context, const struct report_item *items,
                            int count);
 
-/* A table and lists of what all items have covered together. Nothing if memory is short. */
-void report_text_coverage(FILE *out, const struct report_context *context, const struct report_item *items,
-                          int count);
+/* For each recipe of the items a table and lists of what its runs have covered together. Nothing if memory is short. */
+void report_text_coverage(FILE *out, const struct report_item *items, int count);
 
 /* What random runs of an item have covered over time: lines. */
 void report_text_growth(FILE *out, const struct report_item *item);

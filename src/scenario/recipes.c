@@ -7,6 +7,7 @@
 #include "base/shared.h"
 #include "broken/broken.h"
 #include "recipes/recipe_mutex.h"
+#include "sim/abilities.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,8 @@ void recipe_add(const struct ls_recipe *recipe)
 
 const struct ls_recipe *recipe_at(int index)
 {
-    const struct ls_recipe *const correct[] = {&ls_recipe_mutex, &ls_recipe_mutex_lent, &textbook_recipe};
+    const struct ls_recipe *const correct[] = {&ls_recipe_mutex, &ls_recipe_mutex_lent, &ls_recipe_rwlock,
+                                               &textbook_recipe};
     const struct {
         const struct ls_recipe *const *recipe;
         int count;
@@ -53,6 +55,21 @@ const struct ls_recipe *recipe_find(const char *name)
         }
     }
     return NULL;
+}
+
+static bool takes(const struct ls_recipe *recipe, const struct world_options *options)
+{
+    return recipe->breaks == NULL && recipe_is_for(recipe, options->coordinator) &&
+           recipe_unknown_kind(recipe, options) == LS_LOCK_KINDS;
+}
+
+const struct ls_recipe *recipe_for(const struct world_options *options)
+{
+    int index = 0;
+    while (recipe_at(index) != NULL && !takes(recipe_at(index), options)) {
+        index++;
+    }
+    return recipe_at(index) != NULL ? recipe_at(index) : recipe_find(RECIPE_DEFAULT);
 }
 
 static recipe_loader loader;

@@ -6,6 +6,7 @@
 #define SCENARIO_RECIPES_H
 
 #include <lockstep/recipe.h>
+#include <lockstep/sim.h>
 
 #define RECIPE_DEFAULT "mutex"
 
@@ -13,6 +14,10 @@
 
 /* The built-in recipe of that name, or NULL. */
 const struct ls_recipe *recipe_find(const char *name);
+
+/* The first built-in recipe that is correct, for the coordinator of these options, and knows the kinds of their locks. Without one
+ * it is RECIPE_DEFAULT. */
+const struct ls_recipe *recipe_for(const struct world_options *options);
 
 /* Who loads shared objects; NULL = nobody. `why` has RECIPE_WHY_MAX bytes. */
 typedef const struct ls_recipe *(*recipe_loader)(const char *path, char *why);

@@ -49,6 +49,7 @@ static void codes_are_those_of_the_interface(void **state)
     assert_int_equal(CODE_NOT_OWNER, LS_ENOTOWNER);
     assert_int_equal(CODE_CLOSED, LS_ECLOSED);
     assert_int_equal(CODE_ALREADY, LS_EALREADY);
+    assert_int_equal(CODE_DEADLOCK, LS_EDEADLK);
     assert_int_equal(CODE_GAVE_UP, LS_EGAVEUP);
     assert_string_not_equal(ls_strerror(CODE_LEAST), ls_strerror(CODE_LEAST - 1));
     assert_string_equal(ls_strerror(CODE_LEAST - 1), ls_strerror(1));

@@ -92,7 +92,8 @@ static void a_dead_worker_costs_one_scenario(void **state)
     (void)state;
     static const int OWNERS[JOBS] = {0, 1, 3, 2, 0, 3};
     struct cli_job jobs[JOBS];
-    struct cli_options options = {.found_recipe = &FRAGILE, .out = "/nonexistent", .jobs = 3};
+    struct cli_options options = {
+        .found_recipe = &FRAGILE, .recipe_given = true, .out = "/nonexistent", .jobs = 3};
     memset(jobs, 0, sizeof jobs);
     for (int i = 0; i < JOBS; i++) {
         open_job(&jobs[i], OWNERS[i]);

@@ -10,6 +10,7 @@
 #include <lockstep/property.h>
 #include <lockstep/recipe.h>
 #include <lockstep/replay.h>
+#include <lockstep/rwlock.h>
 #include <lockstep/session.h>
 #include <lockstep/sometimes.h>
 #include <lockstep/telemetry.h>
@@ -163,6 +164,9 @@ static const struct pin layout[] = {
     FIELD(ls_mutex_options, acl, 8),
     FIELD(ls_mutex_options, counters, 16),
     SIZE(ls_mutex, 48),
+    SIZE(ls_rwlock, 96),
+    FIELD(ls_rwlock, read, 0),
+    FIELD(ls_rwlock, write, 48),
     SIZE(ls_report, 40),
     FIELD(ls_report, kind, 0),
     FIELD(ls_report, lock, 4),

@@ -20,12 +20,17 @@ static void uuid_has_the_usual_groups(void **state)
 {
     (void)state;
     uint8_t id[16];
-    char prefix[LOCK_PREFIX_SIZE + 1];
+    char prefix[LOCK_PREFIX_SIZE_MAX + 1];
     for (int i = 0; i < 16; i++)
         id[i] = (uint8_t)(i * 17);
-    lock_names_prefix(prefix, id);
+    assert_int_equal(lock_names_prefix(LOCK_ROLE_MUTEX, prefix, id), 45);
     assert_string_equal(prefix, "_c_00112233-4455-6677-8899-aabbccddeeff-lock-");
-    assert_int_equal(strlen(prefix), LOCK_PREFIX_SIZE);
+    assert_int_equal(lock_names_prefix(LOCK_ROLE_READER, prefix, id), 48);
+    assert_string_equal(prefix, "_c_00112233-4455-6677-8899-aabbccddeeff-__READ__");
+    assert_int_equal(lock_names_prefix(LOCK_ROLE_WRITER, prefix, id), 48);
+    assert_string_equal(prefix, "_c_00112233-4455-6677-8899-aabbccddeeff-__WRIT__");
+    assert_int_equal(lock_names_size(LOCK_ROLE_MUTEX), 45 + 11);
+    assert_int_equal(lock_names_size(LOCK_ROLE_WRITER), 48 + 11);
 }
 
 static void check_sequence(int32_t sequence, const char *text)
@@ -50,7 +55,7 @@ static void sequence_is_written_as_the_server_does(void **state)
 static void check_key(const char *name, enum lock_key kind, const char *expected)
 {
     const char *key;
-    assert_int_equal(lock_names_key(name, &key), kind);
+    assert_int_equal(lock_names_key(LOCK_ROLE_MUTEX, name, &key), kind);
     assert_string_equal(key, expected);
 }
 
@@ -95,11 +100,11 @@ static void contenders_of_other_kinds_are_foreign(void **state)
         struct String_vector list = {.count = 2, .data = (char **)(uintptr_t)names};
         struct lock_view view;
         check_key(other_kinds[i], LOCK_KEY_KIND, other_kinds[i]);
-        lock_names_view(&list, A, &view);
+        lock_names_view(LOCK_ROLE_MUTEX, &list, A, &view);
         assert_true(view.own && view.foreign);
         assert_null(view.ahead);
         names[0] = "content";
-        lock_names_view(&list, A, &view);
+        lock_names_view(LOCK_ROLE_MUTEX, &list, A, &view);
         assert_false(view.foreign);
     }
 }
@@ -122,17 +127,17 @@ static void created_paths_are_parsed(void **state)
 {
     (void)state;
     int32_t sequence = 5;
-    assert_true(lock_names_parse("/locks/x/" A "0000000012", &sequence));
+    assert_true(lock_names_parse(LOCK_ROLE_MUTEX, "/locks/x/" A "0000000012", &sequence));
     assert_int_equal(sequence, 12);
-    assert_true(lock_names_parse("/lock-0000000001/" A "2147483647", &sequence));
+    assert_true(lock_names_parse(LOCK_ROLE_MUTEX, "/lock-0000000001/" A "2147483647", &sequence));
     assert_int_equal(sequence, INT32_MAX);
-    assert_true(lock_names_parse("/x/" A "-2147483648", &sequence));
+    assert_true(lock_names_parse(LOCK_ROLE_MUTEX, "/x/" A "-2147483648", &sequence));
     assert_int_equal(sequence, INT32_MIN);
-    assert_true(lock_names_parse("/x/" A "-000000001", &sequence));
+    assert_true(lock_names_parse(LOCK_ROLE_MUTEX, "/x/" A "-000000001", &sequence));
     assert_int_equal(sequence, -1);
-    assert_false(lock_names_parse("/x/" A "9999999999", &sequence));
-    assert_false(lock_names_parse("/x/" A, &sequence));
-    assert_false(lock_names_parse("/0000000001/x", &sequence));
+    assert_false(lock_names_parse(LOCK_ROLE_MUTEX, "/x/" A "9999999999", &sequence));
+    assert_false(lock_names_parse(LOCK_ROLE_MUTEX, "/x/" A, &sequence));
+    assert_false(lock_names_parse(LOCK_ROLE_MUTEX, "/0000000001/x", &sequence));
     assert_int_equal(sequence, -1);
 }
 
@@ -140,7 +145,7 @@ static struct lock_view view_of(const char *prefix, int count, const char *const
 {
     struct lock_view view;
     struct String_vector list = {.count = count, .data = (char **)(uintptr_t)names};
-    lock_names_view(&list, prefix, &view);
+    lock_names_view(LOCK_ROLE_MUTEX, &list, prefix, &view);
     return view;
 }
 
@@ -206,7 +211,7 @@ static void sorting_puts_contenders_first(void **state)
     (void)state;
     const char *names[] = {"content", C "0000000010", A "0000000009", "5", B "0000000001"};
     struct String_vector list = {.count = 5, .data = (char **)(uintptr_t)names};
-    assert_int_equal(lock_names_sort(&list), 3);
+    assert_int_equal(lock_names_sort(LOCK_ROLE_MUTEX, &list), 3);
     assert_string_equal(names[0], B "0000000001");
     assert_string_equal(names[1], A "0000000009");
     assert_string_equal(names[2], C "0000000010");
@@ -215,6 +220,82 @@ static void sorting_puts_contenders_first(void **state)
     bool swapped = strcmp(names[3], "5") == 0;
     assert_string_equal(names[swapped ? 4 : 3], "content");
     assert_string_equal(names[swapped ? 3 : 4], "5");
+}
+
+#define READER(letter, number) "_c_00000000-0000-0000-0000-00000000000" letter "-__READ__" number
+#define WRITER(letter, number) "_c_00000000-0000-0000-0000-00000000000" letter "-__WRIT__" number
+
+/* Where the contender with this name stands in a line of readers and writers. */
+static struct lock_view view_among(const char *name, int count, const char *const *names)
+{
+    struct lock_view view;
+    struct String_vector list = {.count = count, .data = (char **)(uintptr_t)names};
+    enum lock_role role = lock_names_is_writer(name) ? LOCK_ROLE_WRITER : LOCK_ROLE_READER;
+    lock_names_view(role, &list, name, &view);
+    return view;
+}
+
+static void readers_wait_for_the_nearest_writer(void **state)
+{
+    (void)state;
+    const char *names[] = {READER("a", "0000000007"), WRITER("b", "0000000003"), READER("c", "0000000005"),
+                           WRITER("d", "0000000004"), READER("e", "0000000001"), WRITER("f", "0000000006")};
+    static const char *const ahead[] = {WRITER("f", "0000000006"),
+                                        READER("e", "0000000001"),
+                                        WRITER("d", "0000000004"),
+                                        WRITER("b", "0000000003"),
+                                        NULL,
+                                        READER("c", "0000000005")};
+    for (int i = 0; i < 6; i++) {
+        struct lock_view view = view_among(names[i], 6, names);
+        assert_true(view.own && !view.foreign && !view.last);
+        assert_true(view.ahead ? strcmp(view.ahead, ahead[i]) == 0 : !ahead[i]);
+    }
+}
+
+/* Whoever waits for a writer that has become a reader waits for that reader: it stands behind its writer. */
+static void a_reader_in_the_place_of_its_writer_stands_behind_it(void **state)
+{
+    (void)state;
+    const char *names[] = {READER("f", "0000000002"), WRITER("a", "0000000002"), WRITER("b", "0000000003"),
+                           READER("c", "0000000004")};
+    assert_string_equal(view_among(names[2], 4, names).ahead, names[0]);
+    assert_string_equal(view_among(names[3], 4, names).ahead, names[2]);
+    assert_null(view_among(names[1], 4, names).ahead);
+    assert_string_equal(view_among(names[0], 4, names).ahead, names[1]);
+    struct String_vector list = {.count = 4, .data = (char **)(uintptr_t)names};
+    assert_int_equal(lock_names_sort(LOCK_ROLE_READER, &list), 4);
+    assert_string_equal(names[0], WRITER("a", "0000000002"));
+    assert_string_equal(names[1], READER("f", "0000000002"));
+    assert_string_equal(names[3], READER("c", "0000000004"));
+}
+
+static void check_among(const char *name, enum lock_key kind, const char *expected)
+{
+    const char *key;
+    assert_int_equal(lock_names_key(LOCK_ROLE_WRITER, name, &key), kind);
+    assert_string_equal(key, expected);
+}
+
+/* Curator takes the text behind the last __READ__, and of that what is behind the last __WRIT__. */
+static void keys_of_readers_and_writers(void **state)
+{
+    (void)state;
+    check_among(READER("a", "0000000001"), LOCK_KEY_CONTENDER, "0000000001");
+    check_among("__WRIT__0000000002", LOCK_KEY_CONTENDER, "0000000002");
+    check_among("x__READ__y__WRIT__0000000003", LOCK_KEY_CONTENDER, "0000000003");
+    check_among("x__WRIT__y__READ__0000000004", LOCK_KEY_CONTENDER, "0000000004");
+    check_among("_____READ__0000000005", LOCK_KEY_CONTENDER, "0000000005");
+    check_among(WRITER("a", "-000000001"), LOCK_KEY_NEGATIVE, "-000000001");
+    check_among(WRITER("a", ""), LOCK_KEY_BEFORE, "");
+    check_among("__READ0000000001", LOCK_KEY_KIND, "__READ0000000001");
+    check_among(A "0000000001", LOCK_KEY_KIND, A "0000000001");
+    check_among("content", LOCK_KEY_AFTER, "content");
+    check_key(READER("a", "0000000001"), LOCK_KEY_KIND, READER("a", "0000000001"));
+    int32_t sequence;
+    assert_true(lock_names_parse(LOCK_ROLE_READER, "/x/" READER("a", "0000000012"), &sequence));
+    assert_int_equal(sequence, 12);
+    assert_false(lock_names_parse(LOCK_ROLE_READER, "/x/" A "0000000012", &sequence));
 }
 
 enum { CROWD = 50000 };
@@ -237,7 +318,7 @@ static void check_crowd(int count)
 {
     char **names = make_crowd(count);
     struct String_vector list = {.count = count, .data = names};
-    assert_int_equal(lock_names_sort(&list), count);
+    assert_int_equal(lock_names_sort(LOCK_ROLE_MUTEX, &list), count);
     for (int i = 0; i < count; i++) {
         char name[64];
         snprintf(name, sizeof name, A "%010d", i);
@@ -274,11 +355,11 @@ static void names_that_are_unread(void **state)
     const char *names[] = {behind, mine, other, before, "content"};
     bool unread[5];
     struct String_vector list = {.count = 5, .data = (char **)(uintptr_t)names};
-    lock_names_unread(&list, id, unread);
+    lock_names_unread(LOCK_ROLE_MUTEX, &list, id, unread);
     const bool expected[] = {true, false, false, true, false};
     assert_memory_equal(unread, expected, sizeof unread);
     names[1] = other; /* who is not there has nobody before him */
-    lock_names_unread(&list, id, unread);
+    lock_names_unread(LOCK_ROLE_MUTEX, &list, id, unread);
     const bool without[] = {true, true, true, true, false};
     assert_memory_equal(unread, without, sizeof unread);
 }
@@ -314,7 +395,7 @@ static void unread_names_make_no_difference(void **state)
             count++;
         }
         struct String_vector list = {.count = count, .data = (char **)(uintptr_t)all};
-        lock_names_unread(&list, id, unread);
+        lock_names_unread(LOCK_ROLE_MUTEX, &list, id, unread);
         for (int i = 0; i < count; i++)
             if (!unread[i])
                 read[left++] = all[i];
@@ -324,6 +405,43 @@ static void unread_names_make_no_difference(void **state)
             struct lock_view part = view_of(MINE[i], left, read);
             if (!whole.own)
                 whole.ahead = part.ahead = NULL; /* nobody asks then */
+            assert_memory_equal(&whole, &part, sizeof whole);
+        }
+    }
+    assert_true(dropped > 10000);
+}
+
+/* The same of readers and writers, and of the writers of the process, in whose place its readers may stand. */
+static void unread_names_of_readers_and_writers_make_no_difference(void **state)
+{
+    (void)state;
+    static const char *const IDS[] = {
+        "_c_00000000-0000-0000-0000-00000000000a-", "_c_00000000-0000-0000-0000-00000000000b-",
+        "_c_01000000-0000-0000-0000-000000000001-", "_c_ffffffff-0000-0000-0000-000000000001-"};
+    const uint8_t id[16] = {0};
+    int dropped = 0;
+    for (uint32_t turn = 0, seed = 1; turn < 20000; turn++) {
+        char name[8][LOCK_NAME_SIZE_MAX];
+        const char *all[8], *read[8];
+        bool unread[8];
+        int left = 0;
+        for (int i = 0; i < 8; i++) {
+            uint32_t owner = draw(&seed, 4);
+            const char *mark = draw(&seed, 2) ? "__READ__" : "__WRIT__";
+            snprintf(name[i], sizeof name[i], "%s%s%010d", IDS[owner], mark, i);
+            all[i] = name[i];
+        }
+        struct String_vector list = {.count = 8, .data = (char **)(uintptr_t)all};
+        lock_names_unread(LOCK_ROLE_READER, &list, id, unread);
+        for (int i = 0; i < 8; i++)
+            if (!unread[i])
+                read[left++] = all[i];
+        dropped += 8 - left;
+        for (int i = 0; i < 8; i++) {
+            if (all[i][3] != '0' || all[i][4] != '0')
+                continue;
+            struct lock_view whole = view_among(all[i], 8, all), part = view_among(all[i], left, read);
+            assert_false(unread[i]);
             assert_memory_equal(&whole, &part, sizeof whole);
         }
     }
@@ -346,6 +464,10 @@ static void an_id_is_written_in_36_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_wait_for_the_nearest_writer),
+        cmocka_unit_test(a_reader_in_the_place_of_its_writer_stands_behind_it),
+        cmocka_unit_test(keys_of_readers_and_writers),
+        cmocka_unit_test(unread_names_of_readers_and_writers_make_no_difference),
         cmocka_unit_test(an_id_is_written_in_36_bytes),
         cmocka_unit_test(uuid_has_the_usual_groups),
         cmocka_unit_test(sequence_is_written_as_the_server_does),

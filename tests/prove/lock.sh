@@ -4,5 +4,5 @@
 # Contenders are taken in reverse order.
 GROUP=lock
 FILE=src/lock/names.c
-EDIT='s/compare_contenders\(key, name, own_key, own\) > 0/compare_contenders(key, name, own_key, own) < 0/'
+EDIT='s/compare_contenders\(role, key, name, own_key, own\) > 0/compare_contenders(role, key, name, own_key, own) < 0/'
 EXPECT='^lock\.'

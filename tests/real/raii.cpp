@@ -13,6 +13,7 @@
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -52,6 +53,8 @@ static void constructors_throw()
     lockstep::session session(nowhere, 10s);
     EXPECT(thrown_by([&] { lockstep::mutex mutex(session, "no/slash"); }) == LS_EINVAL);
     EXPECT(thrown_by([&] { lockstep::mutex mutex(session, "/a"); }) == std::error_code());
+    EXPECT(thrown_by([&] { lockstep::rwlock lock(session, "no/slash"); }) == LS_EINVAL);
+    EXPECT(thrown_by([&] { lockstep::rwlock lock(session, "/a"); }) == std::error_code());
 }
 
 static void who_does_not_get_the_lock_hears_no_exception()
@@ -156,12 +159,58 @@ static void a_hold_that_stands_is_given_back_and_told(lockstep::session &session
     EXPECT(mutex.token() > token && lost.size() == 1);
 }
 
+/* Whether another thread could take the lock now. */
+static bool is_free_to_read(lockstep::rwlock &lock)
+{
+    bool taken = false;
+    std::thread([&] {
+        std::shared_lock<lockstep::rwlock> guard(lock, std::try_to_lock);
+        taken = guard.owns_lock();
+    }).join();
+    return taken;
+}
+
+static bool is_free_to_write(lockstep::rwlock &lock)
+{
+    bool taken = false;
+    std::thread([&] {
+        std::unique_lock<lockstep::rwlock> guard(lock, 50ms);
+        taken = guard.owns_lock();
+    }).join();
+    return taken;
+}
+
+static void readers_share_and_writers_do_not(lockstep::session &session)
+{
+    lockstep::rwlock lock(session, "/locks/raii_rwlock");
+    {
+        std::shared_lock<lockstep::rwlock> guard(lock, 10s);
+        EXPECT(guard && is_free_to_read(lock) && !is_free_to_write(lock));
+        EXPECT(thrown_by([&] { lock.lock(); }) == LS_EDEADLK);
+        EXPECT(!lock.try_lock());
+    }
+    {
+        std::lock_guard<lockstep::rwlock> guard(lock);
+        EXPECT(!is_free_to_read(lock) && !is_free_to_write(lock));
+        EXPECT(lock.try_lock_shared()); /* its own reader is let in */
+        lock.unlock_shared();
+    }
+    lock.lock();
+    lock.lock_shared();
+    lock.unlock();
+    EXPECT(is_free_to_read(lock) && !is_free_to_write(lock));
+    lock.unlock_shared();
+    EXPECT(is_free_to_write(lock));
+    EXPECT(ls_mutex_query_by_me(&lock.get()->read) == LS_NOT_HELD);
+}
+
 static int run_on(const char *server)
 {
     lockstep::session session(server, 10s);
     EXPECT(!session.wait_connected(10s));
     EXPECT(ls_session_state(session.get()) == LS_STATE_CONNECTED);
     guards_take_it(session);
+    readers_share_and_writers_do_not(session);
     a_hold_that_stands_is_given_back_and_told(session);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
+#include "sim/abilities.h"
 
 #include <lockstep/sim.h>
 #include <setjmp.h>
@@ -80,6 +81,9 @@ static void run_file(const char *name)
     struct run_setup setup = {.scenario = &scenario, .recipe = recipe_find(recipe ? recipe : "textbook")};
     if (scenario_read(&scenario, name, &mistakes) != 0) {
         fail_msg("%s", mistakes.mistake[0].text);
+    }
+    if (recipe_unknown_kind(setup.recipe, &scenario.options) != LS_LOCK_KINDS) {
+        setup.recipe = recipe_for(&scenario.options);
     }
     memset(&seen, 0, sizeof seen);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
