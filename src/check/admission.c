@@ -194,13 +194,19 @@ static void add_obstacle(struct obstacles *obstacles, const struct check_context
         obstacles->first_exclusive = older(obstacles->first_exclusive, node);
 }
 
+/* A contender that joined under its owner's hold stands where that one stood: before all others. */
+static bool is_before(const struct check_record *node, int64_t czxid)
+{
+    return node->a < czxid || (node->flags & NODE_UNDER);
+}
+
 /* Contenders before this one, but for those by which its owner holds. */
 static void add_line(struct check_table *table, const struct check_context *context,
                      const struct contender *contender, struct obstacles *obstacles)
 {
     struct check_record *node = group_first_record(table, context, RECORD_NODE, contender->lock);
     for (; node; node = group_next_record(table, context, node))
-        if (node->a < contender->czxid && node->a != contender->gone &&
+        if (is_before(node, contender->czxid) && node->a != contender->czxid && node->a != contender->gone &&
             !is_own(table, context, contender, node->a))
             add_obstacle(obstacles, context, node);
 }
@@ -232,7 +238,7 @@ static void add_holds(struct check_table *table, const struct check_context *con
             claim->a == contender->gone)
             continue;
         const struct check_record *node = ledger_node(table, claim->lock, claim->a);
-        if (node)
+        if (node && !(with_line && (node->flags & NODE_UNDER)))
             add_obstacle(obstacles, context, node);
     }
 }

@@ -233,7 +233,146 @@ static void nobody_comes_between_a_downgrade(void **state)
     judge_close(&judge);
 }
 
+/* The session of a writer that is becoming a reader ends, and the nodes go in either order. The grant is told behind that. */
+static void a_downgrade_may_be_told_late(void **state)
+{
+    (void)state;
+    for (int first = READ; first <= WRITE; first++) {
+        struct judge judge;
+        judge_open_of(&judge, "at_most_one_holder", false, READ_WRITE);
+        gets_in_line(&judge, WRITE, A, 10);
+        waits(&judge, WRITE, B, 11);
+        waits(&judge, READ, A, 12);
+        goes(&judge, first, A, first == READ ? 12 : 10, 13);
+        goes(&judge, !first, A, first == READ ? 10 : 12, 13);
+        gets(&judge, READ, A, 10);
+        assert_verdict(&judge, CHECK_HOLDS);
+        gets(&judge, WRITE, B, 11);
+        assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* Whoever stands behind the writer stands behind its reader, also if that one crashes. */
+static void a_reader_stands_where_its_writer_stood(void **state)
+{
+    (void)state;
+    struct judge judge;
+    open_connected(&judge, "no_lost_wakeup", false, READ_WRITE);
+    gets_in_line(&judge, WRITE, A, 10);
+    waits(&judge, WRITE, B, 11);
+    waits(&judge, READ, A, 12);
+    goes(&judge, WRITE, A, 10, 13);
+    at(&judge, EVENT_LOCK_NONE, EVENT_CRASHED, A, (struct event){0});
+    rest(&judge);
+    assert_verdict(&judge, CHECK_HOLDS);
+    goes(&judge, READ, A, 12, 14);
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "process 1 waits for lock 1 at rest, but nobody holds it");
+    judge_close(&judge);
+}
+
+/* Only the node that was created under the hold has that place. */
+static void a_reader_that_asks_later_has_its_own_place(void **state)
+{
+    (void)state;
+    struct judge judge;
+    judge_open_of(&judge, "at_most_one_holder", false, READ_WRITE);
+    gets_in_line(&judge, WRITE, A, 10);
+    waits(&judge, WRITE, B, 11);
+    gives(&judge, WRITE, A);
+    goes(&judge, WRITE, A, 10, 13);
+    gets_in_line(&judge, READ, A, 14);
+    assert_violated(&judge, EVENT_GRANTED, "its node (czxid 14) stands behind that of process 1 (czxid 11)");
+    judge_close(&judge);
+}
+
 /* ---- the other judges ---- */
+
+static void a_downgrade_passes_nobody_over(void **state)
+{
+    (void)state;
+    struct judge judge;
+    judge_open_of(&judge, "granted_in_order", false, READ_WRITE);
+    gets_in_line(&judge, WRITE, A, 10);
+    waits(&judge, WRITE, B, 11);
+    waits(&judge, READ, A, 12);
+    goes(&judge, WRITE, A, 10, 13);
+    gets(&judge, READ, A, 10);
+    gives(&judge, READ, A);
+    goes(&judge, READ, A, 12, 14);
+    gets(&judge, WRITE, B, 11);
+    rest(&judge);
+    assert_verdict(&judge, CHECK_NOT_JUDGED); /* nobody had a place at a grant */
+    judge_close(&judge);
+}
+
+static void a_downgrade_may_keep_its_token(void **state)
+{
+    (void)state;
+    struct judge judge;
+    judge_open_of(&judge, "no_stale_effect", false, READ_WRITE);
+    gets_in_line(&judge, WRITE, A, 10);
+    waits(&judge, READ, A, 12);
+    gets(&judge, READ, A, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
+    waits(&judge, READ, B, 13);
+    gets(&judge, READ, B, 10);
+    assert_violated(&judge, EVENT_GRANTED, "with the fencing token 0xa of another grant");
+    judge_close(&judge);
+}
+
+static void an_upgrade_is_a_deadlock(void **state)
+{
+    (void)state;
+    for (int holds = 0; holds < 2; holds++) {
+        struct judge judge;
+        open_connected(&judge, "answers_have_reasons", false, READ_WRITE);
+        if (holds)
+            gets_in_line(&judge, READ, A, 10);
+        asks(&judge, WRITE, A, -1);
+        at(&judge, WRITE, EVENT_FAILED, A, (struct event){.code = CODE_DEADLOCK});
+        if (holds)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_FAILED, "was told of error -14");
+        judge_close(&judge);
+    }
+}
+
+static void who_waits_to_write_is_told_so(void **state)
+{
+    (void)state;
+    for (int waiting = 0; waiting < 2; waiting++) {
+        struct judge judge;
+        open_connected(&judge, "answers_have_reasons", false, READ_WRITE);
+        if (waiting)
+            waits(&judge, WRITE, A, 10);
+        asks(&judge, READ, A, -1);
+        at(&judge, READ, EVENT_FAILED, A, (struct event){.code = CODE_ALREADY});
+        if (waiting)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_FAILED, "an acquire of lock 0 is pending already");
+        judge_close(&judge);
+    }
+}
+
+static void a_writer_is_kept_for_its_reader(void **state)
+{
+    (void)state;
+    struct judge judge;
+    judge_open_of(&judge, "release_matches_acquire", false, READ_WRITE);
+    gets_in_line(&judge, WRITE, A, 10);
+    waits(&judge, READ, A, 12);
+    at(&judge, WRITE, EVENT_REFUSED, A, (struct event){.code = CODE_ALREADY});
+    at(&judge, READ, EVENT_GRANTED, A, (struct event){.code = 1, .zxid = 10});
+    at(&judge, READ, EVENT_REVOKE_ASKED, A, (struct event){.zxid = 10});
+    assert_verdict(&judge, CHECK_HOLDS);
+    at(&judge, WRITE, EVENT_REFUSED, A, (struct event){.code = CODE_ALREADY});
+    assert_violated(&judge, EVENT_REFUSED, "was refused (-15), who holds it");
+    judge_close(&judge);
+}
 
 static void a_unit_that_is_free_is_a_lost_wakeup(void **state)
 {
@@ -498,6 +637,14 @@ int main(void)
         cmocka_unit_test(readers_hold_beside_readers_alone),
         cmocka_unit_test(a_reader_does_not_pass_a_writer),
         cmocka_unit_test(nobody_comes_between_a_downgrade),
+        cmocka_unit_test(a_downgrade_may_be_told_late),
+        cmocka_unit_test(a_reader_stands_where_its_writer_stood),
+        cmocka_unit_test(a_reader_that_asks_later_has_its_own_place),
+        cmocka_unit_test(a_downgrade_passes_nobody_over),
+        cmocka_unit_test(a_downgrade_may_keep_its_token),
+        cmocka_unit_test(an_upgrade_is_a_deadlock),
+        cmocka_unit_test(who_waits_to_write_is_told_so),
+        cmocka_unit_test(a_writer_is_kept_for_its_reader),
         cmocka_unit_test(a_unit_that_is_free_is_a_lost_wakeup),
         cmocka_unit_test(whoever_cannot_act_bars_no_other_unit),
         cmocka_unit_test(a_writer_may_wake_all_whom_it_lets_in),

@@ -18,6 +18,8 @@
  *                            v  |
  *                         WATCHING --> WAITING
  *
+ * The owner of the write lock gets the read lock at once: its reader takes the number of its writer, if that still stands.
+ *
  * As in examples/recipes/next_in_line.c, whoever does not know whether its node exists gives the session up. Of a semaphore
  * that keeps those behind it waiting until the session ends, whatever becomes free. So worlds with a semaphore for several lose no
  * connection.
@@ -30,6 +32,8 @@
  *   HERD            all waiters of a semaphore watch the child list
  *   PASSES_WRITERS  readers hold whoever stands before them
  *   FARTHEST        a reader watches the first writer before it, in place of the nearest
+ *   READER_BEHIND   the reader of a writer takes a number of its own, at the end of the line
+ *   TRUSTS_WRITER   the reader of a writer does not look whether that one still stands
  *   UNMARKED        who holds a semaphore does not say so
  *   CRIES_LOST      a grant is followed by the report that the hold is lost
  *   OUT_OF_GROUP    a contender is said to be of a lock that the group does not have */
@@ -66,6 +70,7 @@ struct claim {
     bool watching;  /* a watch stands, or may stand, on `ahead` */
     bool admitted;  /* by the last list */
     bool unmarked;  /* HELD: its node does not say so yet */
+    bool under;     /* a reader of an owner that held the write lock when its node was asked for */
     char ahead[64]; /* the name of the node that is watched; empty = the child list */
 };
 
@@ -350,6 +355,22 @@ static int make_parent(struct claim *claim)
                        claim);
 }
 
+static struct claim *find(struct recipe *r, int lock, int owner);
+
+/* What the owner has of the other lock of a read-write lock; NULL = nothing. */
+static const struct claim *other_half(const struct claim *claim)
+{
+    int lock = claim->lock + (letter_of(spec_of(claim)) == 'r' ? 1 : -1);
+    return spec_of(claim)->kind == LS_LOCK_READ_WRITE ? find(claim->recipe, lock, claim->owner) : NULL;
+}
+
+/* The write lock that the owner of a reader holds, or NULL. */
+static const struct claim *writer_of(const struct claim *claim)
+{
+    const struct claim *other = letter_of(spec_of(claim)) == 'r' ? other_half(claim) : NULL;
+    return other != NULL && other->phase == HELD ? other : NULL;
+}
+
 static void on_created(int rc, const char *value, const struct Stat *stat, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
@@ -388,13 +409,23 @@ static void on_created(int rc, const char *value, const struct Stat *stat, const
 static int create(struct claim *claim)
 {
     char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%s/%c-", directory(claim), letter_of(spec_of(claim)));
+    const struct claim *writer = writer_of(claim);
+    claim->under = writer != NULL;
+#ifdef READER_BEHIND
+    writer = NULL;
+#endif
+    claim->number = writer != NULL ? writer->number : 0;
+    node_path(claim, path);
+    if (writer == NULL) {
+        strrchr(path, '-')[1] = 0; /* the server appends a number */
+    }
     claim->number = 0;
     claim->named = false;
     ls_env_stamp(claim->recipe->env, &claim->sent);
     return zoo_acreate2(claim->recipe->zh, path, claim->recipe->config->contents,
                         claim->recipe->config->contents != NULL ? claim->recipe->config->contents_size : -1,
-                        &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, on_created, claim);
+                        &ZOO_OPEN_ACL_UNSAFE, writer != NULL ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
+                        on_created, claim);
 }
 
 /* The hold is over, and the session goes on. */
@@ -440,6 +471,9 @@ static void grant(struct claim *claim)
     memset(claim->ahead, 0, sizeof claim->ahead); /* if anything is watched, it is the child list */
     claim->phase = HELD;
     claim->depth = 1;
+    if (claim->under) {
+        claim->czxid = writer_of(claim)->czxid; /* it goes on in its own place */
+    }
     claim->unmarked = spec_of(claim)->kind == LS_LOCK_SEMAPHORE;
     tell(claim, LS_REPORT_GRANTED, 0);
 #ifdef UNMARKED
@@ -520,11 +554,13 @@ static bool find_place(struct claim *claim, const struct String_vector *names)
 {
     int32_t chosen = -1;
     int before = 0;
-    bool found = false;
+    bool found = false, writer = false;
     memset(claim->ahead, 0, sizeof claim->ahead);
     for (int i = 0; i < names->count; i++) {
         int32_t number = number_of(names->data[i]);
-        found |= number == claim->number;
+        char letter = names->data[i][0];
+        found |= number == claim->number && letter == letter_of(spec_of(claim));
+        writer |= number >= 0 && writer_of(claim) != NULL && number == writer_of(claim)->number && letter == 'w';
         if (!blocks(claim, names->data[i])) {
             continue;
         }
@@ -534,7 +570,10 @@ static bool find_place(struct claim *claim, const struct String_vector *names)
             snprintf(claim->ahead, sizeof claim->ahead, "%s", names->data[i]);
         }
     }
-    claim->admitted = before < capacity_of(claim);
+#ifdef TRUSTS_WRITER
+    writer = true;
+#endif
+    claim->admitted = claim->under ? writer : before < capacity_of(claim);
     bool semaphore = spec_of(claim)->kind == LS_LOCK_SEMAPHORE;
     bool first = semaphore && before == capacity_of(claim);
 #ifdef HERD
@@ -551,6 +590,8 @@ static void go_on(struct claim *claim, bool watched)
 {
     if (claim->admitted) {
         grant(claim);
+    } else if (claim->under) {
+        fail(claim, LS_ELOST); /* others may hold by now */
     } else if (claim->trying) {
         fail(claim, LS_EBUSY);
     } else {
@@ -795,7 +836,21 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
 {
     struct recipe *r = state;
     struct claim *claim = find(r, lock, owner);
+    bool both = r->config->locks[lock].kind == LS_LOCK_READ_WRITE;
+    if (claim != NULL && claim->phase == HELD && both) {
+        claim->depth++;
+        tell(claim, LS_REPORT_GRANTED, 0);
+        return 0;
+    }
     if (claim != NULL) {
+        return LS_EALREADY;
+    }
+    const struct claim asked = {.recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner};
+    const struct claim *other = other_half(&asked);
+    if (other != NULL && letter_of(spec_of(&asked)) == 'w') {
+        return LS_EDEADLK; /* it would wait for itself */
+    }
+    if (other != NULL && other->phase != HELD) {
         return LS_EALREADY;
     }
     claim = r->claim;
@@ -805,7 +860,7 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
     if (claim == r->claim + CLAIMS_MAX) {
         return LS_ENOMEM;
     }
-    *claim = (struct claim){.recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner};
+    *claim = asked;
     claim->trying = timeout_ms == 0;
     if (claim->trying && !r->connected) {
         clear(claim, r);
@@ -835,6 +890,9 @@ static int release(void *state, int lock, int owner)
     struct claim *claim = find(state, lock, owner);
     if (claim == NULL || claim->phase != HELD) {
         return LS_ENOTOWNER;
+    }
+    if (claim->depth == 1 && other_half(claim) != NULL && other_half(claim)->phase != HELD) {
+        return LS_EALREADY; /* its reader is on its way */
     }
     if (--claim->depth == 0) {
         claim->freeing = true;
@@ -896,6 +954,7 @@ static const struct ls_recipe line = {
     .classify = classify,
     .canon = canon,
     .symmetric = true,
+    .reentrant = true,
 };
 
 LS_RECIPE_MODULE(line);
