@@ -17,6 +17,7 @@
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>
 #include <lockstep/mutex.h>
+#include <lockstep/rwlock.h>
 #include <lockstep/session.h>
 
 #include <setjmp.h>
@@ -46,6 +47,7 @@ struct program {
     bool shared;   /* threads may be in the critical section together: the session is closed under them */
     bool lent;     /* the handle is the program's, and is closed after the session */
     bool unopened; /* the session is initialised; a thread starts it, or lends it the handle */
+    bool rwlock;   /* there is a read-write lock beside the mutex */
 };
 
 static struct arena arena;
@@ -54,9 +56,11 @@ static struct {
     struct ls_session session;
     struct ls_session_listener listener;
     struct ls_mutex mutex;
+    struct ls_rwlock rwlock;
     struct ls_log log;
     bool calling[THREADS]; /* in a blocking acquire or release */
     int inside;            /* threads in the critical section */
+    int readers, writers;  /* threads that hold a half of the read-write lock */
     int losses;            /* that were told */
     bool closed;           /* no callback may come any more */
     bool hearing;          /* the listener is being called */
@@ -259,6 +263,93 @@ static void hold_within(void)
     if (note(ls_mutex_acquire(&now.mutex, -1)) == LS_OK) {
         hold_once();
         note(ls_mutex_release(&now.mutex));
+    }
+}
+
+/* ---- the read-write lock ---- */
+
+static int call_half(int (*call)(struct ls_mutex *half), struct ls_mutex *half)
+{
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = call(half);
+    now.calling[self] = false;
+    return note(rc);
+}
+
+static int acquire_half(struct ls_mutex *half)
+{
+    return ls_mutex_acquire(half, -1);
+}
+
+/* Longer than an acquire takes. */
+static void stay(void)
+{
+    for (int i = 0; i < 12; i++) {
+        fibre_pause();
+    }
+    bool alone = now.writers == 0 || now.writers + now.readers == 1;
+    if (!alone && !now.program->shared && now.losses == 0 && !now.expired) {
+        env_fibre_blame("%d writers and %d readers hold the lock", now.writers, now.readers);
+    }
+}
+
+static void read_once(void)
+{
+    if (call_half(acquire_half, &now.rwlock.read) == LS_OK) {
+        now.readers++;
+        stay();
+        now.readers--;
+        call_half(ls_mutex_release, &now.rwlock.read);
+    }
+}
+
+static void write_once(void)
+{
+    if (call_half(acquire_half, &now.rwlock.write) == LS_OK) {
+        now.writers++;
+        stay();
+        now.writers--;
+        call_half(ls_mutex_release, &now.rwlock.write);
+    }
+}
+
+static void write_and_go_on_reading(void)
+{
+    if (call_half(acquire_half, &now.rwlock.write) != LS_OK) {
+        return;
+    }
+    now.writers++;
+    stay();
+    bool reads = call_half(acquire_half, &now.rwlock.read) == LS_OK;
+    now.writers--;
+    now.readers += reads;
+    call_half(ls_mutex_release, &now.rwlock.write);
+    stay();
+    now.readers -= reads;
+    if (reads) {
+        call_half(ls_mutex_release, &now.rwlock.read);
+    }
+}
+
+static void read_and_want_to_write(void)
+{
+    if (call_half(acquire_half, &now.rwlock.read) == LS_OK) {
+        now.readers++;
+        int rc = ls_mutex_acquire(&now.rwlock.write, -1);
+        if (rc != LS_EDEADLK && !(rc == LS_ECLOSED && now.program->shared) && !now.expired) {
+            env_fibre_blame("a reader that wants to write is answered %s", ls_strerror(rc));
+        }
+        stay();
+        now.readers--;
+        call_half(ls_mutex_release, &now.rwlock.read);
+    }
+}
+
+static void close_rwlock(void)
+{
+    if (ls_rwlock_close(&now.rwlock) != LS_OK) {
+        env_fibre_blame("the read-write lock is not closed");
     }
 }
 
@@ -791,6 +882,9 @@ static void close_all(void *ctx)
 {
     (void)ctx;
     fibre_wait(both_are_done, NULL);
+    if (now.program->rwlock) {
+        close_rwlock();
+    }
     now.closing = true;
     if (ls_mutex_close(&now.mutex) != LS_OK) {
         env_fibre_blame("the mutex is not closed");
@@ -975,6 +1069,9 @@ static void open_all(void *ctx)
     ls_session_listener_init(&now.listener, &session_ops);
     ls_session_listener_add(&now.session, &now.listener);
     rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, &mutex_options);
+    if (now.program->rwlock) {
+        rc = rc != 0 ? rc : ls_rwlock_init(&now.rwlock, &now.session, "/locks/z", NULL);
+    }
     if (now.program->lent) {
         ls_loan_init(&now.loan, env_fibre());
         now.handle = zookeeper_init("server:2181", on_handle_event, 4000, NULL, NULL, 0);
@@ -1207,6 +1304,28 @@ static const struct program programs[] = {
      .shared = true,
      .lent = true,
      .unopened = true},
+    {.name = "a reader and a writer", .thread = {NULL, read_once, write_once}, .rwlock = true},
+    {.name = "two readers", .thread = {NULL, read_once, read_once}, .rwlock = true},
+    {.name = "a writer goes on as a reader",
+     .thread = {NULL, write_and_go_on_reading, write_once},
+     .rwlock = true},
+    {.name = "a writer goes on as a reader, and a loss",
+     .thread = {NULL, write_and_go_on_reading, write_once},
+     .cuts = true,
+     .rwlock = true},
+    {.name = "a writer goes on as a reader, and an expiry",
+     .thread = {NULL, write_and_go_on_reading, read_once},
+     .expires = true,
+     .rwlock = true},
+    {.name = "a reader wants to write", .thread = {NULL, read_and_want_to_write, read_once}, .rwlock = true},
+    {.name = "a read-write lock is closed",
+     .thread = {NULL, write_and_go_on_reading, close_rwlock},
+     .shared = true,
+     .rwlock = true},
+    {.name = "a session with a read-write lock is closed",
+     .thread = {NULL, write_and_go_on_reading, close_session},
+     .shared = true,
+     .rwlock = true},
     {.name = "a loss while a lent session is closed",
      .thread = {NULL, hold_once, close_session},
      .cuts = true,
