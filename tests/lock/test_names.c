@@ -52,11 +52,16 @@ static void sequence_is_written_as_the_server_does(void **state)
     check_sequence(INT32_MIN, "-2147483648");
 }
 
-static void check_key(const char *name, enum lock_key kind, const char *expected)
+static void check_key_of(enum lock_role role, const char *name, enum lock_key kind, const char *expected)
 {
     const char *key;
-    assert_int_equal(lock_names_key(LOCK_ROLE_MUTEX, name, &key), kind);
+    assert_int_equal(lock_names_key(role, name, &key), kind);
     assert_string_equal(key, expected);
+}
+
+static void check_key(const char *name, enum lock_key kind, const char *expected)
+{
+    check_key_of(LOCK_ROLE_MUTEX, name, kind, expected);
 }
 
 static void key_is_the_text_after_the_last_lock(void **state)
@@ -272,9 +277,7 @@ static void a_reader_in_the_place_of_its_writer_stands_behind_it(void **state)
 
 static void check_among(const char *name, enum lock_key kind, const char *expected)
 {
-    const char *key;
-    assert_int_equal(lock_names_key(LOCK_ROLE_WRITER, name, &key), kind);
-    assert_string_equal(key, expected);
+    check_key_of(LOCK_ROLE_WRITER, name, kind, expected);
 }
 
 /* Curator takes the text behind the last __READ__, and of that what is behind the last __WRIT__. */
