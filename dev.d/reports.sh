@@ -65,12 +65,12 @@ coverage_page()
 <!-- Written by `./dev reports coverage`. -->
 # What the standard suite comes to
 
-`lockstep check --suite --budget 0 --coverage` with the mutex: each pair of an event and a state, what the client library told, and
+`lockstep check --suite --budget 0 --coverage --recipe mutex`: each pair of an event and a state, what the client library told, and
 the marks in the code that no run has reached. [docs/coverage.md](../docs/coverage.md) says how to read it, and why some are missing.
 
 ```
 TEXT
-    "$1" check --suite --budget 0 --coverage --quiet --out build/reports | sed -n '/^coverage of /,/ marks were reached$/s/ *$//p'
+    "$1" check --suite --budget 0 --coverage --recipe mutex --quiet --out build/reports | sed -n '/^coverage of /,/ marks were reached$/s/ *$//p'
     echo '```'
 }
 

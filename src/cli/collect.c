@@ -62,12 +62,15 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
 }
 
 /* A suite is for many recipes: what is not promised is not asked for. Of kinds of lock that the recipe does not know nothing is
- * said: they are other suites. */
-static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario)
+ * said there: they are other suites. What is found in a folder is left out if the recipe cannot run it at all. */
+static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario, bool named)
 {
     const struct ls_recipe *recipe = cli_recipe(options, scenario);
-    const char *why = options->suite ? cli_suite_leaves_out(scenario, recipe) : NULL;
-    if (why && !options->quiet && recipe_unknown_kind(recipe, &scenario->options) == LS_LOCK_KINDS) {
+    bool cannot = recipe_unknown_kind(recipe, &scenario->options) != LS_LOCK_KINDS ||
+                  !recipe_is_for(recipe, scenario->options.coordinator);
+    bool asked = options->suite || (cannot && !named);
+    const char *why = asked ? cli_suite_leaves_out(scenario, recipe) : NULL;
+    if (why && !options->quiet && !(options->suite && cannot)) {
         fprintf(options->json ? stderr : stdout, "left out %s: %s\n", scenario->input.name, why);
     }
     return !why;
@@ -90,7 +93,7 @@ static void add_file(struct collection *c, const char *path, bool named)
         for (int i = 0; i < mistakes.count; i++) {
             complain(c, mistakes.mistake[i].text);
         }
-    } else if (is_of_use(c, scenario, named) && is_for_recipe(c->options, scenario)) {
+    } else if (is_of_use(c, scenario, named) && is_for_recipe(c->options, scenario, named)) {
         c->jobs++;
     } else {
         scenario_close(scenario);

@@ -87,6 +87,15 @@ expect 1 "at_most_one_wakeup_per_release is violated" suite FARTHEST
 expect 1 "at_most_one_holder is violated" suite READER_BEHIND
 expect 1 "at_most_one_holder is violated" suite TRUSTS_WRITER
 
+# Each file of a folder runs with the recipe that knows its locks; with a recipe that is given, those that it does not know are left out.
+mkdir "$scratch/both"
+sed '/^states/d' "$kinds/rwlock_two_locks.scn" >"$scratch/both/rwlock.scn"
+printf 'world used\nmutex /locks/x\nprocess a b: acquire release\nexplore total<=0\n----\n' >"$scratch/both/mutex.scn"
+expect 0 "2 passed, 0 failed" "$LOCKSTEP" check --out "$scratch" "$scratch/both"
+expect 0 "left out $scratch/both/rwlock.scn: the recipe does not know this kind of lock" "$LOCKSTEP" check --recipe mutex --out "$scratch" "$scratch/both"
+grep -q '^1 passed, 0 failed' "$scratch/output" || failed=1
+expect 0 '"recipe":"rwlock"' "$LOCKSTEP" check --json --out "$scratch" "$scratch/both/rwlock.scn"
+
 # wrong LINE COLUMN EXPECTED FOUND: a header line that is refused.
 wrong()
 {
