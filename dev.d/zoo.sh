@@ -52,7 +52,7 @@ zoo_run()
         return
     fi
     awk "$RECORD_AWK"'
-        { name = value("scenario"); sub(/.*\//, "", name); sub(/\.scn$/, "", name); verdict = value("verdict") }
+        { name = value("scenario"); sub(name ~ /suite\// ? ".*suite/" : ".*/", "", name); sub(/\.scn$/, "", name); verdict = value("verdict") }
         verdict == "violated" { print name violated() }
         verdict == "differs" || verdict == "error" { print name, verdict }' "$3.json"
     sed -n 's/^\([0-9]*\) passed.*/passed \1/p' "$3.err"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A contender of the interop example, in C: takes the lock over and over, and is in a room that holds one at a time while it
- * has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh lets them loose together. With a
- * read-write lock the room holds one writer, or any number of readers; a writer sometimes stays as a reader. */
+/* A contender of the interop example, in C: takes the lock over and over, and is in a room that holds one at
+ * a time while it has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh
+ * lets them loose together. With a read-write lock the room holds one writer, or any number of readers; a
+ * writer sometimes stays as a reader. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -176,7 +177,8 @@ static int contend(const char *name, int seconds)
     return 0;
 }
 
-/* What became of a call. A hold that was lost is no mistake: somebody has killed a server, or this process was asleep. */
+/* What became of a call. A hold that was lost is no mistake: somebody has killed a server, or this process
+ * was asleep. */
 static bool goes_on(int rc)
 {
     return rc == LS_OK || rc == LS_ELOST || rc == LS_EUNSURE;

@@ -12,10 +12,10 @@
  * lock_shared(), try_lock_shared(), try_lock_shared_for() and unlock_shared() for its read half, so that
  * std::shared_lock accepts it. The owner of a lock is the calling thread. Both are reentrant.
  *
- * Errors: constructors, lock() and lock_shared() throw std::system_error. Its code has a value of enum ls_err and the
- * category lockstep::category(). No other function throws. unlock() does not tell how the release ended;
- * release() does. try_lock() and try_lock_for() return false for any reason, also one that lasts, such as a
- * session that has failed; acquire() tells the reason.
+ * Errors: constructors, lock() and lock_shared() throw std::system_error. Its code has a value of enum
+ * ls_err and the category lockstep::category(). No other function throws. unlock() does not tell how the
+ * release ended; release() does. try_lock() and try_lock_for() return false for any reason, also one that
+ * lasts, such as a session that has failed; acquire() tells the reason.
  *
  * Loss: a guard goes on when its hold is lost, and another thread of this program may be granted the lock
  * then. query(), belief_left() and `on_lost` tell.
@@ -317,14 +317,14 @@ class mutex : detail::pinned
 
 /* ---- the read-write lock ---- */
 
-/* A reentrant distributed read-write lock, for threads of this and other programs. A thread that has locked it may
- * call lock_shared() and then unlock(): no other thread locks it in between. A thread that has called lock_shared() must
- * not call lock(), which throws LS_EDEADLK. */
+/* A reentrant distributed read-write lock, for threads of this and other programs. A thread that has locked
+ * it may call lock_shared() and then unlock(): no other thread locks it in between. A thread that has called
+ * lock_shared() must not call lock(), which throws LS_EDEADLK. */
 class rwlock : detail::pinned
 {
   public:
-    /* Sets both halves up, without asking a server. `options` and what it points to must outlive the lock. Throws
-     * what ls_rwlock_init() returns. */
+    /* Sets both halves up, without asking a server. `options` and what it points to must outlive the lock.
+     * Throws what ls_rwlock_init() returns. */
     rwlock(session &session, const std::string &path, const ls_mutex_options *options = nullptr)
     {
         detail::check(ls_rwlock_init(&lock_, session.get(), path.c_str(), options), "lockstep::rwlock");
@@ -348,7 +348,8 @@ class rwlock : detail::pinned
         return ls_mutex_try(&lock_.write) == LS_OK;
     }
 
-    /* Takes the write half within the time, if that is possible. Returns whether the calling thread holds it. */
+    /* Takes the write half within the time, if that is possible. Returns whether the calling thread holds
+     * it. */
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
     {

@@ -27,8 +27,8 @@ extern "C" {
 /* The library exports what stands here, and nothing else. */
 #pragma GCC visibility push(default)
 
-/* The functions of mutex.h take the address of a half, which must stay a part of this struct. They do for a half
- * what mutex.h says, with these differences:
+/* The functions of mutex.h take the address of a half, which must stay a part of this struct. They do for a
+ * half what mutex.h says, with these differences:
  * - ls_mutex_acquire_start() on `write` returns LS_EDEADLK if the owner holds the read half.
  * - ls_mutex_acquire_start() on `write` returns LS_EDEADLK if an acquire of the read half by the owner is
  *   pending.

@@ -141,7 +141,8 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
     return is_own(table, context, &contender, 0);
 }
 
-/* The hold of the owner that stands alone in the group, whether its node stands or not; NULL if there is none. */
+/* The hold of the owner that stands alone in the group, whether its node stands or not; NULL if there is
+ * none. */
 static const struct check_record *hold_alone(struct check_table *table, const struct check_context *context,
                                              int group, int process, int owner)
 {
@@ -166,6 +167,8 @@ bool ledger_takes_own_place(struct check_table *table, const struct check_contex
 bool ledger_joined_under(struct check_table *table, const struct check_context *context,
                          const struct contender *contender)
 {
+    if (!context->specs)
+        return false;
     const struct check_record *node =
         table_get_exact(table, RECORD_NODE, contender->lock, contender->process, 0, contender->czxid);
     if (!node || (node->flags & NODE_UNDER) == 0)
@@ -211,8 +214,8 @@ static void add_line(struct check_table *table, const struct check_context *cont
             add_obstacle(obstacles, context, node);
 }
 
-/* Whether the claim is of the contender's owner. One that is not known, of a contender that joined under a hold, is the owner of
- * that hold who waits for the contender's lock. */
+/* Whether the claim is of the contender's owner. One that is not known, of a contender that joined under a
+ * hold, is the owner of that hold who waits for the contender's lock. */
 static bool is_owners(struct check_table *table, const struct contender *contender,
                       const struct check_record *claim, bool under)
 {

@@ -18,11 +18,11 @@
  *     The recipe may have no room for one more owner.
  *   - If F says "gave up", a fault stands before F.
  *   - If F says "closed", it comes within stop(), or within close() of the lock.
- *   - If F says "pending already", one of these is true at F: the process is undoing what it had before, as for
- *     "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost; the owner waits for
- *     another lock of the group.
- *   - If F says "deadlock", the owner holds or waits for another lock of the group, or a fault stands before F as for
- *     anything else.
+ *   - If F says "pending already", one of these is true at F: the process is undoing what it had before, as
+ *     for "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost;
+ *     the owner waits for another lock of the group.
+ *   - If F says "deadlock", the owner holds or waits for another lock of the group, or a fault stands before
+ *     F as for anything else.
  *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
  *     and the ends of sessions.
  *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.

@@ -233,7 +233,8 @@ struct check_record *ledger_session(struct check_table *table, int process, int6
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
 
-/* The czxid of the node that a token of a claim stands for; `token` itself, unless the owner holds in its own place. */
+/* The czxid of the node that a token of a claim stands for; `token` itself, unless the owner holds in its
+ * own place. */
 int64_t ledger_node_of_token(const struct check_record *claim, int64_t token);
 
 /* ---- groups (lockstep/lock_spec.h) ---- */
@@ -264,10 +265,11 @@ bool lock_stands_alone(const struct check_context *context, int lock);
 
 /* ---- admission: who may hold beside whom (lockstep/lock_spec.h) ----
  *
- * Definition. The line of a group is its contender nodes by czxid. A set of holds stands together if all of them are
- *   shared and their counts sum up to at most the capacity, or if it has one member. A contender is admitted if its hold
- *   stands together with the holds that all contenders before it in line would have, and with the holds of other owners
- *   whose nodes stand. The nodes by which its own owner holds do not count. A contender that joined the line while its owner
+ * Definition. The line of a group is its contender nodes by czxid. A set of holds stands together if all of
+ *   them are shared and their counts sum up to at most the capacity, or if it has one member. A contender is
+ *   admitted if its hold stands together with the holds that all contenders before it in line would have,
+ *   and with the holds of other owners whose nodes stand. The nodes by which its own owner holds do not
+ *   count. A contender that joined the line while its owner
  *   held alone is admitted whoever stands before it, also when the node of that hold has gone (a downgrade).
  *
  * Claim. Of a line of mutexes the first contender alone is admitted. Once admitted, a contender stays admitted until its
@@ -304,13 +306,13 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
 bool ledger_holds_alone(struct check_table *table, const struct check_context *context,
                         const struct event *event);
 
-/* True if the event is the grant of a shared lock, and its token is that of a hold of the owner that stands alone in the group:
- * the owner takes its own place. The node of that hold may be gone. */
+/* True if the event is the grant of a shared lock, and its token is that of a hold of the owner that stands
+ * alone in the group: the owner takes its own place. The node of that hold may be gone. */
 bool ledger_takes_own_place(struct check_table *table, const struct check_context *context,
                             const struct event *event);
 
-/* True if the contender's node was created while its owner held alone, and the owner has not given that hold back. An owner
- * that is not known may be any that waits for the lock. */
+/* True if the contender's node was created while its owner held alone, and the owner has not given that hold
+ * back. An owner that is not known may be any that waits for the lock. */
 bool ledger_joined_under(struct check_table *table, const struct check_context *context,
                          const struct contender *contender);
 

@@ -61,8 +61,9 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
     return false;
 }
 
-/* A suite is for many recipes: what is not promised is not asked for. Of kinds of lock that the recipe does not know nothing is
- * said there: they are other suites. What is found in a folder is left out if the recipe cannot run it at all. */
+/* A suite is for many recipes: what is not promised is not asked for. Of kinds of lock that the recipe does
+ * not know nothing is said there: they are other suites. What is found in a folder is left out if the recipe
+ * cannot run it at all. */
 static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario, bool named)
 {
     const struct ls_recipe *recipe = cli_recipe(options, scenario);

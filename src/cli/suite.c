@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The standard suite: situations for any recipe, in scenarios/suite; those of a kind of lock other than the mutex in a folder below
- * it. Each is searched while it is small enough, and gets random schedules behind that. */
+/* The standard suite: situations for any recipe, in scenarios/suite; those of a kind of lock other than the
+ * mutex in a folder below it. Each is searched while it is small enough, and gets random schedules behind
+ * that. */
 #include "cli/cli.h"
 #include "sim/abilities.h"
 
@@ -48,7 +49,8 @@ static int depth_in_group(const struct depths *depths, int lock, int owner)
     return sum;
 }
 
-/* Counts one step of a process. Returns whether it acquires what has not been given back, or another lock of that group. */
+/* Counts one step of a process. Returns whether it acquires what has not been given back, or another lock of
+ * that group. */
 static bool goes_deeper(struct depths *depths, const struct action *op)
 {
     int *depth = depths->of[op->lock];

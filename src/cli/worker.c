@@ -141,8 +141,8 @@ static void limit_world(const struct cli_budget *budget, const struct cli_job *j
     }
 }
 
-/* The file's counts are those of the recipe that it has by default, with the file's run constants, renaming, and every choice
- * point. */
+/* The file's counts are those of the recipe that it has by default, with the file's run constants, renaming,
+ * and every choice point. */
 bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario)
 {
     return cli_recipe(options, scenario) == recipe_for(&scenario->options) && !options->seed_given &&

@@ -81,7 +81,8 @@ struct lock_branch {
     struct lock_claim *right;
 };
 
-/* The path of a mutex, and what its contenders are there. Shared by the mutex and its claims; the last one frees it. */
+/* The path of a mutex, and what its contenders are there. Shared by the mutex and its claims; the last one
+ * frees it. */
 struct lock_place {
     struct ls_session *session;
     uint32_t users;
@@ -421,7 +422,8 @@ int lock_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op,
 
 /* ---- rwlock.c ---- */
 
-/* Why an owner may not ask for this half of a read-write lock now, or LS_OK: LS_EDEADLK for an upgrade, LS_EALREADY. */
+/* Why an owner may not ask for this half of a read-write lock now, or LS_OK: LS_EDEADLK for an upgrade,
+ * LS_EALREADY. */
 int lock_rwlock_refuses(const struct ls_mutex *mutex, uint64_t owner);
 
 /* Whether a read lock of the owner is on its way to the place of this hold, which is a write lock. */

@@ -218,8 +218,8 @@ void lock_mutex_view(const struct lock_claim *claim, const struct String_vector 
     lock_names_view(role, list, prefix, view);
 }
 
-/* A reader whose node was created in the place of its owner's write lock. Had that one gone, others might have been granted
- * the lock since. The token is the writer's: a later writer's node may be older than ours. */
+/* A reader whose node was created in the place of its owner's write lock. Had that one gone, others might
+ * have been granted the lock since. The token is the writer's: a later writer's node may be older than ours. */
 static void rank_under(struct lock_claim *claim, const struct String_vector *list)
 {
     const struct lock_claim *writer = lock_rwlock_writer(claim);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. Readers and writers of a read-write lock
- * have __READ__ and __WRIT__ in place of lock-. */
+/* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. Readers and writers of a
+ * read-write lock have __READ__ and __WRIT__ in place of lock-. */
 #ifndef LOCK_NAMES_H
 #define LOCK_NAMES_H
 
@@ -25,8 +25,8 @@ enum lock_role {
     LOCK_ROLE_WRITER, /* waits for readers and writers */
 };
 
-/* What a child of the lock's parent is to a contender. Its key is the text after the last marker ("lock-", or "__READ__"
- * and "__WRIT__"), or the whole name. */
+/* What a child of the lock's parent is to a contender. Its key is the text after the last marker ("lock-",
+ * or "__READ__" and "__WRIT__"), or the whole name. */
 enum lock_key {
     LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
     LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
@@ -38,8 +38,8 @@ enum lock_key {
 /* Writes id as 8-4-4-4-12 lower-case hexadecimal digits, without a final 0. */
 void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16]);
 
-/* Writes the name up to the sequence, with a final 0; the sequence of the name is what the server appends. Returns the
- * number of characters. */
+/* Writes the name up to the sequence, with a final 0; the sequence of the name is what the server appends.
+ * Returns the number of characters. */
 size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16]);
 
 /* Characters of the longest name of a contender. */
@@ -70,9 +70,9 @@ struct lock_view {
 /* The name in a list that begins with a prefix, or NULL. */
 const char *lock_names_find(const struct String_vector *list, const char *prefix);
 
-/* Looks through a list for the node with our prefix. Order among contenders is by key. A writer's own reader has the
- * writer's key and stands behind it; other equal keys, which only an exhausted counter makes (F49), are ordered by the whole name. The
- * list's own order has no meaning (F57). */
+/* Looks through a list for the node with our prefix. Order among contenders is by key. A writer's own reader
+ * has the writer's key and stands behind it; other equal keys, which only an exhausted counter makes (F49),
+ * are ordered by the whole name. The list's own order has no meaning (F57). */
 void lock_names_view(enum lock_role role, const struct String_vector *list, const char *prefix,
                      struct lock_view *view);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex and the read-write lock as recipes: what a driver sees of them. Owners 0 .. 255 of the driver are owners 1 ..
- * 256 of the mutex. There are two recipes of the mutex: in one the session opens its handles, in the other it has them on
- * loan. A read-write lock is two locks of the driver, as its halves are neighbours in struct ls_rwlock, too. */
+/* The mutex and the read-write lock as recipes: what a driver sees of them. Owners 0 .. 255 of the driver
+ * are owners 1 .. 256 of the mutex. There are two recipes of the mutex: in one the session opens its
+ * handles, in the other it has them on loan. A read-write lock is two locks of the driver, as its halves are
+ * neighbours in struct ls_rwlock, too. */
 #include "recipes/recipe_mutex.h"
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Locks of src/lock as recipes for drivers: the mutex with a session that opens its handles, the mutex on handles that the
- * application lends, and the read-write lock. */
+/* Locks of src/lock as recipes for drivers: the mutex with a session that opens its handles, the mutex on
+ * handles that the application lends, and the read-write lock. */
 #ifndef RECIPES_RECIPE_MUTEX_H
 #define RECIPES_RECIPE_MUTEX_H
 

@@ -66,7 +66,8 @@ void report_text_closing(FILE *out, const struct report_context *context, const 
 void report_text_not_tried(FILE *out, const struct report_context *context, const struct report_item *items,
                            int count);
 
-/* For each recipe of the items a table and lists of what its runs have covered together. Nothing if memory is short. */
+/* For each recipe of the items a table and lists of what its runs have covered together. Nothing if memory
+ * is short. */
 void report_text_coverage(FILE *out, const struct report_item *items, int count);
 
 /* What random runs of an item have covered over time: lines. */

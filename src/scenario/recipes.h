@@ -15,8 +15,8 @@
 /* The built-in recipe of that name, or NULL. */
 const struct ls_recipe *recipe_find(const char *name);
 
-/* The first built-in recipe that is correct, for the coordinator of these options, and knows the kinds of their locks. Without one
- * it is RECIPE_DEFAULT. */
+/* The first built-in recipe that is correct, for the coordinator of these options, and knows the kinds of
+ * their locks. Without one it is RECIPE_DEFAULT. */
 const struct ls_recipe *recipe_for(const struct world_options *options);
 
 /* Who loads shared objects; NULL = nobody. `why` has RECIPE_WHY_MAX bytes. */

@@ -233,7 +233,8 @@ static void nobody_comes_between_a_downgrade(void **state)
     judge_close(&judge);
 }
 
-/* The session of a writer that is becoming a reader ends, and the nodes go in either order. The grant is told behind that. */
+/* The session of a writer that is becoming a reader ends, and the nodes go in either order. The grant is
+ * told behind that. */
 static void a_downgrade_may_be_told_late(void **state)
 {
     (void)state;

@@ -18,7 +18,8 @@
  *                            v  |
  *                         WATCHING --> WAITING
  *
- * The owner of the write lock gets the read lock at once: its reader takes the number of its writer, if that still stands.
+ * The owner of the write lock gets the read lock at once: its reader takes the number of its writer, if that
+ * still stands.
  *
  * As in examples/recipes/next_in_line.c, whoever does not know whether its node exists gives the session up. Of a semaphore
  * that keeps those behind it waiting until the session ends, whatever becomes free. So worlds with a semaphore for several lose no
@@ -560,7 +561,8 @@ static bool find_place(struct claim *claim, const struct String_vector *names)
         int32_t number = number_of(names->data[i]);
         char letter = names->data[i][0];
         found |= number == claim->number && letter == letter_of(spec_of(claim));
-        writer |= number >= 0 && writer_of(claim) != NULL && number == writer_of(claim)->number && letter == 'w';
+        writer |=
+            number >= 0 && writer_of(claim) != NULL && number == writer_of(claim)->number && letter == 'w';
         if (!blocks(claim, names->data[i])) {
             continue;
         }
@@ -955,6 +957,9 @@ static const struct ls_recipe line = {
     .canon = canon,
     .symmetric = true,
     .reentrant = true,
+#ifdef BREAKS
+    BREAKS
+#endif
 };
 
 LS_RECIPE_MODULE(line);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The read-write lock: what its halves do that a mutex does not. tests/promises has a break for each sentence of rwlock.h; what
- * several processes do is in scenarios/rwlock, and in the searches. */
+/* The read-write lock: what its halves do that a mutex does not. tests/promises has a break for each
+ * sentence of rwlock.h; what several processes do is in scenarios/rwlock, and in the searches. */
 #include "stage.h"
 
 #include <lockstep/rwlock.h>
