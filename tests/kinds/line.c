@@ -957,9 +957,6 @@ static const struct ls_recipe line = {
     .canon = canon,
     .symmetric = true,
     .reentrant = true,
-#ifdef BREAKS
-    BREAKS
-#endif
 };
 
 LS_RECIPE_MODULE(line);
