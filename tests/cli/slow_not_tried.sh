@@ -64,7 +64,7 @@ scenario claims 'acquire' 'sweep<=1 loss<=1' 'not-tried expire'
 expect_line "$scratch/claims.scn:7:11: expected a fault with a budget, a step (a.release.2) or an end (a.end) of a program, found 'expire'" \
     "${check[@]}" "$scratch/claims.scn"
 
-# Of the suite's situations each says what it does not try with the built-in mutex, and nothing else.
+# Of the suite's situations each says what it does not try with the built-in lock of its kind, and nothing else.
 [[ -z $LOCKSTEP_SANITIZE ]] || finish
 "${check[@]}" --suite --max-states 100000 --budget 0 --json >"$scratch/suite" 2>"$scratch/err" || failed=1
 while read -r line; do
@@ -72,6 +72,6 @@ while read -r line; do
     found=$(sed 's/.*"not_tried":\[\([^]]*\)\].*/\1/; s/[",]/ /g' <<<"$line" | xargs -n1 2>/dev/null || true)
     same "$(sed -n 's/^not-tried //p' "$file" | xargs -n1)" "$found" "what $file does not try"
 done <"$scratch/suite"
-files=(scenarios/suite/*.scn)
+files=(scenarios/suite/*.scn scenarios/suite/*/*.scn)
 same "${#files[@]}" "$(wc -l <"$scratch/suite")" 'situations'
 finish

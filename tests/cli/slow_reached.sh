@@ -21,10 +21,11 @@ cover()
     fi
 }
 
-# never_reached NAME: its marks, sorted.
+# never_reached NAME: its marks that no recipe has reached, sorted.
 never_reached()
 {
-    sed -n 's/^never reached: \([a-z-]*\) .*/\1/p' "$scratch/$1.txt" | sort
+    sed -n 's/^never reached: \([a-z-]*\) .*/\1/p' "$scratch/$1.txt" | sort | uniq -c |
+        awk -v recipes="$(grep -c '^coverage of ' "$scratch/$1.txt")" '$1 == recipes { print $2 }'
 }
 
 # pairs NAME...: all of them, `EVENT, STATE`, sorted. The names of states are cut off in the table.
