@@ -67,11 +67,10 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
 static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario, bool named)
 {
     const struct ls_recipe *recipe = cli_recipe(options, scenario);
-    bool cannot = recipe_unknown_kind(recipe, &scenario->options) != LS_LOCK_KINDS ||
-                  !recipe_is_for(recipe, scenario->options.coordinator);
-    bool asked = options->suite || (cannot && !named);
+    bool can_run = recipe_can_run(recipe, &scenario->options);
+    bool asked = options->suite || (!can_run && !named);
     const char *why = asked ? cli_suite_leaves_out(scenario, recipe) : NULL;
-    if (why && !options->quiet && !(options->suite && cannot)) {
+    if (why && !options->quiet && (!options->suite || can_run)) {
         fprintf(options->json ? stderr : stdout, "left out %s: %s\n", scenario->input.name, why);
     }
     return !why;

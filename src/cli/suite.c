@@ -54,12 +54,13 @@ static int depth_in_group(const struct depths *depths, int lock, int owner)
 static bool goes_deeper(struct depths *depths, const struct action *op)
 {
     int *depth = depths->of[op->lock];
+    int owner = op->owner & (OWNERS_MAX - 1);
     switch (op->kind) {
     case ACTION_ACQUIRE:
-        depth[op->owner & (OWNERS_MAX - 1)]++;
-        return depth_in_group(depths, op->lock, op->owner & (OWNERS_MAX - 1)) > 1;
+        depth[owner]++;
+        return depth_in_group(depths, op->lock, owner) > 1;
     case ACTION_RELEASE:
-        depth[op->owner & (OWNERS_MAX - 1)] -= depth[op->owner & (OWNERS_MAX - 1)] > 0;
+        depth[owner] -= depth[owner] > 0;
         return false;
     case ACTION_CLOSE:
         memset(depth, 0, sizeof depths->of[op->lock]);

@@ -59,8 +59,7 @@ const struct ls_recipe *recipe_find(const char *name)
 
 static bool takes(const struct ls_recipe *recipe, const struct world_options *options)
 {
-    return recipe->breaks == NULL && recipe_is_for(recipe, options->coordinator) &&
-           recipe_unknown_kind(recipe, options) == LS_LOCK_KINDS;
+    return recipe->breaks == NULL && recipe_can_run(recipe, options);
 }
 
 const struct ls_recipe *recipe_for(const struct world_options *options)

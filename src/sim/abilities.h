@@ -51,6 +51,13 @@ static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *reci
     return LS_LOCK_KINDS;
 }
 
+/* The recipe is for the coordinator of the world, and knows the kinds of its locks. */
+static inline bool recipe_can_run(const struct ls_recipe *recipe, const struct world_options *options)
+{
+    return recipe_is_for(recipe, options->coordinator) &&
+           recipe_unknown_kind(recipe, options) == LS_LOCK_KINDS;
+}
+
 /* What each lock is, in the options themselves; NULL = all are mutexes. */
 static inline const struct ls_lock_spec *world_lock_specs(const struct world_options *options)
 {

@@ -82,7 +82,7 @@ static void run_file(const char *name)
     if (scenario_read(&scenario, name, &mistakes) != 0) {
         fail_msg("%s", mistakes.mistake[0].text);
     }
-    if (recipe_unknown_kind(setup.recipe, &scenario.options) != LS_LOCK_KINDS) {
+    if (!recipe_can_run(setup.recipe, &scenario.options)) {
         setup.recipe = recipe_for(&scenario.options);
     }
     memset(&seen, 0, sizeof seen);
