@@ -5,17 +5,8 @@
 # The last command of examples/interop/README.md, with each of the two.
 # Our lock, Curator's and kazoo's exclude each other on one path, with kills; and ours and Curator's name the same contenders in
 # the same order among children of other kinds, and each hears when the other asks it to give the lock back.
-set -euo pipefail
-cd "$LOCKSTEP_SOURCE_DIR"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-contender=$LOCKSTEP_BUILD_DIR/examples/contender
-failed=0
-if ! command -v javac >/dev/null || [[ ! -f /usr/share/java/curator-recipes.jar ]] ||
-    ! /usr/bin/python3 -c 'import kazoo' 2>/dev/null; then
-    echo 'skipped: ./dev setup interop installs what is missing'
-    exit 77
-fi
+source "${BASH_SOURCE[0]%/*}/lib_interop.sh"
+/usr/bin/python3 -c 'import kazoo' 2>/dev/null || skip
 
 ours()
 {
@@ -52,17 +43,7 @@ for peer in curator kazoo; do
 done
 
 # Who contends without the lock is found out.
-cat >"$scratch/without" <<TEXT
-#!/bin/sh
-exec "$contender" "\$1" "\$2-\$\$" "\$3" "\$4" "\$5" "\$6"
-TEXT
-chmod +x "$scratch/without"
-if examples/interop/run.sh --zk "$LOCKSTEP_ZK" --contender "$scratch/without" --with kazoo --seconds 6 --kills 0 \
-    --out "$scratch/red" >"$scratch/red.out" 2>&1; then
-    echo 'contenders on other paths are not found out:'
-    cat "$scratch/red.out"
-    failed=1
-fi
+apart_is_found_out examples/interop/run.sh --zk "$LOCKSTEP_ZK" --with kazoo
 
 /usr/bin/python3 - "$LOCKSTEP_ZK" <<'TEXT'
 import sys

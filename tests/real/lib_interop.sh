@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# What tests of ours beside other libraries have in common.
+set -euo pipefail
+cd "$LOCKSTEP_SOURCE_DIR"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+contender=$LOCKSTEP_BUILD_DIR/examples/contender
+failed=0
+
+skip()
+{
+    echo 'skipped: ./dev setup interop installs what is missing'
+    exit 77
+}
+if ! command -v javac >/dev/null || [[ ! -f /usr/share/java/curator-recipes.jar ]]; then
+    skip
+fi
+
+# apart_is_found_out COMMAND...: of a run whose contenders of ours have a path each it is said that they do not exclude anybody.
+apart_is_found_out()
+{
+    cat >"$scratch/without" <<TEXT
+#!/bin/sh
+exec "$contender" "\$1" "\$2-\$\$" "\$3" "\$4" "\$5" "\$6"
+TEXT
+    chmod +x "$scratch/without"
+    if "$@" --contender "$scratch/without" --seconds 6 --kills 0 --out "$scratch/red" >"$scratch/red.out" 2>&1; then
+        echo 'contenders on other paths are not found out:'
+        cat "$scratch/red.out"
+        failed=1
+    fi
+}
