@@ -12,9 +12,9 @@
  * An owner that holds the write half may acquire the read half, and release the write half then. No other
  * writer gets the lock in between. An owner that holds the read half cannot acquire the write half.
  *
- * Beside clients of Curator 5.4 the library cannot prevent one overlap: a client of 5.4 that goes from the
- * write lock to the read lock gets a place at the end of the line, and a writer who waits is granted beside
- * it. docs/which-lock.md says more. */
+ * Beside clients of Curator 5.4 the library cannot prevent one overlap. A client of 5.4 that goes from the
+ * write lock to the read lock gets a place at the end of the line. A writer who waits is then granted the
+ * lock beside that reader. docs/which-lock.md says more. */
 #ifndef LOCKSTEP_RWLOCK_H
 #define LOCKSTEP_RWLOCK_H
 

@@ -24,8 +24,9 @@ enum record_kind {
     /* The ledger. */
     RECORD_PROCESS, /* process, owner = which handle; flags PROCESS_…; a = session of the handle while its link is up, else 0 */
     RECORD_CLAIM, /* lock, process, owner; flags CLAIM_…, depth; a = czxid of the node that its grant stands
-                     on, b = its token if that is another one: of an owner that goes on holding in its own place */
-    RECORD_NODE, /* lock, process; flags NODE_…; a = czxid, b = session: a contender node that stands in the committed log */
+                     on, b = its token if that is another one: the owner goes on holding in its own place */
+    RECORD_NODE, /* lock, process; flags NODE_…; a = czxid, b = session: a contender node that stands in the
+                     committed log */
     RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node, b = session in which the last of
                      them was set, 0 once it is over; flags = how many */
     RECORD_EVICTED, /* lock, process; flags EVICTED_…; a = czxid of a contender that the operator deleted while its

@@ -432,8 +432,8 @@ bool lock_rwlock_is_needed(const struct lock_claim *claim);
 /* The write lock that the owner of a reader's claim holds, or NULL. */
 const struct lock_claim *lock_rwlock_writer(const struct lock_claim *claim);
 
-/* Whether the node of that write lock stands in the list. */
-bool lock_rwlock_writer_stands(const struct lock_claim *claim, const struct String_vector *list);
+/* Whether the node of such a write lock stands in the list. */
+bool lock_rwlock_stands(const struct lock_claim *writer, const struct String_vector *list);
 
 /* ---- parents.c ---- */
 

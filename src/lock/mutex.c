@@ -223,7 +223,7 @@ void lock_mutex_view(const struct lock_claim *claim, const struct String_vector 
 static void rank_under(struct lock_claim *claim, const struct String_vector *list)
 {
     const struct lock_claim *writer = lock_rwlock_writer(claim);
-    if (writer && lock_rwlock_writer_stands(claim, list)) {
+    if (writer && lock_rwlock_stands(writer, list)) {
         LS_SOMETIMES("reader-takes-its-writers-place");
         claim->czxid = writer->czxid;
         grant(claim);

@@ -11,7 +11,7 @@
  * its writer, as of Curator 5.5. Whoever stands behind the writer stands behind that reader too, and is not
  * admitted when the writer goes.
  *   Claim. Between the grant of the write lock and the release of the read lock no other writer is granted.
- *   Why. The reader is granted by a list that contains its writer's node (lock_rwlock_writer_stands). At that
+ *   Why. The reader is granted by a list that contains its writer's node (lock_rwlock_stands). At that
  *   moment both nodes stand, and the writer's has stood since its grant: an attempt id is used once.
  *   Checked by. scenarios/explore/rwlock_downgrade_2.scn and rwlock_downgrade_3.scn.
  * The write lock is not given back while that reader is on its way (lock_rwlock_is_needed). If its node
@@ -71,10 +71,10 @@ const struct lock_claim *lock_rwlock_writer(const struct lock_claim *claim)
     return writer && is_told_and_held(writer) ? writer : NULL;
 }
 
-bool lock_rwlock_writer_stands(const struct lock_claim *claim, const struct String_vector *list)
+bool lock_rwlock_stands(const struct lock_claim *writer, const struct String_vector *list)
 {
     char prefix[LOCK_PREFIX_SIZE_MAX + 1];
-    lock_names_prefix(LOCK_ROLE_WRITER, prefix, lock_rwlock_writer(claim)->attempt);
+    lock_names_prefix(LOCK_ROLE_WRITER, prefix, writer->attempt);
     return lock_names_find(list, prefix);
 }
 
