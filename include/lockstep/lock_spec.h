@@ -25,6 +25,7 @@ enum ls_lock_kind {
     LS_LOCK_MUTEX,      /* one holder */
     LS_LOCK_SEMAPHORE,  /* holders whose counts sum up to the capacity at most */
     LS_LOCK_READ_WRITE, /* one writer, or any number of readers */
+    LS_LOCK_ELECTION,   /* one leader; a candidate stands again after a loss */
     LS_LOCK_KINDS
 };
 
@@ -36,6 +37,12 @@ enum ls_lock_mode {
     LS_MODE_SHARED,    /* its hold stands beside other shared ones, as far as the capacity goes */
 };
 
+/* What follows a hold that is lost with its session or its node. */
+enum ls_lock_loss {
+    LS_LOSS_ENDS, /* its owner has no claim, and asks anew */
+    LS_LOSS_WAITS, /* its owner waits again without asking, until it is granted the lock or told that it failed */
+};
+
 struct ls_lock_spec {
     const char *name;  /* name in labels; NULL = the last part of its path */
     uint16_t capacity; /* units of the group; 0 = no limit. All locks of a group have the same */
@@ -45,6 +52,7 @@ struct ls_lock_spec {
     uint8_t mode;      /* enum ls_lock_mode */
     uint8_t quorum;    /* coordinators that must grant it; always 0, as no world has several */
     uint32_t members;  /* locks that are taken with it, a bit for each index; always 0 yet */
+    uint8_t loss;      /* enum ls_lock_loss */
 };
 
 #ifdef __cplusplus

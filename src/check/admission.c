@@ -25,6 +25,11 @@ bool lock_stands_alone(const struct check_context *context, int lock)
     return is_exclusive(context, lock) || spec_of(context, lock)->capacity == 1;
 }
 
+bool lock_waits_again(const struct check_context *context, int lock)
+{
+    return spec_of(context, lock)->loss == LS_LOSS_WAITS;
+}
+
 /* ---- groups ---- */
 
 int group_of(const struct check_context *context, int lock)

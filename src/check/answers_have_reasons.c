@@ -4,7 +4,8 @@
 /* Every answer has a reason, and every question has an answer.
  *
  * Formula. Let A = ASKED of an owner with a timeout, and F = FAILED, its answer.
- *   - GRANTED and FAILED come only to an owner with an ASKED that has no answer yet; FREED only after a RELEASED that left
+ *   - GRANTED and FAILED come only to an owner with an ASKED that has no answer yet, or to one that waits again after a
+ *     loss (lock_spec.h); FREED only after a RELEASED that left
  *     depth 0 and has no FREED yet.
  *   - F and FREED say a code of enum ls_err; F none that means success.
  *   - If F says "timed out", the timeout of A was more than 0; with a clock, F comes at time(A) + timeout or later.

@@ -7,6 +7,7 @@
  *   since a holder may use them to stay fresh. With a clock only the requests of one window count: slow
  *   polling passes, a busy loop does not. The reasons of a process are
  *   - a call of its program, and the answer to one,
+ *   - a loss after which an owner waits again,
  *   - WOKEN, and events of its links and sessions,
  *   - RESUMED, CRASHED, REST, and any fault of the servers,
  *   - without a clock: SETTLED, because a timer then fires only after a change,
@@ -16,7 +17,7 @@
  *   behind a create, and states that differ only in this are one state.
  *
  * Definition, contenders. For each process and lock there is an allowance:
- *   - ASKED adds CREATES_MAX.
+ *   - ASKED adds CREATES_MAX, and so does a loss after which an owner waits again (lock_spec.h).
  *   - A contender that is created takes 1. At 0 the property is violated.
  *   - GRANTED lowers it to CREATES_MAX for each owner that still waits.
  *   - If no owner waits, GRANTED and SETTLED end it. Without an allowance contenders are not judged.
@@ -80,6 +81,15 @@ static void judge_created(struct check_table *table, const struct check_context 
 }
 
 /* There is one record for each process, of no lock and no owner. */
+/* True if this event ends the hold of the claim, and its owner waits again. */
+static bool begins_again(const struct check_context *context, const struct check_record *claim,
+                         const struct event *event)
+{
+    bool told = event->kind == EVENT_LOST || (claim->lock == event->lock && claim->owner == event->owner);
+    return told && claim->process == event->process && (claim->flags & CLAIM_HOLDING) &&
+           lock_waits_again(context, claim->lock);
+}
+
 static void forget_requests(struct check_table *table, int process)
 {
     table_drop(table, table_get(table, RECORD_WORK, 0, process, 0));
@@ -93,6 +103,23 @@ static void observe_asked(struct check_table *table, const struct event *event)
 }
 
 /* The ledger sees the event later: the claim that is granted is still waiting. */
+static void observe_loss(struct check_table *table, const struct check_context *context,
+                         const struct event *event)
+{
+    for (int lock = 0; lock < context->locks; lock++) {
+        struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
+        int again = 0;
+        for (; claim; claim = table_next_lock(table, claim))
+            again += begins_again(context, claim, event);
+        struct event asked = *event;
+        asked.lock = (uint8_t)lock;
+        for (; again > 0; again--) {
+            observe_asked(table, &asked);
+            forget_requests(table, event->process);
+        }
+    }
+}
+
 static void observe_granted(struct check_table *table, const struct event *event)
 {
     struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
@@ -179,6 +206,10 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_asked(table, event);
         forget_requests(table, event->process);
         break;
+    case EVENT_LOST:
+    case EVENT_HOLD_LOST:
+        observe_loss(table, context, event);
+        break;
     case EVENT_CANCELED:
     case EVENT_RELEASED:
     case EVENT_LOCK_CLOSED:
@@ -223,7 +254,8 @@ const struct property check_bounded_work = {
              EVENT_BIT(EVENT_CANCELED) | EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_WOKEN) |
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) |
-             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_LOCK_CLOSED),
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_LOCK_CLOSED) |
+             EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_HOLD_LOST),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 1,
     .records_per_contender = 1,

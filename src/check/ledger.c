@@ -220,25 +220,30 @@ static void observe_refused(struct check_table *table, struct check_record *clai
     settle_claim(table, claim);
 }
 
-static void observe_lost(struct check_table *table, int process)
+/* The owner was told that its hold is lost: a claim goes from HOLDING to VOID, or back to WAITING if its lock is one whose
+ * owners wait again. Both flags keep the record, so that settling drops none of the list. */
+static void lose_hold(const struct check_context *context, struct check_record *claim)
+{
+    end_hold(claim);
+    claim->flags |= lock_waits_again(context, claim->lock) ? CLAIM_WAITING : CLAIM_VOID;
+}
+
+static void observe_lost(struct check_table *table, const struct check_context *context, int process)
 {
     struct check_record *claim;
     for (claim = table_first(table, RECORD_CLAIM); claim; claim = table_next(table, claim)) {
         if (claim->process != process || (claim->flags & CLAIM_HOLDING) == 0)
             continue;
-        end_hold(claim);
-        claim->flags |= CLAIM_VOID; /* so that settling drops no record of the list */
+        lose_hold(context, claim);
         settle_claim(table, claim);
     }
 }
 
 /* One hold is over, as with the loss of its session. */
-static void observe_hold_lost(struct check_record *claim)
+static void observe_hold_lost(const struct check_context *context, struct check_record *claim)
 {
-    if ((claim->flags & CLAIM_HOLDING) == 0)
-        return;
-    end_hold(claim);
-    claim->flags |= CLAIM_VOID;
+    if (claim->flags & CLAIM_HOLDING)
+        lose_hold(context, claim);
 }
 
 /* Its owners hold nothing any more; an acquire without an answer still waits for one. */
@@ -265,7 +270,7 @@ static void observe_claim(struct check_table *table, const struct check_context 
     else if (event->kind == EVENT_GRANTED)
         observe_granted(table, context, needs, event);
     else if (event->kind == EVENT_LOST)
-        observe_lost(table, event->process);
+        observe_lost(table, context, event->process);
     else if (event->kind == EVENT_CRASHED)
         table_drop_process(table, RECORD_CLAIM, event->process);
     else if (event->kind == EVENT_LOCK_CLOSED)
@@ -277,7 +282,7 @@ static void observe_claim(struct check_table *table, const struct check_context 
     else if (event->kind == EVENT_RELEASED)
         observe_released(table, claim, event->code);
     else if (event->kind == EVENT_HOLD_LOST)
-        observe_hold_lost(claim);
+        observe_hold_lost(context, claim);
     else if (event->kind == EVENT_REFUSED &&
              event->code != CODE_NOTHING_PENDING) /* that is a refused cancel */
         observe_refused(table, claim, event->code);

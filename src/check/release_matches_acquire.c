@@ -4,7 +4,8 @@
 /* Acquires and releases are balanced, per owner.
  *
  * Formula.
- *   - every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper;
+ *   - every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper. A
+ * loss after which the owner waits again (lock_spec.h) counts as an acquire;
  *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
  * refused, and may be while the owner waits for another lock of the group (a downgrade);
  *   - the last release is reported as complete and its node is gone from the committed log, both by the next

@@ -90,7 +90,7 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 
 #define EVICTED_SHOWN 0x01u /* a list that was read behind the deletion has reached the process */
 
-#define CLAIM_WAITING 0x01u /* asked, not answered */
+#define CLAIM_WAITING 0x01u /* asked, or waits again after a loss (enum ls_lock_loss), and not answered */
 #define CLAIM_HOLDING                                                                                        \
     0x02u                /* granted, not given back, and the process was not told that the session is lost */
 #define CLAIM_VOID 0x04u /* was HOLDING when the loss was told: nothing is promised of it any more */
@@ -263,6 +263,9 @@ bool group_has_other_claim(struct check_table *table, const struct check_context
 
 /* True if no other hold of the group may stand beside one of this lock. */
 bool lock_stands_alone(const struct check_context *context, int lock);
+
+/* True if an owner that loses its hold of the lock waits again without asking (enum ls_lock_loss). */
+bool lock_waits_again(const struct check_context *context, int lock);
 
 /* ---- admission: who may hold beside whom (lockstep/lock_spec.h) ----
  *

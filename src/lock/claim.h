@@ -206,6 +206,9 @@ void lock_session_drained(struct ls_session *session);
 /* The session that a watcher's handle belongs to, or NULL. */
 struct ls_session *lock_session_of(zhandle_t *zh);
 
+/* The listener is called for no further event. A call may be under way. */
+void lock_session_forget_listener(struct ls_session *session, struct ls_session_listener *listener);
+
 /* ---- loan.c ---- */
 
 /* The watcher of contenders on a handle on loan; the context is the loan. */

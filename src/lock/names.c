@@ -12,6 +12,8 @@ static const char key_last[] = "2147483647";
 
 enum { MARK_SIZE = sizeof reader_marker - 1 }; /* and of a writer's */
 
+static const char latch_marker[] = "latch-";
+
 void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
 {
     static const char hex[] = "0123456789abcdef";
@@ -26,7 +28,10 @@ void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
 
 static const char *marker_of(enum lock_role role)
 {
-    return role == LOCK_ROLE_READER ? reader_marker : role == LOCK_ROLE_WRITER ? writer_marker : marker;
+    return role == LOCK_ROLE_READER   ? reader_marker
+           : role == LOCK_ROLE_WRITER ? writer_marker
+           : role == LOCK_ROLE_LATCH  ? latch_marker
+                                      : marker;
 }
 
 size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16])
@@ -93,15 +98,20 @@ static const char *read_write_key(const char *name)
     return key;
 }
 
+static const char *key_behind(const char *mark, const char *name)
+{
+    const char *key = name;
+    for (const char *at = strstr(name, mark); at; at = strstr(at + 1, mark))
+        key = at + strlen(mark);
+    return key;
+}
+
 static const char *key_of(enum lock_role role, const char *name)
 {
-    const char *key = role == LOCK_ROLE_MUTEX ? usual_key(name) : read_write_key(name);
-    if (key)
-        return key;
-    key = name;
-    for (const char *at = strstr(name, marker); at; at = strstr(at + 1, marker))
-        key = at + sizeof marker - 1;
-    return key;
+    if (lock_names_is_read_write(role))
+        return read_write_key(name);
+    const char *key = role == LOCK_ROLE_MUTEX ? usual_key(name) : NULL;
+    return key ? key : key_behind(marker_of(role), name);
 }
 
 static size_t count_digits(const char *text)
@@ -158,7 +168,7 @@ static int compare_contenders(enum lock_role role, const char *key_a, const char
                               const char *b)
 {
     int order = memcmp(key_a, key_b, LOCK_KEY_SIZE);
-    if (!order && role != LOCK_ROLE_MUTEX)
+    if (!order && lock_names_is_read_write(role))
         order = lock_names_is_writer(b) - lock_names_is_writer(a);
     return order ? order : strcmp(a, b);
 }
@@ -225,7 +235,7 @@ static bool is_ordinary(enum lock_role role, const char *name)
 /* The role of a contender that stands in a line with this role. */
 static enum lock_role role_of(enum lock_role role, const char *name)
 {
-    if (role == LOCK_ROLE_MUTEX)
+    if (!lock_names_is_read_write(role))
         return role;
     return lock_names_is_writer(name) ? LOCK_ROLE_WRITER : LOCK_ROLE_READER;
 }

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. Readers and writers of a
- * read-write lock have __READ__ and __WRIT__ in place of lock-. */
+ * read-write lock have __READ__ and __WRIT__ in place of lock-, candidates of a latch have latch-. */
 #ifndef LOCK_NAMES_H
 #define LOCK_NAMES_H
 
@@ -23,10 +23,11 @@ enum lock_role {
     LOCK_ROLE_MUTEX,
     LOCK_ROLE_READER, /* waits for writers alone */
     LOCK_ROLE_WRITER, /* waits for readers and writers */
+    LOCK_ROLE_LATCH,  /* a candidate of an election, as of LeaderLatch */
 };
 
 /* What a child of the lock's parent is to a contender. Its key is the text after the last marker ("lock-",
- * or "__READ__" and "__WRIT__"), or the whole name. */
+ * "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
 enum lock_key {
     LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
     LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
@@ -50,6 +51,12 @@ size_t lock_names_sequence(char out[12], int32_t sequence);
 
 /* Classifies a child and sets *key to its key. */
 enum lock_key lock_names_key(enum lock_role role, const char *name, const char **key);
+
+/* Whether contenders of this role stand in a line of readers and writers. */
+static inline bool lock_names_is_read_write(enum lock_role role)
+{
+    return role == LOCK_ROLE_READER || role == LOCK_ROLE_WRITER;
+}
 
 /* Whether a contender of a read-write lock is a writer; Curator asks so, too. */
 bool lock_names_is_writer(const char *name);

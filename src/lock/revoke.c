@@ -236,10 +236,11 @@ static bool is_contender(enum lock_role role, const char *name)
     return lock_names_key(role, name, &key) == LOCK_KEY_CONTENDER;
 }
 
-/* Of a mutex, or of a read-write lock. */
+/* Of a mutex, of a read-write lock, or of a latch. */
 static bool is_any_contender(const char *name)
 {
-    return is_contender(LOCK_ROLE_MUTEX, name) || is_contender(LOCK_ROLE_READER, name);
+    return is_contender(LOCK_ROLE_MUTEX, name) || is_contender(LOCK_ROLE_READER, name) ||
+           is_contender(LOCK_ROLE_LATCH, name);
 }
 
 static bool is_contender_path(const char *path)

@@ -793,9 +793,8 @@ void ls_session_listener_add(struct ls_session *session, struct ls_session_liste
     ls_env_unlock(session->env);
 }
 
-void ls_session_listener_remove(struct ls_session *session, struct ls_session_listener *listener)
+void lock_session_forget_listener(struct ls_session *session, struct ls_session_listener *listener)
 {
-    ls_env_lock(session->env);
     struct ls_session_listener **link = &session->listeners;
     while (*link && *link != listener)
         link = &(*link)->next;
@@ -804,6 +803,12 @@ void ls_session_listener_remove(struct ls_session *session, struct ls_session_li
         if (session->cursor == listener)
             session->cursor = listener->next;
     }
+}
+
+void ls_session_listener_remove(struct ls_session *session, struct ls_session_listener *listener)
+{
+    ls_env_lock(session->env);
+    lock_session_forget_listener(session, listener);
     if (!ls_env_in_callback(session->env))
         lock_queue_wait_quiet(session);
     ls_env_unlock(session->env);

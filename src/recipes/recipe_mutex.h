@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Locks of src/lock as recipes for drivers: the mutex with a session that opens its handles, the mutex on
- * handles that the application lends, and the read-write lock. */
+ * handles that the application lends, the read-write lock, and the election. */
 #ifndef RECIPES_RECIPE_MUTEX_H
 #define RECIPES_RECIPE_MUTEX_H
 
@@ -11,5 +11,6 @@
 extern const struct ls_recipe ls_recipe_mutex;
 extern const struct ls_recipe ls_recipe_mutex_lent;
 extern const struct ls_recipe ls_recipe_rwlock;
+extern const struct ls_recipe ls_recipe_election;
 
 #endif

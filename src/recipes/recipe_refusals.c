@@ -125,9 +125,23 @@ static const char *with_names_of_rwlock(struct ls_mutex *mutex)
     return NULL;
 }
 
+static const char *with_names_of_latch(struct ls_mutex *mutex)
+{
+    static const char *const foreign[] = {
+        "", "x", "latch-", "latch-000000001", "latch-0000000001x", "lock-0000000001", "x/latch-0000000001"};
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        REFUSED(ls_mutex_contender_path(mutex, foreign[i], path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, "latch-0000000001", path, sizeof path), LS_OK);
+    REFUSED(ls_mutex_contender_path(mutex, "x-latch-latch-0000000001", path, sizeof path), LS_OK);
+    return NULL;
+}
+
 static const char *with_names(struct ls_session *unused, struct ls_mutex *mutex)
 {
     (void)unused;
+    if (mutex->place->role == LOCK_ROLE_LATCH)
+        return with_names_of_latch(mutex);
     if (mutex->place->role != LOCK_ROLE_MUTEX)
         return with_names_of_rwlock(mutex);
     static const char *const foreign[] = {"",

@@ -99,7 +99,7 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     struct scenario *scenario = parser->scenario;
     bool lock_given = false;
     *action = (struct action){.kind = verb->action, .process = NOBODY, .c = 0};
-    if (verb->action == ACTION_ACQUIRE && (verb->flags & VERB_TIMEOUT)) {
+    if (verb->action == ACTION_ACQUIRE && (verb->flags & (VERB_TIMEOUT | VERB_FOREVER))) {
         action->timeout_ms = -1;
     }
     if (verb->flags & VERB_PLACE) {
@@ -125,6 +125,10 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     }
     if (verb->argument == ARGUMENT_LOCK && !lock_given && scenario->options.locks != 1) {
         return parser_wrong(parser, &at, "the name of a lock (there are several, or none yet)");
+    }
+    if (verb->action == ACTION_ACQUIRE && action->timeout_ms >= 0 &&
+        scenario->options.lock[action->lock].loss == LS_LOSS_WAITS) {
+        return parser_wrong(parser, &at, "lead: whoever stands for election waits without a bound");
     }
     *next = word;
     return 0;

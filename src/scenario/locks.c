@@ -139,6 +139,7 @@ int parser_lock_line(struct parser *parser, enum ls_lock_kind kind)
     }
     for (int i = 0; i < LOCKS_OF_A_KIND_MAX && row->lock[i].suffix != NULL; i++) {
         spec.mode = row->lock[i].mode;
+        spec.loss = row->lock[i].loss;
         if (add_lock(parser, &path, &name, row->lock[i].suffix, &spec) != 0) {
             return -1;
         }

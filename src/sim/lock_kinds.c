@@ -19,6 +19,10 @@ static const struct lock_kind KINDS[LS_LOCK_KINDS] = {
                             .usage = "rwlock PATH [as NAME]",
                             .help = "two locks, NAME.read and NAME.write: one writer, or readers",
                             .lock = {{".read", LS_MODE_SHARED}, {".write", LS_MODE_EXCLUSIVE}}},
+    [LS_LOCK_ELECTION] = {.word = "election",
+                          .usage = "election PATH [as NAME]",
+                          .help = "a lock whose holder leads; it waits again by itself after a loss",
+                          .lock = {{"", LS_MODE_EXCLUSIVE, LS_LOSS_WAITS}}},
 };
 
 const struct lock_kind *lock_kind_at(unsigned kind)

@@ -15,6 +15,7 @@
 struct lock_of_kind {
     const char *suffix; /* behind the name of the line, "" = none; NULL = end of the list */
     uint8_t mode;       /* enum ls_lock_mode */
+    uint8_t loss;       /* enum ls_lock_loss */
 };
 
 struct lock_kind {

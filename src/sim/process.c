@@ -614,13 +614,25 @@ static void report_freed(int p, const struct ls_report *report)
     }
 }
 
+/* A hold is lost: its owner has to hear of that by a release, or waits again. */
+static void lose_hold(struct slot *slot)
+{
+    bool again = slot->rec.tag < the_world.options.locks &&
+                 the_world.options.lock[slot->rec.tag].loss == LS_LOSS_WAITS;
+    if (again && slot->depth > 0) {
+        slot->depth = 0;
+        slot->pending = 1;
+    } else {
+        slot->lost = slot->depth > 0;
+    }
+}
+
 static void mark_lost(int p)
 {
     process_mark(p);
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-        struct slot *slot = (struct slot *)rec;
-        slot->lost = slot->depth > 0;
+        lose_hold((struct slot *)rec);
     }
 }
 
@@ -629,7 +641,7 @@ static void report_hold_lost(int p, const struct ls_report *report)
     struct slot *slot = process_slot(p, report->lock, report->owner);
     if (slot != NULL) {
         process_mark(p);
-        slot->lost = slot->depth > 0;
+        lose_hold(slot);
     }
     struct event event = slot_event(EVENT_HOLD_LOST, p, report->lock, report->owner);
     event.zxid = the_world.coordinator->position(report->token);

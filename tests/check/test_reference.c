@@ -59,6 +59,8 @@ enum { REFERENCES = sizeof references / sizeof references[0] };
 
 static int violated[REFERENCES], judged[REFERENCES];
 
+static const struct ls_lock_spec latch = {.kind = LS_LOCK_ELECTION, .loss = LS_LOSS_WAITS};
+
 /* The first event at which the judge finds a violation, `*count` if none. Some broken recipes need more records than there are:
  * then `*count` becomes the number of events that were judged. */
 static int judge(const struct reference *reference, const struct trace_list *list, int *count)
@@ -68,6 +70,7 @@ static int judge(const struct reference *reference, const struct trace_list *lis
                                     .owners = 16,
                                     .timed = list->timed,
                                     .reentrant = list->reentrant,
+                                    .specs = list->waits_again ? &latch : NULL,
                                     .tolerance_ms = TOLERANCE_MS};
     struct check_set set;
     struct check_stats stats = {0};
@@ -197,6 +200,16 @@ static bool is_unasked(const struct event *events, int i)
     return is_answer(event) && pending(&list, i, event->lock, event->process, event->owner) < 0;
 }
 
+/* What no owner of an election does or is told while it holds. The judges take it for something that the owner does with
+ * another lock of the group. */
+static bool is_about_a_hold(const struct event *events, int i)
+{
+    const struct trace_list list = {.event = events};
+    const struct event *event = &events[i];
+    bool begins = event->kind == EVENT_ASKED || event->kind == EVENT_GRANTED;
+    return begins && holding(&list, i, event->lock, event->process, event->owner) >= 0;
+}
+
 static bool is_of_node(int kind)
 {
     return kind == EVENT_NODE_DELETED || kind == EVENT_NODE_SET || kind == EVENT_REVOKE_ASKED;
@@ -214,7 +227,7 @@ static int begin_list(struct event *events)
 }
 
 /* Returns how many. A czxid is given out once, and a node is deleted once: so it is in every log. */
-static int draw_list(struct rng *rng, struct event *events, bool timed)
+static int draw_list(struct rng *rng, struct event *events, bool timed, bool waits_again)
 {
     const struct theme theme = {.unasked = rng_below(rng, 8) == 0,
                                 .revokes = rng_below(rng, 4) == 0,
@@ -233,6 +246,8 @@ static int draw_list(struct rng *rng, struct event *events, bool timed)
                                 .owner = (uint8_t)rng_below(rng, OWNERS)};
         if (!theme.unasked && is_unasked(events, i))
             event->kind = EVENT_ASKED;
+        if (waits_again && is_about_a_hold(events, i))
+            event->kind = EVENT_RELEASED;
         event->code = code_of(rng, event->kind);
         event->session = 100 + event->process + 10 * (rng_below(rng, 4) == 0);
         if (event->kind == EVENT_WATCH_SET && rng_below(rng, 8) == 0)
@@ -278,8 +293,9 @@ static void on_random_lists(void **state)
     for (int i = 0; i < LISTS; i++) {
         struct event events[EVENTS_OF_WORK];
         bool timed = i % 2 == 1;
-        int count = draw_list(&rng, events, timed);
-        compare(&(struct trace_list){events, timed, i % 4 < 2}, count, (uint64_t)i, -1);
+        bool waits_again = i % 8 >= 4;
+        int count = draw_list(&rng, events, timed, waits_again);
+        compare(&(struct trace_list){events, timed, i % 4 < 2, waits_again}, count, (uint64_t)i, -1);
     }
     tell(VIOLATED_LEAST);
 }
@@ -367,7 +383,7 @@ static void judge_run_of(const struct ls_recipe *recipe, uint64_t seed, int only
         world_pass_time(world, 1000, STAGE_STEPS_MAX, NULL, NULL);
     world_rest(world);
     world_close(world);
-    compare(&(struct trace_list){recorded, timed, recipe->reentrant}, recorded_count, seed, only);
+    compare(&(struct trace_list){recorded, timed, recipe->reentrant, false}, recorded_count, seed, only);
 }
 
 /* The reference of the property that the recipe breaks, -1 if there is none. */

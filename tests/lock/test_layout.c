@@ -4,6 +4,7 @@
 /* The layout of the public structs and the numbers of the public enums, on machines whose int has 32 bits, and long
  * and pointers 64. Linked programs have them built in: a change here needs a new SOVERSION, but for numbers that are
  * appended (docs/stability.md). Of structs whose fields are private only the size counts. */
+#include <lockstep/election.h>
 #include <lockstep/env.h>
 #include <lockstep/error.h>
 #include <lockstep/mutex.h>
@@ -164,6 +165,27 @@ static const struct pin layout[] = {
     FIELD(ls_mutex_options, acl, 8),
     FIELD(ls_mutex_options, counters, 16),
     SIZE(ls_mutex, 48),
+    SIZE(ls_election, 88),
+    FIELD(ls_election, mutex, 0),
+    FIELD(ls_election, listener, 48),
+    FIELD(ls_election, options, 64),
+    FIELD(ls_election, waits, 72),
+    FIELD(ls_election, candidate, 80),
+    FIELD(ls_election, suspended, 81),
+    FIELD(ls_election, gone, 82),
+    FIELD(ls_election, leading, 83),
+    SIZE(ls_election_options, 16),
+    FIELD(ls_election_options, ops, 0),
+    FIELD(ls_election_options, style, 8),
+    SIZE(ls_election_ops, 64),
+    FIELD(ls_election_ops, on_elected, 0),
+    FIELD(ls_election_ops, on_suspended, 8),
+    FIELD(ls_election_ops, on_restored, 16),
+    FIELD(ls_election_ops, on_deposed, 24),
+    FIELD(ls_election_ops, on_resigned, 32),
+    FIELD(ls_election_ops, on_failed, 40),
+    FIELD(ls_election_ops, on_warning, 48),
+    FIELD(ls_election_ops, on_candidates, 56),
     SIZE(ls_rwlock, 96),
     FIELD(ls_rwlock, read, 0),
     FIELD(ls_rwlock, write, 48),
@@ -184,6 +206,7 @@ static const struct pin layout[] = {
     FIELD(ls_lock_spec, mode, 14),
     FIELD(ls_lock_spec, quorum, 15),
     FIELD(ls_lock_spec, members, 16),
+    FIELD(ls_lock_spec, loss, 20),
     SIZE(ls_recipe_config, 48),
     FIELD(ls_recipe_config, hosts, 0),
     FIELD(ls_recipe_config, lock_paths, 8),
@@ -431,6 +454,11 @@ static const struct pin numbers[] = {
     NUMBER(LS_LOCK_MUTEX, 0),
     NUMBER(LS_LOCK_SEMAPHORE, 1),
     NUMBER(LS_LOCK_READ_WRITE, 2),
+    NUMBER(LS_LOCK_ELECTION, 3),
+    NUMBER(LS_LOSS_ENDS, 0),
+    NUMBER(LS_LOSS_WAITS, 1),
+    NUMBER(LS_ELECTION_LATCH, 0),
+    NUMBER(LS_ELECTION_SELECTOR, 1),
     NUMBER(LS_MODE_EXCLUSIVE, 0),
     NUMBER(LS_MODE_SHARED, 1),
 };

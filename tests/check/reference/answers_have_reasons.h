@@ -97,7 +97,7 @@ static bool is_left_without(const struct trace_list *list, int i, int lock, int 
     if (!acts(list, i, process))
         return false;
     return owed(list, i, lock, process, owner) > 0 ||
-           (asked >= 0 && (list->event[asked].code == 0 || was_canceled(list, asked, i)));
+           (asked >= 0 && (timeout_of(list, asked) == 0 || was_canceled(list, asked, i)));
 }
 
 static bool another_owner_has_claim(const struct trace_list *list, int i)
@@ -176,11 +176,12 @@ static bool answers_without_reason(const struct trace_list *list, int i)
     const struct event *ask = &list->event[asked];
     switch (event->code) {
     case CODE_TIMED_OUT:
-        return ask->code <= 0 || (list->timed && event->now_ms < ask->now_ms + ask->code);
+        return timeout_of(list, asked) <= 0 ||
+               (list->timed && event->now_ms < ask->now_ms + timeout_of(list, asked));
     case CODE_CANCELED:
         return !was_canceled(list, asked, i);
     case CODE_BUSY:
-        return ask->code != 0 || !was_not_free(list, asked, i);
+        return timeout_of(list, asked) != 0 || !was_not_free(list, asked, i);
     case CODE_CLOSED:
         return event->cause == 0;
     case CODE_ALREADY:

@@ -51,6 +51,15 @@ static bool is_counted(const struct event *event, int process)
     return event->kind == EVENT_REQUEST && event->code != EVENT_REQUEST_SYNC && event->process == process;
 }
 
+/* How many owners wait again after this event. */
+static int count_begun_again(const struct trace_list *list, int k, int process)
+{
+    int count = 0;
+    for (int owner = 0; owner < OWNERS; owner++)
+        count += waits_again_by(list, k, 0, process, owner);
+    return count;
+}
+
 /* The requests of the process up to event i since its last reason; with a clock, in the window that they began. */
 static int requests_without_reason(const struct trace_list *list, int i, int process)
 {
@@ -58,7 +67,7 @@ static int requests_without_reason(const struct trace_list *list, int i, int pro
     int64_t since = 0;
     for (int k = 0; k <= i; k++) {
         const struct event *event = &list->event[k];
-        if (is_reason(event, process, list->timed))
+        if (is_reason(event, process, list->timed) || count_begun_again(list, k, process) > 0)
             count = event->kind == EVENT_WOKEN && !list->timed ? 1 : 0;
         if (!is_counted(event, process))
             continue;
@@ -100,6 +109,8 @@ static int allowed(const struct trace_list *list, int i, int process)
         bool own = event->process == process;
         if (own && event->kind == EVENT_ASKED)
             result = (result < 0 ? 0 : result) + CONTENDERS_MAX;
+        else if (count_begun_again(list, k, process) > 0)
+            result = (result < 0 ? 0 : result) + CONTENDERS_MAX * count_begun_again(list, k, process);
         else if (result < 0)
             continue;
         else if (own && event->kind == EVENT_NODE_CREATED && event->code == 1)

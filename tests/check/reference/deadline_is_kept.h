@@ -55,7 +55,7 @@ static bool misses_a_deadline(const struct trace_list *list, int i)
     for (int process = 0; process < PROCESSES; process++)
         for (int owner = 0; owner < OWNERS; owner++) {
             int asked = last_asked(list, i, process, owner);
-            bool counts = asked >= 0 && list->event[asked].code > 0;
+            bool counts = asked >= 0 && timeout_of(list, asked) > 0;
             if (counts && !ends_process(&list->event[i], process) && is_late_at(list, asked, i))
                 return true;
         }

@@ -16,6 +16,7 @@
 struct trace_list {
     const struct event *event;
     bool timed, reentrant;
+    bool waits_again; /* owners that lose a hold wait again without asking */
 };
 
 static bool ends_process(const struct event *event, int process)
@@ -31,20 +32,6 @@ static bool is_of(const struct event *event, int lock, int process, int owner)
 static bool is_answer(const struct event *event)
 {
     return event->kind == EVENT_GRANTED || event->kind == EVENT_FAILED;
-}
-
-/* The acquire that the owner waits for before event i, -1 if there is none. */
-static int pending(const struct trace_list *list, int i, int lock, int process, int owner)
-{
-    int asked = -1;
-    for (int k = 0; k < i; k++) {
-        const struct event *event = &list->event[k];
-        if (ends_process(event, process) || (is_answer(event) && is_of(event, lock, process, owner)))
-            asked = -1;
-        else if (event->kind == EVENT_ASKED && is_of(event, lock, process, owner) && asked < 0)
-            asked = k;
-    }
-    return asked;
 }
 
 /* The grant by which the owner holds before event i, -1 if it does not. A grant at depth 1 begins a hold; a release that is
@@ -71,6 +58,37 @@ static int holding(const struct trace_list *list, int i, int lock, int process, 
     return granted;
 }
 
+/* Whether event k tells the owner that its hold is lost, after which it waits again. */
+static bool waits_again_by(const struct trace_list *list, int k, int lock, int process, int owner)
+{
+    const struct event *event = &list->event[k];
+    bool tells = (event->kind == EVENT_LOST && event->process == process) ||
+                 (event->kind == EVENT_HOLD_LOST && is_of(event, lock, process, owner));
+    return list->waits_again && tells && holding(list, k, lock, process, owner) >= 0;
+}
+
+/* The event with which the wait of the owner began that lasts before event i, -1 if there is none: an ASKED, or a loss. */
+static int pending(const struct trace_list *list, int i, int lock, int process, int owner)
+{
+    int asked = -1;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool begins = (event->kind == EVENT_ASKED && is_of(event, lock, process, owner)) ||
+                      waits_again_by(list, k, lock, process, owner);
+        if (ends_process(event, process) || (is_answer(event) && is_of(event, lock, process, owner)))
+            asked = -1;
+        else if (begins && asked < 0)
+            asked = k;
+    }
+    return asked;
+}
+
+/* How long the wait may last that began with this event, in ms; -1 = without a bound. */
+static int32_t timeout_of(const struct trace_list *list, int asked)
+{
+    return list->event[asked].kind == EVENT_ASKED ? list->event[asked].code : -1;
+}
+
 /* Whether a hold of the owner was lost, and it has neither released it nor been granted the lock since. */
 static bool has_lost_hold(const struct trace_list *list, int i, int lock, int process, int owner)
 {
@@ -84,7 +102,7 @@ static bool has_lost_hold(const struct trace_list *list, int i, int lock, int pr
                       event->lock == lock;
         bool ends = (event->kind == EVENT_RELEASED && event->code <= 0) || event->kind == EVENT_GRANTED ||
                     (event->kind == EVENT_REFUSED && event->code != CODE_NOTHING_PENDING);
-        if (tells && holding(list, k, lock, process, owner) >= 0)
+        if (tells && !list->waits_again && holding(list, k, lock, process, owner) >= 0)
             lost = true;
         else if ((mine && ends) || closes || ends_process(event, process))
             lost = false;
