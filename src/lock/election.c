@@ -431,7 +431,8 @@ static struct ls_session *begin(const struct ls_election *election, int *err)
 static void on_deadline(void *context)
 {
     struct lock_term_wait *wait = context;
-    end_wait(wait, LS_ETIMEDOUT);
+    if (!wait->done) /* its thread may not have run since it was woken */
+        end_wait(wait, LS_ETIMEDOUT);
 }
 
 /* The candidate stands. The memory of the election may go while the thread sleeps. */

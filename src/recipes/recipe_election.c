@@ -19,6 +19,7 @@ struct state {
     struct ls_election *elections; /* config->lock_count of them */
     const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
     int32_t opened;    /* that many are initialised */
+    uint8_t style;     /* enum ls_election_style */
     bool stopped;
 };
 
@@ -97,7 +98,9 @@ static const struct ls_election_ops election_ops = {.on_elected = on_elected,
                                                     .on_resigned = on_resigned,
                                                     .on_failed = on_failed,
                                                     .on_warning = on_warning};
-static const struct ls_election_options election_options = {.ops = &election_ops};
+static const struct ls_election_options election_options[] = {
+    [LS_ELECTION_LATCH] = {.ops = &election_ops, .style = LS_ELECTION_LATCH},
+    [LS_ELECTION_SELECTOR] = {.ops = &election_ops, .style = LS_ELECTION_SELECTOR}};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
 /* By keep_fresh and read_only of the configuration. */
 static const struct ls_session_options session_options[2][2] = {
@@ -109,7 +112,7 @@ static int open_election(struct state *state, int lock)
 {
     const struct ls_recipe_config *config = state->config;
     int err = ls_election_init(&state->elections[lock], &state->session, config->lock_paths[lock],
-                               &election_options);
+                               &election_options[state->style]);
     int size = config->contents ? config->contents_size : 0;
     return err ? err : ls_election_set_id(&state->elections[lock], config->contents, size);
 }
@@ -138,9 +141,10 @@ static void close_elections(struct state *state)
     ls_env_unlock(state->session.env);
 }
 
-static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
+                      enum ls_election_style style)
 {
-    struct state *state = memory;
+    state->style = (uint8_t)style;
     int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
                               &session_options[config->keep_fresh][config->read_only]);
     if (err)
@@ -156,6 +160,16 @@ static int start(void *memory, struct ls_env *env, const struct ls_recipe_config
     else
         state->taken = lock_arguments_taken(&state->session, &state->elections[0].mutex);
     return err;
+}
+
+static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    return start_with(memory, env, config, LS_ELECTION_LATCH);
+}
+
+static int start_selector(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    return start_with(memory, env, config, LS_ELECTION_SELECTOR);
 }
 
 static void stop(void *memory)
@@ -254,6 +268,13 @@ static void unread(void (*completion)(void), const struct String_vector *names, 
         lock_names_unread(LOCK_ROLE_LATCH, names, id, list);
 }
 
+static void unread_of_selector(void (*completion)(void), const struct String_vector *names,
+                               const uint8_t id[16], bool *list)
+{
+    if (!lock_participants_read(completion))
+        lock_names_unread(LOCK_ROLE_MUTEX, names, id, list);
+}
+
 static uint32_t states_now(const void *memory)
 {
     return ls_recipe_mutex.states_now(memory);
@@ -303,33 +324,28 @@ _Static_assert(sizeof state_names / sizeof *state_names == LOCK_DONE + 2, "one n
 static const struct ls_timer_row timer_rows[] = {
     {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
 
+/* What both recipes have. */
+#define OF_AN_ELECTION                                                                                       \
+    .kinds = LS_LOCK_BIT(LS_LOCK_ELECTION), .state_size = sizeof(struct state), .stop = stop,                \
+    .acquire = acquire, .cancel = cancel, .release = release, .close = close_lock, .open = open_lock,        \
+    .query = query, .idle = idle, .guard = guard, .handle = handle, .multi = multi, .canon = canon,          \
+    .states = state_names, .states_now = states_now, .marks = "src/lock/", .ignores_children = true,         \
+    .sets_no_data = true, .symmetric = true, .in_reports = true, .timers = timer_rows, .wrong = wrong
+
 const struct ls_recipe ls_recipe_election = {
     .name = "election",
     .summary = "leader latch with the core of the mutex, which stands again by itself after a loss",
     .breaks = NULL,
-    .kinds = LS_LOCK_BIT(LS_LOCK_ELECTION),
-    .state_size = sizeof(struct state),
     .start = start,
-    .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .close = close_lock,
-    .open = open_lock,
-    .query = query,
-    .idle = idle,
-    .guard = guard,
-    .handle = handle,
-    .multi = multi,
-    .canon = canon,
     .unread = unread,
-    .states = state_names,
-    .states_now = states_now,
-    .marks = "src/lock/",
-    .ignores_children = true,
-    .sets_no_data = true,
-    .symmetric = true,
-    .in_reports = true,
-    .timers = timer_rows,
-    .wrong = wrong,
+    OF_AN_ELECTION,
+};
+
+const struct ls_recipe ls_recipe_election_selector = {
+    .name = "election-selector",
+    .summary = "the same election with contenders as of a leader selector, which are those of a mutex",
+    .breaks = NULL,
+    .start = start_selector,
+    .unread = unread_of_selector,
+    OF_AN_ELECTION,
 };

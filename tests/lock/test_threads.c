@@ -14,6 +14,7 @@
 #include "support/fibre.h"
 #include "support/schedules.h"
 
+#include <lockstep/election.h>
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>
 #include <lockstep/mutex.h>
@@ -48,6 +49,7 @@ struct program {
     bool lent;     /* the handle is the program's, and is closed after the session */
     bool unopened; /* the session is initialised; a thread starts it, or lends it the handle */
     bool rwlock;   /* there is a read-write lock beside the mutex */
+    bool election; /* there are two candidates beside the mutex, at one path */
 };
 
 static struct arena arena;
@@ -57,10 +59,14 @@ static struct {
     struct ls_session_listener listener;
     struct ls_mutex mutex;
     struct ls_rwlock rwlock;
+    struct ls_election election[2]; /* of ONE and of TWO */
     struct ls_log log;
     bool calling[THREADS]; /* in a blocking acquire or release */
     int inside;            /* threads in the critical section */
     int readers, writers;  /* threads that hold a half of the read-write lock */
+    int leaders;           /* threads that lead */
+    int terms;             /* that each candidate has led, in a program that stands again */
+    int resignations;      /* that were taken and not told */
     int losses;            /* that were told */
     bool closed;           /* no callback may come any more */
     bool hearing;          /* the listener is being called */
@@ -351,6 +357,175 @@ static void close_rwlock(void)
     if (ls_rwlock_close(&now.rwlock) != LS_OK) {
         env_fibre_blame("the read-write lock is not closed");
     }
+}
+
+/* ---- the election ---- */
+
+static struct ls_election *own_election(void)
+{
+    return &now.election[fibre_self() == ONE ? 0 : 1];
+}
+
+/* No other candidate leads meanwhile, unless a session has ended under this one. */
+static void stay_as_leader(void)
+{
+    now.leaders++;
+    for (int i = 0; i < 12; i++) {
+        fibre_pause();
+    }
+    if (now.leaders > 1 && !now.program->shared && now.losses == 0 && !now.expired) {
+        env_fibre_blame("%d candidates lead", now.leaders);
+    }
+    now.leaders--;
+}
+
+static int work_as_leader(struct ls_election *election, int64_t token, void *user)
+{
+    if (token == 0 || user != &now || (ls_election_token(election) != token && !now.expired && !now.ending)) {
+        env_fibre_blame("the work of a leader begins without a term");
+    }
+    int rc = ls_election_start(election); /* no other term begins meanwhile */
+    if (rc != LS_EALREADY) {
+        env_fibre_blame("a leader stands for election: %s", ls_strerror(rc));
+    }
+    stay_as_leader();
+    return now.terms-- > 0 ? 0 : 7;
+}
+
+static void call_lead(unsigned flags)
+{
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = ls_election_lead(own_election(), work_as_leader, &now, flags);
+    now.calling[self] = false;
+    bool ended = now.program->shared && (rc == LS_ECLOSED || rc == LS_ECANCELED);
+    if (rc != 7 && !(rc == 0 && flags == 0) && !ended) {
+        env_fibre_blame("ls_election_lead() answers %s", ls_strerror(rc));
+    }
+    if (ls_election_query(own_election()) != LS_NOT_HELD || ls_election_is_candidate(own_election())) {
+        env_fibre_blame("a candidate is left over");
+    }
+}
+
+static void lead_once(void)
+{
+    call_lead(0);
+}
+
+static void lead_twice(void)
+{
+    now.terms = 1;
+    call_lead(LS_ELECTION_REQUEUE);
+}
+
+/* A term by the functions that do not wait. */
+static void stand_await_and_resign(void)
+{
+    struct ls_election *election = own_election();
+    int rc = ls_election_start(election);
+    rc = rc != LS_OK ? rc : ls_election_await(election, -1);
+    if (rc == LS_OK) {
+        stay_as_leader();
+        rc = ls_election_resign(election);
+        now.resignations += rc == LS_OK;
+    }
+    if (rc != LS_OK && rc != LS_ELOST && !now.program->shared) {
+        env_fibre_blame("a candidate is answered %s", ls_strerror(rc));
+    }
+}
+
+static void await_the_other(void)
+{
+    int rc = ls_election_await(&now.election[0], -1);
+    if (rc != LS_OK && rc != LS_ENOENT && rc != LS_ECANCELED && !(rc == LS_ECLOSED && now.program->shared)) {
+        env_fibre_blame("a thread that awaits a term is answered %s", ls_strerror(rc));
+    }
+}
+
+static void await_in_time(void)
+{
+    int rc = ls_election_start(own_election());
+    rc = rc != LS_OK ? rc : ls_election_await(own_election(), 100);
+    if (rc != LS_OK && rc != LS_ETIMEDOUT) {
+        env_fibre_blame("a candidate is answered %s", ls_strerror(rc));
+    }
+    rc = ls_election_resign(own_election());
+    now.resignations += rc == LS_OK;
+    if (rc != LS_OK) {
+        env_fibre_blame("a resignation is answered %s", ls_strerror(rc));
+    }
+}
+
+static void resign_the_other(void)
+{
+    int rc = ls_election_resign(&now.election[0]);
+    now.resignations += rc == LS_OK;
+    if (rc != LS_OK && rc != 1 && rc != LS_ENOENT && rc != LS_ELOST) {
+        env_fibre_blame("a resignation is answered %s", ls_strerror(rc));
+    }
+}
+
+static void ask_for_the_leader(void)
+{
+    char id[8] = "";
+    int rc = ls_election_leader(&now.election[1], id, sizeof id);
+    if (rc >= 0 ? rc != 3 || strcmp(id, "one") != 0
+                : rc != LS_ENOENT && rc != LS_ECLOSED && !(now.cut && rc == LS_EZK)) {
+        env_fibre_blame("the leader is %s (%d)", id, rc);
+    }
+    rc = ls_election_leader(&now.election[1], id, 3);
+    if (rc != LS_EOVERFLOW && rc != LS_ENOENT && rc != LS_ECLOSED && !(now.cut && rc == LS_EZK)) {
+        env_fibre_blame("an id without room is answered %d", rc);
+    }
+}
+
+static void close_elections(void)
+{
+    for (int i = 0; i < 2; i++) {
+        if (ls_election_close(&now.election[i]) != LS_OK) {
+            env_fibre_blame("an election is not closed");
+        }
+    }
+}
+
+static void on_elected(struct ls_election *election, int64_t token)
+{
+    (void)token;
+    look_who_is_called();
+    int rc = ls_election_await(election, -1);
+    if ((rc != LS_EDEADLK && rc != LS_ECLOSED) || ls_election_close(election) != LS_EDEADLK) {
+        env_fibre_blame("a call that waits is not refused in a callback");
+    }
+}
+
+static void on_deposed(struct ls_election *election, int64_t token, int rc)
+{
+    (void)token;
+    (void)rc;
+    look_who_is_called();
+    if (ls_election_query(election) == LS_HELD) {
+        env_fibre_blame("a leader that is deposed believes that it leads");
+    }
+}
+
+static void on_resigned(struct ls_election *election, int rc)
+{
+    (void)election;
+    (void)rc;
+    look_who_is_called();
+    now.resignations--;
+}
+
+static const struct ls_election_ops election_ops = {
+    .on_elected = on_elected, .on_deposed = on_deposed, .on_resigned = on_resigned};
+static const struct ls_election_options election_options = {.ops = &election_ops};
+
+static int open_elections(void)
+{
+    int rc = ls_election_init(&now.election[0], &now.session, "/locks/e", &election_options);
+    rc = rc != 0 ? rc : ls_election_init(&now.election[1], &now.session, "/locks/e", &election_options);
+    rc = rc != 0 ? rc : ls_election_set_id(&now.election[0], "one", 3);
+    return rc != 0 ? rc : ls_election_set_id(&now.election[1], "two", 3);
 }
 
 static void cancel_one(void)
@@ -885,6 +1060,12 @@ static void close_all(void *ctx)
     if (now.program->rwlock) {
         close_rwlock();
     }
+    if (now.program->election) {
+        close_elections();
+        if (now.resignations != 0) {
+            env_fibre_blame("%d resignations are not told", now.resignations);
+        }
+    }
     now.closing = true;
     if (ls_mutex_close(&now.mutex) != LS_OK) {
         env_fibre_blame("the mutex is not closed");
@@ -1071,6 +1252,9 @@ static void open_all(void *ctx)
     rc = rc != 0 ? rc : ls_mutex_init(&now.mutex, &now.session, PATH, &mutex_options);
     if (now.program->rwlock) {
         rc = rc != 0 ? rc : ls_rwlock_init(&now.rwlock, &now.session, "/locks/z", NULL);
+    }
+    if (now.program->election) {
+        rc = rc != 0 ? rc : open_elections();
     }
     if (now.program->lent) {
         ls_loan_init(&now.loan, env_fibre());
@@ -1326,6 +1510,44 @@ static const struct program programs[] = {
      .thread = {NULL, write_and_go_on_reading, close_session},
      .shared = true,
      .rwlock = true},
+    {.name = "two leaders", .thread = {NULL, lead_once, lead_once}, .election = true},
+    {.name = "a leader that stands again", .thread = {NULL, lead_twice, lead_once}, .election = true},
+    {.name = "a leader that stands again, and a loss",
+     .thread = {NULL, lead_twice, lead_once},
+     .cuts = true,
+     .election = true},
+    {.name = "a leader that stands again, and an expiry",
+     .thread = {NULL, lead_twice, stand_await_and_resign},
+     .expires = true,
+     .election = true},
+    {.name = "a term without ls_election_lead()",
+     .thread = {NULL, stand_await_and_resign, stand_await_and_resign},
+     .election = true},
+    {.name = "a term that is awaited in time", .thread = {NULL, lead_once, await_in_time}, .election = true},
+    {.name = "a term that another thread awaits",
+     .thread = {NULL, stand_await_and_resign, await_the_other},
+     .cuts = true,
+     .election = true},
+    {.name = "a candidate whom another thread makes resign",
+     .thread = {NULL, stand_await_and_resign, resign_the_other},
+     .shared = true,
+     .election = true},
+    {.name = "a leader whom another thread makes resign",
+     .thread = {NULL, lead_twice, resign_the_other},
+     .shared = true,
+     .election = true},
+    {.name = "a question for the leader",
+     .thread = {NULL, stand_await_and_resign, ask_for_the_leader},
+     .cuts = true,
+     .election = true},
+    {.name = "elections are closed",
+     .thread = {NULL, stand_await_and_resign, close_elections},
+     .shared = true,
+     .election = true},
+    {.name = "a session with elections is closed",
+     .thread = {NULL, lead_twice, close_session},
+     .shared = true,
+     .election = true},
     {.name = "a loss while a lent session is closed",
      .thread = {NULL, hold_once, close_session},
      .cuts = true,
