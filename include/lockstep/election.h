@@ -56,7 +56,7 @@ struct ls_election_ops {
      * - LS_ELOST: the ZooKeeper session of the term has ended.
      * - LS_ENOENT: the node of the term was deleted, by another client or with a session whose end was not told
      *   yet.
-     * - LS_ECLOSED: the election was closed.
+     * - LS_ECLOSED: the election or its session was closed, and the process is no candidate any more.
      *
      * After LS_ELOST and LS_ENOENT the candidate stands again when on_deposed has returned. */
     void (*on_deposed)(struct ls_election *election, int64_t token, int rc);
@@ -65,7 +65,7 @@ struct ls_election_ops {
      * elected. Otherwise `rc` is what on_freed of mutex.h tells. */
     void (*on_resigned)(struct ls_election *election, int rc);
 
-    /* Tells that the process is no candidate any more, without a resignation. `rc` is an outcome of
+    /* Tells that a candidate that does not lead is none any more, without a resignation. `rc` is an outcome of
      * ls_mutex_acquire_start(), other than LS_ECANCELED and LS_ELOST. */
     void (*on_failed)(struct ls_election *election, int rc);
 

@@ -100,10 +100,6 @@ static int stand_again(struct ls_election *election)
 {
     if (!election->candidate || election->leading)
         return LS_OK;
-    if (election->mutex.closing) {
-        end_candidacy(election, LS_ECLOSED);
-        return LS_OK; /* on_deposed has told it */
-    }
     const struct lock_claim *claim = lock_index_find(&election->mutex, CANDIDATE);
     if (claim && claim->state != LOCK_TOMB)
         return LS_OK; /* on_deposed has resigned, and stood again */
@@ -200,7 +196,10 @@ static void on_warning(struct ls_mutex *mutex, uint64_t owner, enum ls_warning w
 
 static int reason_of_loss(const struct ls_election *election)
 {
-    return election->mutex.closing ? LS_ECLOSED : election->gone ? LS_ENOENT : LS_ELOST;
+    const struct ls_session *session = election->mutex.session;
+    if (election->mutex.closing || session->ending || session->state == LS_STATE_CLOSED)
+        return LS_ECLOSED;
+    return election->gone ? LS_ENOENT : LS_ELOST;
 }
 
 static void on_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
@@ -211,6 +210,8 @@ static void on_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
     int reason = reason_of_loss(election);
     election->suspended = false;
     election->gone = false;
+    if (reason == LS_ECLOSED)
+        end_candidacy(election, LS_ECLOSED);
     ls_env_unlock(env);
     if (ops_of(election)->on_deposed)
         ops_of(election)->on_deposed(election, token, reason);

@@ -211,7 +211,7 @@ static void a_leader_whose_session_ends_stands_again(void **state)
     assert_true(ls_election_is_candidate(&election[0]));
     assert_int_equal(stage.nodes, 2);
     assert_int_equal(resign(1), LS_OK);
-    told("b resigned; a elected");
+    told("a elected; b resigned");
     end();
 }
 
@@ -419,6 +419,27 @@ static void a_close_ends_terms_and_waits(void **state)
     end();
 }
 
+static void close_session(struct probe *probe)
+{
+    assert_int_equal(ls_session_close(&probe->session), LS_OK);
+}
+
+static void a_closed_session_ends_a_term(void **state)
+{
+    (void)state;
+    open_all(2, LS_ELECTION_LATCH);
+    start(0);
+    start(1);
+    stage_forget();
+    stage_job(0, close_session);
+    stage_job(1, close_session);
+    told("a deposed ECLOSED; b failed ECLOSED");
+    assert_false(ls_election_is_candidate(&election[0]));
+    assert_false(ls_election_is_candidate(&election[1]));
+    assert_int_equal(start(0), LS_ECLOSED);
+    end();
+}
+
 static void init_wrongly(struct probe *probe)
 {
     struct ls_election other;
@@ -520,6 +541,7 @@ int main(void)
         cmocka_unit_test(a_refusal_ends_the_candidacy),
         cmocka_unit_test(a_foreign_child_is_told),
         cmocka_unit_test(a_close_ends_terms_and_waits),
+        cmocka_unit_test(a_closed_session_ends_a_term),
         cmocka_unit_test(what_is_malformed_is_refused),
         cmocka_unit_test(anybody_sees_the_candidates),
         cmocka_unit_test(a_callback_does_not_wait),
