@@ -2,15 +2,16 @@
  * Copyright the lockstep authors */
 
 /* struct ls_election elects one leader among the processes that stand for election at one path. Its contender
- * nodes are named as those of Curator's LeaderLatch or LeaderSelector, so that clients of both libraries elect
- * one leader at one path.
+ * nodes are named as those of Curator's LeaderLatch or LeaderSelector, so that clients of both libraries
+ * elect one leader at one path.
  *
  * A process that stands for election is a candidate. Candidates lead in the order in which they stood. A
- * candidate stays one until it resigns, until its candidacy fails, or until the election is closed. If a leader
- * loses its ZooKeeper session or its node, it is deposed. It then stands again by itself, behind all others.
+ * candidate stays one until it resigns, until its candidacy fails, or until the election is closed. If a
+ * leader loses its ZooKeeper session or its node, it is deposed. It then stands again by itself, behind all
+ * others.
  *
- * A leader may act while ls_election_query() returns LS_HELD. No two processes get LS_HELD at the same time, as
- * far as their clocks run equally fast. A leader that writes to ZooKeeper guards its writes with
+ * A leader may act while ls_election_query() returns LS_HELD. No two processes get LS_HELD at the same time,
+ * as far as their clocks run equally fast. A leader that writes to ZooKeeper guards its writes with
  * ls_election_guard(). A leader that writes elsewhere sends ls_election_token() with each write.
  *
  * The caller allocates the struct and does not move it until it is closed. The fields of the struct are
@@ -47,34 +48,34 @@ struct ls_election_ops {
     /* Tells that the link of the leader is broken. The leader must stop acting until on_restored. */
     void (*on_suspended)(struct ls_election *election, int64_t token);
 
-    /* Tells that the link is back, with the same ZooKeeper session. The leader may act when ls_election_query()
-     * returns LS_HELD again. */
+    /* Tells that the link is back, with the same ZooKeeper session. The leader may act when
+     * ls_election_query() returns LS_HELD again. */
     void (*on_restored)(struct ls_election *election, int64_t token);
 
     /* Tells that a term has ended without a resignation. It is called once for such a term. When it begins,
      * ls_election_query() does not return LS_HELD for that term any more. `rc` is one of these:
      * - LS_ELOST: the ZooKeeper session of the term has ended.
-     * - LS_ENOENT: the node of the term was deleted, by another client or with a session whose end was not told
-     *   yet.
+     * - LS_ENOENT: the node of the term was deleted, by another client or with a session whose end was not
+     *   told yet.
      * - LS_ECLOSED: the election or its session was closed, and the process is no candidate any more.
      *
      * After LS_ELOST and LS_ENOENT the candidate stands again when on_deposed has returned. */
     void (*on_deposed)(struct ls_election *election, int64_t token, int rc);
 
     /* Answers one ls_election_resign() that returned 0. `rc` is LS_ECANCELED if the candidate had not been
-     * elected. Otherwise `rc` is what on_freed of mutex.h tells. */
+     * elected. Otherwise on_freed of mutex.h lists the values of `rc`. */
     void (*on_resigned)(struct ls_election *election, int rc);
 
-    /* Tells that a candidate that does not lead is none any more, without a resignation. `rc` is an outcome of
-     * ls_mutex_acquire_start(), other than LS_ECANCELED and LS_ELOST. */
+    /* Tells that a candidate that does not lead is none any more, without a resignation. `rc` is an outcome
+     * of ls_mutex_acquire_start(), other than LS_ECANCELED and LS_ELOST. */
     void (*on_failed)(struct ls_election *election, int rc);
 
     /* Warns of LS_WARN_FOREIGN_CHILD and LS_WARN_LEFT_BEHIND, as on_warning of mutex.h does. */
     void (*on_warning)(struct ls_election *election, enum ls_warning warning);
 
-    /* Answers one ls_election_candidates_start() that returned 0. `list` is in the order in which the candidates
-     * will lead, so that the first one leads or is about to. The contents of its node are its id. If `rc` is not
-     * 0, `list` is NULL and `count` is 0. */
+    /* Answers one ls_election_candidates_start() that returned 0. `list` is in the order in which the
+     * candidates will lead, so that the first one leads or is about to. The contents of its node are its id.
+     * If `rc` is not 0, `list` is NULL and `count` is 0. */
     void (*on_candidates)(struct ls_election *election, void *user, int rc, const struct ls_participant *list,
                           int count);
 };
@@ -96,9 +97,9 @@ struct ls_election {
     bool leading;                 /* a callback of ls_election_lead() runs: no other term may begin */
 };
 
-/* Initialises an election at the absolute path `path`, as ls_mutex_init() initialises a mutex, and returns what
- * ls_mutex_init() returns. `options` may be NULL. The ACL of nodes is the one of the session's options. A style
- * that is none is LS_EINVAL. */
+/* Initialises an election at the absolute path `path`, as ls_mutex_init() initialises a mutex, and returns
+ * what ls_mutex_init() returns. `options` may be NULL. The ACL of nodes is the one of the session's options.
+ * A style that is none is LS_EINVAL. */
 int ls_election_init(struct ls_election *election, struct ls_session *session, const char *path,
                      const struct ls_election_options *options);
 
@@ -106,8 +107,8 @@ int ls_election_init(struct ls_election *election, struct ls_session *session, c
  * ls_mutex_set_contents() does, and returns what that returns. */
 int ls_election_set_id(struct ls_election *election, const char *id, int size);
 
-/* Closes an election, as ls_mutex_close() closes a mutex, and returns what ls_mutex_close() returns. A candidate
- * that waits is told on_failed with LS_ECLOSED. A leader is told on_deposed with LS_ECLOSED. */
+/* Closes an election, as ls_mutex_close() closes a mutex, and returns what ls_mutex_close() returns. A
+ * candidate that waits is told on_failed. A leader is told on_deposed. */
 int ls_election_close(struct ls_election *election);
 
 /* ---- asynchronous core ---- */
@@ -135,8 +136,8 @@ bool ls_election_is_candidate(const struct ls_election *election);
  * - LS_NOT_HELD: it does not lead. */
 enum ls_belief ls_election_query(const struct ls_election *election);
 
-/* Returns for how many ms at most ls_election_query() will go on returning LS_HELD if no answer of a server
- * comes; see ls_mutex_belief_left_ms(). */
+/* Returns for how many ms at most ls_election_query() will return LS_HELD if no answer of a server comes. See
+ * ls_mutex_belief_left_ms(). */
 int ls_election_belief_left_ms(const struct ls_election *election);
 
 /* Returns the fencing token of the present term, 0 if the process does not lead. */
@@ -152,8 +153,8 @@ int ls_election_candidates_start(struct ls_election *election, void *user);
 
 /* ---- blocking shell ---- */
 
-/* Waits until the process leads. `timeout_ms` says how long, as for ls_mutex_acquire_start(). The result is one
- * of these:
+/* Waits until the process leads. `timeout_ms` says how long, as for ls_mutex_acquire_start(). The result is
+ * one of these:
  * - 0: the process leads, or has been granted a term since the call.
  * - LS_ETIMEDOUT: the time is over. The process is still a candidate.
  * - LS_ENOENT: the process is no candidate.
@@ -173,8 +174,8 @@ typedef int (*ls_lead_fn)(struct ls_election *election, int64_t token, void *use
 #define LS_ELECTION_REQUEUE 1u /* after a term with the result 0, the process stands again */
 
 /* Stands for election, waits until the process leads, and calls `lead` on the calling thread. When `lead`
- * returns, the term ends. A term that is lost earlier is told by on_deposed. No other term begins before `lead`
- * has returned. The election must not be closed while a thread is in ls_election_lead(), which
+ * returns, the term ends. A term that is lost earlier is told by on_deposed. No other term begins before
+ * `lead` has returned. The election must not be closed while a thread is in ls_election_lead(), which
  * ls_election_resign() ends.
  *
  * With LS_ELECTION_REQUEUE the function goes on so until `lead` returns another value than 0, or until the
@@ -190,8 +191,8 @@ int ls_election_lead(struct ls_election *election, ls_lead_fn lead, void *user, 
  * ls_mutex_participants() does, and returns what that returns. ls_participants_free() frees the list. */
 int ls_election_candidates(struct ls_election *election, struct ls_participants *out);
 
-/* Copies the id of the leader, with a zero byte behind it, and returns its size in bytes. The leader is the first
- * of the candidates, which may not know yet that it leads. Any process may ask. Other results:
+/* Copies the id of the leader, with a zero byte behind it, and returns its size in bytes. The leader is the
+ * first of the candidates, which may not know yet that it leads. Any process may ask. Other results:
  * - LS_ENOENT: there is no candidate.
  * - LS_EOVERFLOW: the id does not fit into `size` bytes.
  * - Another code: one of ls_election_candidates(). */

@@ -14,10 +14,11 @@
  *   STANDING -> (no candidate)  ls_election_resign() cancels; on_done: the acquire failed
  *
  * STANDING and LEADING are states of the candidate's claim (claim.h), which the core of the mutex drives. The
- * election adds one bit, `candidate`: whether a claim that is lost is followed by another one. A claim that waits
- * outlives its session by itself.
+ * election adds one bit, `candidate`: whether a claim that is lost is followed by another one. A claim that
+ * waits outlives its session by itself.
  *
- * A term's node has a watch, as that of a revocable hold, so that a leader whose node is deleted is deposed. */
+ * A term's node has a watch, as that of a revocable hold, so that a leader whose node is deleted is deposed.
+ *  */
 #include "claim.h"
 
 #include <lockstep/election.h>
@@ -121,8 +122,8 @@ static void tell_failed(struct ls_election *election, int rc)
 
 /* ---- callbacks of the mutex ---- */
 
-/* The candidate is granted a term. Returns whether on_elected is told, and else gives it back: it has resigned
- * before it could be told. */
+/* The candidate is granted a term. Returns whether on_elected is told, and else gives it back: it has
+ * resigned before it could be told. */
 static bool begin_term(struct ls_election *election)
 {
     if (election->candidate) {

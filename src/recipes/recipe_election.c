@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The election as a recipe: what a driver sees of it. A candidate is owner 0 of the driver. acquire() stands for
- * election, release() ends a term, cancel() gives the candidacy up before a term. */
+/* The election as a recipe: what a driver sees of it. A candidate is owner 0 of the driver. acquire() stands
+ * for election, release() ends a term, cancel() gives the candidacy up before a term. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
@@ -233,7 +233,8 @@ static enum ls_belief query(const void *memory, int lock, int owner)
     return election ? ls_election_query(election) : LS_NOT_HELD;
 }
 
-/* What looks at the session alone is that of the mutex, whose state begins with its session, too. */
+/* The functions from here to states_now() call those of the mutex, which look at the session alone. The state
+ * of the mutex begins with its session, too. */
 static bool idle(const void *memory)
 {
     return ls_recipe_mutex.idle(memory);

@@ -200,8 +200,8 @@ static bool is_unasked(const struct event *events, int i)
     return is_answer(event) && pending(&list, i, event->lock, event->process, event->owner) < 0;
 }
 
-/* What no owner of an election does or is told while it holds. The judges take it for something that the owner does with
- * another lock of the group. */
+/* True of an ASKED or GRANTED to an owner that holds, which no election has. Judges that know specs take it for
+ * one of another lock of the group. */
 static bool is_about_a_hold(const struct event *events, int i)
 {
     const struct trace_list list = {.event = events};

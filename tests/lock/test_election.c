@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The election: what its callbacks tell, and when a candidate stands again. tests/promises has a break for each
- * sentence of election.h. What several processes do is in scenarios/election and in the searches, the blocking
- * calls are in test_threads.c. */
+/* The election: what its callbacks tell, and when a candidate stands again. tests/promises has a break for
+ * each sentence of election.h. Runs of several processes are in scenarios/election and in the searches,
+ * blocking calls in test_threads.c. */
 #include "stage.h"
 
 #include <lockstep/election.h>
@@ -124,7 +124,7 @@ static void open_all(int processes, enum ls_election_style style)
     stage_forget();
 }
 
-/* What a close tells is not compared here. */
+/* Answers of the close are not compared here. */
 static void end(void)
 {
     in_callback = NULL;
@@ -499,6 +499,25 @@ static void ask_blocking(struct probe *probe)
     assert_int_equal(ls_election_await(of(probe), -1), probe == stage_probe(0) ? LS_OK : LS_ENOENT);
 }
 
+static void await_without_memory(struct probe *probe)
+{
+    assert_int_equal(ls_election_await(of(probe), 0), LS_ETIMEDOUT);
+    process_mark(1)->fail_in = 1;
+    assert_int_equal(ls_election_await(of(probe), 100), LS_ENOMEM);
+    process_mark(1)->fail_in = 0;
+}
+
+static void a_wait_needs_time_and_a_timer(void **state)
+{
+    (void)state;
+    open_all(2, LS_ELECTION_LATCH);
+    start(0);
+    start(1);
+    stage_job(1, await_without_memory);
+    assert_true(ls_election_is_candidate(&election[1]));
+    end();
+}
+
 static void a_callback_does_not_wait(void **state)
 {
     (void)state;
@@ -544,6 +563,7 @@ int main(void)
         cmocka_unit_test(a_closed_session_ends_a_term),
         cmocka_unit_test(what_is_malformed_is_refused),
         cmocka_unit_test(anybody_sees_the_candidates),
+        cmocka_unit_test(a_wait_needs_time_and_a_timer),
         cmocka_unit_test(a_callback_does_not_wait),
         cmocka_unit_test(a_guard_names_the_node_of_the_term),
     };
