@@ -157,9 +157,9 @@ int ls_election_candidates_start(struct ls_election *election, void *user);
  * one of these:
  * - 0: the process leads, or has been granted a term since the call.
  * - LS_ETIMEDOUT: the time is over. The process is still a candidate.
- * - LS_ENOENT: the process is no candidate.
+ * - LS_ENOENT: the process does not stand for election.
  * - LS_ECANCELED: the process has resigned meanwhile.
- * - LS_ECLOSED: the election is closed or is being closed.
+ * - LS_ECLOSED: the election is closed, also if that happens meanwhile.
  * - LS_ENOMEM: there is no memory for a timer.
  * - LS_EDEADLK: the function was called inside a callback.
  * - Another code: the candidacy has failed meanwhile, as on_failed tells. */
@@ -192,7 +192,7 @@ int ls_election_lead(struct ls_election *election, ls_lead_fn lead, void *user, 
 int ls_election_candidates(struct ls_election *election, struct ls_participants *out);
 
 /* Copies the id of the leader, with a zero byte behind it, and returns its size in bytes. The leader is the
- * first of the candidates, which may not know yet that it leads. Any process may ask. Other results:
+ * first of the candidates, which may not know yet that it leads. Any process may ask. Other results are these:
  * - LS_ENOENT: there is no candidate.
  * - LS_EOVERFLOW: the id does not fit into `size` bytes.
  * - Another code: one of ls_election_candidates(). */

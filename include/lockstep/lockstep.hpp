@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The locks for C++17: session.h, mutex.h and rwlock.h with constructors and destructors.
+/* The locks for C++17: session.h, mutex.h, rwlock.h and election.h with constructors and destructors.
  *
  *   lockstep::session session("zk1:2181,zk2:2181", std::chrono::seconds(10));
  *   lockstep::mutex mutex(session, "/locks/report");
@@ -31,6 +31,7 @@
 #ifndef LOCKSTEP_LOCKSTEP_HPP
 #define LOCKSTEP_LOCKSTEP_HPP
 
+#include <lockstep/election.h>
 #include <lockstep/env_pthread.h>
 #include <lockstep/error.h>
 #include <lockstep/mutex.h>
@@ -395,6 +396,104 @@ class rwlock : detail::pinned
 
   private:
     ls_rwlock lock_{};
+};
+
+/* ---- the election ---- */
+
+/* A candidate of an election. Its destructor ends the candidacy. No thread may be in lead() then. */
+class election : detail::pinned
+{
+  public:
+    /* Sets the election up, without asking a server. `id` is what leader() returns while this candidate leads.
+     * `options` and what it points to must outlive the election. Throws what ls_election_init() and
+     * ls_election_set_id() return. */
+    election(session &session, const std::string &path, std::string id = {},
+             const ls_election_options *options = nullptr)
+        : id_(std::move(id))
+    {
+        detail::check(ls_election_init(&election_, session.get(), path.c_str(), options),
+                      "lockstep::election");
+        int rc = ls_election_set_id(&election_, id_.data(), static_cast<int>(id_.size()));
+        if (rc != LS_OK)
+            ls_election_close(&election_);
+        detail::check(rc, "lockstep::election");
+    }
+
+    /* Closes the election, as ls_election_close() does. */
+    ~election()
+    {
+        detail::closed(ls_election_close(&election_));
+    }
+
+    /* Stands for election. Throws what ls_election_start() returns. */
+    void start()
+    {
+        detail::check(ls_election_start(&election_), "lockstep::election::start");
+    }
+
+    /* Ends the candidacy, and returns what ls_election_resign() returns. */
+    std::error_code resign() noexcept
+    {
+        int rc = ls_election_resign(&election_);
+        return rc < 0 ? detail::error_of(rc) : std::error_code();
+    }
+
+    /* Waits within the time until this candidate leads. Returns what ls_election_await() returns. */
+    template <class Rep, class Period>
+    [[nodiscard]] std::error_code await(std::chrono::duration<Rep, Period> timeout) noexcept
+    {
+        int rc = ls_election_await(&election_, detail::to_ms(timeout));
+        return rc < 0 ? detail::error_of(rc) : std::error_code();
+    }
+
+    /* Stands for election, and calls `work` with the token of the term while this candidate leads; see
+     * ls_election_lead(). `work` returns an int from 0 on, and throws nothing. Returns its last value. Throws what
+     * ls_election_lead() returns. */
+    template <class Work> int lead(Work work, bool requeue = false)
+    {
+        auto call = [](ls_election *, std::int64_t token, void *user) noexcept -> int {
+            return (*static_cast<Work *>(user))(token);
+        };
+        int rc = ls_election_lead(&election_, call, &work, requeue ? LS_ELECTION_REQUEUE : 0u);
+        detail::check(rc, "lockstep::election::lead");
+        return rc;
+    }
+
+    /* Returns what this candidate may believe of its own leadership. */
+    [[nodiscard]] ls_belief query() const noexcept
+    {
+        return ls_election_query(&election_);
+    }
+
+    /* Returns the fencing token of the present term, 0 if this candidate does not lead. */
+    [[nodiscard]] std::int64_t token() const noexcept
+    {
+        return ls_election_token(&election_);
+    }
+
+    /* Returns the id of the leader. Throws what ls_election_leader() returns, LS_ENOENT if nobody leads. */
+    [[nodiscard]] std::string leader()
+    {
+        std::string id(64, '\0');
+        int size = ls_election_leader(&election_, id.data(), id.size());
+        while (size == LS_EOVERFLOW) {
+            id.resize(id.size() * 4);
+            size = ls_election_leader(&election_, id.data(), id.size());
+        }
+        detail::check(size, "lockstep::election::leader");
+        id.resize(static_cast<std::size_t>(size));
+        return id;
+    }
+
+    /* Returns the struct of election.h, for functions that have no method here. */
+    ls_election *get() noexcept
+    {
+        return &election_;
+    }
+
+  private:
+    std::string id_;
+    ls_election election_{};
 };
 
 } // namespace lockstep

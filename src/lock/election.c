@@ -120,6 +120,31 @@ static void tell_failed(struct ls_election *election, int rc)
         ops_of(election)->on_failed(election, rc);
 }
 
+/* ---- the link of a term ---- */
+
+/* Notes whether the link of a term is broken. Returns the token of the term if that is news, else 0. */
+static int64_t note_link(struct ls_election *election, bool broken)
+{
+    const struct lock_claim *term = lock_mutex_holder(&election->mutex, CANDIDATE);
+    bool news = term && election->suspended != broken;
+    if (news)
+        election->suspended = broken;
+    return news ? term->czxid : 0;
+}
+
+/* Tells a leader what has become of its link, if it was not told. */
+static void tell_link(struct ls_election *election, bool broken)
+{
+    struct ls_env *env = enter(election);
+    int64_t token = note_link(election, broken);
+    ls_env_unlock(env);
+    const struct ls_election_ops *ops = ops_of(election);
+    if (token && broken && ops->on_suspended)
+        ops->on_suspended(election, token);
+    else if (token && !broken && ops->on_restored)
+        ops->on_restored(election, token);
+}
+
 /* ---- callbacks of the mutex ---- */
 
 /* The candidate is granted a term. Returns whether on_elected is told, and else gives it back: it has
@@ -127,7 +152,7 @@ static void tell_failed(struct ls_election *election, int rc)
 static bool begin_term(struct ls_election *election)
 {
     if (election->candidate) {
-        election->suspended = election->mutex.session->state != LS_STATE_CONNECTED;
+        election->suspended = false;
         election->gone = false;
         end_waits(election, LS_OK);
         return true;
@@ -142,12 +167,12 @@ static void elected(struct ls_election *election, int64_t token)
 {
     struct ls_env *env = enter(election);
     bool tells = begin_term(election);
-    bool suspended = election->suspended;
+    bool broken = election->mutex.session->state != LS_STATE_CONNECTED; /* SUSPENDED was told before */
     ls_env_unlock(env);
     if (tells && ops_of(election)->on_elected)
         ops_of(election)->on_elected(election, token);
-    if (tells && suspended && ops_of(election)->on_suspended)
-        ops_of(election)->on_suspended(election, token);
+    if (tells && broken)
+        tell_link(election, true);
 }
 
 static void not_elected(struct ls_election *election, int rc)
@@ -248,33 +273,16 @@ static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 
 /* ---- events of the session ---- */
 
-/* Notes whether the link of a term is broken. Returns the token of the term if that is news, else 0. */
-static int64_t note_link(struct ls_election *election, bool broken)
-{
-    const struct lock_claim *term = lock_mutex_holder(&election->mutex, CANDIDATE);
-    bool news = term && election->suspended != broken;
-    if (news)
-        election->suspended = broken;
-    return news ? term->czxid : 0;
-}
-
 static void on_event(struct ls_session *session, struct ls_session_listener *listener,
                      enum ls_session_event event, int64_t session_id)
 {
+    (void)session;
     (void)session_id;
     struct ls_election *election =
         (struct ls_election *)(void *)((char *)listener - offsetof(struct ls_election, listener));
     bool broken = event == LS_SESSION_SUSPENDED || event == LS_SESSION_READ_ONLY;
-    if (!broken && event != LS_SESSION_RECONNECTED)
-        return;
-    ls_env_lock(session->env);
-    int64_t token = note_link(election, broken);
-    ls_env_unlock(session->env);
-    const struct ls_election_ops *ops = ops_of(election);
-    if (token && broken && ops->on_suspended)
-        ops->on_suspended(election, token);
-    else if (token && !broken && ops->on_restored)
-        ops->on_restored(election, token);
+    if (broken || event == LS_SESSION_RECONNECTED)
+        tell_link(election, broken);
 }
 
 static const struct ls_session_ops session_ops = {.on_event = on_event};
@@ -526,7 +534,7 @@ static bool leave_term(struct ls_election *election)
 int ls_election_lead(struct ls_election *election, ls_lead_fn lead, void *user, unsigned flags)
 {
     for (;;) {
-        int64_t token;
+        int64_t token = 0;
         int rc = enter_term(election, &token);
         if (rc)
             return rc;

@@ -161,6 +161,11 @@ static int resign(int process)
     return called;
 }
 
+static void ask(struct probe *probe)
+{
+    assert_int_equal(ls_election_candidates_start(of(probe), &options), LS_OK);
+}
+
 /* ---- terms ---- */
 
 static void candidates_lead_in_their_order(void **state)
@@ -292,6 +297,45 @@ static void who_waits_withdraws(void **state)
     assert_int_equal(start(1), LS_OK);
     resign(0);
     told("a resigned; b elected");
+    end();
+}
+
+static void believe_until_the_resignation(struct probe *probe)
+{
+    assert_int_equal(ls_election_query(of(probe)), LS_HELD);
+    assert_int_equal(ls_election_resign(of(probe)), LS_OK);
+    assert_int_equal(ls_election_query(of(probe)), LS_NOT_HELD);
+}
+
+static void a_resignation_ends_the_belief_at_once(void **state)
+{
+    (void)state;
+    open_all(1, LS_ELECTION_LATCH);
+    start(0);
+    stage_job(0, believe_until_the_resignation);
+    told("a elected");
+    play("settle");
+    told("a resigned");
+    end();
+}
+
+static void a_callback_may_be_missing(void **state)
+{
+    static const struct ls_election_ops none;
+    (void)state;
+    open_all(2, LS_ELECTION_LATCH);
+    options.ops = &none;
+    start(0);
+    start(1);
+    play("cut a", "settle", "evict a", "settle");
+    stage_job(0, ask);
+    resign(0);
+    resign(1);
+    play("create /locks/x/latch--000000001");
+    start(0);
+    assert_false(ls_election_is_candidate(&election[0]));
+    play("remove /locks/x/latch--000000001");
+    told("a suspended; a reconnected; a idle; a idle");
     end();
 }
 
@@ -468,11 +512,6 @@ static void what_is_malformed_is_refused(void **state)
 
 /* ---- questions ---- */
 
-static void ask(struct probe *probe)
-{
-    assert_int_equal(ls_election_candidates_start(of(probe), &options), LS_OK);
-}
-
 static void anybody_sees_the_candidates(void **state)
 {
     (void)state;
@@ -554,6 +593,8 @@ int main(void)
         cmocka_unit_test(a_candidate_that_waits_outlives_its_session),
         cmocka_unit_test(a_leader_is_told_of_its_link),
         cmocka_unit_test(who_waits_withdraws),
+        cmocka_unit_test(a_resignation_ends_the_belief_at_once),
+        cmocka_unit_test(a_callback_may_be_missing),
         cmocka_unit_test(who_resigns_when_deposed_stands_no_more),
         cmocka_unit_test(who_stands_anew_when_deposed_stands_once),
         cmocka_unit_test(who_cannot_stand_again_is_told),

@@ -429,7 +429,8 @@ static void stand_await_and_resign(void)
         rc = ls_election_resign(election);
         now.resignations += rc == LS_OK;
     }
-    if (rc != LS_OK && rc != LS_ELOST && !now.program->shared) {
+    bool ended = rc == LS_ECANCELED || rc == LS_ENOENT || rc == LS_ECLOSED;
+    if (rc != LS_OK && rc != LS_ELOST && !(ended && now.program->shared)) {
         env_fibre_blame("a candidate is answered %s", ls_strerror(rc));
     }
 }
@@ -465,6 +466,22 @@ static void resign_the_other(void)
     }
 }
 
+static void stand_for_good(void)
+{
+    int rc = ls_election_start(own_election());
+    rc = rc != LS_OK ? rc : ls_election_await(own_election(), -1);
+    if (rc != LS_OK) {
+        env_fibre_blame("a candidate is answered %s", ls_strerror(rc));
+    }
+}
+
+static bool one_leads(void *ctx)
+{
+    (void)ctx;
+    return now.election[0].candidate && fibre_is_done(ONE);
+}
+
+/* While the other candidate leads, and before. */
 static void ask_for_the_leader(void)
 {
     char id[8] = "";
@@ -472,6 +489,9 @@ static void ask_for_the_leader(void)
     if (rc >= 0 ? rc != 3 || strcmp(id, "one") != 0
                 : rc != LS_ENOENT && rc != LS_ECLOSED && !(now.cut && rc == LS_EZK)) {
         env_fibre_blame("the leader is %s (%d)", id, rc);
+    }
+    if (!one_leads(NULL)) {
+        fibre_wait(one_leads, NULL);
     }
     rc = ls_election_leader(&now.election[1], id, 3);
     if (rc != LS_EOVERFLOW && rc != LS_ENOENT && rc != LS_ECLOSED && !(now.cut && rc == LS_EZK)) {
@@ -1537,7 +1557,7 @@ static const struct program programs[] = {
      .shared = true,
      .election = true},
     {.name = "a question for the leader",
-     .thread = {NULL, stand_await_and_resign, ask_for_the_leader},
+     .thread = {NULL, stand_for_good, ask_for_the_leader},
      .cuts = true,
      .election = true},
     {.name = "elections are closed",

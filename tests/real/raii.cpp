@@ -55,6 +55,12 @@ static void constructors_throw()
     EXPECT(thrown_by([&] { lockstep::mutex mutex(session, "/a"); }) == std::error_code());
     EXPECT(thrown_by([&] { lockstep::rwlock lock(session, "no/slash"); }) == LS_EINVAL);
     EXPECT(thrown_by([&] { lockstep::rwlock lock(session, "/a"); }) == std::error_code());
+    EXPECT(thrown_by([&] { lockstep::election election(session, "no/slash"); }) == LS_EINVAL);
+    std::string long_id(2u << 20, 'x'); /* no request has room for it */
+    EXPECT(thrown_by([&] { lockstep::election election(session, "/a", long_id); }) == LS_EOVERFLOW);
+    lockstep::session unopened(nowhere, 10s);
+    lockstep::election election(unopened, "/a", "me");
+    EXPECT(thrown_by([&] { (void)election.leader(); }) == LS_ECLOSED);
 }
 
 static void who_does_not_get_the_lock_hears_no_exception()
@@ -204,6 +210,35 @@ static void readers_share_and_writers_do_not(lockstep::session &session)
     EXPECT(ls_mutex_query_by_me(&lock.get()->read) == LS_NOT_HELD);
 }
 
+static void candidates_lead_one_after_the_other(lockstep::session &session)
+{
+    std::string long_id(100, 'b');
+    lockstep::election first(session, "/locks/raii_election", "first");
+    lockstep::election second(session, "/locks/raii_election", long_id);
+    EXPECT(thrown_by([&] { (void)first.leader(); }) == LS_ENOENT);
+    first.start();
+    EXPECT(!first.await(10s) && first.query() == LS_HELD && first.token() != 0);
+    EXPECT(second.await(0s) == LS_ENOENT);
+    second.start();
+    EXPECT(thrown_by([&] { second.start(); }) == LS_EALREADY);
+    EXPECT(second.await(50ms) == LS_ETIMEDOUT && second.query() == LS_NOT_HELD);
+    EXPECT(second.leader() == "first");
+    std::int64_t token = first.token();
+    EXPECT(!first.resign() && first.resign() == LS_ENOENT);
+    EXPECT(!second.await(10s) && second.token() > token);
+    EXPECT(first.leader() == long_id);
+    EXPECT(!second.resign());
+    int terms = 0;
+    int last = first.lead(
+        [&](std::int64_t given) {
+            EXPECT(given == first.token());
+            return ++terms < 3 ? 0 : 9;
+        },
+        true);
+    EXPECT(last == 9 && terms == 3 && first.query() == LS_NOT_HELD);
+    EXPECT(first.lead([](std::int64_t) { return 0; }) == 0);
+}
+
 static int run_on(const char *server)
 {
     lockstep::session session(server, 10s);
@@ -211,6 +246,7 @@ static int run_on(const char *server)
     EXPECT(ls_session_state(session.get()) == LS_STATE_CONNECTED);
     guards_take_it(session);
     readers_share_and_writers_do_not(session);
+    candidates_lead_one_after_the_other(session);
     a_hold_that_stands_is_given_back_and_told(session);
     return 0;
 }
