@@ -16,7 +16,7 @@ declare -A BEYOND=(
 # All that are of the mutex, without the one whose servers throttle: no broken recipe sends a delete again that such a server has refused, so each would be caught there.
 configurations=()
 for file in scenarios/explore/*_2.scn; do
-    [[ $file = */throttled_2.scn || $file = */rwlock_* ]] || configurations+=("$file")
+    [[ $file = */throttled_2.scn || $file = */rwlock_* || $file = */election_* ]] || configurations+=("$file")
 done
 recipes=$("$LOCKSTEP" list recipes | awk '$1 ~ /^broken-/ { print $1 }' | drawn 20)
 
