@@ -99,7 +99,7 @@ struct ls_election {
 
 /* Initialises an election at the absolute path `path`, as ls_mutex_init() initialises a mutex, and returns
  * what ls_mutex_init() returns. `options` may be NULL. The ACL of nodes is the one of the session's options.
- * A style that is none is LS_EINVAL. */
+ * A style that is none is LS_EINVAL. LS_ENOMEM: there is no memory for the path. */
 int ls_election_init(struct ls_election *election, struct ls_session *session, const char *path,
                      const struct ls_election_options *options);
 
@@ -116,7 +116,8 @@ int ls_election_close(struct ls_election *election);
 /* Stands for election. If the result is 0, the process is a candidate. Otherwise nothing was begun, and no
  * callback follows:
  * - LS_EALREADY: the process is a candidate already, or a resignation has not taken effect.
- * - Another code: one of those with which ls_mutex_acquire_start() begins nothing. */
+ * - Another code: one of those with which ls_mutex_acquire_start() begins nothing, such as LS_ECLOSED or
+ *   LS_ENOMEM. */
 int ls_election_start(struct ls_election *election);
 
 /* Ends the candidacy. If the candidate leads, ls_election_query() does not return LS_HELD any more when the
@@ -183,8 +184,9 @@ typedef int (*ls_lead_fn)(struct ls_election *election, int64_t token, void *use
  *
  * Returns the last value of `lead`, or one of these:
  * - A code of ls_election_start(): the process does not stand.
- * - A code of ls_election_await(): the candidacy has ended before a term. LS_ECANCELED is also the result if
- *   the process resigned while `lead` ran, `lead` returned 0, and LS_ELECTION_REQUEUE is set. */
+ * - A code of ls_election_await(), such as LS_ECLOSED or LS_EDEADLK: the candidacy has ended before a term.
+ *   LS_ECANCELED is also the result if the process resigned while `lead` ran, `lead` returned 0, and
+ *   LS_ELECTION_REQUEUE is set. */
 int ls_election_lead(struct ls_election *election, ls_lead_fn lead, void *user, unsigned flags);
 
 /* Asks for the candidates as ls_election_candidates_start() does, and waits for the list. Does what
@@ -192,10 +194,11 @@ int ls_election_lead(struct ls_election *election, ls_lead_fn lead, void *user, 
 int ls_election_candidates(struct ls_election *election, struct ls_participants *out);
 
 /* Copies the id of the leader, with a zero byte behind it, and returns its size in bytes. The leader is the
- * first of the candidates, which may not know yet that it leads. Any process may ask. Other results are these:
+ * first of the candidates, which may not know yet that it leads. Any process may ask. Other results are
+ * these:
  * - LS_ENOENT: there is no candidate.
  * - LS_EOVERFLOW: the id does not fit into `size` bytes.
- * - Another code: one of ls_election_candidates(). */
+ * - Another code: one of ls_election_candidates(), such as LS_ECLOSED, LS_EZK or LS_EDEADLK. */
 int ls_election_leader(struct ls_election *election, char *id, size_t size);
 
 #pragma GCC visibility pop
