@@ -500,6 +500,7 @@ static int enter_term(struct ls_election *election, int64_t *token)
     const struct lock_claim *term = NULL;
     while (!rc && !term) {
         rc = await(election, -1);
+        rc = rc == LS_ENOENT ? LS_ECANCELED : rc; /* it was granted a term, and has resigned since */
         term = rc ? NULL : lock_mutex_holder(&election->mutex, CANDIDATE);
     }
     if (term) {

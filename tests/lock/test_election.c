@@ -460,6 +460,7 @@ static void a_close_ends_terms_and_waits(void **state)
     assert_int_equal(ls_election_query(&election[0]), LS_NOT_HELD);
     assert_int_equal(ls_election_guard(&election[0], &op, path, sizeof path), LS_ENOTOWNER);
     assert_int_equal(ls_election_await(&election[0], 0), LS_ECLOSED);
+    assert_int_equal(ls_election_leader(&election[0], path, sizeof path), LS_ECLOSED);
     end();
 }
 

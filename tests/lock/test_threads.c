@@ -359,6 +359,8 @@ static void close_rwlock(void)
     }
 }
 
+static void wait_until_connected(void);
+
 /* ---- the election ---- */
 
 static struct ls_election *own_election(void)
@@ -398,7 +400,7 @@ static void call_lead(unsigned flags)
     now.calling[self] = true;
     int rc = ls_election_lead(own_election(), work_as_leader, &now, flags);
     now.calling[self] = false;
-    bool ended = now.program->shared && (rc == LS_ECLOSED || rc == LS_ECANCELED);
+    bool ended = now.program->shared && rc == (now.ending ? LS_ECLOSED : LS_ECANCELED);
     if (rc != 7 && !(rc == 0 && flags == 0) && !ended) {
         env_fibre_blame("ls_election_lead() answers %s", ls_strerror(rc));
     }
@@ -482,19 +484,25 @@ static bool one_leads(void *ctx)
 }
 
 /* While the other candidate leads, and before. */
+static void look_at_leader(const char *id, int rc, bool may_be_nobody)
+{
+    bool lost = now.cut && (rc == LS_EZK || rc == LS_ECLOSED);
+    if (rc >= 0 ? rc != 3 || strcmp(id, "one") != 0 : !lost && !(may_be_nobody && rc == LS_ENOENT)) {
+        env_fibre_blame("the leader is %s (%d)", id, rc);
+    }
+}
+
 static void ask_for_the_leader(void)
 {
     char id[8] = "";
-    int rc = ls_election_leader(&now.election[1], id, sizeof id);
-    if (rc >= 0 ? rc != 3 || strcmp(id, "one") != 0
-                : rc != LS_ENOENT && rc != LS_ECLOSED && !(now.cut && rc == LS_EZK)) {
-        env_fibre_blame("the leader is %s (%d)", id, rc);
-    }
+    wait_until_connected();
+    look_at_leader(id, ls_election_leader(&now.election[1], id, sizeof id), true);
     if (!one_leads(NULL)) {
         fibre_wait(one_leads, NULL);
     }
-    rc = ls_election_leader(&now.election[1], id, 3);
-    if (rc != LS_EOVERFLOW && rc != LS_ENOENT && rc != LS_ECLOSED && !(now.cut && rc == LS_EZK)) {
+    look_at_leader(id, ls_election_leader(&now.election[1], id, sizeof id), false);
+    int rc = ls_election_leader(&now.election[1], id, 3);
+    if (rc != LS_EOVERFLOW && !(now.cut && (rc == LS_EZK || rc == LS_ECLOSED))) {
         env_fibre_blame("an id without room is answered %d", rc);
     }
 }
