@@ -468,6 +468,25 @@ static void resign_the_other(void)
     }
 }
 
+static bool somebody_leads(void *ctx)
+{
+    (void)ctx;
+    return now.leaders > 0 || fibre_is_done(ONE);
+}
+
+static void resign_under_the_work(void)
+{
+    if (!somebody_leads(NULL)) {
+        fibre_wait(somebody_leads, NULL);
+    }
+    int rc = ls_election_resign(&now.election[0]);
+    bool between = rc == LS_OK || rc == LS_ENOENT || rc == LS_ELOST; /* between two terms, or behind them */
+    now.resignations += rc == LS_OK;
+    if (rc != 1 && !(between && now.leaders == 0)) {
+        env_fibre_blame("a resignation under the work of a leader is answered %d", rc);
+    }
+}
+
 static void stand_for_good(void)
 {
     int rc = ls_election_start(own_election());
@@ -1562,6 +1581,10 @@ static const struct program programs[] = {
      .election = true},
     {.name = "a leader whom another thread makes resign",
      .thread = {NULL, lead_twice, resign_the_other},
+     .shared = true,
+     .election = true},
+    {.name = "a leader whom another thread makes resign at work",
+     .thread = {NULL, lead_twice, resign_under_the_work},
      .shared = true,
      .election = true},
     {.name = "a question for the leader",
