@@ -131,7 +131,8 @@ static int check_path_is_new(struct parser *parser, const struct input_word *pat
 int parser_lock_line(struct parser *parser, enum ls_lock_kind kind)
 {
     const struct lock_kind *row = lock_kind_at(kind);
-    struct ls_lock_spec spec = {.kind = (uint8_t)kind, .group = (uint8_t)parser->scenario->options.locks};
+    struct ls_lock_spec spec = {
+        .kind = (uint8_t)kind, .group = (uint8_t)parser->scenario->options.locks, .loss = row->loss};
     struct input_word path = input_next_word(&parser->cursor), name = path;
     if (read_lock_path(parser, &path, &name) != 0 || check_path_is_new(parser, &path) != 0 ||
         read_lock_words(parser, row, &spec, &name) != 0) {
@@ -139,7 +140,6 @@ int parser_lock_line(struct parser *parser, enum ls_lock_kind kind)
     }
     for (int i = 0; i < LOCKS_OF_A_KIND_MAX && row->lock[i].suffix != NULL; i++) {
         spec.mode = row->lock[i].mode;
-        spec.loss = row->lock[i].loss;
         if (add_lock(parser, &path, &name, row->lock[i].suffix, &spec) != 0) {
             return -1;
         }

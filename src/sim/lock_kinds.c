@@ -22,7 +22,8 @@ static const struct lock_kind KINDS[LS_LOCK_KINDS] = {
     [LS_LOCK_ELECTION] = {.word = "election",
                           .usage = "election PATH [as NAME]",
                           .help = "a lock whose holder leads; it waits again by itself after a loss",
-                          .lock = {{"", LS_MODE_EXCLUSIVE, LS_LOSS_WAITS}}},
+                          .loss = LS_LOSS_WAITS,
+                          .lock = {{"", LS_MODE_EXCLUSIVE}}},
 };
 
 const struct lock_kind *lock_kind_at(unsigned kind)

@@ -15,13 +15,13 @@
 struct lock_of_kind {
     const char *suffix; /* behind the name of the line, "" = none; NULL = end of the list */
     uint8_t mode;       /* enum ls_lock_mode */
-    uint8_t loss;       /* enum ls_lock_loss */
 };
 
 struct lock_kind {
     const char *word;         /* that begins its line in scenario files */
     const char *usage, *help; /* for `lockstep list verbs`: the line, and half a sentence */
     bool has_units;           /* the line takes capacity=N and count=N */
+    uint8_t loss;             /* enum ls_lock_loss, of each lock */
     struct lock_of_kind lock[LOCKS_OF_A_KIND_MAX];
 };
 
