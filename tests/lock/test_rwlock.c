@@ -322,6 +322,29 @@ static void both_halves_are_closed(void **state)
     end();
 }
 
+static void close_write_half(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_mutex_close(&lock.write), LS_OK);
+}
+
+static void a_callback_of_the_only_open_half_closes_nothing(void **state)
+{
+    (void)state;
+    static struct ls_mutex_ops closing;
+    one();
+    closing = ops;
+    closing.on_done = close_in_callback;
+    options.ops = &closing;
+    stage_job(0, close_write_half);
+    acquire(&lock.read, 1);
+    told("read 1 granted");
+    assert_non_null(lock.read.session);
+    assert_int_equal(ls_mutex_query(&lock.read, 1), LS_HELD);
+    options.ops = &ops;
+    end();
+}
+
 static void init_without_memory(struct probe *probe)
 {
     memset(&lock, 0, sizeof lock);
@@ -357,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_reader_does_not_become_a_writer),
         cmocka_unit_test(who_waits_to_write_does_not_ask_to_read),
         cmocka_unit_test(both_halves_are_closed),
+        cmocka_unit_test(a_callback_of_the_only_open_half_closes_nothing),
         cmocka_unit_test(no_half_is_initialised_without_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
