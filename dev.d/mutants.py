@@ -305,13 +305,14 @@ def with_mistake(text, mutant):
 LOCKSTEP = os.path.join(FOLDER, "lockstep")  # without any mistake; a copy, so that another build may go on meanwhile
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 SHARED = ["-fPIC", "-O1", "-g"]
-# What makes a lock of src/lock a recipe of a shared object: the mutex, whose session opens its handles or has them on loan, and the
-# read-write lock.
+# What makes a lock of src/lock a recipe of a shared object: the mutex, whose session opens its handles or has them on loan, the
+# read-write lock, and the semaphore.
 MODULE = """#include <lockstep/recipe.h>
 #include "recipes/recipe_mutex.h"
 LS_RECIPE_MODULE(%s);
 """
-MODULES = {"recipe.so": "ls_recipe_mutex", "recipe-lent.so": "ls_recipe_mutex_lent", "recipe-rwlock.so": "ls_recipe_rwlock"}
+MODULES = {"recipe.so": "ls_recipe_mutex", "recipe-lent.so": "ls_recipe_mutex_lent", "recipe-rwlock.so": "ls_recipe_rwlock",
+           "recipe-semaphore.so": "ls_recipe_semaphore"}
 
 
 class SharedObject:

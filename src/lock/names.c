@@ -8,6 +8,7 @@
 static const char marker[] = "lock-";
 static const char reader_marker[] = "__READ__";
 static const char writer_marker[] = "__WRIT__";
+static const char lease_marker[] = "lease-";
 static const char key_last[] = "2147483647";
 
 enum { MARK_SIZE = sizeof reader_marker - 1 }; /* and of a writer's */
@@ -26,7 +27,22 @@ void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
 
 static const char *marker_of(enum lock_role role)
 {
-    return role == LOCK_ROLE_READER ? reader_marker : role == LOCK_ROLE_WRITER ? writer_marker : marker;
+    switch (role) {
+    case LOCK_ROLE_READER:
+        return reader_marker;
+    case LOCK_ROLE_WRITER:
+        return writer_marker;
+    case LOCK_ROLE_LEASE:
+        return lease_marker;
+    case LOCK_ROLE_MUTEX:
+    default:
+        return marker;
+    }
+}
+
+static bool is_read_write(enum lock_role role)
+{
+    return role == LOCK_ROLE_READER || role == LOCK_ROLE_WRITER;
 }
 
 size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16])
@@ -95,12 +111,15 @@ static const char *read_write_key(const char *name)
 
 static const char *key_of(enum lock_role role, const char *name)
 {
-    const char *key = role == LOCK_ROLE_MUTEX ? usual_key(name) : read_write_key(name);
+    if (is_read_write(role))
+        return read_write_key(name);
+    const char *key = role == LOCK_ROLE_MUTEX ? usual_key(name) : NULL;
     if (key)
         return key;
+    const char *mark = marker_of(role);
     key = name;
-    for (const char *at = strstr(name, marker); at; at = strstr(at + 1, marker))
-        key = at + sizeof marker - 1;
+    for (const char *at = strstr(name, mark); at; at = strstr(at + 1, mark))
+        key = at + strlen(mark);
     return key;
 }
 
@@ -158,7 +177,7 @@ static int compare_contenders(enum lock_role role, const char *key_a, const char
                               const char *b)
 {
     int order = memcmp(key_a, key_b, LOCK_KEY_SIZE);
-    if (!order && role != LOCK_ROLE_MUTEX)
+    if (!order && is_read_write(role))
         order = lock_names_is_writer(b) - lock_names_is_writer(a);
     return order ? order : strcmp(a, b);
 }
@@ -170,6 +189,14 @@ const char *lock_names_find(const struct String_vector *list, const char *prefix
         if (!strncmp(list->data[i], prefix, size))
             return list->data[i];
     return NULL;
+}
+
+/* Curator counts each child as a lease, whatever its name. */
+static bool is_before_lease(enum lock_role role, const char *name, const char *own_key, const char *own)
+{
+    const char *key;
+    return lock_names_key(role, name, &key) != LOCK_KEY_CONTENDER ||
+           compare_contenders(role, key, name, own_key, own) < 0;
 }
 
 static bool waits_for(enum lock_role role, const char *name)
@@ -191,6 +218,7 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
         const char *key;
         if (name == own)
             continue;
+        view->before += role == LOCK_ROLE_LEASE && ranked && is_before_lease(role, name, own_key, own);
         switch (lock_names_key(role, name, &key)) {
         case LOCK_KEY_NEGATIVE:
             view->negative = true;
@@ -200,6 +228,7 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
             view->foreign = true;
             break;
         case LOCK_KEY_AFTER:
+            view->foreign = view->foreign || role == LOCK_ROLE_LEASE;
             break;
         case LOCK_KEY_CONTENDER:
             view->last = view->last || !memcmp(key, key_last, LOCK_KEY_SIZE);
@@ -225,7 +254,7 @@ static bool is_ordinary(enum lock_role role, const char *name)
 /* The role of a contender that stands in a line with this role. */
 static enum lock_role role_of(enum lock_role role, const char *name)
 {
-    if (role == LOCK_ROLE_MUTEX)
+    if (!is_read_write(role))
         return role;
     return lock_names_is_writer(name) ? LOCK_ROLE_WRITER : LOCK_ROLE_READER;
 }

@@ -45,7 +45,7 @@ static bool is_told_and_held(const struct lock_claim *claim)
 
 int lock_rwlock_refuses(const struct ls_mutex *mutex, uint64_t owner)
 {
-    if (mutex->place->role == LOCK_ROLE_MUTEX)
+    if (mutex->place->role != LOCK_ROLE_READER && mutex->place->role != LOCK_ROLE_WRITER)
         return LS_OK;
     const struct lock_claim *other = claim_of_other_half(mutex, owner);
     if (!other || other->state == LOCK_TOMB)

@@ -216,6 +216,18 @@ void lock_telemetry_waits(const struct lock_claim *claim)
                        LOCK_WHO(claim));
 }
 
+/* An acquire of a semaphore counts as often as it asks for leases. */
+static uint32_t leases_of(const struct lock_claim *claim)
+{
+    return lock_semaphore_is_taker(claim) ? claim->units : 1;
+}
+
+void lock_telemetry_acquires(const struct lock_claim *claim)
+{
+    for (uint32_t i = 0; i < leases_of(claim); i++)
+        LOCK_COUNT(claim, acquires);
+}
+
 static enum ls_log_level level_of_failure(int rc)
 {
     return rc == LS_ENOAUTH || rc == LS_EZK || rc == LS_ESEQUENCE ? LS_LOG_ERROR : LS_LOG_DEBUG;
@@ -226,7 +238,8 @@ void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc)
     struct ls_session *session = claim->place->session;
     end_handover(claim, !rc);
     if (rc) {
-        LOCK_COUNT(claim, failures);
+        for (uint32_t i = 0; i < leases_of(claim); i++)
+            LOCK_COUNT(claim, failures);
         lock_telemetry_log(session, level_of_failure(rc), "%s: %s %llu has not got the lock: %s (%d)",
                            claim->place->path, LOCK_WHO(claim), ls_strerror(rc), zk_rc);
         return;

@@ -32,6 +32,7 @@ void lock_telemetry_count(const struct lock_claim *claim, size_t field);
         (unsigned long long)((claim)->owner & ~LS_ENV_THREAD)
 
 /* Turns in a claim's life. */
+void lock_telemetry_acquires(const struct lock_claim *claim);
 void lock_telemetry_waits(const struct lock_claim *claim);
 void lock_telemetry_woken(const struct lock_claim *claim);
 void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
