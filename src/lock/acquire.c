@@ -108,7 +108,7 @@ static int release_tomb(struct lock_claim *claim)
 
 int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
 {
-    if (mutex->closing)
+    if (mutex->closing || lock_semaphore_is_closing(mutex))
         return LS_ECLOSED;
     struct lock_claim *claim = lock_index_find(mutex, owner);
     if (!claim || lock_mutex_pending(claim) || !claim->told)

@@ -471,6 +471,9 @@ bool lock_semaphore_is_taker(const struct lock_claim *claim);
 /* The mutex that the owner of a claim knows. */
 struct ls_mutex *lock_semaphore_face(const struct lock_claim *claim);
 
+/* Whether the mutex has the leases of a semaphore whose line is being closed, or is closed. */
+bool lock_semaphore_is_closing(const struct ls_mutex *mutex);
+
 /* The claim, a taker, is first in line. */
 void lock_semaphore_take(struct lock_claim *claim);
 

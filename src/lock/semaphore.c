@@ -47,6 +47,14 @@ struct ls_mutex *lock_semaphore_face(const struct lock_claim *claim)
     return claim->mutex && lock_semaphore_is_taker(claim) ? leases_of(claim->mutex) : claim->mutex;
 }
 
+bool lock_semaphore_is_closing(const struct ls_mutex *mutex)
+{
+    if (mutex->place->role != LOCK_ROLE_LEASE)
+        return false;
+    const struct ls_mutex *line = &((const struct ls_semaphore *)(const void *)mutex)->line;
+    return line->closing || !line->session;
+}
+
 bool lock_semaphore_admits(const struct lock_claim *lease, const struct lock_view *view)
 {
     return (uint32_t)view->before < lease->place->capacity;

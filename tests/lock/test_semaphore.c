@@ -11,6 +11,26 @@
 static struct ls_semaphore lock;
 static struct ls_mutex_options options;
 
+/* ---- a thread that sleeps: it is the world's only one, and others go on from here ---- */
+
+/* The linker wants this name. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
+
+static const char *meanwhile; /* what happens as soon as a thread sleeps */
+static int sleeps;
+
+void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+{
+    (void)waiter;
+    if (!meanwhile || ++sleeps > 8)
+        fail_msg("a thread would wait for ever");
+    ls_env_unlock(env);
+    fakezk_leave();
+    play(meanwhile);
+    fakezk_enter(0);
+    ls_env_lock(env);
+}
+
 /* ---- what the callbacks say: "1 granted" ---- */
 
 static void on_done(struct ls_mutex *leases, uint64_t lease, const struct ls_outcome *outcome)
@@ -218,15 +238,21 @@ static void who_comes_first_is_served_first(void **state)
     (void)state;
     one(3);
     acquire(1, 2);
-    acquire(10, 3); /* waits for all, and the next one behind it */
-    acquire(20, 1);
+    acquire(10, 3); /* waits for all, and the next ones behind it */
+    acquire(20, 3);
+    acquire(30, 1);
     told("1 granted");
     release(1);
     told("1 freed");
     release(2);
     told("2 freed; 10 granted");
     release(10);
-    told("10 freed; 20 granted");
+    told("10 freed"); /* there is room for 30 */
+    release(11);
+    release(12);
+    told("11 freed; 12 freed; 20 granted");
+    release(20);
+    told("20 freed; 30 granted");
     end();
 }
 
@@ -355,7 +381,8 @@ static void who_gives_up_leaves_none(void **state)
     one(3);
     acquire(1, 2);
     acquire(10, 2);
-    assert_int_equal(stage.nodes, 5); /* two held, two that wait, and a place in line */
+    assert_int_equal(stage.nodes, 5);              /* two held, two that wait, and a place in line */
+    assert_int_equal(acquire(11, 1), LS_EALREADY); /* one of the two that wait */
     stage_forget();
     assert_int_equal(begin(start_cancel, 10, 0), LS_OK);
     told("10 ECANCELED");
@@ -382,6 +409,41 @@ static void a_deadline_ends_the_wait_for_room(void **state)
     end();
 }
 
+/* ---- the blocking shell ---- */
+
+static void use_two_leases(struct probe *probe)
+{
+    (void)probe;
+    sleeps = 0;
+    meanwhile = "settle";
+    assert_int_equal(ls_semaphore_acquire(&lock, 10, 2, -1), LS_OK);
+    assert_int_equal(sleeps, 1);
+    assert_int_equal(ls_mutex_query(&lock.leases, 10), LS_HELD);
+    assert_int_equal(ls_mutex_query(&lock.leases, 11), LS_HELD);
+    assert_int_equal(ls_semaphore_acquire(&lock, 11, 1, -1), LS_EALREADY);
+    assert_int_equal(ls_semaphore_acquire(&lock, 20, 1, 0), LS_EBUSY);
+    meanwhile = "pass 2000";
+    assert_int_equal(ls_semaphore_acquire(&lock, 20, 1, 1000), LS_ETIMEDOUT);
+    meanwhile = "settle";
+    sleeps = 0;
+    assert_int_equal(ls_semaphore_release(&lock, 11), LS_OK);
+    assert_int_equal(sleeps, 1);
+    assert_int_equal(ls_mutex_query(&lock.leases, 10), LS_HELD);
+    assert_int_equal(ls_semaphore_release(&lock, 11), LS_ENOTOWNER);
+    assert_int_equal(ls_semaphore_release(&lock, 10), LS_OK);
+    meanwhile = NULL;
+}
+
+static void who_waits_gets_the_outcome(void **state)
+{
+    (void)state;
+    one(2);
+    stage_job(0, use_two_leases);
+    told("a idle; a idle"); /* what the shell answers, no callback tells */
+    assert_int_equal(stage.nodes, 0);
+    end();
+}
+
 /* ---- the capacity ---- */
 
 static void a_larger_capacity_lets_waiters_in(void **state)
@@ -403,6 +465,23 @@ static void a_larger_capacity_lets_waiters_in(void **state)
     assert_true(ls_mutex_held_by(&lock.leases, 2));
     release(2);
     told("2 freed; 3 granted");
+    end();
+}
+
+static void a_smaller_capacity_keeps_waiters_waiting(void **state)
+{
+    (void)state;
+    one(2);
+    acquire(1, 1);
+    acquire(10, 2);
+    acquire(20, 1);
+    told("1 granted");
+    assert_int_equal(begin(set_capacity, 0, 1), LS_OK);
+    release(1);
+    told("1 freed");
+    assert_int_equal(begin(set_capacity, 0, 2), LS_OK);
+    play("settle");
+    told("10 granted");
     end();
 }
 
@@ -471,6 +550,21 @@ static void close_in_callback(struct ls_mutex *leases, uint64_t lease, const str
 {
     on_done(leases, lease, outcome);
     assert_int_equal(ls_semaphore_close(&lock), LS_EDEADLK);
+    assert_int_equal(ls_semaphore_acquire(&lock, 30, 1, -1), LS_EDEADLK);
+    if (!outcome->rc) {
+        assert_int_equal(ls_semaphore_release(&lock, lease), LS_EDEADLK);
+        return;
+    }
+    assert_int_equal(ls_semaphore_acquire_start(&lock, 30, 1, -1), LS_ECLOSED);
+    assert_int_equal(ls_mutex_release_start(&lock.leases, 1), LS_ECLOSED);
+    assert_int_equal(ls_mutex_participants_start(&lock.leases, NULL), LS_ECLOSED);
+}
+
+static void call_what_is_closed(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_semaphore_acquire(&lock, 1, 1, -1), LS_ECLOSED);
+    assert_int_equal(ls_semaphore_release(&lock, 1), LS_ECLOSED);
 }
 
 static void a_close_ends_all(void **state)
@@ -493,6 +587,7 @@ static void a_close_ends_all(void **state)
     assert_int_equal(acquire(1, 1), LS_ECLOSED);
     assert_int_equal(begin(start_cancel, 1, 0), LS_ECLOSED);
     assert_int_equal(begin(set_capacity, 0, 1), LS_ECLOSED);
+    stage_job(0, call_what_is_closed);
     play("settle");
     assert_int_equal(stage.nodes, 0);
     end();
@@ -554,7 +649,9 @@ int main(void)
         cmocka_unit_test(a_try_ends_at_once),
         cmocka_unit_test(who_gives_up_leaves_none),
         cmocka_unit_test(a_deadline_ends_the_wait_for_room),
+        cmocka_unit_test(who_waits_gets_the_outcome),
         cmocka_unit_test(a_larger_capacity_lets_waiters_in),
+        cmocka_unit_test(a_smaller_capacity_keeps_waiters_waiting),
         cmocka_unit_test(each_lease_is_lost_by_itself),
         cmocka_unit_test(what_waits_goes_on_in_the_next_session),
         cmocka_unit_test(leases_are_listed),
