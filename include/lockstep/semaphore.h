@@ -52,8 +52,9 @@ int ls_semaphore_init(struct ls_semaphore *semaphore, struct ls_session *session
                       uint32_t capacity, const struct ls_mutex_options *options);
 
 /* Sets the capacity from now on, for instance when a number changes that all clients read. Acquires that wait
- * go on if there is room now. Leases that are held stay held, also if they are more than the capacity.
- * Returns 0 or one of these:
+ * go on if there is room now. Leases that are held stay held, also if they are more than the capacity. An
+ * acquire that waits for more leases than the capacity goes on waiting, and so do all behind it. Returns 0
+ * or one of these:
  * - LS_EINVAL: the new capacity is 0 or above LS_SEMAPHORE_CAPACITY_MAX.
  * - LS_ECLOSED: the semaphore is closed. */
 int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity);
@@ -66,7 +67,7 @@ int ls_semaphore_close(struct ls_semaphore *semaphore);
  * results are those of ls_mutex_acquire_start(), with these differences:
  * - The function never returns 1.
  * - LS_EINVAL: `count` is 0 or above the capacity, or a number is out of bounds.
- * - LS_EALREADY: a lease with one of the numbers is held.
+ * - LS_EALREADY: a lease with one of the numbers is held, or is asked for by the first acquire in line.
  * - LS_EALREADY: an acquire with this first number is pending.
  *
  * With a `timeout_ms` of 0 the acquire also ends with LS_EBUSY if another acquire is in line. The outcome
@@ -78,9 +79,8 @@ int ls_semaphore_acquire_start(struct ls_semaphore *semaphore, uint64_t first, u
 int ls_semaphore_cancel(struct ls_semaphore *semaphore, uint64_t first);
 
 /* Asks for `count` leases with the numbers from `first` on, and waits for the answer. Returns the outcome of
- * ls_semaphore_acquire_start() or its negative result, or one of these:
- * - LS_EDEADLK: inside a callback.
- * - LS_ECLOSED: the semaphore is closed. */
+ * ls_semaphore_acquire_start() or its negative result. Inside a callback the function returns LS_EDEADLK and
+ * asks for nothing. */
 int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms);
 
 /* Gives one lease back, and waits until its node is gone, as ls_mutex_release() does for the calling
