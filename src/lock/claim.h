@@ -439,6 +439,9 @@ void lock_mutex_drop_tomb(struct lock_claim *claim);
 int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path, enum lock_role role,
                     const struct ls_mutex_options *options);
 
+/* Makes a mutex that has just been initialised a closed one, inside a callback too. */
+void lock_mutex_undo_init(struct ls_mutex *mutex);
+
 /* Takes the environment's mutex and returns the session. NULL, and nothing is taken: the mutex is closed. */
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
 

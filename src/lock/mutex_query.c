@@ -57,11 +57,17 @@ int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const ch
     mutex->options = lock_queue_ref(options);
     if (lock_packets_create_fits(mutex, 0))
         return LS_OK;
-    ls_env_lock(session->env);
-    ls_env_free(session->env, place);
-    ls_env_unlock(session->env);
-    memset(mutex, 0, sizeof *mutex);
+    lock_mutex_undo_init(mutex);
     return LS_EOVERFLOW;
+}
+
+void lock_mutex_undo_init(struct ls_mutex *mutex)
+{
+    struct ls_env *env = mutex->session->env;
+    ls_env_lock(env);
+    ls_env_free(env, mutex->place);
+    ls_env_unlock(env);
+    memset(mutex, 0, sizeof *mutex);
 }
 
 int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,

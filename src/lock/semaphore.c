@@ -218,7 +218,7 @@ int ls_semaphore_init(struct ls_semaphore *semaphore, struct ls_session *session
     semaphore->leases.place->capacity = capacity;
     rc = init_part(&semaphore->line, session, path, "locks", LOCK_ROLE_MUTEX, options);
     if (rc)
-        ls_mutex_close(&semaphore->leases);
+        lock_mutex_undo_init(&semaphore->leases);
     return rc;
 }
 
