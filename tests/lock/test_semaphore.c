@@ -579,7 +579,6 @@ static void a_close_ends_all(void **state)
     acquire(10, 2);
     acquire(20, 1);
     told("1 granted");
-    options.ops = &ops;
     stage_job(0, close_lock);
     told("10 ECLOSED; 20 ECLOSED; 1 lost");
     assert_null(lock.leases.session);
