@@ -620,6 +620,7 @@ static void init_badly(struct probe *probe)
     }
     path[LS_SEMAPHORE_PATH_SIZE_MAX] = 0;
     assert_int_equal(ls_semaphore_init(&lock, session, path, LS_SEMAPHORE_CAPACITY_MAX, NULL), LS_OK);
+    assert_string_equal(strrchr(lock.leases.place->path, '/'), "/leases");
     assert_int_equal(ls_semaphore_close(&lock), LS_OK);
     assert_int_equal(ls_semaphore_init(&lock, session, "/", 1, NULL), LS_OK);
     assert_string_equal(lock.leases.place->path, "/leases");
