@@ -99,27 +99,26 @@ void lock_semaphore_take(struct lock_claim *claim)
     }
 }
 
-/* The leases of a taker, one after the other, from `at` on. */
-static struct lock_claim *next_lease(const struct lock_claim *taker, struct lock_claim *at)
+/* The lease of a taker at this place, NULL if it is not asked for, or has ended. */
+static struct lock_claim *lease_at(const struct lock_claim *taker, uint32_t place)
 {
-    while (at && at->taker != taker)
-        at = at->next;
-    return at;
+    struct lock_claim *lease = lock_index_find(leases_of(taker->mutex), taker->owner + place);
+    return lease && lease->taker == taker ? lease : NULL;
 }
 
 /* All leases are granted: their owner is told of the first one. The taker leaves the line. */
 static void complete(struct lock_claim *taker)
 {
-    struct lock_claim *first = lock_index_find(leases_of(taker->mutex), taker->owner);
-    struct lock_claim *lease = next_lease(taker, taker->place->session->claims);
+    struct lock_claim *first = lease_at(taker, 0);
     first->call = taker->call;
     first->units = taker->units;
     taker->call = NULL;
     ls_env_timer_stop(taker->place->session->env, &taker->deadline);
-    for (; lease; lease = next_lease(taker, lease->next)) {
+    first->taker = NULL;
+    for (uint32_t i = 1; i < taker->units; i++) {
+        struct lock_claim *lease = lease_at(taker, i);
         lease->taker = NULL;
-        if (lease != first)
-            lock_telemetry_answered(lease, LS_OK, 0);
+        lock_telemetry_answered(lease, LS_OK, 0);
     }
     lock_mutex_answer(first);
     lock_index_disown(taker);
@@ -131,11 +130,13 @@ static void complete(struct lock_claim *taker)
 /* A lease that the list does not show is gone, or its list was older. It is searched for. */
 void lock_semaphore_look(struct lock_claim *lease, const struct String_vector *list)
 {
-    struct lock_claim *other = next_lease(lease->taker, lease->place->session->claims);
-    for (; other && lease->taker; other = next_lease(lease->taker, other->next)) {
+    for (uint32_t i = 0; lease->taker && i < lease->taker->units; i++) {
+        struct lock_claim *other = lease_at(lease->taker, i);
         char prefix[LOCK_PREFIX_SIZE_MAX + 1];
+        if (!other || other->state != LOCK_HELD)
+            continue;
         lock_names_prefix(LOCK_ROLE_LEASE, prefix, other->attempt);
-        if (other->state != LOCK_HELD || lock_names_find(list, prefix))
+        if (lock_names_find(list, prefix))
             continue;
         LS_SOMETIMES("granted-lease-is-missing");
         lease->taker->granted--;
@@ -180,8 +181,10 @@ void lock_semaphore_lose(struct lock_claim *lease)
 
 void lock_semaphore_give_up(struct lock_claim *taker)
 {
-    struct lock_claim *lease = next_lease(taker, taker->place->session->claims);
-    for (; lease; lease = next_lease(taker, lease->next)) {
+    for (uint32_t i = 0; i < taker->units; i++) {
+        struct lock_claim *lease = lease_at(taker, i);
+        if (!lease)
+            continue;
         LS_SOMETIMES("some-of-several-leases-are-given-back");
         lease->taker = NULL;
         lock_mutex_leave_over(lease);
