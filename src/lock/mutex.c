@@ -271,6 +271,17 @@ static void warn_foreign(struct lock_claim *claim)
     lock_queue_note(claim, LOCK_NOTE_FOREIGN);
 }
 
+/* Grants a lease if the list has room for it. */
+static bool take_room(struct lock_claim *claim, const struct lock_view *view,
+                      const struct String_vector *list)
+{
+    if (!lock_semaphore_admits(claim, view))
+        return false;
+    lock_semaphore_look(claim, list);
+    grant(claim);
+    return true;
+}
+
 /* A lease waits for any change of the list, not for one predecessor. */
 static void wait_for_room(struct lock_claim *claim)
 {
@@ -297,12 +308,8 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
     } else if (claim->under) {
         rank_under(claim, list);
     } else if (claim->place->role == LOCK_ROLE_LEASE) {
-        if (lock_semaphore_admits(claim, &view)) {
-            lock_semaphore_look(claim, list);
-            grant(claim);
-        } else {
+        if (!take_room(claim, &view, list))
             wait_for_room(claim);
-        }
     } else if (view.ahead) {
         wait_behind(claim, view.ahead);
     } else {
@@ -601,6 +608,20 @@ static void watched(struct lock_claim *claim, int rc)
     }
 }
 
+/* The request that sets the watch is answered. True if the claim still waits for that; else it goes on here. */
+static bool note_watch(struct lock_claim *claim, int rc)
+{
+    bool alive = !session_is_over(claim);
+    claim->in_flight &= (uint8_t)~LOCK_GET;
+    if (alive && rc == ZOK)
+        claim->watching = 1;
+    if (alive && claim->state == LOCK_ARMING)
+        return true;
+    LS_SOMETIMES("watch-set-for-an-ended-wait");
+    lock_mutex_go(claim);
+    return false;
+}
+
 static void on_watched(int rc, const char *value, int value_size, const struct Stat *stat, const void *data)
 {
     (void)value;
@@ -608,15 +629,8 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
     (void)stat;
     struct lock_claim *claim = lock_mutex_enter(data);
     struct ls_session *session = session_of(claim);
-    claim->in_flight &= (uint8_t)~LOCK_GET;
-    if (!session_is_over(claim) && rc == ZOK)
-        claim->watching = 1;
-    if (!session_is_over(claim) && claim->state == LOCK_ARMING) {
+    if (note_watch(claim, rc))
         watched(claim, rc);
-    } else {
-        LS_SOMETIMES("watch-set-for-an-ended-wait");
-        lock_mutex_go(claim);
-    }
     lock_mutex_leave(session);
 }
 
@@ -632,10 +646,8 @@ static void room_watched(struct lock_claim *claim, int rc, const struct String_v
     if (!view.own) {
         LS_SOMETIMES("own-lease-missing-behind-the-watch");
         enter(claim, LOCK_SEARCHING);
-    } else if (lock_semaphore_admits(claim, &view)) {
+    } else if (take_room(claim, &view, list)) {
         LS_SOMETIMES("room-before-the-watch");
-        lock_semaphore_look(claim, list);
-        grant(claim);
     } else {
         watched(claim, rc);
     }
@@ -645,13 +657,8 @@ static void on_room_watched(int rc, const struct String_vector *list, const void
 {
     struct lock_claim *claim = lock_mutex_enter(data);
     struct ls_session *session = session_of(claim);
-    claim->in_flight &= (uint8_t)~LOCK_GET;
-    if (!session_is_over(claim) && rc == ZOK)
-        claim->watching = 1;
-    if (!session_is_over(claim) && claim->state == LOCK_ARMING)
+    if (note_watch(claim, rc))
         room_watched(claim, rc, list);
-    else
-        lock_mutex_go(claim);
     lock_mutex_leave(session);
 }
 

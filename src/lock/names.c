@@ -191,14 +191,6 @@ const char *lock_names_find(const struct String_vector *list, const char *prefix
     return NULL;
 }
 
-/* Curator counts each child as a lease, whatever its name. */
-static bool is_before_lease(enum lock_role role, const char *name, const char *own_key, const char *own)
-{
-    const char *key;
-    return lock_names_key(role, name, &key) != LOCK_KEY_CONTENDER ||
-           compare_contenders(role, key, name, own_key, own) < 0;
-}
-
 static bool waits_for(enum lock_role role, const char *name)
 {
     return role != LOCK_ROLE_READER || lock_names_is_writer(name);
@@ -218,8 +210,12 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
         const char *key;
         if (name == own)
             continue;
-        view->before += role == LOCK_ROLE_LEASE && ranked && is_before_lease(role, name, own_key, own);
-        switch (lock_names_key(role, name, &key)) {
+        enum lock_key kind = lock_names_key(role, name, &key);
+        /* Curator counts each child as a lease, whatever its name. */
+        if (role == LOCK_ROLE_LEASE && ranked)
+            view->before +=
+                kind != LOCK_KEY_CONTENDER || compare_contenders(role, key, name, own_key, own) < 0;
+        switch (kind) {
         case LOCK_KEY_NEGATIVE:
             view->negative = true;
             break;
