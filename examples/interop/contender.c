@@ -139,18 +139,26 @@ static void leave_as_reader(void)
     unlink(path);
 }
 
-static void look_for_readers(void)
+/* Counts the files in the room whose names are this word and the id of a process that is alive. */
+static int count_inside(const char *word)
 {
+    int inside = 0;
+    size_t size = strlen(word);
     DIR *folder = opendir(room);
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        long pid = strncmp(entry->d_name, "reader-", 7) == 0 ? strtol(entry->d_name + 7, NULL, 10) : 0;
-        if (pid != 0 && is_alive(pid)) {
-            add_line("overlaps", entry->d_name);
-            add_line("overlaps", "\n");
-        }
+        long pid = strncmp(entry->d_name, word, size) == 0 ? strtol(entry->d_name + size, NULL, 10) : 0;
+        inside += pid != 0 && is_alive(pid);
     }
     if (folder != NULL) {
         closedir(folder);
+    }
+    return inside;
+}
+
+static void look_for_readers(void)
+{
+    for (int readers = count_inside("reader-"); readers > 0; readers--) {
+        add_line("overlaps", "reader\n");
     }
 }
 
@@ -161,18 +169,9 @@ static void path_of_lease(char path[512], int number)
     snprintf(path, 512, "%s/lease-%ld-%d", room, (long)getpid(), number);
 }
 
-static void count_leases(void)
+static void look_for_leases(void)
 {
-    int inside = 0;
-    DIR *folder = opendir(room);
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        long pid = strncmp(entry->d_name, "lease-", 6) == 0 ? strtol(entry->d_name + 6, NULL, 10) : 0;
-        inside += pid != 0 && is_alive(pid);
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    if (inside > CAPACITY) {
+    if (count_inside("lease-") > CAPACITY) {
         add_line("overlaps", "leases\n");
     }
 }
@@ -184,7 +183,7 @@ static void enter_with_leases(const char *name, int count)
         path_of_lease(path, i);
         close(open(path, O_WRONLY | O_CREAT, 0644));
     }
-    count_leases();
+    look_for_leases();
     snprintf(line, sizeof line, "%s\n", name);
     add_line("readers", line);
 }
