@@ -77,7 +77,7 @@ int ls_mutex_try(struct ls_mutex *mutex)
     return ls_mutex_acquire(mutex, 0);
 }
 
-int ls_mutex_release(struct ls_mutex *mutex)
+int lock_blocking_release(struct ls_mutex *mutex, uint64_t owner)
 {
     struct lock_call call = {.rc = 0, .done = false};
     int rc;
@@ -86,9 +86,14 @@ int ls_mutex_release(struct ls_mutex *mutex)
         return rc;
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
-    rc = lock_blocking_finish(session, &call, lock_mutex_release(mutex, ls_env_self(env), &call));
+    rc = lock_blocking_finish(session, &call, lock_mutex_release(mutex, owner, &call));
     ls_env_unlock(env);
     return rc;
+}
+
+int ls_mutex_release(struct ls_mutex *mutex)
+{
+    return lock_blocking_release(mutex, lock_mutex_me(mutex));
 }
 
 /* ---- participants ---- */

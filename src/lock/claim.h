@@ -286,6 +286,9 @@ bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size
 /* Takes the environment's mutex for a call that may wait. NULL, and nothing is taken: *err says why. */
 struct ls_session *lock_blocking_begin(const struct ls_mutex *mutex, int *err);
 
+/* Does what ls_mutex_release() does for any owner. */
+int lock_blocking_release(struct ls_mutex *mutex, uint64_t owner);
+
 /* Ends a blocking call, which is under way if rc is LS_OK: waits for its answer and closes its waiter. Returns the answer, or
  * the other rc. The session may be gone afterwards, if another thread has closed it. */
 int lock_blocking_finish(struct ls_session *session, struct lock_call *call, int rc);
@@ -444,6 +447,9 @@ void lock_mutex_undo_init(struct ls_mutex *mutex);
 
 /* Takes the environment's mutex and returns the session. NULL, and nothing is taken: the mutex is closed. */
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
+
+/* The calling thread's number as an owner; 0, which is nobody's: the mutex is closed. */
+uint64_t lock_mutex_me(const struct ls_mutex *mutex);
 
 /* The owner's claim if it holds the mutex and was told so, else NULL. */
 const struct lock_claim *lock_mutex_holder(const struct ls_mutex *mutex, uint64_t owner);

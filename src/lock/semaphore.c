@@ -310,14 +310,5 @@ int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_
 
 int ls_semaphore_release(struct ls_semaphore *semaphore, uint64_t lease)
 {
-    struct lock_call call = {.rc = 0, .done = false};
-    int rc;
-    struct ls_session *session = lock_blocking_begin(&semaphore->leases, &rc);
-    if (!session)
-        return rc;
-    struct ls_env *env = session->env;
-    ls_env_waiter_init(env, &call.waiter);
-    rc = lock_blocking_finish(session, &call, lock_mutex_release(&semaphore->leases, lease, &call));
-    ls_env_unlock(env);
-    return rc;
+    return lock_blocking_release(&semaphore->leases, lease);
 }

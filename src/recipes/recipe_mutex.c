@@ -151,9 +151,7 @@ static void close_mutexes(struct state *state)
         else
             ls_mutex_close(&state->mutexes[state->opened]);
     }
-    ls_env_lock(state->session.env);
-    ls_env_free(state->session.env, state->mutexes);
-    ls_env_unlock(state->session.env);
+    recipe_free_locks(state->session.env, state->mutexes);
 }
 
 static int set_contents(struct state *state, int lock)
@@ -182,9 +180,7 @@ static int open_rwlock(struct state *state, int lock)
 static int open_mutexes(struct state *state)
 {
     const struct ls_recipe_config *config = state->config;
-    ls_env_lock(state->session.env);
-    state->mutexes = ls_env_alloc(state->session.env, (size_t)config->lock_count * sizeof *state->mutexes);
-    ls_env_unlock(state->session.env);
+    state->mutexes = recipe_alloc_locks(state->session.env, config->lock_count, sizeof *state->mutexes);
     if (!state->mutexes)
         return LS_ENOMEM;
     while (state->opened < config->lock_count) {
@@ -201,12 +197,10 @@ static int open_mutexes(struct state *state)
 static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
                       const struct ls_session_options *options, int (*open)(struct ls_session *session))
 {
-    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms, options);
+    int err = recipe_init_session(&state->session, &state->listener, &session_ops, env, config, options);
     if (err)
         return err;
     state->config = config;
-    ls_session_listener_init(&state->listener, &session_ops);
-    ls_session_listener_add(&state->session, &state->listener);
     err = open_mutexes(state);
     if (!err)
         err = open(&state->session);
@@ -322,16 +316,13 @@ static const char *wrong(const void *memory)
     return what ? what : lock_refusals_broken(&state->session, state->mutexes, state->opened);
 }
 
-static const struct ls_timer_row timer_rows[] = {
-    {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
-
 /* What all recipes have. */
 #define OF_THE_MUTEX                                                                                         \
     .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = recipe_idle,           \
     .guard = guard, .handle = recipe_handle, .multi = recipe_multi, .revocable = revocable,                  \
     .revoke = revoke, .reentrant = true, .canon = recipe_canon, .states = recipe_states,                     \
     .states_now = recipe_states_now, .marks = "src/lock/", .ignores_children = true, .sets_no_data = true,   \
-    .in_reports = true, .timers = timer_rows
+    .in_reports = true, .timers = recipe_timers
 
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",

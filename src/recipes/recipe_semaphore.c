@@ -132,9 +132,7 @@ static void close_semaphores(struct state *state)
 {
     while (state->opened)
         ls_semaphore_close(&state->semaphores[--state->opened]);
-    ls_env_lock(state->session.env);
-    ls_env_free(state->session.env, state->semaphores);
-    ls_env_unlock(state->session.env);
+    recipe_free_locks(state->session.env, state->semaphores);
 }
 
 static int open_lock_at(struct state *state, int lock)
@@ -150,10 +148,8 @@ static int open_lock_at(struct state *state, int lock)
 
 static int open_semaphores(struct state *state)
 {
-    size_t size = (size_t)state->config->lock_count * sizeof *state->semaphores;
-    ls_env_lock(state->session.env);
-    state->semaphores = ls_env_alloc(state->session.env, size);
-    ls_env_unlock(state->session.env);
+    state->semaphores =
+        recipe_alloc_locks(state->session.env, state->config->lock_count, sizeof *state->semaphores);
     if (!state->semaphores)
         return LS_ENOMEM;
     for (; state->opened < state->config->lock_count; state->opened++) {
@@ -167,13 +163,11 @@ static int open_semaphores(struct state *state)
 static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
 {
     struct state *state = memory;
-    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
-                              recipe_session_options(config));
+    int err = recipe_init_session(&state->session, &state->listener, &session_ops, env, config,
+                                  recipe_session_options(config));
     if (err)
         return err;
     state->config = config;
-    ls_session_listener_init(&state->listener, &session_ops);
-    ls_session_listener_add(&state->session, &state->listener);
     err = open_semaphores(state);
     if (!err)
         err = ls_session_start(&state->session);
@@ -288,9 +282,6 @@ static enum ls_node_class classify(const struct ls_recipe_config *config, const 
 
 static const char *const directories[] = {"leases", "locks", NULL};
 
-static const struct ls_timer_row timer_rows[] = {
-    {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
-
 const struct ls_recipe ls_recipe_semaphore = {
     .name = "semaphore",
     .summary = "semaphore with the core of the mutex; several leases at once, all of them or none",
@@ -321,5 +312,5 @@ const struct ls_recipe ls_recipe_semaphore = {
     .directories = directories,
     .contender_per_unit = true,
     .queues = true,
-    .timers = timer_rows,
+    .timers = recipe_timers,
 };

@@ -38,6 +38,36 @@ bool recipe_event(enum ls_session_event event, int64_t session_id, struct ls_rep
     return what->kind != LS_REPORT_LOST || session_id;
 }
 
+int recipe_init_session(struct ls_session *session, struct ls_session_listener *listener,
+                        const struct ls_session_ops *ops, struct ls_env *env,
+                        const struct ls_recipe_config *config, const struct ls_session_options *options)
+{
+    int err = ls_session_init(session, env, config->hosts, config->session_timeout_ms, options);
+    if (err)
+        return err;
+    ls_session_listener_init(listener, ops);
+    ls_session_listener_add(session, listener);
+    return LS_OK;
+}
+
+void *recipe_alloc_locks(struct ls_env *env, int count, size_t size)
+{
+    ls_env_lock(env);
+    void *locks = ls_env_alloc(env, (size_t)count * size);
+    ls_env_unlock(env);
+    return locks;
+}
+
+void recipe_free_locks(struct ls_env *env, void *locks)
+{
+    ls_env_lock(env);
+    ls_env_free(env, locks);
+    ls_env_unlock(env);
+}
+
+const struct ls_timer_row recipe_timers[] = {
+    {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
+
 bool recipe_idle(const void *memory)
 {
     return ls_session_idle(memory);

@@ -16,6 +16,18 @@ const struct ls_session_options *recipe_session_options(const struct ls_recipe_c
  * before. */
 bool recipe_event(enum ls_session_event event, int64_t session_id, struct ls_report *what);
 
+/* Initialises the session with its listener. Returns 0 or a code of ls_session_init(). */
+int recipe_init_session(struct ls_session *session, struct ls_session_listener *listener,
+                        const struct ls_session_ops *ops, struct ls_env *env,
+                        const struct ls_recipe_config *config, const struct ls_session_options *options);
+
+/* An array of `count` locks of this size; NULL: out of memory. The second frees it. */
+void *recipe_alloc_locks(struct ls_env *env, int count, size_t size);
+void recipe_free_locks(struct ls_env *env, void *locks);
+
+/* The roles of the session's timers. */
+extern const struct ls_timer_row recipe_timers[];
+
 bool recipe_idle(const void *memory);
 zhandle_t *recipe_handle(const void *memory);
 int recipe_multi(void *memory, int count, const zoo_op_t *ops, zoo_op_result_t *results,
