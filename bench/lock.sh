@@ -8,7 +8,11 @@ source bench/lock/tables.sh
 readonly LOCK_OUT=build/bench-lock LOCK_CONTENDERS=4 LOCK_CROWD_LOCKS=100 LOCK_CROWD_WAITERS=1000
 readonly LOCK_JARS=/usr/share/java LOCK_PYTHON=/usr/bin/python3
 # A side's name and the number of contenders, in the order of the first round.
-readonly LOCK_RUNS=(create+delete:1 flight+delete:1 tuned:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
+LOCK_RUNS=(create+delete:1 flight+delete:1 tuned:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
+# The same with --rwlock. `mixed`: one writer and three readers.
+readonly LOCK_RWLOCK_RUNS=(tuned:1 ours-write:1 curator-write:1 ours-read:1 curator-read:1 ours-write:4 curator-write:4
+    ours-mixed:4 curator-mixed:4)
+LOCK_RWLOCK=''
 LOCK_ROUNDS=7 LOCK_ROUND_MS=2000 LOCK_WARM_UPS=3
 declare -gA LOCK_PID LOCK_IN LOCK_FROM
 
@@ -16,6 +20,12 @@ bench_lock_needs()
 {
     while (($# > 0)); do
         case $1 in
+        --rwlock)
+            LOCK_RWLOCK=1
+            LOCK_RUNS=("${LOCK_RWLOCK_RUNS[@]}")
+            shift
+            continue
+            ;;
         --rounds)
             lock_number 5 99 "$@"
             LOCK_ROUNDS=$2
@@ -24,7 +34,7 @@ bench_lock_needs()
             lock_number 100 60000 "$@"
             LOCK_ROUND_MS=$2
             ;;
-        *) usage_error "bench lock: unexpected '$1', expected --rounds N or --round-ms N" ;;
+        *) usage_error "bench lock: unexpected '$1', expected --rwlock, --rounds N or --round-ms N" ;;
         esac
         shift 2
     done
@@ -71,7 +81,7 @@ bench_lock()
     lock_warm_up
     lock_measure
     lock_stop_sides
-    lock_crowd
+    [[ -n $LOCK_RWLOCK ]] || lock_crowd
     lock_print
 }
 
@@ -106,7 +116,15 @@ lock_class_path()
 
 lock_start_sides()
 {
-    local programs=build/release/bench/lock
+    local programs=build/release/bench/lock kind
+    if [[ -n $LOCK_RWLOCK ]]; then
+        lock_start_side tuned $programs/floor tuned "$ZK_HOSTPORT" 1
+        for kind in write read mixed; do
+            lock_start_side ours-$kind $programs/ours "$ZK_HOSTPORT" $LOCK_CONTENDERS $kind
+            lock_start_side curator-$kind java -cp "$(lock_class_path)" CuratorRounds "$ZK_HOSTPORT" $LOCK_CONTENDERS $kind
+        done
+        return
+    fi
     lock_start_side create+delete $programs/floor create "$ZK_HOSTPORT" 1
     lock_start_side flight+delete $programs/floor flight "$ZK_HOSTPORT" 1
     lock_start_side tuned $programs/floor tuned "$ZK_HOSTPORT" 1
@@ -208,6 +226,7 @@ lock_run()
     requests=$(lock_metric_growth "$LOCK_OUT/before" "$LOCK_OUT/after" packets_received)
     busy_us=$((busy_us - client_us - server_us))
     echo "$1 $side $contenders $reply $client_us $server_us $((busy_us > 0 ? busy_us : 0)) $requests" >>"$LOCK_OUT/runs"
+    [[ $side != *-mixed ]] || return 0 # readers hold at the same time
     lock_handovers "$LOCK_OUT/holds" >"$LOCK_OUT/handovers" || lock_give_up "$side" "two held the lock at once"
     ((contenders == 1)) || cat "$LOCK_OUT/handovers" >>"$LOCK_OUT/$side.handovers"
 }
@@ -276,17 +295,20 @@ lock_await_watches()
 
 lock_print()
 {
-    local status=0 side
+    local status=0 side sides='ours curator kazoo'
+    [[ -z $LOCK_RWLOCK ]] || sides='ours-write curator-write'
     echo
     awk -f bench/lock/table.awk "$LOCK_OUT/runs" || status=$EXIT_FAILED
     echo
     printf '%-14s %10s %9s %9s\n' 'hand-over, us' 'hand-overs' median '99 %'
-    for side in ours curator kazoo; do
+    for side in $sides; do
         lock_handover_row "$side" "$LOCK_OUT/$side.handovers"
     done
     echo
-    lock_print_crowd || status=$EXIT_FAILED
-    echo
+    if [[ -z $LOCK_RWLOCK ]]; then
+        lock_print_crowd || status=$EXIT_FAILED
+        echo
+    fi
     lock_print_notes
     ((status == 0)) || exit $status
 }

@@ -306,13 +306,13 @@ LOCKSTEP = os.path.join(FOLDER, "lockstep")  # without any mistake; a copy, so t
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 SHARED = ["-fPIC", "-O1", "-g"]
 # What makes a lock of src/lock a recipe of a shared object: the mutex, whose session opens its handles or has them on loan, the
-# read-write lock, and the election.
+# read-write lock, the semaphore, and the election.
 MODULE = """#include <lockstep/recipe.h>
 #include "recipes/recipe_mutex.h"
 LS_RECIPE_MODULE(%s);
 """
 MODULES = {"recipe.so": "ls_recipe_mutex", "recipe-lent.so": "ls_recipe_mutex_lent", "recipe-rwlock.so": "ls_recipe_rwlock",
-           "recipe-election.so": "ls_recipe_election"}
+           "recipe-semaphore.so": "ls_recipe_semaphore", "recipe-election.so": "ls_recipe_election"}
 
 
 class SharedObject:

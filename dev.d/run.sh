@@ -4,7 +4,7 @@
 # The main job.
 
 # All but the searches that take minutes.
-readonly SCENARIOS="scenarios/mutex scenarios/rwlock scenarios/election scenarios/regress scenarios/explore/*_2.scn"
+readonly SCENARIOS="scenarios/mutex scenarios/rwlock scenarios/semaphore scenarios/election scenarios/regress scenarios/explore/*_2.scn"
 # The recipe that is shown being caught, and the situation that catches it.
 readonly CANARY_RECIPE=broken-no-protection
 readonly CANARY_SCENARIO=scenarios/mutex/create_reply_lost.scn

@@ -111,6 +111,13 @@ END {
     print_ratio("kazoo", "create+delete", 1, 0)
     print_ratio("ours", "curator", 4, 1.5)
     print_ratio("ours", "kazoo", 4, 0)
+    print_ratio("ours-write", "curator-write", 1, 1.3)
+    print_ratio("ours-write", "tuned", 1, 0.9)
+    print_ratio("curator-write", "tuned", 1, 0)
+    print_ratio("ours-read", "curator-read", 1, 1.3)
+    print_ratio("ours-read", "tuned", 1, 0.9)
+    print_ratio("ours-write", "curator-write", 4, 1.1)
+    print_ratio("ours-mixed", "curator-mixed", 4, 1.1)
     status = suspect("curator")
     status += suspect("kazoo")
     exit status > 0

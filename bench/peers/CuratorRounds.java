@@ -10,17 +10,20 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.retry.RetryNTimes;
 
-/** Curator's side of `./dev bench lock`: InterProcessMutex, by the protocol of bench/lock/rounds.h. */
+/** Curator's side of `./dev bench lock`, by the protocol of bench/lock/rounds.h: InterProcessMutex, or
+ * InterProcessReadWriteLock with the kinds of bench/lock/ours.c. */
 public final class CuratorRounds {
     private static final int HOLDS_MAX = 1 << 18;
 
     /** One contender: a client, and so a session, of its own. */
     private static final class Contender {
         private final CuratorFramework client;
-        private final InterProcessMutex mutex;
+        private final InterProcessLock lock;
         private final long[] granted = new long[HOLDS_MAX];
         private final long[] released = new long[HOLDS_MAX];
         private int count;
@@ -28,15 +31,24 @@ public final class CuratorRounds {
         private long endedNs;
         private Exception error;
 
-        Contender(String hosts) throws Exception {
+        private static InterProcessLock lockOf(CuratorFramework client, String kind, boolean first) {
+            if (kind.equals("mutex")) {
+                return new InterProcessMutex(client, "/bench/curator");
+            }
+            InterProcessReadWriteLock both = new InterProcessReadWriteLock(client, "/bench/curator-" + kind);
+            boolean writes = kind.equals("write") || (kind.equals("mixed") && first);
+            return writes ? both.writeLock() : both.readLock();
+        }
+
+        Contender(String hosts, String kind, boolean first) throws Exception {
             client = CuratorFrameworkFactory.newClient(hosts, 30000, 20000, new RetryNTimes(3, 100));
             client.start();
             if (!client.blockUntilConnected(20, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("no connection");
             }
-            mutex = new InterProcessMutex(client, "/bench/curator");
-            mutex.acquire();
-            mutex.release();
+            lock = lockOf(client, kind, first);
+            lock.acquire();
+            lock.release();
         }
 
         private void contend(CyclicBarrier start, long lengthNs) {
@@ -46,10 +58,10 @@ public final class CuratorRounds {
                 start.await();
                 begunNs = System.nanoTime();
                 do {
-                    mutex.acquire();
+                    lock.acquire();
                     granted[count] = System.nanoTime();
                     released[count] = System.nanoTime();
-                    mutex.release();
+                    lock.release();
                     count++;
                     endedNs = System.nanoTime();
                 } while (endedNs - begunNs < lengthNs && count < HOLDS_MAX);
@@ -100,13 +112,13 @@ public final class CuratorRounds {
     }
 
     public static void main(String[] args) throws Exception {
-        if (args.length != 2) {
-            System.err.println("usage: CuratorRounds HOST:PORT CONTENDERS");
+        if (args.length != 2 && args.length != 3) {
+            System.err.println("usage: CuratorRounds HOST:PORT CONTENDERS [mutex | read | write | mixed]");
             System.exit(2);
         }
         List<Contender> contenders = new ArrayList<>();
         for (int i = 0; i < Integer.parseInt(args[1]); i++) {
-            contenders.add(new Contender(args[0]));
+            contenders.add(new Contender(args[0], args.length == 3 ? args[2] : "mutex", i == 0));
         }
         System.out.println("ready");
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));

@@ -16,23 +16,28 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryForever;
 
-/** What contender.c does, with Curator's InterProcessMutex and InterProcessReadWriteLock. No writer stays as a reader: in Curator 5.4
+/** What contender.c does, with Curator's InterProcessMutex, InterProcessReadWriteLock and InterProcessSemaphoreV2. No writer stays as a reader: in Curator 5.4
  * it would be overtaken by a writer that waits. */
 public final class CuratorContender {
     private static final int SESSION_MS = 2000;
+    private static final int CAPACITY = 3;
 
     private final CuratorFramework client;
     private final InterProcessMutex mutex;
     private final InterProcessReadWriteLock both;
+    private final InterProcessSemaphoreV2 semaphore;
 
     private CuratorContender(String hosts, String path) {
         client = CuratorFrameworkFactory.newClient(hosts, SESSION_MS, SESSION_MS, new RetryForever(100));
         client.start();
         mutex = new InterProcessMutex(client, path);
         both = new InterProcessReadWriteLock(client, path);
+        semaphore = new InterProcessSemaphoreV2(client, path, CAPACITY);
     }
 
     // ---- the room: a file that is there while somebody is inside, with his process id ----
@@ -143,6 +148,32 @@ public final class CuratorContender {
         }
     }
 
+    /** One lease at a time: two that are taken one by one may wait for each other. */
+    private void lease(Path room, String name, int seconds) throws Exception {
+        Path file = room.resolve("lease-" + ProcessHandle.current().pid() + "-0");
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            Lease lease = semaphore.acquire();
+            try {
+                Files.write(file, new byte[0]);
+                int inside = 0;
+                try (DirectoryStream<Path> leases = Files.newDirectoryStream(room, "lease-*")) {
+                    for (Path one : leases) {
+                        inside += isAlive(one.getFileName().toString().split("-")[1]) ? 1 : 0;
+                    }
+                }
+                if (inside > CAPACITY) {
+                    addLine(room.resolve("overlaps"), "leases");
+                }
+                addLine(room.resolve("readers"), name);
+                Thread.sleep(2);
+                Files.deleteIfExists(file);
+            } finally {
+                semaphore.returnLease(lease);
+            }
+        }
+    }
+
     private void list() throws Exception {
         for (String node : mutex.getParticipantNodes()) {
             System.out.println(node.substring(node.lastIndexOf('/') + 1));
@@ -171,15 +202,17 @@ public final class CuratorContender {
     }
 
     public static void main(String[] args) throws Exception {
-        boolean contends = args.length == 6 && List.of("contend", "share").contains(args[2]);
+        boolean contends = args.length == 6 && List.of("contend", "share", "lease").contains(args[2]);
         if (!contends && !(args.length == 3 && List.of("list", "yield", "ask").contains(args[2]))) {
-            System.err.println("usage: CuratorContender HOSTS PATH contend|share ROOM NAME SECONDS\n"
+            System.err.println("usage: CuratorContender HOSTS PATH contend|share|lease ROOM NAME SECONDS\n"
                 + "       CuratorContender HOSTS PATH list|yield|ask");
             System.exit(2);
         }
         CuratorContender contender = new CuratorContender(args[0], args[1]);
         if (contends && args[2].equals("share")) {
             contender.share(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
+        } else if (contends && args[2].equals("lease")) {
+            contender.lease(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
         } else if (contends) {
             contender.contend(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
         } else if (args[2].equals("yield")) {

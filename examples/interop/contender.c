@@ -4,7 +4,7 @@
 /* A contender of the interop example, in C: takes the lock over and over, and is in a room that holds one at
  * a time while it has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh
  * lets them loose together. With a read-write lock the room holds one writer, or any number of readers; a
- * writer sometimes stays as a reader. */
+ * writer sometimes stays as a reader. With a semaphore the room holds as many as the capacity says. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <lockstep/env_pthread.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
+#include <lockstep/semaphore.h>
 #include <lockstep/session.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,10 +23,12 @@
 #include <unistd.h>
 
 #define SESSION_MS 2000
+#define CAPACITY 3 /* leases of the semaphore */
 
 static struct ls_session session;
 static struct ls_mutex mutex;
 static struct ls_rwlock rwlock;
+static struct ls_semaphore semaphore;
 
 static int fail(const char *what, int rc)
 {
@@ -136,18 +139,61 @@ static void leave_as_reader(void)
     unlink(path);
 }
 
-static void look_for_readers(void)
+/* Counts the files in the room whose names are this word and the id of a process that is alive. */
+static int count_inside(const char *word)
 {
+    int inside = 0;
+    size_t size = strlen(word);
     DIR *folder = opendir(room);
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        long pid = strncmp(entry->d_name, "reader-", 7) == 0 ? strtol(entry->d_name + 7, NULL, 10) : 0;
-        if (pid != 0 && is_alive(pid)) {
-            add_line("overlaps", entry->d_name);
-            add_line("overlaps", "\n");
-        }
+        long pid = strncmp(entry->d_name, word, size) == 0 ? strtol(entry->d_name + size, NULL, 10) : 0;
+        inside += pid != 0 && is_alive(pid);
     }
     if (folder != NULL) {
         closedir(folder);
+    }
+    return inside;
+}
+
+static void look_for_readers(void)
+{
+    for (int readers = count_inside("reader-"); readers > 0; readers--) {
+        add_line("overlaps", "reader\n");
+    }
+}
+
+/* ---- the room of a semaphore: a file "lease-PID-NUMBER" for each lease that somebody has ---- */
+
+static void path_of_lease(char path[512], int number)
+{
+    snprintf(path, 512, "%s/lease-%ld-%d", room, (long)getpid(), number);
+}
+
+static void look_for_leases(void)
+{
+    if (count_inside("lease-") > CAPACITY) {
+        add_line("overlaps", "leases\n");
+    }
+}
+
+static void enter_with_leases(const char *name, int count)
+{
+    char path[512], line[128];
+    for (int i = 0; i < count; i++) {
+        path_of_lease(path, i);
+        close(open(path, O_WRONLY | O_CREAT, 0644));
+    }
+    look_for_leases();
+    snprintf(line, sizeof line, "%s\n", name);
+    add_line("readers", line);
+}
+
+static void leave_with_leases(int count)
+{
+    char path[512];
+    for (int i = 0; i < count; i++) {
+        path_of_lease(path, i);
+        unlink(path);
     }
 }
 
@@ -233,6 +279,35 @@ static int share(const char *name, int seconds)
     return 0;
 }
 
+static int lease_once(const char *name, int count)
+{
+    int rc = ls_semaphore_acquire(&semaphore, 1, (uint32_t)count, -1);
+    if (rc != LS_OK) {
+        return rc;
+    }
+    enter_with_leases(name, count);
+    sleep_ms(2);
+    leave_with_leases(count);
+    for (int i = 0; i < count && goes_on(rc); i++) {
+        rc = ls_semaphore_release(&semaphore, (uint64_t)i + 1);
+    }
+    return rc;
+}
+
+/* One lease, or two at once. */
+static int lease(const char *name, int seconds)
+{
+    time_t end = time(NULL) + seconds;
+    srand((unsigned)getpid());
+    while (time(NULL) < end) {
+        int rc = lease_once(name, 1 + rand() % 2);
+        if (!goes_on(rc)) {
+            return fail("the semaphore", rc);
+        }
+    }
+    return 0;
+}
+
 /* Written on the threads of callbacks, read in the main one. */
 static atomic_int listed, asked;
 static char first[LS_MUTEX_PATH_SIZE_MAX + 64]; /* the path of the first in the queue */
@@ -311,7 +386,7 @@ static const struct ls_mutex_options options = {.ops = &ops};
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: contender HOSTS PATH contend|share ROOM NAME SECONDS\n"
+    fprintf(stderr, "usage: contender HOSTS PATH contend|share|lease ROOM NAME SECONDS\n"
                     "       contender HOSTS PATH list|yield|ask\n");
     return 2;
 }
@@ -330,13 +405,26 @@ static int (*find_mode(const char *name))(void)
     return NULL;
 }
 
+static int (*find_lock(const char *name))(const char *, int)
+{
+    static const struct {
+        const char *name;
+        int (*takes)(const char *name, int seconds);
+    } locks[] = {{"contend", contend}, {"share", share}, {"lease", lease}};
+    for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
+        if (strcmp(name, locks[i].name) == 0) {
+            return locks[i].takes;
+        }
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct ls_env *env;
-    bool shares = argc == 7 && strcmp(argv[3], "share") == 0;
-    bool contends = shares || (argc == 7 && strcmp(argv[3], "contend") == 0);
+    int (*takes)(const char *name, int seconds) = argc == 7 ? find_lock(argv[3]) : NULL;
     int (*what)(void) = argc == 4 ? find_mode(argv[3]) : NULL;
-    if (!contends && what == NULL) {
+    if (takes == NULL && what == NULL) {
         return usage();
     }
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
@@ -344,15 +432,16 @@ int main(int argc, char **argv)
     rc = rc ? rc : ls_session_init(&session, env, argv[1], SESSION_MS, NULL);
     rc = rc ? rc : ls_mutex_init(&mutex, &session, argv[2], &options);
     rc = rc ? rc : ls_rwlock_init(&rwlock, &session, argv[2], &options);
+    rc = rc ? rc : ls_semaphore_init(&semaphore, &session, argv[2], CAPACITY, NULL);
     rc = rc ? rc : ls_session_start(&session);
     if (rc) {
         return fail("the session", rc);
     }
-    room = contends ? argv[4] : NULL;
-    int (*takes)(const char *name, int seconds) = shares ? share : contend;
-    int status = contends ? takes(argv[5], atoi(argv[6])) : what();
+    room = takes != NULL ? argv[4] : NULL;
+    int status = takes != NULL ? takes(argv[5], atoi(argv[6])) : what();
     ls_mutex_close(&mutex);
     ls_rwlock_close(&rwlock);
+    ls_semaphore_close(&semaphore);
     ls_session_close(&session);
     ls_env_pthread_close(env);
     return status;

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--lock mutex|rwlock] [--seconds N] [--kills N] [--out DIR]
+# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--lock mutex|rwlock|semaphore] [--seconds N] [--kills N] [--out DIR]
 #
 # Half of the contenders are ours, half are Curator's or kazoo's, on one path; some are killed on the way and come back.
 # Then nobody may have been in the room together, and the grants must come in the order in which nodes were created. With
-# `--lock rwlock`, which kazoo has not on the same nodes, readers may be there together, and order is that of writers.
+# `--lock rwlock`, which kazoo has not on the same nodes, readers may be there together, and order is that of writers. With
+# `--lock semaphore`, likewise, as many may be there as it has leases, and no order is asked for.
 # Exit status: 0 all holds, 1 it does not, 2 usage, 4 something is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -26,7 +27,7 @@ while (($# > 1)); do
     shift 2
 done
 if (($# > 0)) || [[ -z $zk || -z $program || ($peer != curator && $peer != kazoo) ||
-    ($lock != mutex && $lock-$peer != rwlock-curator) ]]; then
+    ($lock != mutex && $lock-$peer != rwlock-curator && $lock-$peer != semaphore-curator) ]]; then
     sed -n '5s/^# //p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
@@ -34,7 +35,8 @@ out=${out:-$(mktemp -d)}
 room=$out/room
 path=/lockstep/interop-$peer-$lock
 mode=contend
-[[ $lock == mutex ]] || mode=share
+[[ $lock != rwlock ]] || mode=share
+[[ $lock != semaphore ]] || mode=lease
 rm -rf "$room"
 mkdir -p "$room"
 
@@ -98,20 +100,24 @@ wrong()
     failed=1
 }
 
+# Whoever was inside: with a token in the order of grants, or of a semaphore without.
+log=$room/log
+[[ $lock != semaphore ]] || log=$room/readers
+
 entries()
 {
-    grep -c "^$1-" "$room/log" 2>/dev/null || true
+    grep -c "^$1-" "$log" 2>/dev/null || true
 }
 
 judge()
 {
     local changes
     [[ ! -s $room/overlaps ]] || wrong "$(wc -l <"$room/overlaps") times somebody was in the room already"
-    sort -c -n -k2,2 "$room/log" || wrong 'grants are not in the order in which the nodes were created'
+    [[ $lock == semaphore ]] || sort -c -n -k2,2 "$log" || wrong 'grants are not in the order in which the nodes were created'
     (($(entries ours) > 20 && $(entries "$peer") > 20)) || wrong 'one side was hardly ever inside'
-    changes=$(awk '{ sub(/-.*/, "", $1); changes += $1 != last; last = $1 } END { print changes }' "$room/log")
+    changes=$(awk '{ sub(/-.*/, "", $1); changes += $1 != last; last = $1 } END { print changes }' "$log")
     ((changes > 20)) || wrong "the lock went from one side to the other $changes times only"
-    [[ $lock == mutex ]] || echo "readers: ours $(grep -c '^ours-' "$room/readers"), $peer $(grep -c "^$peer-" "$room/readers")"
+    [[ $lock != rwlock ]] || echo "readers: ours $(grep -c '^ours-' "$room/readers"), $peer $(grep -c "^$peer-" "$room/readers")"
     echo "ours $(entries ours), $peer $(entries "$peer"), from one side to the other $changes, kills $kills, overlaps" \
         "$(cat "$room/overlaps" 2>/dev/null | wc -l)"
 }

@@ -51,6 +51,7 @@ enum event_kind {
     /* The coordinator: the committed log and its sessions. */
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
                            code = 1 if it is a contender: an ephemeral child of the lock's directory;
+                           code = 2 if it is a node that queues (LS_NODE_QUEUED in recipe.h);
                            cause = 1 if it is one, and idle() of its process says that no clean-up is left over */
     EVENT_NODE_DELETED, /* process, lock, session, path, code likewise; zxid = the node's czxid; cause = zxid of the deletion;
                            owner = 1 + the process whose request deleted it while the session of the node lived,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The locks for C++17: session.h, mutex.h, rwlock.h and election.h with constructors and destructors.
+/* The locks for C++17: session.h, mutex.h, rwlock.h, semaphore.h and election.h with constructors and destructors.
  *
  *   lockstep::session session("zk1:2181,zk2:2181", std::chrono::seconds(10));
  *   lockstep::mutex mutex(session, "/locks/report");
@@ -36,6 +36,7 @@
 #include <lockstep/error.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
+#include <lockstep/semaphore.h>
 #include <lockstep/session.h>
 
 #include <chrono>
@@ -396,6 +397,65 @@ class rwlock : detail::pinned
 
   private:
     ls_rwlock lock_{};
+};
+
+/* ---- the semaphore ---- */
+
+/* A distributed semaphore. Leases have numbers that the caller chooses; any thread may release a lease. */
+class semaphore : detail::pinned
+{
+  public:
+    /* Sets the semaphore up, without asking a server. `options` and what it points to must outlive it. Throws
+     * what ls_semaphore_init() returns. */
+    semaphore(session &session, const std::string &path, std::uint32_t capacity,
+              const ls_mutex_options *options = nullptr)
+    {
+        detail::check(ls_semaphore_init(&semaphore_, session.get(), path.c_str(), capacity, options),
+                      "lockstep::semaphore");
+    }
+
+    /* Closes the semaphore, as ls_semaphore_close() does. */
+    ~semaphore()
+    {
+        detail::closed(ls_semaphore_close(&semaphore_));
+    }
+
+    /* Takes `count` leases from the number `first` on, however long that lasts. Throws what
+     * ls_semaphore_acquire() returns. */
+    void acquire(std::uint64_t first, std::uint32_t count = 1)
+    {
+        detail::check(ls_semaphore_acquire(&semaphore_, first, count, -1), "lockstep::semaphore::acquire");
+    }
+
+    /* Takes the leases if they are free and nobody is in line. Returns whether they are held. */
+    [[nodiscard]] bool try_acquire(std::uint64_t first, std::uint32_t count = 1) noexcept
+    {
+        return ls_semaphore_acquire(&semaphore_, first, count, 0) == LS_OK;
+    }
+
+    /* Takes the leases within the time, if that is possible. Returns whether they are held. */
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_acquire_for(std::uint64_t first, std::uint32_t count,
+                                       std::chrono::duration<Rep, Period> timeout) noexcept
+    {
+        return ls_semaphore_acquire(&semaphore_, first, count, detail::to_ms(timeout)) == LS_OK;
+    }
+
+    /* Gives `count` leases back, from the number `first` on. */
+    void release(std::uint64_t first, std::uint32_t count = 1) noexcept
+    {
+        for (std::uint32_t i = 0; i < count; i++)
+            (void)ls_semaphore_release(&semaphore_, first + i);
+    }
+
+    /* Returns the struct of semaphore.h, for functions that have no method here. */
+    ls_semaphore *get() noexcept
+    {
+        return &semaphore_;
+    }
+
+  private:
+    ls_semaphore semaphore_{};
 };
 
 /* ---- the election ---- */

@@ -105,6 +105,7 @@ struct ls_recipe_config {
 enum ls_node_class {
     LS_NODE_OTHER,     /* nothing that a lock's line consists of */
     LS_NODE_CONTENDER, /* it stands in line until it goes, also while its owner holds */
+    LS_NODE_QUEUED,    /* it stands while its owner waits, and goes when its owner has its contenders */
 };
 
 /* The roles of timers. A world is at rest while only deadlines, upkeep, renewals, and polls that have fired since the
@@ -148,6 +149,7 @@ struct ls_rename {
 };
 
 #define LS_RECIPE_STATES_MAX 32
+#define LS_RECIPE_DIRECTORIES_MAX 3
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): members are appended */
 struct ls_recipe {
@@ -334,6 +336,19 @@ struct ls_recipe {
     /* Name of the coordinator that the recipe is for; NULL = "zookeeper". A world of another coordinator does not
      * take the recipe. */
     const char *coordinator;
+
+    /* Names of the children of a lock's path below which its nodes stand, ended by NULL. There are
+     * LS_RECIPE_DIRECTORIES_MAX at most. classify() gets "NAME/NODE" for a node of such a child. NULL = the
+     * nodes stand below the path itself. */
+    const char *const *directories;
+
+    /* A hold of a lock with a count has one contender for each of its units. Its token is the czxid of the
+     * oldest of them. Without it a hold has one contender, whatever its count. */
+    bool contender_per_unit;
+
+    /* Nodes of the recipe queue: classify() says LS_NODE_QUEUED of them. Who is first in that line creates
+     * contenders. */
+    bool queues;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

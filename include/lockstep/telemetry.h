@@ -62,7 +62,8 @@ struct ls_log {
  * grants + failures + those that are pending, and what an end of the session takes between a grant and its
  * telling counts as grant and as loss. */
 struct ls_mutex_counters {
-    uint64_t acquires;  /* begun: calls that were not refused at once */
+    /* Begun: calls that were not refused at once. An acquire of a semaphore counts for each lease. */
+    uint64_t acquires;
     uint64_t grants;    /* that ended with the lock */
     uint64_t failures;  /* that ended without it, whatever the reason */
     uint64_t waits;     /* how often one began to wait behind another contender */

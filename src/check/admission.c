@@ -15,6 +15,11 @@ static int units_of(const struct check_context *context, int lock)
     return count > 0 ? count : 1;
 }
 
+int lock_nodes(const struct check_context *context, int lock)
+{
+    return context->contender_per_unit ? units_of(context, lock) : 1;
+}
+
 static bool is_exclusive(const struct check_context *context, int lock)
 {
     return spec_of(context, lock)->mode == LS_MODE_EXCLUSIVE;
@@ -94,6 +99,13 @@ void hold_set_add(struct hold_set *set, const struct check_context *context, int
     set->some = true;
     set->exclusive |= is_exclusive(context, lock);
     set->units += units_of(context, lock);
+}
+
+void hold_set_add_node(struct hold_set *set, const struct check_context *context, int lock)
+{
+    int units = set->units + units_of(context, lock) / lock_nodes(context, lock);
+    hold_set_add(set, context, lock);
+    set->units = units;
 }
 
 bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock)
@@ -196,7 +208,7 @@ static const struct check_record *older(const struct check_record *a, const stru
 static void add_obstacle(struct obstacles *obstacles, const struct check_context *context,
                          const struct check_record *node)
 {
-    hold_set_add(&obstacles->set, context, node->lock);
+    hold_set_add_node(&obstacles->set, context, node->lock);
     obstacles->first = older(obstacles->first, node);
     if (is_exclusive(context, node->lock))
         obstacles->first_exclusive = older(obstacles->first_exclusive, node);

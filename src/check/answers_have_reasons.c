@@ -14,6 +14,7 @@
  *     line would not have been admitted (check/state.h), or not beside one that was created while the process had none
  *     of its own, or the process created one that was not admitted; the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
+ *     Where nodes queue, the lock is not free while one does.
  *     Servers that refuse requests without a fault excuse it: an operator's node may stand in the line.
  *   - If F says "out of memory", a fault of memory stands before F, or another owner of the process waits or holds at F.
  *     The recipe may have no room for one more owner.
@@ -90,12 +91,13 @@ static bool is_undoing(struct check_table *table, const struct event *event)
     return answer != NULL;
 }
 
-/* True if the next contender in line would be admitted. */
+/* True if the next contender in line would be admitted, and nobody queues to be that contender. */
 static bool is_free(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     const struct contender contender = {
         .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = INT64_MAX};
-    return ledger_admits(table, context, &contender, NULL);
+    return !table_first_lock(table, RECORD_QUEUED, event->lock) &&
+           ledger_admits(table, context, &contender, NULL);
 }
 
 /* True if what is created now leaves the lock free for the one who tries: its own contender if it is admitted, and one of
@@ -342,8 +344,8 @@ static void judge_freed(struct check_table *table, const struct check_context *c
 }
 
 /* The first contender of a process that tries may be its own. One that comes behind it leaves the lock free for it. */
-static void observe_created(struct check_table *table, const struct check_context *context,
-                            const struct event *event)
+static void observe_contender(struct check_table *table, const struct check_context *context,
+                              const struct event *event)
 {
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
@@ -355,6 +357,25 @@ static void observe_created(struct check_table *table, const struct check_contex
             !stays_free(table, context, answer, event))
             answer->flags |= ANSWER_EXCUSED;
     }
+}
+
+/* A node of another process queues before that of a process that tries. */
+static void observe_queued(struct check_table *table, const struct event *event)
+{
+    struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
+    for (; answer; answer = table_next_lock(table, answer))
+        if ((answer->flags & ANSWER_TRY) && answer->process != event->process &&
+            ledger_queued(table, event->lock, answer->process) == 0)
+            answer->flags |= ANSWER_EXCUSED;
+}
+
+static void observe_created(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
+{
+    if (event->code == CODE_QUEUED)
+        observe_queued(table, event);
+    else
+        observe_contender(table, context, event);
 }
 
 /* The end of a hold that is told needs the end of its node. */

@@ -57,7 +57,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
     for (; ghost; ghost = group_next_record(table, context, ghost)) {
         if ((ghost->flags & GHOST_HELD) == 0 || ghost->a == node->a)
             continue;
-        hold_set_add(&set, context, ghost->lock);
+        hold_set_add_node(&set, context, ghost->lock);
         if (!hold_set_admits(&set, context, event->lock))
             return ghost;
     }

@@ -5,7 +5,7 @@
  *
  * Definition. At each deletion of a contender's node, count the processes that
  *   - have an owner who waits for the lock,
- *   - watch that node, or the child list of its directory,
+ *   - watch that node, or the child list of its directory (of a node that queues: that node alone),
  *   - and have not left the line.
  *   The count is at most 1, or at most the number of contenders that the deletion admits (check/state.h). A
  *   watch of a session on its own node is not counted, nor is one whose session is over, even before the
@@ -41,7 +41,7 @@ static bool fires(const struct check_record *watch, const struct event *gone)
     bool ends = gone->owner == 0 && watch->b == gone->session;
     bool on_node = watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_OWN;
     return watch->b != 0 && !ends &&
-           (watch->owner == EVENT_WATCH_PARENT ||
+           ((watch->owner == EVENT_WATCH_PARENT && gone->code == 1) ||
             (on_node && watch->a == gone->zxid && watch->b != gone->session));
 }
 
@@ -117,7 +117,7 @@ static void come_back(struct check_table *table, int group, int process, uint16_
 static void observe_deleted(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if ((event->code != 1 && event->code != CODE_QUEUED) || event->lock == EVENT_LOCK_NONE)
         return;
     judge_deletion(table, context, event, note);
     bool by_itself = event->owner == 1 + event->process;

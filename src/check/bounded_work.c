@@ -16,8 +16,9 @@
  *   Without a clock WOKEN also counts as one request. A list behind a wake-up then counts as much as a list
  *   behind a create, and states that differ only in this are one state.
  *
- * Definition, contenders. For each process and lock there is an allowance:
- *   - ASKED adds CREATES_MAX, and so does a loss after which an owner waits again (lock_spec.h).
+ * Definition, contenders. For each process and lock there is an allowance, and one of nodes that queue:
+ *   - ASKED adds CREATES_MAX, times the contenders of a hold. So does a loss after which an owner waits again
+ *     (lock_spec.h).
  *   - A contender that is created takes 1. At 0 the property is violated.
  *   - GRANTED lowers it to CREATES_MAX for each owner that still waits.
  *   - If no owner waits, GRANTED and SETTLED end it. Without an allowance contenders are not judged.
@@ -44,6 +45,9 @@
 
 #define WORK_MAX 64
 #define CREATES_MAX 3
+
+/* `owner` of RECORD_CREATES. */
+enum { LINE, QUEUE, LINES };
 #define ALLOWED_MAX 0x7fff /* far above what programs ask for */
 #define WORK_WINDOW_MS_DEFAULT 4000
 
@@ -66,16 +70,22 @@ static void judge_request(struct check_table *table, const struct check_context 
         work->flags++;
 }
 
+static int creates_max(const struct check_context *context, int lock, int line)
+{
+    return line == QUEUE ? CREATES_MAX : CREATES_MAX * lock_nodes(context, lock);
+}
+
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
-    if (event->code != 1 || !allowed)
+    int line = event->code == CODE_QUEUED ? QUEUE : LINE;
+    struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, line);
+    if ((event->code != 1 && event->code != CODE_QUEUED) || !allowed)
         return;
     if (allowed->flags == 0)
         check_violate(
-            note, "%s created more than %d contenders for each acquire of %s, connected and without a fault",
-            WHO, CREATES_MAX, WHAT);
+            note, "%s created more than %d %s for each acquire of %s, connected and without a fault", WHO,
+            creates_max(context, event->lock, line), line == QUEUE ? "nodes that queue" : "contenders", WHAT);
     else
         allowed->flags--;
 }
@@ -95,11 +105,15 @@ static void forget_requests(struct check_table *table, int process)
     table_drop(table, table_get(table, RECORD_WORK, 0, process, 0));
 }
 
-static void observe_asked(struct check_table *table, const struct event *event)
+static void observe_asked(struct check_table *table, const struct check_context *context,
+                          const struct event *event)
 {
-    struct check_record *allowed = table_put(table, RECORD_CREATES, event->lock, event->process, 0, 0, 0);
-    if (allowed->flags <= ALLOWED_MAX)
-        allowed->flags += CREATES_MAX;
+    for (int line = LINE; line <= (context->queues ? QUEUE : LINE); line++) {
+        struct check_record *allowed =
+            table_put(table, RECORD_CREATES, event->lock, event->process, line, 0, 0);
+        if (allowed->flags <= ALLOWED_MAX)
+            allowed->flags += (uint16_t)creates_max(context, event->lock, line);
+    }
 }
 
 /* The ledger sees the event later: the claim that is granted is still waiting. */
@@ -114,36 +128,41 @@ static void observe_loss(struct check_table *table, const struct check_context *
         struct event asked = *event;
         asked.lock = (uint8_t)lock;
         for (; again > 0; again--) {
-            observe_asked(table, &asked);
+            observe_asked(table, context, &asked);
             forget_requests(table, event->process);
         }
     }
 }
 
-static void observe_granted(struct check_table *table, const struct event *event)
+static void observe_granted(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
 {
-    struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, 0);
     int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
-    int most = CREATES_MAX * (waiting - ledger_waits(table, event));
-    if (allowed && most == 0)
-        table_drop(table, allowed);
-    else if (allowed && allowed->flags > most)
-        allowed->flags = (uint16_t)most;
+    waiting -= ledger_waits(table, event);
+    for (int line = LINE; line < LINES; line++) {
+        struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, line);
+        int most = creates_max(context, event->lock, line) * waiting;
+        if (allowed && most == 0)
+            table_drop(table, allowed);
+        else if (allowed && allowed->flags > most)
+            allowed->flags = (uint16_t)most;
+    }
 }
 
 /* No request is under way, so no contender of a failed acquire is still to come. */
 static void forget(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++) {
-        struct check_record *allowed = table_get(table, RECORD_CREATES, lock, process, 0);
-        if (allowed && ledger_claims(table, lock, process, CLAIM_WAITING) == 0)
-            table_drop(table, allowed);
+        if (ledger_claims(table, lock, process, CLAIM_WAITING) == 0)
+            table_drop_lock(table, RECORD_CREATES, lock, process);
     }
 }
 
 /* Returns the number of the process's contenders that stand and that no hold rests on. */
-static int standing(struct check_table *table, int lock, int process)
+static int standing(struct check_table *table, int lock, int process, int line)
 {
+    if (line == QUEUE)
+        return ledger_queued(table, lock, process);
     int count = 0;
     struct check_record *node = table_first_lock(table, RECORD_NODE, lock);
     for (; node; node = table_next_lock(table, node))
@@ -151,17 +170,24 @@ static int standing(struct check_table *table, int lock, int process)
     return count;
 }
 
+static void renew_line(struct check_table *table, const struct check_context *context, int lock, int process,
+                       int line)
+{
+    struct check_record *allowed = table_get(table, RECORD_CREATES, lock, process, line);
+    if (!allowed)
+        return;
+    int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
+    int stand = standing(table, lock, process, line);
+    int least = creates_max(context, lock, line) * waiting - (stand < waiting ? stand : waiting);
+    if (allowed->flags < least)
+        allowed->flags = (uint16_t)least;
+}
+
 static void renew(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++) {
-        struct check_record *allowed = table_get(table, RECORD_CREATES, lock, process, 0);
-        if (!allowed)
-            continue;
-        int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
-        int stand = standing(table, lock, process);
-        int least = CREATES_MAX * waiting - (stand < waiting ? stand : waiting);
-        if (allowed->flags < least)
-            allowed->flags = (uint16_t)least;
+        for (int line = LINE; line < LINES; line++)
+            renew_line(table, context, lock, process, line);
     }
 }
 
@@ -200,10 +226,10 @@ static void observe(struct check_table *table, const struct check_context *conte
         note->premises = table_get(table, RECORD_WORK, 0, event->process, 0) != NULL;
         forget_requests(table, event->process);
         if (event->kind == EVENT_GRANTED)
-            observe_granted(table, event);
+            observe_granted(table, context, event);
         break;
     case EVENT_ASKED:
-        observe_asked(table, event);
+        observe_asked(table, context, event);
         forget_requests(table, event->process);
         break;
     case EVENT_LOST:

@@ -40,6 +40,7 @@ static const struct {
     [RECORD_PROCESS] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
     [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, false},
     [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
+    [RECORD_QUEUED] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_GHOST] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, true},
     [RECORD_WATCH] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
@@ -109,6 +110,17 @@ check_mask check_default_mask(bool timed)
     return mask;
 }
 
+/* The most nodes that one owner needs, those that queue included. */
+static int nodes_of_an_owner(const struct check_context *context)
+{
+    int most = 1;
+    for (int lock = 0; lock < context->locks; lock++) {
+        int nodes = lock_nodes(context, lock) + context->queues;
+        most = nodes > most ? nodes : most;
+    }
+    return most;
+}
+
 /* Room for what a run can need: two nodes per contender (one may be left over), and a third for what is on
  * its way out. A run that needs more ends with the outcome `limit`. */
 static uint32_t capacity_of(const struct check_set *set)
@@ -133,6 +145,7 @@ static uint32_t capacity_of(const struct check_set *set)
             per_contender += all[i]->records_per_contender;
         }
     }
+    per_contender *= nodes_of_an_owner(context);
     int records = more + context->processes * (per_process + context->locks * owners * per_contender);
     return (uint32_t)records;
 }

@@ -33,12 +33,14 @@ struct check_table; /* the state block, see check/state.h */
 
 /* What the judges know about the run besides its events. */
 struct check_context {
-    int processes;  /* how many processes there are */
-    int locks;      /* how many locks */
-    int owners;     /* owners per process and lock that ask at once; 0 = 2 */
-    bool timed;     /* event.now_ms means something */
-    bool reentrant; /* the recipe lets an owner acquire again what it holds */
-    bool refusing;  /* servers refuse requests without a fault: permissions, defects, numbers at their end */
+    int processes;           /* how many processes there are */
+    int locks;               /* how many locks */
+    int owners;              /* owners per process and lock that ask at once; 0 = 2 */
+    bool timed;              /* event.now_ms means something */
+    bool reentrant;          /* the recipe lets an owner acquire again what it holds */
+    bool contender_per_unit; /* a hold has a contender for each unit of its count */
+    bool queues;             /* contenders come from a line of nodes that queue */
+    bool refusing; /* servers refuse requests without a fault: permissions, defects, numbers at their end */
     int tolerance_ms;   /* how late an answer may be: the quantum, or the scheduling slack of a real run */
     int work_window_ms; /* timed: bounded_work forgets what is older; 0 = 4000 */
     const struct ls_lock_spec *specs; /* what each lock is; NULL = mutexes. They outlive the set */

@@ -29,9 +29,11 @@ static struct check_record *place_of(struct check_table *table, int lock, int pr
     return table_get(table, RECORD_PLACE, lock, process, 0);
 }
 
-static void take_place(struct check_table *table, const struct event *event)
+static void take_place(struct check_table *table, const struct check_context *context,
+                       const struct event *event)
 {
-    if (event->code != 1 || place_of(table, event->lock, event->process))
+    bool is_place = event->code == (context->queues ? CODE_QUEUED : 1);
+    if (!is_place || place_of(table, event->lock, event->process))
         return;
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 1)
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->zxid, 0);
@@ -111,7 +113,7 @@ static void judge_grant(struct check_table *table, const struct check_context *c
         judge_overtaken(context, place, note);
     if (placed)
         pass_over(table, context, event, place->a, note);
-    else if (node)
+    else if (node && !context->queues)
         pass_over(table, context, event, node->a, note);
     if (placed)
         table_drop(table, place);
@@ -179,7 +181,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_asked(table, event);
         break;
     case EVENT_NODE_CREATED:
-        take_place(table, event);
+        take_place(table, context, event);
         break;
     case EVENT_NODE_DELETED:
         leave_place(table, event);

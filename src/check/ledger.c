@@ -305,10 +305,22 @@ static bool is_under(struct check_table *table, const struct check_context *cont
     return false;
 }
 
+static void observe_queued(struct check_table *table, const struct event *event)
+{
+    if (event->kind == EVENT_NODE_CREATED)
+        table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid, event->session);
+    else
+        table_drop(table, table_get_exact(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid));
+}
+
 static void observe_node(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->lock == EVENT_LOCK_NONE)
+        return;
+    if (event->code == CODE_QUEUED)
+        observe_queued(table, event);
+    if (event->code != 1)
         return;
     if (event->kind == EVENT_NODE_CREATED)
         table_put(table, RECORD_NODE, event->lock, event->process, 0, event->zxid, event->session)->flags =
@@ -451,7 +463,7 @@ const struct check_record *ledger_holder(struct check_table *table, int lock, in
 
 void ledger_note_fault(struct check_table *table, const struct event *event)
 {
-    bool directory = event->kind == EVENT_NODE_DELETED && event->code != 1 && event->owner == 0 &&
+    bool directory = event->kind == EVENT_NODE_DELETED && event->code == 0 && event->owner == 0 &&
                      event->lock != EVENT_LOCK_NONE;
     if (event->kind == EVENT_FAULT)
         table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->flags |= (uint16_t)(1u << event->owner);
@@ -508,6 +520,15 @@ static bool has_record(struct check_table *table, const struct check_context *co
 bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process)
 {
     return has_record(table, context, RECORD_NODE, lock, process);
+}
+
+int ledger_queued(struct check_table *table, int lock, int process)
+{
+    int count = 0;
+    struct check_record *node = table_first_lock(table, RECORD_QUEUED, lock);
+    for (; node; node = table_next_lock(table, node))
+        count += node->process == process && ledger_session(table, process, node->b);
+    return count;
 }
 
 bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process)

@@ -7,7 +7,8 @@
  * act if it runs and is connected. Then
  *   - no contender that is admitted (check/state.h) belongs to a process that can act, in its present session, unless an
  *     owner holds by it;
- *   - if each contender is one that an owner holds by, the holds that stand exclude the one that is waited for.
+ *   - if each contender is one that an owner holds by, the holds that stand exclude the one that is waited
+ *     for, or the first of the nodes that queue belongs to a process that cannot act.
  * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
  *
  * It does not see: a waiter that sleeps for ever in a run that never comes to rest; a wake-up that comes late
@@ -24,9 +25,38 @@ static const struct check_record *find_waiter(struct check_table *table, const s
     return claim;
 }
 
+/* True if an owner holds by the node. Which of several nodes of a process are of one hold, nobody knows: the
+ * holds of the process have the oldest ones. */
+static bool rests(struct check_table *table, const struct check_context *context,
+                  const struct check_record *node)
+{
+    if (lock_nodes(context, node->lock) == 1)
+        return ledger_holder(table, node->lock, -1, node->a);
+    int older = 0;
+    const struct check_record *other = table_first_lock(table, RECORD_NODE, node->lock);
+    for (; other && other != node; other = table_next_lock(table, (struct check_record *)(uintptr_t)other))
+        older += other->process == node->process;
+    int holds = ledger_claims(table, node->lock, node->process, CLAIM_HOLDING);
+    return older < holds * lock_nodes(context, node->lock);
+}
+
+/* Nodes of a hold of several contenders may stand on both sides of the node: all of them count. */
+static bool is_admitted_beside_holds(struct check_table *table, const struct check_context *context,
+                                     const struct check_record *node)
+{
+    struct hold_set set = {0};
+    struct check_record *other = table_first_lock(table, RECORD_NODE, node->lock);
+    for (; other; other = table_next_lock(table, other))
+        if (other != node && (other->a < node->a || rests(table, context, other)))
+            hold_set_add_node(&set, context, other->lock);
+    return hold_set_admits(&set, context, node->lock);
+}
+
 static bool is_admitted(struct check_table *table, const struct check_context *context,
                         const struct check_record *node)
 {
+    if (lock_nodes(context, node->lock) > 1)
+        return is_admitted_beside_holds(table, context, node);
     const struct contender contender = contender_of_record(node);
     return ledger_admits(table, context, &contender, NULL);
 }
@@ -42,13 +72,30 @@ static struct line look_at(struct check_table *table, const struct check_context
     struct line line = {0};
     struct check_record *node = group_first_record(table, context, RECORD_NODE, lock);
     for (; node && !line.idle; node = group_next_record(table, context, node)) {
-        if (ledger_holder(table, node->lock, -1, node->a))
+        if (rests(table, context, node))
             continue;
         line.waits = true;
         bool acts = ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);
         line.idle = acts && is_admitted(table, context, node) ? node : NULL;
     }
     return line;
+}
+
+/* The oldest node that queues for the lock; NULL if there is none. */
+static const struct check_record *head_of_queue(struct check_table *table, int lock)
+{
+    struct check_record *head = NULL, *node = table_first_lock(table, RECORD_QUEUED, lock);
+    for (; node; node = table_next_lock(table, node))
+        head = !head || node->a < head->a ? node : head;
+    return head;
+}
+
+/* True if the first in the queue belongs to somebody who cannot act: all others wait behind it. */
+static bool is_blocked(struct check_table *table, int lock)
+{
+    const struct check_record *head = head_of_queue(table, lock);
+    return head &&
+           !(ledger_answerable(table, head->process) && ledger_session(table, head->process, head->b));
 }
 
 /* True if the waiter could hold beside all that stand. */
@@ -75,7 +122,7 @@ static void judge_group(struct check_table *table, const struct check_context *c
         check_violate(note, "%s waits for %s at rest, but %s; first is a node of %s (czxid %lld)", who.text,
                       what.text, free, check_process_name(context, line.idle->process).text,
                       (long long)line.idle->a);
-    else if (!line.waits && has_room(table, context, waiter))
+    else if (!line.waits && !is_blocked(table, lock) && has_room(table, context, waiter))
         check_violate(note, "%s waits for %s at rest, but %s and the line is empty", who.text, what.text,
                       free);
 }

@@ -3,8 +3,9 @@
 
 /* No contender node stands that nobody stands behind.
  *
- * Formula. Of the live sessions of a process that runs stand at most as many contender nodes on a lock as owners of the
- * process wait for or hold that lock. Two nodes for one waiter are an orphan too: the waiter would wait for itself.
+ * Formula. Of the live sessions of a process that runs, the contender nodes on a lock are at most as many as
+ * its owners who wait or hold need. Its nodes that queue are at most as many as its owners who wait. Two nodes
+ * for one waiter are an orphan too: the waiter would wait for itself.
  *   - It holds at REST (connected, janitor idle, no fault pending).
  *   - It holds at SETTLED, and at NODE_CREATED of a contender of the process, for a lock that no owner of the process waits
  *     for or holds, if idle() of the recipe says that no clean-up is left over, the process was told of no loss since it was
@@ -29,12 +30,25 @@ static void judge_lock(struct check_table *table, const struct check_context *co
         oldest = counts && !oldest ? node : oldest;
     }
     int claims = ledger_claims(table, lock, process, CLAIM_WAITING | CLAIM_HOLDING);
-    if (oldest && nodes > claims)
+    if (oldest && nodes > claims * lock_nodes(context, lock))
         check_violate(note, "%s%s %s %d contender node%s on %s (czxid %lld) for %d owner%s",
                       at_rest ? "at rest " : "", check_process_name(context, process).text,
                       at_rest ? "has" : "says that it is idle, but has", nodes, nodes == 1 ? "" : "s",
                       check_lock_name(context, lock).text, (long long)oldest->a, claims,
                       claims == 1 ? "" : "s");
+}
+
+/* Who holds needs no node that queues. */
+static void judge_queue(struct check_table *table, const struct check_context *context, int lock, int process,
+                        bool at_rest, struct check_note *note)
+{
+    int queued = ledger_queued(table, lock, process);
+    int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
+    if (queued > waiting)
+        check_violate(note, "%s%s %s %d node%s in the queue of %s for %d waiting owner%s",
+                      at_rest ? "at rest " : "", check_process_name(context, process).text,
+                      at_rest ? "has" : "says that it is idle, but has", queued, queued == 1 ? "" : "s",
+                      check_lock_name(context, lock).text, waiting, waiting == 1 ? "" : "s");
 }
 
 static void judge_rest(struct check_table *table, const struct check_context *context,
@@ -44,6 +58,9 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (node = table_first(table, RECORD_NODE); node; node = table_next(table, node))
         if (ledger_answerable(table, node->process))
             judge_lock(table, context, node->lock, node->process, true, note);
+    for (node = table_first(table, RECORD_QUEUED); node; node = table_next(table, node))
+        if (ledger_answerable(table, node->process))
+            judge_queue(table, context, node->lock, node->process, true, note);
 }
 
 /* A process that has told of a loss opens another session, and the link of the former one may come back meanwhile. */
@@ -66,24 +83,26 @@ static void judge_settled(struct check_table *table, const struct check_context 
     if (event->code != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
     for (int lock = 0; lock < context->locks; lock++)
-        if (claims_nothing(table, lock, event->process))
+        if (claims_nothing(table, lock, event->process)) {
             judge_lock(table, context, lock, event->process, false, note);
+            judge_queue(table, context, lock, event->process, false, note);
+        }
 }
 
 /* The ledger has no record of the node yet. */
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    note->premises = event->code == 1 && event->process != EVENT_PROCESS_NONE;
+    note->premises =
+        event->code != 0 && event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE;
     if (!note->premises || event->cause != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
     bool lives = ledger_session(table, event->process, event->session);
     if (lives && claims_nothing(table, event->lock, event->process))
-        check_violate(
-            note,
-            "%s says that it is idle, but its create of a contender node on %s (czxid %lld) was under way",
-            check_process_name(context, event->process).text, check_lock_name(context, event->lock).text,
-            (long long)event->zxid);
+        check_violate(note, "%s says that it is idle, but its create of a %s %s (czxid %lld) was under way",
+                      check_process_name(context, event->process).text,
+                      event->code == CODE_QUEUED ? "node in the queue of" : "contender node on",
+                      check_lock_name(context, event->lock).text, (long long)event->zxid);
 }
 
 static void observe_released(struct check_table *table, const struct event *event)

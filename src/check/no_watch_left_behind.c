@@ -3,10 +3,12 @@
 
 /* Watches do not outlive their purpose (D7).
  *
- * Judged at rest, for each process that runs and each lock: at most one watch on a predecessor or on the
- * child list for each owner who waits, at most one on its own node for each who waits or holds (and, while it
- * waits, one more when the node before it belongs to another owner of the same process), and none on anything
- * else, absent nodes included. Who has released or ended holds none.
+ * Judged at rest, for each process that runs and each lock:
+ *   - For each owner who waits, at most one watch on a predecessor or on the child list, times the contenders of
+ *     a hold.
+ *   - For each owner who waits or holds, at most one watch on its own node. While it waits, one more if the node
+ *     before it belongs to another owner of the same process.
+ *   - None on anything else, absent nodes included. Who has released or ended holds none.
  *
  * It does not see: watches that the client library has forgotten but the server has not; how many contexts
  * share one path, unless the client library keeps them apart; who of several owners of a process a watch
@@ -22,7 +24,7 @@ static void judge_process(struct check_table *table, const struct check_context 
                   group_watches(table, context, lock, process, EVENT_WATCH_PARENT);
     int own = group_watches(table, context, lock, process, EVENT_WATCH_OWN);
     int other = group_watches(table, context, lock, process, EVENT_WATCH_OTHER);
-    if (forward <= waiting && own <= 2 * waiting + holding && other == 0)
+    if (forward <= waiting * lock_nodes(context, lock) && own <= 2 * waiting + holding && other == 0)
         return;
     check_violate(
         note,

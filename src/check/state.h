@@ -46,7 +46,8 @@ enum record_kind {
     RECORD_DEADLINE, /* deadline_is_kept: lock, process, owner; a = the moment */
     RECORD_WORK, /* bounded_work: process; flags = requests since it was last given a reason; a = since when
                   */
-    RECORD_CREATES, /* bounded_work: lock, process; flags = contenders that it may still create */
+    RECORD_CREATES, /* bounded_work: lock, process; flags = contenders that it may still create; owner = 1: of nodes
+                       that queue */
     RECORD_GONE, /* hold_keeps_its_node: lock, process; a = czxid, deleted by a request while its process waits */
     RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…, depth = releases that are not
                       answered; a = the moment of its deadline */
@@ -60,6 +61,7 @@ enum record_kind {
     RECORD_HEARD, /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, of whose end it heard or will hear */
     RECORD_OWES,  /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
+    RECORD_QUEUED, /* the ledger: lock, process; a = czxid, b = session: a node that queues and stands */
     RECORD_KINDS
 };
 
@@ -99,6 +101,9 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 /* Of a node. */
 #define NODE_UNDER                                                                                           \
     0x01u /* created while an owner of its process waited for its lock and held alone in the group */
+
+/* In NODE_CREATED and NODE_DELETED: the node queues. */
+#define CODE_QUEUED 2
 
 /* LS_ENOENT of the public interface, which judges do not include: in REFUSED it says that a cancel was
  * refused, not a release. A test compares the two numbers. */
@@ -215,6 +220,9 @@ struct check_record *ledger_node(struct check_table *table, int lock, int64_t cz
 /* True if a contender node of the process stands in the line of the lock's group. */
 bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process);
 
+/* Nodes of the process that queue for the lock and stand. */
+int ledger_queued(struct check_table *table, int lock, int process);
+
 /* True if the process waits, and has no contender since the operator deleted one. */
 bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process);
 
@@ -261,6 +269,9 @@ int group_watches(struct check_table *table, const struct check_context *context
 bool group_has_other_claim(struct check_table *table, const struct check_context *context,
                            const struct event *event, unsigned flags);
 
+/* Contenders that one hold of the lock stands on. */
+int lock_nodes(const struct check_context *context, int lock);
+
 /* True if no other hold of the group may stand beside one of this lock. */
 bool lock_stands_alone(const struct check_context *context, int lock);
 
@@ -290,6 +301,9 @@ struct hold_set {
 };
 
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock);
+
+/* The same for one contender of the hold. */
+void hold_set_add_node(struct hold_set *set, const struct check_context *context, int lock);
 
 /* True if a hold of this lock stands together with the set. */
 bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock);

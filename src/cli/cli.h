@@ -219,7 +219,7 @@ bool cli_find_data(char path[PATH_MAX], const char *in_source, const char *insta
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);
 
 /* Whether small worlds and random ones stand behind the situations: not with shards, without a budget, or with a filter on files
- * alone. */
+ * alone. They have mutexes, so a recipe that knows no mutex has none of them. */
 bool cli_suite_has_worlds(const struct cli_options *options);
 
 /* In a suite: the search has met its limit of states; and random schedules have gone on behind that without a violation. */

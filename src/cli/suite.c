@@ -165,6 +165,7 @@ bool cli_suite_has_worlds(const struct cli_options *options)
 {
     bool none = options->budget_given && options->budget_s <= 0 && options->budget_states == 0;
     bool named = options->filter != NULL && strncmp(options->filter, "worlds/", strlen("worlds/")) == 0;
-    return options->suite && !none && options->shards == 0 &&
+    bool of_mutexes = !options->recipe_given || recipe_knows_kind(options->found_recipe, LS_LOCK_MUTEX);
+    return options->suite && !none && of_mutexes && options->shards == 0 &&
            (options->filter == NULL || options->budget_given || named);
 }

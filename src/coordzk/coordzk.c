@@ -76,7 +76,7 @@ static void prepare_crowd(int lock, int count)
 {
     char path[FAKEZK_PATH_MAX + 16];
     for (int i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "%s/node-%d", the_host->lock_path[lock], i + 1);
+        snprintf(path, sizeof path, "%s/node-%d", lock_directory(lock, 0), i + 1);
         fakezk_operator_create(path, 0, false);
         settle_log();
     }
@@ -84,10 +84,16 @@ static void prepare_crowd(int lock, int count)
 
 static void prepare_directory(const struct world_options *options, int lock)
 {
-    fakezk_operator_create(the_host->lock_path[lock], 0, !options->no_containers);
-    settle_log();
-    fakezk_operator_preset(the_host->lock_path[lock],
-                           options->sequence_preset != 0 ? options->sequence_preset : 7);
+    int count = 0;
+    while (lock_directory(lock, count) != NULL) {
+        count++;
+    }
+    while (count-- > 0) { /* the path of the lock first */
+        fakezk_operator_create(lock_directory(lock, count), 0, !options->no_containers);
+        settle_log();
+        fakezk_operator_preset(lock_directory(lock, count),
+                               options->sequence_preset != 0 ? options->sequence_preset : 7);
+    }
     prepare_crowd(lock, options->crowd);
 }
 
@@ -186,7 +192,7 @@ static int32_t session_of_grant(int client, int lock, int64_t created)
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         int32_t session = fakezk_session(client, h);
         if (first != 0 && session != 0 && owner < 0) {
-            owner = fakezk_owner(the_host->lock_path[lock], (int32_t)created);
+            owner = fakezk_owner(lock_directory(lock, 0), (int32_t)created);
         }
         if (session != 0 && session == owner) {
             return session;
@@ -199,8 +205,10 @@ static int32_t session_of_grant(int client, int lock, int64_t created)
 static bool has_container(void)
 {
     for (int lock = 0; lock < the_host->options->locks; lock++) {
-        if (fakezk_is_container(the_host->lock_path[lock])) {
-            return true;
+        for (int i = 0; lock_directory(lock, i) != NULL; i++) {
+            if (fakezk_is_container(lock_directory(lock, i))) {
+                return true;
+            }
         }
     }
     return false;

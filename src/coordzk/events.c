@@ -2,18 +2,41 @@
  * Copyright the lockstep authors */
 
 /* From what the fake says to semantic events: paths become locks, clients become processes (D5). */
+#include "base/assert.h"
 #include "coordzk/internal.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
 static size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes before the zero */
+static char directory[WORLD_LOCKS_MAX][LS_RECIPE_DIRECTORIES_MAX][FAKEZK_PATH_MAX];
+static int directories; /* that the recipe names */
+
+static void open_directories(int lock)
+{
+    const char *const *name = the_host->options->recipe->directories;
+    for (directories = 0; name != NULL && name[directories] != NULL; directories++) {
+        LS_ALWAYS(directories < LS_RECIPE_DIRECTORIES_MAX);
+        snprintf(directory[lock][directories], FAKEZK_PATH_MAX, "%s/%s", the_host->lock_path[lock],
+                 name[directories]);
+    }
+}
 
 void events_open(void)
 {
     for (int lock = 0; lock < the_host->options->locks; lock++) {
         lock_path_size[lock] = strlen(the_host->lock_path[lock]);
+        open_directories(lock);
     }
+}
+
+const char *lock_directory(int lock, int index)
+{
+    if (index < directories) {
+        return directory[lock][index];
+    }
+    return index == directories ? the_host->lock_path[lock] : NULL;
 }
 
 /* Without classify() each child of the path is a contender of the first lock. */
@@ -35,6 +58,38 @@ static enum ls_node_class classify(const char *below, int *lock)
     return class;
 }
 
+/* What a node is that stands below one of the directories. */
+static enum path_role role_of_node(const char *below, int *lock)
+{
+    switch (classify(below, lock)) {
+    case LS_NODE_CONTENDER:
+        return PATH_CONTENDER;
+    case LS_NODE_QUEUED:
+        return PATH_QUEUED;
+    case LS_NODE_OTHER:
+    default:
+        return PATH_OTHER;
+    }
+}
+
+/* The same of what lies below the path of a lock. */
+static enum path_role role_below(const char *below, int *lock)
+{
+    const char *slash = strchr(below, '/');
+    size_t size = slash != NULL ? (size_t)(slash - below) : strlen(below);
+    const char *const *name = the_host->options->recipe->directories;
+    if (name == NULL) {
+        return slash == NULL ? role_of_node(below, lock) : PATH_OTHER;
+    }
+    while (*name != NULL && (strncmp(*name, below, size) != 0 || (*name)[size] != 0)) {
+        name++;
+    }
+    if (*name == NULL || slash == NULL) {
+        return *name != NULL ? PATH_DIRECTORY : PATH_OTHER;
+    }
+    return strchr(slash + 1, '/') == NULL ? role_of_node(below, lock) : PATH_OTHER;
+}
+
 int lock_of_path(const char *path, enum path_role *role)
 {
     for (int lock = 0; lock < the_host->options->locks; lock++) {
@@ -46,8 +101,9 @@ int lock_of_path(const char *path, enum path_role *role)
             *role = PATH_DIRECTORY;
             return lock;
         }
-        if (path[size] == '/' && strchr(path + size + 1, '/') == NULL) {
-            *role = classify(path + size + 1, &lock) == LS_NODE_CONTENDER ? PATH_CONTENDER : PATH_OTHER;
+        bool is_near = path[size] == '/' && (directories > 0 || strchr(path + size + 1, '/') == NULL);
+        if (is_near) {
+            *role = role_below(path + size + 1, &lock);
             return lock;
         }
     }
@@ -57,10 +113,15 @@ int lock_of_path(const char *path, enum path_role *role)
 
 const char *contender_of(int client, int lock)
 {
-    enum path_role role;
-    const char *path = fakezk_ephemeral_child(the_host->lock_path[lock], client);
-    bool found = path != NULL && lock_of_path(path, &role) == lock && role == PATH_CONTENDER;
-    return found ? path : NULL;
+    const char *queued = NULL, *found = NULL;
+    for (int i = 0; found == NULL && lock_directory(lock, i) != NULL; i++) {
+        enum path_role role;
+        const char *path = fakezk_ephemeral_child(lock_directory(lock, i), client);
+        bool is_own = path != NULL && lock_of_path(path, &role) == lock;
+        found = is_own && role == PATH_CONTENDER ? path : NULL;
+        queued = queued == NULL && is_own && role == PATH_QUEUED ? path : queued;
+    }
+    return found != NULL ? found : queued;
 }
 
 static struct event about_path(int kind, const struct fakezk_event *from, enum path_role *role)
@@ -90,15 +151,17 @@ static void node_event(int kind, const struct fakezk_event *from)
 {
     enum path_role role;
     struct event event = about_path(kind, from, &role);
-    event.code = from->ephemeral && event.lock != EVENT_LOCK_NONE && role == PATH_CONTENDER;
+    if (from->ephemeral && event.lock != EVENT_LOCK_NONE) {
+        event.code = role == PATH_CONTENDER ? 1 : role == PATH_QUEUED ? 2 : 0;
+    }
     _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
-    bool joins = kind == EVENT_NODE_CREATED && event.code == 1 && from->client < the_host->options->processes;
+    bool joins = kind == EVENT_NODE_CREATED && event.code != 0 && from->client < the_host->options->processes;
     if (joins) {
         event.cause = the_host->says_idle(from->client);
     }
     the_host->event(&event);
-    if (joins) {
+    if (joins && event.code == 1) {
         judge_contents(from);
     }
 }

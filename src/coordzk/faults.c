@@ -101,13 +101,27 @@ static void add_sessions(struct action_list *list, int client)
 
 /* ---- of nobody ---- */
 
+/* The directory of a lock that the server may sweep, the deepest first; NULL if there is none. */
+static const char *sweepable_directory(int lock)
+{
+    int i = 0;
+    while (lock_directory(lock, i) != NULL && !fakezk_can_sweep(lock_directory(lock, i))) {
+        i++;
+    }
+    return lock_directory(lock, i);
+}
+
 /* An operator who tidies up begins with the lock's directory, and goes on with the ones above it. Writes the path of the
  * first that exists, below the chroot. False if there is none, or if it has children. */
 static bool empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 {
     const char *root = the_host->options->chroot;
     size_t chroot = root != NULL ? strlen(root) : 0;
-    strcpy(path, the_host->lock_path[lock]);
+    const char *deepest = lock_directory(lock, 0);
+    for (int i = 0; lock_directory(lock, i + 1) != NULL && !fakezk_can_rmdir(deepest); i++) {
+        deepest = lock_directory(lock, i + 1);
+    }
+    strcpy(path, deepest);
     while (strlen(path) > chroot && !fakezk_exists(path)) {
         *strrchr(path, '/') = 0;
     }
@@ -128,7 +142,7 @@ static void add_service_faults(struct action_list *list)
         }
     }
     for (int lock = 0; action_list_buys(list, WORLD_FAULT_SWEEP) && lock < options->locks; lock++) {
-        if (options->lock[lock].group == lock && fakezk_can_sweep(the_host->lock_path[lock])) {
+        if (options->lock[lock].group == lock && sweepable_directory(lock) != NULL) {
             action_list_add(list, ACTION_SWEEP, COORD_NOBODY)->lock = (uint8_t)lock;
         }
     }
@@ -202,7 +216,7 @@ static bool is_enabled_on_service(const struct action *action)
 {
     int s = action->server;
     if (action->kind == ACTION_SWEEP) {
-        return s < the_host->options->locks && fakezk_can_sweep(the_host->lock_path[s]);
+        return s < the_host->options->locks && sweepable_directory(s) != NULL;
     }
     if (action->kind == ACTION_RMDIR) {
         char path[FAKEZK_PATH_MAX];
@@ -297,7 +311,7 @@ static void do_on_service(const struct action *action)
         fakezk_restart_server(action->server);
         break;
     case ACTION_SWEEP:
-        fakezk_sweep(the_host->lock_path[action->lock]);
+        fakezk_sweep(sweepable_directory(action->lock));
         break;
     case ACTION_RMDIR:
         remove_empty_directory(action->lock);

@@ -39,14 +39,19 @@ void events_observe(void *ctx, const struct fakezk_event *event);
 /* What a path is to the locks of the world. */
 enum path_role {
     PATH_OTHER,
-    PATH_DIRECTORY, /* the path of a lock */
-    PATH_CONTENDER, /* a child of it that stands in line, if it is ephemeral */
+    PATH_DIRECTORY, /* the path of a lock, or a child of it below which nodes of the lock stand */
+    PATH_CONTENDER, /* a node of a lock that stands in line, if it is ephemeral */
+    PATH_QUEUED,    /* one that queues, likewise */
 };
 /* The lock that a path is about, -1 if there is none. Of the locks of a group: the one whose contender it is, or
  * else the first. */
 int lock_of_path(const char *path, enum path_role *role);
-/* The path of a client's oldest contender in the group of a lock, if it is one of that lock; else NULL. */
+/* The path of a client's oldest contender in the group of a lock, if it is one of that lock. Otherwise the path of
+ * the client's oldest node that queues there, or NULL. */
 const char *contender_of(int client, int lock);
+/* The directories below which nodes of a lock stand, the deepest first, and the path of the lock last. NULL
+ * behind them. */
+const char *lock_directory(int lock, int index);
 
 /* ---- texts.c ---- */
 

@@ -16,8 +16,7 @@ static void on_deadline(void *context)
     lock_queue_deliver(session);
 }
 
-/* NULL: out of memory. There is a free number. */
-static struct lock_claim *new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
+struct lock_claim *lock_mutex_new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms)
 {
     struct ls_session *session = mutex->session;
     struct lock_claim *claim = ls_env_alloc(session->env, sizeof *claim);
@@ -58,7 +57,8 @@ static int reenter(struct lock_claim *claim)
     return 1;
 }
 
-int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call)
+int lock_mutex_acquire_units(struct ls_mutex *mutex, uint64_t owner, uint32_t units, int timeout_ms,
+                             struct lock_call *call)
 {
     struct ls_session *session = mutex->session;
     if (mutex->closing || session->ending || session->state == LS_STATE_CLOSED ||
@@ -78,15 +78,23 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
         return LS_EBUSY;
     if (!lock_packets_watch_fits(mutex->place) || !lock_index_free_watch(session))
         return LS_EOVERFLOW;
-    struct lock_claim *claim = new_claim(mutex, owner, timeout_ms);
+    struct lock_claim *claim = lock_mutex_new_claim(mutex, owner, timeout_ms);
     if (!claim)
         return LS_ENOMEM;
     if (former)
         LS_SOMETIMES("acquire-after-an-unheard-loss"); /* the releases of the lost levels are still to come */
     claim->call = call;
-    LOCK_COUNT(claim, acquires);
+    claim->units = units;
+    lock_telemetry_acquires(claim);
     lock_mutex_go(claim);
     return LS_OK;
+}
+
+int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call)
+{
+    if (mutex->place->role == LOCK_ROLE_LEASE)
+        return LS_EINVAL; /* leases have a taker */
+    return lock_mutex_acquire_units(mutex, owner, 0, timeout_ms, call);
 }
 
 /* ---- release ---- */
@@ -100,7 +108,7 @@ static int release_tomb(struct lock_claim *claim)
 
 int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
 {
-    if (mutex->closing)
+    if (mutex->closing || lock_semaphore_is_closing(mutex))
         return LS_ECLOSED;
     struct lock_claim *claim = lock_index_find(mutex, owner);
     if (!claim || lock_mutex_pending(claim) || !claim->told)
@@ -116,6 +124,7 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
     }
     lock_index_disown(claim);
     claim->call = call;
+    claim->retry = 0;
     claim->state = LOCK_RELEASING;
     claim->czxid = 0;
     LOCK_COUNT(claim, releases);

@@ -14,8 +14,7 @@ static int wait_for(struct ls_env *env, struct lock_call *call)
     return call->rc;
 }
 
-/* Takes the environment's mutex for a call that may wait. NULL, and nothing is taken: *err says why. */
-static struct ls_session *begin(const struct ls_mutex *mutex, int *err)
+struct ls_session *lock_blocking_begin(const struct ls_mutex *mutex, int *err)
 {
     struct ls_session *session = lock_mutex_lock(mutex);
     *err = session ? LS_EDEADLK : LS_ECLOSED;
@@ -50,7 +49,7 @@ int ls_mutex_acquire_outcome(struct ls_mutex *mutex, int timeout_ms, struct ls_o
 {
     struct lock_call call = {.rc = 0, .done = false};
     *outcome = (struct ls_outcome){.rc = 0};
-    struct ls_session *session = begin(mutex, &outcome->rc);
+    struct ls_session *session = lock_blocking_begin(mutex, &outcome->rc);
     if (!session)
         return outcome->rc;
     struct ls_env *env = session->env;
@@ -78,18 +77,23 @@ int ls_mutex_try(struct ls_mutex *mutex)
     return ls_mutex_acquire(mutex, 0);
 }
 
-int ls_mutex_release(struct ls_mutex *mutex)
+int lock_blocking_release(struct ls_mutex *mutex, uint64_t owner)
 {
     struct lock_call call = {.rc = 0, .done = false};
     int rc;
-    struct ls_session *session = begin(mutex, &rc);
+    struct ls_session *session = lock_blocking_begin(mutex, &rc);
     if (!session)
         return rc;
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
-    rc = lock_blocking_finish(session, &call, lock_mutex_release(mutex, ls_env_self(env), &call));
+    rc = lock_blocking_finish(session, &call, lock_mutex_release(mutex, owner, &call));
     ls_env_unlock(env);
     return rc;
+}
+
+int ls_mutex_release(struct ls_mutex *mutex)
+{
+    return lock_blocking_release(mutex, lock_mutex_me(mutex));
 }
 
 /* ---- participants ---- */
@@ -99,7 +103,7 @@ int ls_mutex_participants(struct ls_mutex *mutex, struct ls_participants *out)
     struct lock_call call = {.rc = 0, .done = false};
     int rc;
     *out = (struct ls_participants){.count = 0};
-    struct ls_session *session = begin(mutex, &rc);
+    struct ls_session *session = lock_blocking_begin(mutex, &rc);
     if (!session)
         return rc;
     struct ls_env *env = session->env;
@@ -211,7 +215,7 @@ int ls_mutex_multi(struct ls_mutex *mutex, int count, const zoo_op_t *ops, zoo_o
         *zk_rc = 0;
     if (!lock_multi_is_valid(count, ops, results))
         return LS_EINVAL;
-    struct ls_session *session = begin(mutex, &rc);
+    struct ls_session *session = lock_blocking_begin(mutex, &rc);
     if (!session)
         return rc == LS_ECLOSED ? LS_ENOTOWNER : rc;
     struct lock_write write = {.session = session, .env = session->env};

@@ -24,8 +24,9 @@ enum lock_state {
     LOCK_SEARCHING,    /* sync and list: has our lost create been applied? */
     LOCK_IDENTIFYING, /* exists and list: is the node that was found this session's, and what is its czxid? */
     LOCK_LISTING,     /* list, with a sync where the belief needs one */
-    LOCK_ARMING,      /* get with a watch on the nearest predecessor */
+    LOCK_ARMING,      /* get with a watch on the nearest predecessor; of a lease, a list with a watch */
     LOCK_WAITING,     /* the watch stands */
+    LOCK_TAKING,      /* first in the line of a semaphore; leases are on the way; see semaphore.c */
     LOCK_HELD,        /* granted */
     LOCK_TOMB,        /* was held and went with its session; its owner has not heard of it by a release */
     LOCK_RELEASING,   /* the delete of a release is in flight */
@@ -37,7 +38,7 @@ enum lock_state {
 enum {
     LOCK_FIRST = 1,   /* create, sync or exists: the first request of a flight */
     LOCK_LIST = 2,    /* the list behind it */
-    LOCK_GET = 4,     /* the get that sets the watch */
+    LOCK_GET = 4,     /* the get, or the list, that sets the watch */
     LOCK_DELETE = 8,  /* */
     LOCK_UNWATCH = 16 /* the removal of the watch */
 };
@@ -51,6 +52,7 @@ enum {
     LOCK_NOTE_REVOKE = 16,
     LOCK_NOTE_GONE = 32,
     LOCK_NOTE_LOST = 64,
+    LOCK_NOTE_GO = 128, /* nothing to tell: lock_mutex_go() is to be called, which may free the claim */
 };
 
 /* How a holder hears of requests to give the lock back; see revoke.c. */
@@ -86,8 +88,9 @@ struct lock_branch {
 struct lock_place {
     struct ls_session *session;
     uint32_t users;
-    uint16_t size; /* bytes in path without the final 0 */
-    uint16_t role; /* enum lock_role */
+    uint32_t capacity; /* leases of a semaphore; 0 of other roles */
+    uint16_t size;     /* bytes in path without the final 0 */
+    uint16_t role;     /* enum lock_role */
     char path[];
 };
 
@@ -98,6 +101,7 @@ struct lock_claim {
     struct lock_place *place;
     struct ls_mutex *mutex;     /* NULL once the mutex is closed */
     struct lock_call *call;     /* the blocking caller that waits for the answer */
+    struct lock_claim *taker;   /* of a lease that its owner has not got yet: who takes it; see semaphore.c */
     char *ahead;                /* name of the predecessor, from LOCK_ARMING until its watch is gone */
     struct lock_branch tree[2]; /* in the session's trees, by watch_id and by owner */
     uint64_t owner;
@@ -110,6 +114,9 @@ struct lock_claim {
     int32_t first_rc; /* how the first request of the flight ended */
     uint32_t depth;
     uint32_t
+        units; /* of a taker: leases that it takes; of the first of several leases, how many, until told */
+    uint32_t granted; /* of a taker: how many of them are granted */
+    uint32_t
         reserved;   /* bytes of SetWatches, for the longest watch that this claim may have; see packets.c */
     uint32_t below; /* claims below this one in the tree by watch_id */
     uint16_t watch_id; /* the watcher's context: lowest number that no other claim of the session has */
@@ -120,7 +127,7 @@ struct lock_claim {
     uint8_t lost; /* creates in a row that were lost with the link and never applied; at most LOCK_LOST_MAX */
     uint8_t named : 1;      /* our node exists as far as we know, and this is its sequence */
     uint8_t maybe : 1;      /* a create was sent and its outcome is unknown */
-    uint8_t watching : 1;   /* our watch stands on `ahead` */
+    uint8_t watching : 1;   /* our watch stands on `ahead`; of a lease, on the list of its place */
     uint8_t searching : 1;  /* the flight is a sync and a list after it: its list can prove absence */
     uint8_t retry : 1;      /* waits for the retry timer, or for the janitor's */
     uint8_t try_only : 1;   /* do not wait */
@@ -279,6 +286,12 @@ bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size
 
 /* ---- blocking.c ---- */
 
+/* Takes the environment's mutex for a call that may wait. NULL, and nothing is taken: *err says why. */
+struct ls_session *lock_blocking_begin(const struct ls_mutex *mutex, int *err);
+
+/* Does what ls_mutex_release() does for any owner. */
+int lock_blocking_release(struct ls_mutex *mutex, uint64_t owner);
+
 /* Ends a blocking call, which is under way if rc is LS_OK: waits for its answer and closes its waiter. Returns the answer, or
  * the other rc. The session may be gone afterwards, if another thread has closed it. */
 int lock_blocking_finish(struct ls_session *session, struct lock_call *call, int rc);
@@ -339,6 +352,9 @@ int lock_request_list(struct lock_claim *claim, strings_completion_t completion)
 int lock_request_sync(struct lock_claim *claim, string_completion_t completion);
 int lock_request_exists(struct lock_claim *claim, stat_completion_t completion);
 int lock_request_get(struct lock_claim *claim, data_completion_t completion);
+
+/* Sends a list of the claim's place that leaves a watch; it is marked as a get is. */
+int lock_request_watch_list(struct lock_claim *claim, strings_completion_t completion);
 int lock_request_delete(struct lock_claim *claim, void_completion_t completion);
 int lock_request_unwatch(struct lock_claim *claim, void_completion_t completion);
 
@@ -352,7 +368,8 @@ int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completi
 /* Writes place/<our name>. False if it does not fit. */
 bool lock_request_path(const struct lock_claim *claim, char *out, size_t size);
 
-/* True if `path` is our predecessor's; if it is our own node's. */
+/* True if `path` is what the claim watches while it waits: our predecessor's, or the place of a lease. The
+ * second: if it is our own node's. */
 bool lock_request_is_ahead(const struct lock_claim *claim, const char *path);
 bool lock_request_is_own(const struct lock_claim *claim, const char *path);
 
@@ -376,6 +393,12 @@ void lock_mutex_hear(struct lock_claim *claim, int type, const char *path);
 /* Ends a pending claim without the lock: answers its owner, leaves the rest to the janitor. */
 void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc);
 
+/* Leaves what a claim may have left behind to the janitor, without an answer and without a request yet. */
+void lock_mutex_leave_over(struct lock_claim *claim);
+
+/* Answers a grant. */
+void lock_mutex_answer(struct lock_claim *claim);
+
 /* Asks again by the retry timer; fails the claim, which must be pending, when the policy is exhausted. */
 void lock_mutex_retry(struct lock_claim *claim, int zk_rc);
 
@@ -397,9 +420,17 @@ void lock_mutex_leave(struct ls_session *session);
 
 /* ---- acquire.c ---- */
 
+/* A claim of this owner in LOCK_CLAIMING, which has asked for nothing yet. NULL: out of memory. The caller has
+ * made sure of a free number for its watch. */
+struct lock_claim *lock_mutex_new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms);
+
 /* The two asynchronous calls, with the mutex held and with an optional blocking caller. */
 int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call);
 int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call);
+
+/* The same acquire for a taker: it ends when `units` leases with the numbers from `owner` on are granted. */
+int lock_mutex_acquire_units(struct ls_mutex *line, uint64_t owner, uint32_t units, int timeout_ms,
+                             struct lock_call *call);
 
 /* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is
  * given back by the janitor. */
@@ -414,8 +445,14 @@ void lock_mutex_drop_tomb(struct lock_claim *claim);
 int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path, enum lock_role role,
                     const struct ls_mutex_options *options);
 
+/* Makes a mutex that has just been initialised a closed one, inside a callback too. */
+void lock_mutex_undo_init(struct ls_mutex *mutex);
+
 /* Takes the environment's mutex and returns the session. NULL, and nothing is taken: the mutex is closed. */
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
+
+/* The calling thread's number as an owner; 0, which is nobody's: the mutex is closed. */
+uint64_t lock_mutex_me(const struct ls_mutex *mutex);
 
 /* The owner's claim if it holds the mutex and was told so, else NULL. */
 const struct lock_claim *lock_mutex_holder(const struct ls_mutex *mutex, uint64_t owner);
@@ -438,6 +475,38 @@ const struct lock_claim *lock_rwlock_writer(const struct lock_claim *claim);
 /* Whether the node of such a write lock stands in the list. */
 bool lock_rwlock_stands(const struct lock_claim *writer, const struct String_vector *list);
 
+/* ---- semaphore.c ---- */
+
+/* Whether the claim stands in a semaphore's line for leases. */
+bool lock_semaphore_is_taker(const struct lock_claim *claim);
+
+/* The mutex that the owner of a claim knows. */
+struct ls_mutex *lock_semaphore_face(const struct lock_claim *claim);
+
+/* Whether the mutex has the leases of a semaphore whose line is being closed, or is closed. */
+bool lock_semaphore_is_closing(const struct ls_mutex *mutex);
+
+/* The claim, a taker, is first in line. */
+void lock_semaphore_take(struct lock_claim *claim);
+
+/* A lease that has a taker is granted, or has failed. */
+void lock_semaphore_answered(struct lock_claim *lease, int rc, int zk_rc);
+
+/* Looks for the leases of the same taker that are granted in a list that is about to grant another one. */
+void lock_semaphore_look(struct lock_claim *lease, const struct String_vector *list);
+
+/* The owner of the first of several leases has heard of them. */
+void lock_semaphore_told(struct lock_claim *first);
+
+/* A taker fails: its leases go to the janitor. They are not freed before the session is left. */
+void lock_semaphore_give_up(struct lock_claim *taker);
+
+/* The session of a lease that has a taker is lost: it ends without an answer. */
+void lock_semaphore_lose(struct lock_claim *lease);
+
+/* Whether a lease is admitted where so many children of its place do not stand behind it. */
+bool lock_semaphore_admits(const struct lock_claim *lease, const struct lock_view *view);
+
 /* ---- parents.c ---- */
 
 void lock_parents_go(struct lock_claim *claim);
@@ -449,6 +518,12 @@ void lock_janitor_inherit(struct lock_claim *claim);
 
 /* Removes what an ended claim left: its watch, its node. Finishes it if nothing is left. */
 void lock_janitor_go(struct lock_claim *claim);
+
+/* The watch has fired, or is taken back. */
+void lock_janitor_unwatched(struct lock_claim *claim);
+
+/* Takes back the watch that stands. */
+void lock_janitor_unwatch(struct lock_claim *claim);
 
 /* What an ended claim waits for is tried again later. */
 void lock_janitor_again(struct lock_claim *claim);

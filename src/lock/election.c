@@ -427,17 +427,6 @@ int ls_election_candidates_start(struct ls_election *election, void *user)
 
 /* ---- blocking shell ---- */
 
-/* Takes the environment's mutex for a call that may wait. NULL, and nothing is taken: *err says why. */
-static struct ls_session *begin(const struct ls_election *election, int *err)
-{
-    struct ls_session *session = lock_mutex_lock(&election->mutex);
-    *err = session ? LS_EDEADLK : LS_ECLOSED;
-    if (!session || !ls_env_in_callback(session->env))
-        return session;
-    ls_env_unlock(session->env);
-    return NULL;
-}
-
 static void on_deadline(void *context)
 {
     struct lock_term_wait *wait = context;
@@ -478,7 +467,7 @@ static int await(struct ls_election *election, int timeout_ms)
 int ls_election_await(struct ls_election *election, int timeout_ms)
 {
     int rc;
-    struct ls_session *session = begin(election, &rc);
+    struct ls_session *session = lock_blocking_begin(&election->mutex, &rc);
     if (!session)
         return rc;
     struct ls_env *env = session->env;
@@ -491,7 +480,7 @@ int ls_election_await(struct ls_election *election, int timeout_ms)
 static int enter_term(struct ls_election *election, int64_t *token)
 {
     int rc;
-    struct ls_session *session = begin(election, &rc);
+    struct ls_session *session = lock_blocking_begin(&election->mutex, &rc);
     if (!session)
         return rc;
     struct ls_env *env = session->env;
@@ -517,7 +506,7 @@ static bool leave_term(struct ls_election *election)
 {
     struct lock_call call = {.rc = 0, .done = false};
     int rc;
-    struct ls_session *session = begin(election, &rc);
+    struct ls_session *session = lock_blocking_begin(&election->mutex, &rc);
     if (!session)
         return false;
     struct ls_env *env = session->env;

@@ -45,6 +45,8 @@ void lock_janitor_reap(struct lock_claim *claim)
 
 static void answer_release(struct lock_claim *claim, int rc, int zk_rc)
 {
+    if (lock_semaphore_is_taker(claim))
+        return; /* its owner has its answer with the leases */
     if (claim->call) {
         claim->call->rc = rc;
         claim->call->done = true;
@@ -227,6 +229,16 @@ static void on_deleted(int rc, const void *data)
 
 /* ---- the watch ---- */
 
+void lock_janitor_unwatched(struct lock_claim *claim)
+{
+    claim->watching = 0;
+    if (claim->state == LOCK_HELD) {
+        claim->retry = 0;
+        lock_packets_reserve(claim);
+    }
+    got_on(claim);
+}
+
 static void on_unwatched(int rc, const void *data)
 {
     struct lock_claim *claim = lock_mutex_enter(data);
@@ -234,12 +246,12 @@ static void on_unwatched(int rc, const void *data)
     enum lock_verdict verdict = lock_session_verdict(rc);
     claim->in_flight &= (uint8_t)~LOCK_UNWATCH;
     bool unsure = lock_is_unsure(verdict);
-    if (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session))) {
+    bool gone = !claim->watching; /* it has fired meanwhile */
+    if (!gone && (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session)))) {
         lock_janitor_again(claim);
     } else if (!unsure) {
         LS_SOMETIMES("watch-is-taken-back");
-        claim->watching = 0;
-        got_on(claim);
+        lock_janitor_unwatched(claim);
     }
     lock_mutex_go(claim);
     lock_mutex_leave(session);
@@ -255,7 +267,7 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
     lock_janitor_again(claim);
 }
 
-static void remove_watch(struct lock_claim *claim)
+void lock_janitor_unwatch(struct lock_claim *claim)
 {
     int rc = lock_request_unwatch(claim, on_unwatched);
     if (rc == ZNOWATCHER) {
@@ -286,7 +298,7 @@ void lock_janitor_go(struct lock_claim *claim)
         take_over(claim, LS_EUNSURE, 0);
     if (!claim->retry && lock_session_ready(session)) {
         if (claim->watching)
-            remove_watch(claim);
+            lock_janitor_unwatch(claim);
         if (claim->named || claim->maybe)
             remove_node(claim);
         else

@@ -12,6 +12,8 @@
  *                  |    |   ^  ^
  *                  |    v   |  '-------.
  *                  +-> ARMING ---> WAITING
+ *                  |      '--> HELD
+ *                  +-> TAKING ---> RELEASING
  *                  |
  *                  '--> HELD ---> RELEASING ---> (no claim)
  *                         |
@@ -30,6 +32,8 @@
  *   ARMING      -> WAITING        on_watched: the watch stands on the nearest predecessor
  *   ARMING      -> LISTING        on_watched: it is gone, and the get has left no watch (F66)
  *   WAITING     -> LISTING        lock_mutex_on_event: a wake-up is a hint, not a grant
+ *   ARMING      -> HELD           on_room_watched: of a lease, whose list says that there is room now
+ *   any -> HELD is TAKING for a contender in the line of a semaphore; see semaphore.c
  *   HELD        -> RELEASING      lock_mutex_release: the last level; janitor.c deletes the node and answers
  *   HELD        -> TOMB           lock_mutex_session_lost
  *   pending     -> LEFTOVER       lock_mutex_fail: deadline, cancel, error; janitor.c removes node and watch
@@ -113,6 +117,10 @@ static void forget_node(struct lock_claim *claim)
 
 static void answer(struct lock_claim *claim, int rc, int zk_rc)
 {
+    if (claim->taker) {
+        lock_semaphore_answered(claim, rc, zk_rc);
+        return;
+    }
     lock_telemetry_answered(claim, rc, zk_rc);
     ls_env_timer_stop(session_of(claim)->env, &claim->deadline);
     claim->zk_rc = 0;
@@ -123,6 +131,7 @@ static void answer(struct lock_claim *claim, int rc, int zk_rc)
         claim->call->token = rc ? 0 : claim->czxid;
         claim->call->done = true;
         claim->told = 1;
+        lock_semaphore_told(claim);
         ls_env_wake(session_of(claim)->env, &claim->call->waiter);
         claim->call = NULL;
         return;
@@ -132,13 +141,20 @@ static void answer(struct lock_claim *claim, int rc, int zk_rc)
     lock_queue_note(claim, LOCK_NOTE_DONE);
 }
 
-void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc)
+void lock_mutex_leave_over(struct lock_claim *claim)
 {
     lock_janitor_inherit(claim);
     claim->retry = 0;
     claim->lost = 0;
     claim->aside = 0;
     claim->dirty = claim->in_flight || claim->ancestors;
+}
+
+void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc)
+{
+    if (claim->state == LOCK_TAKING)
+        lock_semaphore_give_up(claim);
+    lock_mutex_leave_over(claim);
     answer(claim, rc, zk_rc);
     lock_mutex_go(claim);
 }
@@ -174,8 +190,17 @@ static void enter(struct lock_claim *claim, enum lock_state state)
     lock_mutex_go(claim);
 }
 
+void lock_mutex_answer(struct lock_claim *claim)
+{
+    answer(claim, LS_OK, 0);
+}
+
 static void grant(struct lock_claim *claim)
 {
+    if (lock_semaphore_is_taker(claim)) {
+        lock_semaphore_take(claim);
+        return;
+    }
     claim->state = LOCK_HELD;
     claim->depth = 1;
     lock_packets_reserve(claim);
@@ -183,6 +208,8 @@ static void grant(struct lock_claim *claim)
     lock_session_granted(session_of(claim));
     answer(claim, LS_OK, 0);
     lock_revoke_go(claim);
+    if (claim->watching)
+        lock_mutex_go(claim); /* the watch of a lease is taken back */
 }
 
 /* ---- rank: first, or behind whom? ---- */
@@ -244,6 +271,26 @@ static void warn_foreign(struct lock_claim *claim)
     lock_queue_note(claim, LOCK_NOTE_FOREIGN);
 }
 
+/* Grants a lease if the list has room for it. */
+static bool take_room(struct lock_claim *claim, const struct lock_view *view,
+                      const struct String_vector *list)
+{
+    if (!lock_semaphore_admits(claim, view))
+        return false;
+    lock_semaphore_look(claim, list);
+    grant(claim);
+    return true;
+}
+
+/* A lease waits for any change of the list, not for one predecessor. */
+static void wait_for_room(struct lock_claim *claim)
+{
+    if (claim->try_only)
+        lock_mutex_fail(claim, LS_EBUSY, 0);
+    else
+        enter(claim, LOCK_ARMING);
+}
+
 /* Our node is named. A wrapped or exhausted counter gives no order that all clients agree on (F49). */
 static void rank(struct lock_claim *claim, const struct String_vector *list)
 {
@@ -260,6 +307,9 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
         lock_mutex_fail(claim, LS_ESEQUENCE, 0);
     } else if (claim->under) {
         rank_under(claim, list);
+    } else if (claim->place->role == LOCK_ROLE_LEASE) {
+        if (!take_room(claim, &view, list))
+            wait_for_room(claim);
     } else if (view.ahead) {
         wait_behind(claim, view.ahead);
     } else {
@@ -558,6 +608,20 @@ static void watched(struct lock_claim *claim, int rc)
     }
 }
 
+/* The request that sets the watch is answered. True if the claim still waits for that; else it goes on here. */
+static bool note_watch(struct lock_claim *claim, int rc)
+{
+    bool alive = !session_is_over(claim);
+    claim->in_flight &= (uint8_t)~LOCK_GET;
+    if (alive && rc == ZOK)
+        claim->watching = 1;
+    if (alive && claim->state == LOCK_ARMING)
+        return true;
+    LS_SOMETIMES("watch-set-for-an-ended-wait");
+    lock_mutex_go(claim);
+    return false;
+}
+
 static void on_watched(int rc, const char *value, int value_size, const struct Stat *stat, const void *data)
 {
     (void)value;
@@ -565,15 +629,36 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
     (void)stat;
     struct lock_claim *claim = lock_mutex_enter(data);
     struct ls_session *session = session_of(claim);
-    claim->in_flight &= (uint8_t)~LOCK_GET;
-    if (!session_is_over(claim) && rc == ZOK)
-        claim->watching = 1;
-    if (!session_is_over(claim) && claim->state == LOCK_ARMING) {
+    if (note_watch(claim, rc))
         watched(claim, rc);
-    } else {
-        LS_SOMETIMES("watch-set-for-an-ended-wait");
-        lock_mutex_go(claim);
+    lock_mutex_leave(session);
+}
+
+/* The list behind which the watch of a lease stands. It is younger than the one that sent us to wait. */
+static void room_watched(struct lock_claim *claim, int rc, const struct String_vector *list)
+{
+    struct lock_view view;
+    if (rc != ZOK) {
+        watched(claim, rc);
+        return;
     }
+    lock_mutex_view(claim, list, &view);
+    if (!view.own) {
+        LS_SOMETIMES("own-lease-missing-behind-the-watch");
+        enter(claim, LOCK_SEARCHING);
+    } else if (take_room(claim, &view, list)) {
+        LS_SOMETIMES("room-before-the-watch");
+    } else {
+        watched(claim, rc);
+    }
+}
+
+static void on_room_watched(int rc, const struct String_vector *list, const void *data)
+{
+    struct lock_claim *claim = lock_mutex_enter(data);
+    struct ls_session *session = session_of(claim);
+    if (note_watch(claim, rc))
+        room_watched(claim, rc, list);
     lock_mutex_leave(session);
 }
 
@@ -581,6 +666,8 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
 
 static void wake(struct lock_claim *claim)
 {
+    if (claim->state == LOCK_HELD)
+        lock_janitor_unwatched(claim); /* the watch of a lease that found room without it */
     claim->watching = 0;
     if (claim->state == LOCK_WAITING) {
         lock_telemetry_woken(claim);
@@ -670,7 +757,8 @@ static void send_relist(struct lock_claim *claim)
 
 static void send_get(struct lock_claim *claim)
 {
-    int rc = lock_request_get(claim, on_watched);
+    int rc = claim->place->role == LOCK_ROLE_LEASE ? lock_request_watch_list(claim, on_room_watched)
+                                                   : lock_request_get(claim, on_watched);
     if (rc != ZOK)
         refused_at_once(claim, rc);
 }
@@ -687,7 +775,7 @@ void lock_mutex_go(struct lock_claim *claim)
         lock_janitor_reap(claim);
         return;
     }
-    if (claim->retry || claim->aside || !lock_session_ready(session_of(claim)))
+    if ((claim->retry && lock_mutex_pending(claim)) || claim->aside || !lock_session_ready(session_of(claim)))
         return;
     switch (claim->state) {
     case LOCK_CLAIMING:
@@ -705,9 +793,11 @@ void lock_mutex_go(struct lock_claim *claim)
         send_get(claim);
         break;
     case LOCK_HELD:
+        if (claim->watching && !claim->retry)
+            lock_janitor_unwatch(claim);
         lock_revoke_go(claim);
         break;
-    default: /* WAITING and TOMB need nothing */
+    default: /* WAITING, TAKING and TOMB need nothing */
         break;
     }
 }
@@ -772,7 +862,9 @@ void lock_mutex_session_lost(struct lock_claim *claim)
     claim->retry = 0;
     claim->aside = 0;
     lock_revoke_lost(claim);
-    if (claim->state == LOCK_HELD) {
+    if (claim->taker) {
+        lock_semaphore_lose(claim);
+    } else if (claim->state == LOCK_HELD) {
         if (claim->told)
             LS_SOMETIMES("held-lock-goes-with-its-session");
         bury(claim, token, "its session");
@@ -784,6 +876,7 @@ void lock_mutex_session_lost(struct lock_claim *claim)
         LS_SOMETIMES("acquire-goes-on-in-the-next-session");
         claim->state = LOCK_CLAIMING;
         claim->zk_rc = 0;
+        claim->granted = 0;
         take_new_attempt(claim);
     }
 }

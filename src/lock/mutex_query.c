@@ -57,11 +57,17 @@ int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const ch
     mutex->options = lock_queue_ref(options);
     if (lock_packets_create_fits(mutex, 0))
         return LS_OK;
-    ls_env_lock(session->env);
-    ls_env_free(session->env, place);
-    ls_env_unlock(session->env);
-    memset(mutex, 0, sizeof *mutex);
+    lock_mutex_undo_init(mutex);
     return LS_EOVERFLOW;
+}
+
+void lock_mutex_undo_init(struct ls_mutex *mutex)
+{
+    struct ls_env *env = mutex->session->env;
+    ls_env_lock(env);
+    ls_env_free(env, mutex->place);
+    ls_env_unlock(env);
+    memset(mutex, 0, sizeof *mutex);
 }
 
 int ls_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path,
@@ -264,8 +270,7 @@ int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, c
 
 /* ---- the same in the name of the calling thread ---- */
 
-/* The thread's number as an owner; 0, which is nobody's: the mutex is closed. */
-static uint64_t me(const struct ls_mutex *mutex)
+uint64_t lock_mutex_me(const struct ls_mutex *mutex)
 {
     struct ls_session *session = __atomic_load_n(&mutex->session, __ATOMIC_ACQUIRE);
     return session ? ls_env_self(session->env) : 0;
@@ -273,25 +278,25 @@ static uint64_t me(const struct ls_mutex *mutex)
 
 bool ls_mutex_held_by_me(const struct ls_mutex *mutex)
 {
-    return ls_mutex_held_by(mutex, me(mutex));
+    return ls_mutex_held_by(mutex, lock_mutex_me(mutex));
 }
 
 enum ls_belief ls_mutex_query_by_me(const struct ls_mutex *mutex)
 {
-    return ls_mutex_query(mutex, me(mutex));
+    return ls_mutex_query(mutex, lock_mutex_me(mutex));
 }
 
 int ls_mutex_belief_left_by_me(const struct ls_mutex *mutex)
 {
-    return ls_mutex_belief_left_ms(mutex, me(mutex));
+    return ls_mutex_belief_left_ms(mutex, lock_mutex_me(mutex));
 }
 
 int64_t ls_mutex_token_by_me(const struct ls_mutex *mutex)
 {
-    return ls_mutex_token(mutex, me(mutex));
+    return ls_mutex_token(mutex, lock_mutex_me(mutex));
 }
 
 int ls_mutex_guard_by_me(const struct ls_mutex *mutex, zoo_op_t *op, char *path, size_t size)
 {
-    return ls_mutex_guard(mutex, me(mutex), op, path, size);
+    return ls_mutex_guard(mutex, lock_mutex_me(mutex), op, path, size);
 }

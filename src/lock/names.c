@@ -8,6 +8,7 @@
 static const char marker[] = "lock-";
 static const char reader_marker[] = "__READ__";
 static const char writer_marker[] = "__WRIT__";
+static const char lease_marker[] = "lease-";
 static const char key_last[] = "2147483647";
 
 enum { MARK_SIZE = sizeof reader_marker - 1 }; /* and of a writer's */
@@ -28,10 +29,19 @@ void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16])
 
 static const char *marker_of(enum lock_role role)
 {
-    return role == LOCK_ROLE_READER   ? reader_marker
-           : role == LOCK_ROLE_WRITER ? writer_marker
-           : role == LOCK_ROLE_LATCH  ? latch_marker
-                                      : marker;
+    switch (role) {
+    case LOCK_ROLE_READER:
+        return reader_marker;
+    case LOCK_ROLE_WRITER:
+        return writer_marker;
+    case LOCK_ROLE_LEASE:
+        return lease_marker;
+    case LOCK_ROLE_LATCH:
+        return latch_marker;
+    case LOCK_ROLE_MUTEX:
+    default:
+        return marker;
+    }
 }
 
 size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16])
@@ -201,7 +211,12 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
         const char *key;
         if (name == own)
             continue;
-        switch (lock_names_key(role, name, &key)) {
+        enum lock_key kind = lock_names_key(role, name, &key);
+        /* Curator counts each child as a lease, whatever its name. */
+        if (role == LOCK_ROLE_LEASE && ranked)
+            view->before +=
+                kind != LOCK_KEY_CONTENDER || compare_contenders(role, key, name, own_key, own) < 0;
+        switch (kind) {
         case LOCK_KEY_NEGATIVE:
             view->negative = true;
             break;
@@ -210,6 +225,7 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
             view->foreign = true;
             break;
         case LOCK_KEY_AFTER:
+            view->foreign = view->foreign || role == LOCK_ROLE_LEASE;
             break;
         case LOCK_KEY_CONTENDER:
             view->last = view->last || !memcmp(key, key_last, LOCK_KEY_SIZE);

@@ -2,7 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. Readers and writers of a
- * read-write lock have __READ__ and __WRIT__ in place of lock-, candidates of a latch have latch-. */
+ * read-write lock have __READ__ and __WRIT__ in place of lock-, leases of a semaphore lease-, candidates of a
+ * latch latch-. */
 #ifndef LOCK_NAMES_H
 #define LOCK_NAMES_H
 
@@ -23,11 +24,12 @@ enum lock_role {
     LOCK_ROLE_MUTEX,
     LOCK_ROLE_READER, /* waits for writers alone */
     LOCK_ROLE_WRITER, /* waits for readers and writers */
+    LOCK_ROLE_LEASE,  /* waits until fewer leases than the capacity stand before it */
     LOCK_ROLE_LATCH,  /* a candidate of an election, as of LeaderLatch */
 };
 
 /* What a child of the lock's parent is to a contender. Its key is the text after the last marker ("lock-",
- * "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
+ * "lease-", "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
 enum lock_key {
     LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
     LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
@@ -69,9 +71,12 @@ struct lock_view {
     bool own;      /* our node is there */
     bool negative; /* there is a wrapped sequence */
     bool last;     /* another contender has the largest sequence, 2147483647 */
-    bool foreign;  /* there is a child that Curator would wait for, or a contender of another kind of lock */
+    /* There is a child that Curator would wait for, or a contender of another kind of lock. For a lease, any child
+     * that is none. */
+    bool foreign;
     int32_t sequence;  /* of our node, if own */
     const char *ahead; /* the nearest contender before us that we wait for, or NULL; points into the list */
+    int before;        /* children that do not stand behind us; of leases alone */
 };
 
 /* The name in a list that begins with a prefix, or NULL. */

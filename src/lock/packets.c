@@ -9,7 +9,7 @@
  * refused. A claim reserves:
  *
  *   pending            the longer of its own node's path and the predecessor's
- *   held               its own node's path if the lock is revocable, else nothing
+ *   held               its own node's path if the lock is revocable, or a watch stands, else nothing
  *   a tomb             nothing: its session took the watches along
  *   ended otherwise    what it had, until it is freed */
 #include "claim.h"
@@ -53,7 +53,7 @@ static uint64_t needs(const struct lock_claim *claim)
     if (claim->state == LOCK_TOMB)
         return 0;
     if (claim->state == LOCK_HELD)
-        return claim->mutex && claim->mutex->revocable ? own : 0;
+        return claim->watching || (claim->mutex && claim->mutex->revocable) ? own : 0;
     if (!lock_mutex_pending(claim))
         return claim->reserved;
     uint64_t ahead = claim->ahead ? path_size(claim->place, strlen(claim->ahead)) : 0;

@@ -231,7 +231,7 @@ int lock_participants_start(struct ls_mutex *mutex, void *user, struct lock_call
                             struct ls_participants *out)
 {
     struct ls_session *session = mutex->session;
-    if (mutex->closing || !lock_session_ready(session))
+    if (mutex->closing || lock_semaphore_is_closing(mutex) || !lock_session_ready(session))
         return LS_ECLOSED;
     struct lock_survey *survey = ls_env_alloc(session->env, sizeof *survey);
     if (!survey)

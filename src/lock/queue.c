@@ -176,14 +176,29 @@ static void deliver_revoke(struct ls_session *session)
     ls_env_lock(session->env);
 }
 
+/* A claim that another one ended goes on, now that nobody has its address. */
+static void deliver_go(struct ls_session *session)
+{
+    struct lock_claim *claim = session->notes;
+    claim->notes &= (uint8_t)~LOCK_NOTE_GO;
+    if (!claim->notes)
+        take_first(session);
+    lock_mutex_go(claim);
+    lock_session_unclaimed(session); /* what it sends carries a belief that nobody needs */
+}
+
 static void deliver_note(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
+    if (claim->notes & LOCK_NOTE_GO) {
+        deliver_go(session);
+        return;
+    }
     if (claim->notes == LOCK_NOTE_REVOKE) {
         deliver_revoke(session);
         return;
     }
-    struct ls_mutex *mutex = claim->mutex;
+    struct ls_mutex *mutex = lock_semaphore_face(claim);
     const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
     uint64_t owner = claim->owner;
     uint8_t notes = claim->notes;
@@ -192,6 +207,7 @@ static void deliver_note(struct ls_session *session)
         outcome.depth = claim->depth;
         outcome.token = claim->czxid;
         claim->told = 1;
+        lock_semaphore_told(claim);
     } else if (notes & LOCK_NOTE_LOST) {
         outcome.token = claim->czxid;
         claim->czxid = 0;

@@ -65,6 +65,8 @@ bool lock_request_path(const struct lock_claim *claim, char *out, size_t size)
 
 bool lock_request_is_ahead(const struct lock_claim *claim, const char *path)
 {
+    if (claim->place->role == LOCK_ROLE_LEASE)
+        return (claim->watching || claim->state == LOCK_ARMING) && !strcmp(path, claim->place->path);
     char place[LS_MUTEX_PATH_SIZE_MAX + 2];
     if (!claim->ahead)
         return false;
@@ -168,6 +170,13 @@ int lock_request_get(struct lock_claim *claim, data_completion_t completion)
     return mark(claim, LOCK_GET, rc);
 }
 
+int lock_request_watch_list(struct lock_claim *claim, strings_completion_t completion)
+{
+    int rc = zoo_awget_children(handle(claim), claim->place->path, watch_function(claim),
+                                watch_context(claim), completion, claim);
+    return mark(claim, LOCK_GET, rc);
+}
+
 int lock_request_delete(struct lock_claim *claim, void_completion_t completion)
 {
     char path[PATH_SIZE];
@@ -199,7 +208,7 @@ static bool is_shared(const struct lock_claim *claim, const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
     for (const struct lock_claim *other = claim->place->session->claims; other; other = other->next) {
-        bool waits = other->ahead && !strcmp(other->ahead, name) && lock_request_is_ahead(other, path);
+        bool waits = (!other->ahead || !strcmp(other->ahead, name)) && lock_request_is_ahead(other, path);
         if (other != claim && (waits || listens(other, path)))
             return true;
     }
@@ -215,18 +224,21 @@ static int remove_watch(struct lock_claim *claim, const char *path, void_complet
 {
     int rc;
     bool shared = is_shared(claim, path);
+    ZooWatcherType type = claim->place->role == LOCK_ROLE_LEASE ? ZWATCHTYPE_CHILD : ZWATCHTYPE_DATA;
     if (shared && loan_of(claim))
         rc = ZNOWATCHER;
     else if (shared || loan_of(claim))
-        rc = zoo_aremove_watches(handle(claim), path, ZWATCHTYPE_DATA, watch_function(claim),
-                                 watch_context(claim), 0, as_slot(completion), claim);
+        rc = zoo_aremove_watches(handle(claim), path, type, watch_function(claim), watch_context(claim), 0,
+                                 as_slot(completion), claim);
     else
-        rc = zoo_aremove_all_watches(handle(claim), path, ZWATCHTYPE_DATA, 0, as_slot(completion), claim);
+        rc = zoo_aremove_all_watches(handle(claim), path, type, 0, as_slot(completion), claim);
     return mark(claim, LOCK_UNWATCH, rc);
 }
 
 int lock_request_unwatch(struct lock_claim *claim, void_completion_t completion)
 {
+    if (claim->place->role == LOCK_ROLE_LEASE)
+        return remove_watch(claim, claim->place->path, completion);
     char *path = ahead_path(claim);
     if (!path)
         return ZMARSHALLINGERROR;

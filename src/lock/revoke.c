@@ -319,7 +319,7 @@ int ls_mutex_make_revocable(struct ls_mutex *mutex)
     struct ls_env *env = session->env;
     const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
     int rc = LS_OK;
-    if (!options || !options->ops || !options->ops->on_revoke)
+    if (!options || !options->ops || !options->ops->on_revoke || mutex->place->role == LOCK_ROLE_LEASE)
         rc = LS_EINVAL;
     else if (mutex->closing)
         rc = LS_ECLOSED;

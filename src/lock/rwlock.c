@@ -90,7 +90,7 @@ int ls_rwlock_init(struct ls_rwlock *lock, struct ls_session *session, const cha
         return rc;
     rc = lock_mutex_init(&lock->read, session, path, LOCK_ROLE_READER, options);
     if (rc)
-        ls_mutex_close(&lock->write);
+        lock_mutex_undo_init(&lock->write);
     return rc;
 }
 

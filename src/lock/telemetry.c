@@ -150,10 +150,10 @@ void lock_telemetry_event(struct ls_session *session, enum ls_session_event even
 
 /* ---- locks ---- */
 
-static void add(struct ls_mutex_counters *counters, size_t field)
+static void add(struct ls_mutex_counters *counters, size_t field, uint32_t amount)
 {
     if (counters)
-        ++*(uint64_t *)(void *)((char *)counters + field);
+        *(uint64_t *)(void *)((char *)counters + field) += amount;
 }
 
 /* Both counters of a claim: its mutex's and its session's; either may be NULL. */
@@ -167,11 +167,11 @@ static struct both counters_of(const struct lock_claim *claim)
     return (struct both){{mutex_counters(claim->mutex), session ? &session->locks : NULL}};
 }
 
-void lock_telemetry_count(const struct lock_claim *claim, size_t field)
+void lock_telemetry_add(const struct lock_claim *claim, size_t field, uint32_t amount)
 {
     struct both both = counters_of(claim);
-    add(both.of[0], field);
-    add(both.of[1], field);
+    add(both.of[0], field, amount);
+    add(both.of[1], field, amount);
 }
 
 void lock_telemetry_woken(const struct lock_claim *claim)
@@ -216,6 +216,17 @@ void lock_telemetry_waits(const struct lock_claim *claim)
                        LOCK_WHO(claim));
 }
 
+/* An acquire of a semaphore counts as often as it asks for leases. */
+static uint32_t leases_of(const struct lock_claim *claim)
+{
+    return lock_semaphore_is_taker(claim) ? claim->units : 1;
+}
+
+void lock_telemetry_acquires(const struct lock_claim *claim)
+{
+    LOCK_ADD(claim, acquires, leases_of(claim));
+}
+
 static enum ls_log_level level_of_failure(int rc)
 {
     return rc == LS_ENOAUTH || rc == LS_EZK || rc == LS_ESEQUENCE ? LS_LOG_ERROR : LS_LOG_DEBUG;
@@ -226,7 +237,7 @@ void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc)
     struct ls_session *session = claim->place->session;
     end_handover(claim, !rc);
     if (rc) {
-        LOCK_COUNT(claim, failures);
+        LOCK_ADD(claim, failures, leases_of(claim));
         lock_telemetry_log(session, level_of_failure(rc), "%s: %s %llu has not got the lock: %s (%d)",
                            claim->place->path, LOCK_WHO(claim), ls_strerror(rc), zk_rc);
         return;

@@ -22,9 +22,11 @@ bool lock_telemetry_deliver(struct ls_session *session);
 /* A session event has happened, whether it will be told or not. */
 void lock_telemetry_event(struct ls_session *session, enum ls_session_event event);
 
-/* One more in a field of struct ls_mutex_counters, for the claim's mutex and its session. */
-void lock_telemetry_count(const struct lock_claim *claim, size_t field);
-#define LOCK_COUNT(claim, field) lock_telemetry_count((claim), offsetof(struct ls_mutex_counters, field))
+/* Adds to a field of struct ls_mutex_counters, for the claim's mutex and its session; LOCK_COUNT adds 1. */
+void lock_telemetry_add(const struct lock_claim *claim, size_t field, uint32_t amount);
+#define LOCK_ADD(claim, field, amount)                                                                       \
+    lock_telemetry_add((claim), offsetof(struct ls_mutex_counters, field), (amount))
+#define LOCK_COUNT(claim, field) LOCK_ADD(claim, field, 1)
 
 /* A claim's owner for a format of "%s %llu": a thread by its number, or an owner that the program has numbered. */
 #define LOCK_WHO(claim)                                                                                      \
@@ -32,6 +34,7 @@ void lock_telemetry_count(const struct lock_claim *claim, size_t field);
         (unsigned long long)((claim)->owner & ~LS_ENV_THREAD)
 
 /* Turns in a claim's life. */
+void lock_telemetry_acquires(const struct lock_claim *claim);
 void lock_telemetry_waits(const struct lock_claim *claim);
 void lock_telemetry_woken(const struct lock_claim *claim);
 void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);

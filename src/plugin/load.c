@@ -87,6 +87,16 @@ static const char *missing_part(const struct ls_recipe *recipe)
                                      : NULL;
 }
 
+static bool has_few_directories(const struct ls_recipe *recipe)
+{
+    int count = 0;
+    while (recipe->directories != NULL && count <= LS_RECIPE_DIRECTORIES_MAX &&
+           recipe->directories[count] != NULL) {
+        count++;
+    }
+    return count <= LS_RECIPE_DIRECTORIES_MAX;
+}
+
 static const struct ls_recipe *take(const char *path, void *handle, char *why)
 {
     const struct ls_recipe_module *module = dlsym(handle, "ls_recipe_module");
@@ -101,12 +111,17 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
     const char *missing = missing_part(recipe);
     bool named = module->recipe->name != NULL && module->recipe->name[0] != 0;
     bool fits = recipe->state_size > 0 && recipe->state_size <= WORLD_HEAP_BYTES;
-    if (missing == NULL && named && fits) {
+    bool few = has_few_directories(recipe);
+    if (missing == NULL && named && fits && few) {
         return recipe;
     }
     opened_count--;
     if (missing != NULL || !named) {
         return refuse(why, "its recipe has no %s", missing != NULL ? missing : "name");
+    }
+    if (!few) {
+        return refuse(why, "its recipe has too many directories, expected %d at most",
+                      LS_RECIPE_DIRECTORIES_MAX);
     }
     return refuse(why, "its recipe has a state of %zu bytes, expected 1 to %d", recipe->state_size,
                   WORLD_HEAP_BYTES);

@@ -7,6 +7,7 @@
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
 #include "recipes/recipe_refusals.h"
+#include "recipes/recipe_session.h"
 
 #include <lockstep/election.h>
 #include <lockstep/recipe.h>
@@ -74,23 +75,13 @@ static void on_warning(struct ls_election *election, enum ls_warning warning)
     report_of(election, (struct ls_report){.kind = LS_REPORT_WARNING, .rc = (int)warning});
 }
 
-static const uint8_t report_kinds[] = {[LS_SESSION_CONNECTED] = LS_REPORT_CONNECTED,
-                                       [LS_SESSION_SUSPENDED] = LS_REPORT_SUSPENDED,
-                                       [LS_SESSION_RECONNECTED] = LS_REPORT_RECONNECTED,
-                                       [LS_SESSION_LOST] = LS_REPORT_LOST,
-                                       [LS_SESSION_READ_ONLY] = LS_REPORT_READ_ONLY,
-                                       [LS_SESSION_AUTH_FAILED] = LS_REPORT_LOST,
-                                       [LS_SESSION_GAVE_UP] = LS_REPORT_LOST,
-                                       [LS_SESSION_IDLE] = LS_REPORT_IDLE};
-
 static void on_event(struct ls_session *session, struct ls_session_listener *listener,
                      enum ls_session_event event, int64_t session_id)
 {
     (void)listener;
-    struct ls_report what = {.kind = (enum ls_report_kind)report_kinds[event], .session = session_id};
-    if (what.kind == LS_REPORT_LOST && !session_id)
-        return; /* the end of a session that has none: its loss was told before */
-    report((struct state *)(void *)session, &what);
+    struct ls_report what;
+    if (recipe_event(event, session_id, &what))
+        report((struct state *)(void *)session, &what);
 }
 
 static const struct ls_election_ops election_ops = {.on_elected = on_elected,
@@ -102,9 +93,6 @@ static const struct ls_election_options election_options[] = {
     [LS_ELECTION_LATCH] = {.ops = &election_ops, .style = LS_ELECTION_LATCH},
     [LS_ELECTION_SELECTOR] = {.ops = &election_ops, .style = LS_ELECTION_SELECTOR}};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-/* By keep_fresh and read_only of the configuration. */
-static const struct ls_session_options session_options[2][2] = {
-    {{.no_refresh = true}, {.no_refresh = true, .read_only = true}}, {{0}, {.read_only = true}}};
 
 /* ---- life ---- */
 
@@ -120,10 +108,7 @@ static int open_election(struct state *state, int lock)
 static int open_elections(struct state *state)
 {
     const struct ls_recipe_config *config = state->config;
-    size_t size = (size_t)config->lock_count * sizeof *state->elections;
-    ls_env_lock(state->session.env);
-    state->elections = ls_env_alloc(state->session.env, size);
-    ls_env_unlock(state->session.env);
+    state->elections = recipe_alloc_locks(state->session.env, config->lock_count, sizeof *state->elections);
     if (!state->elections)
         return LS_ENOMEM;
     int err = LS_OK;
@@ -136,22 +121,18 @@ static void close_elections(struct state *state)
 {
     while (state->opened)
         ls_election_close(&state->elections[--state->opened]);
-    ls_env_lock(state->session.env);
-    ls_env_free(state->session.env, state->elections);
-    ls_env_unlock(state->session.env);
+    recipe_free_locks(state->session.env, state->elections);
 }
 
 static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
                       enum ls_election_style style)
 {
     state->style = (uint8_t)style;
-    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms,
-                              &session_options[config->keep_fresh][config->read_only]);
+    int err = recipe_init_session(&state->session, &state->listener, &session_ops, env, config,
+                                  recipe_session_options(config));
     if (err)
         return err;
     state->config = config;
-    ls_session_listener_init(&state->listener, &session_ops);
-    ls_session_listener_add(&state->session, &state->listener);
     err = open_elections(state);
     if (!err)
         err = ls_session_start(&state->session);
@@ -233,33 +214,10 @@ static enum ls_belief query(const void *memory, int lock, int owner)
     return election ? ls_election_query(election) : LS_NOT_HELD;
 }
 
-/* The functions from here to states_now() call those of the mutex, which look at the session alone. The state
- * of the mutex begins with its session, too. */
-static bool idle(const void *memory)
-{
-    return ls_recipe_mutex.idle(memory);
-}
-
 static int guard(const void *memory, int lock, int owner, zoo_op_t *op, char *path, size_t size)
 {
     const struct ls_election *election = election_at((struct state *)(uintptr_t)memory, lock, owner);
     return election ? ls_election_guard(election, op, path, size) : LS_EINVAL;
-}
-
-static zhandle_t *handle(const void *memory)
-{
-    return ls_recipe_mutex.handle(memory);
-}
-
-static int multi(void *memory, int count, const zoo_op_t *ops, zoo_op_result_t *results,
-                 void_completion_t completion, const void *data)
-{
-    return ls_recipe_mutex.multi(memory, count, ops, results, completion, data);
-}
-
-static void canon(const void *memory, struct ls_rename *rename)
-{
-    ls_recipe_mutex.canon(memory, rename);
 }
 
 static void unread(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
@@ -274,11 +232,6 @@ static void unread_of_selector(void (*completion)(void), const struct String_vec
 {
     if (!lock_participants_read(completion))
         lock_names_unread(LOCK_ROLE_MUTEX, names, id, list);
-}
-
-static uint32_t states_now(const void *memory)
-{
-    return ls_recipe_mutex.states_now(memory);
 }
 
 /* ---- invariants ---- */
@@ -316,22 +269,14 @@ static const char *wrong(const void *memory)
     return what;
 }
 
-/* In the order of enum lock_state, as those of the mutex. */
-static const char *const state_names[] = {"none",      "claiming", "preparing", "searching", "identifying",
-                                          "listing",   "arming",   "waiting",   "held",      "tomb",
-                                          "releasing", "leftover", "done",      NULL};
-_Static_assert(sizeof state_names / sizeof *state_names == LOCK_DONE + 2, "one name per state");
-
-static const struct ls_timer_row timer_rows[] = {
-    {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
-
 /* What both recipes have. */
 #define OF_AN_ELECTION                                                                                       \
     .kinds = LS_LOCK_BIT(LS_LOCK_ELECTION), .state_size = sizeof(struct state), .stop = stop,                \
     .acquire = acquire, .cancel = cancel, .release = release, .close = close_lock, .open = open_lock,        \
-    .query = query, .idle = idle, .guard = guard, .handle = handle, .multi = multi, .canon = canon,          \
-    .states = state_names, .states_now = states_now, .marks = "src/lock/", .ignores_children = true,         \
-    .sets_no_data = true, .symmetric = true, .in_reports = true, .timers = timer_rows, .wrong = wrong
+    .query = query, .idle = recipe_idle, .guard = guard, .handle = recipe_handle, .multi = recipe_multi,     \
+    .canon = recipe_canon, .states = recipe_states, .states_now = recipe_states_now, .marks = "src/lock/",   \
+    .ignores_children = true, .sets_no_data = true, .symmetric = true, .in_reports = true,                   \
+    .timers = recipe_timers, .wrong = wrong
 
 const struct ls_recipe ls_recipe_election = {
     .name = "election",

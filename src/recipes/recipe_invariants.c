@@ -20,6 +20,7 @@ static bool claim_waits_for_answers(const struct lock_claim *claim)
 /* Bits of requests that a claim of this state may have in flight. */
 static unsigned claim_may_have(const struct lock_claim *claim)
 {
+    unsigned unwatch = claim->place->role == LOCK_ROLE_LEASE ? LOCK_UNWATCH : 0;
     switch (claim->state) {
     case LOCK_CLAIMING:
     case LOCK_SEARCHING:
@@ -28,8 +29,10 @@ static unsigned claim_may_have(const struct lock_claim *claim)
         return LOCK_FIRST | LOCK_LIST;
     case LOCK_ARMING:
         return LOCK_GET;
+    case LOCK_HELD:
+        return unwatch; /* a watch that the grant did without */
     case LOCK_RELEASING:
-        return LOCK_DELETE;
+        return LOCK_DELETE | unwatch;
     case LOCK_LEFTOVER:
     case LOCK_DONE:
         return LOCK_FIRST | LOCK_LIST | LOCK_GET | LOCK_DELETE | LOCK_UNWATCH;
@@ -52,8 +55,33 @@ static const char *node_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
+/* The watch may stand behind a list that found room, or that lacks our node. It may stand while the capacity is
+ * looked at again. */
+static const char *watch_of_lease_not_normal(const struct lock_claim *claim)
+{
+    NORMAL(!claim->ahead);
+    NORMAL(claim->state != LOCK_WAITING || claim->watching);
+    NORMAL(!claim->watching || claim->state != LOCK_TOMB);
+    NORMAL(claim->ear == LOCK_EAR_DEAF);
+    return NULL;
+}
+
+/* Leases that are granted wait for the others of their acquire. */
+static const char *lease_not_normal(const struct lock_claim *claim)
+{
+    const struct lock_claim *taker = claim->taker;
+    NORMAL(!taker || (claim->place->role == LOCK_ROLE_LEASE && claim->state <= LOCK_HELD));
+    NORMAL(!taker || (taker->state == LOCK_TAKING && taker->granted < taker->units));
+    NORMAL(!taker || !claim->call);
+    NORMAL(claim->state != LOCK_TAKING || claim->units);
+    NORMAL(claim->place->role != LOCK_ROLE_LEASE || !claim->units);
+    return NULL;
+}
+
 static const char *watch_not_normal(const struct lock_claim *claim)
 {
+    if (claim->place->role == LOCK_ROLE_LEASE)
+        return watch_of_lease_not_normal(claim);
     NORMAL(!claim->watching || claim->ahead);
     NORMAL(!claim->ahead || claim->watching || claim->state == LOCK_ARMING || claim->state >= LOCK_LEFTOVER);
     NORMAL(claim->state != LOCK_WAITING || claim->watching);
@@ -81,7 +109,8 @@ static const char *answer_not_normal(const struct lock_claim *claim)
 {
     NORMAL(!claim->notes && !claim->rc);
     NORMAL(!claim->zk_rc || claim->state <= LOCK_SEARCHING); /* a refusal of an ancestor */
-    NORMAL(!claim->told == (claim->state < LOCK_HELD) || claim->state >= LOCK_LEFTOVER);
+    NORMAL(!claim->told == (claim->state < LOCK_HELD || claim->taker) || claim->state >= LOCK_LEFTOVER ||
+           claim->units);
     NORMAL(claim->depth > 0 || (claim->state != LOCK_HELD && claim->state != LOCK_TOMB));
     NORMAL(!claim->deadline.armed || lock_mutex_pending(claim));
     NORMAL(claim->state != LOCK_DONE || claim_waits_for_answers(claim));
@@ -107,7 +136,7 @@ static const char *room_not_normal(const struct lock_claim *claim)
     bool listens = claim->ear == LOCK_EAR_READING || claim->ear == LOCK_EAR_LISTENING;
     NORMAL(claim->reserved || !(lock_mutex_pending(claim) || claim->watching));
     NORMAL(claim->reserved || claim->state == LOCK_DONE || !claim->place->session->id || !listens);
-    NORMAL(claim->state != LOCK_HELD || (claim->reserved != 0) == revocable);
+    NORMAL(claim->state != LOCK_HELD || (claim->reserved != 0) == (revocable || claim->watching));
     NORMAL(claim->state != LOCK_TOMB || !claim->reserved);
     return NULL;
 }
@@ -145,8 +174,8 @@ static const char *questions_not_normal(const struct lock_claim *claim)
 static const char *claim_not_normal(const struct lock_claim *claim)
 {
     const char *(*const questions[])(const struct lock_claim *) = {
-        node_not_normal,  watch_not_normal, flight_not_normal,   answer_not_normal,
-        timer_not_normal, room_not_normal,  questions_not_normal};
+        node_not_normal,  watch_not_normal, flight_not_normal,    answer_not_normal,
+        timer_not_normal, room_not_normal,  questions_not_normal, lease_not_normal};
     NORMAL(claim->state >= LOCK_CLAIMING && claim->state <= LOCK_DONE);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         const char *wrong = questions[i](claim);
@@ -215,7 +244,7 @@ const char *lock_invariants_broken(const struct ls_session *session)
         if (wrong)
             return wrong;
         leftovers += claim->state == LOCK_LEFTOVER;
-        cleans += claim->state >= LOCK_RELEASING;
+        cleans += claim->state >= LOCK_RELEASING || (claim->state == LOCK_HELD && claim->watching);
         reserved += claim->reserved;
     }
     NORMAL(session->reserved == reserved);
@@ -231,7 +260,7 @@ static const char *claim_stands_still(const struct lock_claim *claim)
     bool revocable = claim->mutex && claim->mutex->revocable;
     if (claim->retry || claim->aside || claim_waits_for_answers(claim))
         return NULL;
-    NORMAL(!lock_mutex_pending(claim) || claim->state == LOCK_WAITING);
+    NORMAL(!lock_mutex_pending(claim) || claim->state == LOCK_WAITING || claim->state == LOCK_TAKING);
     NORMAL(claim->state != LOCK_RELEASING && claim->state != LOCK_LEFTOVER);
     NORMAL(claim->state != LOCK_HELD || !revocable || claim->ear != LOCK_EAR_DEAF);
     return NULL;

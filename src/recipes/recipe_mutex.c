@@ -9,6 +9,7 @@
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_refusals.h"
+#include "recipes/recipe_session.h"
 
 #include <lockstep/mutex.h>
 #include <lockstep/recipe.h>
@@ -112,35 +113,13 @@ static void on_participants(struct ls_mutex *mutex, void *user, int rc, const st
         on_asked(mutex->session, lock, rc);
 }
 
-static enum ls_report_kind kind_of(enum ls_session_event event)
-{
-    switch (event) {
-    case LS_SESSION_CONNECTED:
-        return LS_REPORT_CONNECTED;
-    case LS_SESSION_SUSPENDED:
-        return LS_REPORT_SUSPENDED;
-    case LS_SESSION_RECONNECTED:
-        return LS_REPORT_RECONNECTED;
-    case LS_SESSION_READ_ONLY:
-        return LS_REPORT_READ_ONLY;
-    case LS_SESSION_IDLE:
-        return LS_REPORT_IDLE;
-    case LS_SESSION_LOST:
-    case LS_SESSION_AUTH_FAILED:
-    case LS_SESSION_GAVE_UP:
-    default:
-        return LS_REPORT_LOST;
-    }
-}
-
 static void on_event(struct ls_session *session, struct ls_session_listener *listener,
                      enum ls_session_event event, int64_t session_id)
 {
     (void)listener;
-    struct ls_report what = {.kind = kind_of(event), .session = session_id};
-    if (what.kind == LS_REPORT_LOST && !session_id)
-        return; /* the end of a session that has none: its loss was told before */
-    report((struct state *)(void *)session, &what);
+    struct ls_report what;
+    if (recipe_event(event, session_id, &what))
+        report((struct state *)(void *)session, &what);
 }
 
 static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
@@ -151,9 +130,6 @@ static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_mutex_options lent_mutex_options;
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-/* By keep_fresh and read_only of the configuration. */
-static const struct ls_session_options session_options[2][2] = {
-    {{.no_refresh = true}, {.no_refresh = true, .read_only = true}}, {{0}, {.read_only = true}}};
 
 /* ---- the recipe ---- */
 
@@ -175,9 +151,7 @@ static void close_mutexes(struct state *state)
         else
             ls_mutex_close(&state->mutexes[state->opened]);
     }
-    ls_env_lock(state->session.env);
-    ls_env_free(state->session.env, state->mutexes);
-    ls_env_unlock(state->session.env);
+    recipe_free_locks(state->session.env, state->mutexes);
 }
 
 static int set_contents(struct state *state, int lock)
@@ -206,9 +180,7 @@ static int open_rwlock(struct state *state, int lock)
 static int open_mutexes(struct state *state)
 {
     const struct ls_recipe_config *config = state->config;
-    ls_env_lock(state->session.env);
-    state->mutexes = ls_env_alloc(state->session.env, (size_t)config->lock_count * sizeof *state->mutexes);
-    ls_env_unlock(state->session.env);
+    state->mutexes = recipe_alloc_locks(state->session.env, config->lock_count, sizeof *state->mutexes);
     if (!state->mutexes)
         return LS_ENOMEM;
     while (state->opened < config->lock_count) {
@@ -221,21 +193,14 @@ static int open_mutexes(struct state *state)
     return LS_OK;
 }
 
-static const struct ls_session_options *options_by(const struct ls_recipe_config *config)
-{
-    return &session_options[config->keep_fresh][config->read_only];
-}
-
 /* `open` gives the session its first handle. */
 static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
                       const struct ls_session_options *options, int (*open)(struct ls_session *session))
 {
-    int err = ls_session_init(&state->session, env, config->hosts, config->session_timeout_ms, options);
+    int err = recipe_init_session(&state->session, &state->listener, &session_ops, env, config, options);
     if (err)
         return err;
     state->config = config;
-    ls_session_listener_init(&state->listener, &session_ops);
-    ls_session_listener_add(&state->session, &state->listener);
     err = open_mutexes(state);
     if (!err)
         err = open(&state->session);
@@ -248,7 +213,7 @@ static int start_with(struct state *state, struct ls_env *env, const struct ls_r
 
 static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
 {
-    return start_with(memory, env, config, options_by(config), ls_session_start);
+    return start_with(memory, env, config, recipe_session_options(config), ls_session_start);
 }
 
 static void stop(void *memory)
@@ -299,34 +264,12 @@ static enum ls_belief query(const void *memory, int lock, int owner)
     return ls_mutex_query(&state->mutexes[lock], (uint64_t)owner + 1);
 }
 
-static bool idle(const void *memory)
-{
-    const struct state *state = memory;
-    return ls_session_idle(&state->session);
-}
-
 static int guard(const void *memory, int lock, int owner, zoo_op_t *op, char *path, size_t size)
 {
     const struct state *state = memory;
     if (lock < 0 || lock >= state->opened)
         return LS_EINVAL;
     return ls_mutex_guard(&state->mutexes[lock], (uint64_t)owner + 1, op, path, size);
-}
-
-static zhandle_t *handle(const void *memory)
-{
-    const struct state *state = memory;
-    ls_env_lock(state->session.env);
-    zhandle_t *zh = state->session.zh;
-    ls_env_unlock(state->session.env);
-    return zh;
-}
-
-static int multi(void *memory, int count, const zoo_op_t *ops, zoo_op_result_t *results,
-                 void_completion_t completion, const void *data)
-{
-    struct state *state = memory;
-    return ls_session_multi(&state->session, count, ops, results, completion, data);
 }
 
 static int revocable(void *memory, int lock)
@@ -358,49 +301,12 @@ static int open_lock(void *memory, int lock)
     return mutex->session ? LS_EALREADY : open_mutex(memory, lock);
 }
 
-static void canon(const void *memory, struct ls_rename *rename)
-{
-    const struct state *state = memory;
-    rename->session(rename, &state->session.id);
-    rename->session(rename, &state->session.told_id);
-    rename->delay(rename, &state->session.sweeps, sizeof state->session.sweeps);
-    rename->delay(rename, &state->session.retries, sizeof state->session.retries);
-    rename->delay(rename, &state->session.failing, sizeof state->session.failing);
-    for (const struct lock_claim *claim = state->session.claims; claim; claim = claim->next) {
-        rename->zxid(rename, &claim->czxid);
-        rename->attempt(rename, claim->attempt);
-        /* Below the bound the count does nothing, and a search with fewer broken links than that never reaches it. */
-        if (claim->lost < LOCK_LOST_SUSPECT)
-            rename->delay(rename, &claim->lost, sizeof claim->lost);
-        if (claim->named)
-            rename->sequence(rename, &claim->sequence);
-        if (claim->ahead)
-            rename->text(rename, claim->ahead);
-    }
-    lock_participants_canon(&state->session, rename);
-}
-
 /* Who takes part is told of all. */
 static void unread(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                    bool *list)
 {
     if (!lock_participants_read(completion))
         lock_names_unread(LOCK_ROLE_MUTEX, names, id, list);
-}
-
-/* In the order of enum lock_state; the janitor's are attempts too. */
-static const char *const state_names[] = {"none",      "claiming", "preparing", "searching", "identifying",
-                                          "listing",   "arming",   "waiting",   "held",      "tomb",
-                                          "releasing", "leftover", "done",      NULL};
-_Static_assert(sizeof state_names / sizeof *state_names == LOCK_DONE + 2, "one name per state");
-
-static uint32_t states_now(const void *memory)
-{
-    const struct state *state = memory;
-    uint32_t states = 0;
-    for (const struct lock_claim *claim = state->session.claims; claim; claim = claim->next)
-        states |= 1u << claim->state;
-    return states ? states : 1;
 }
 
 static const char *wrong(const void *memory)
@@ -410,15 +316,13 @@ static const char *wrong(const void *memory)
     return what ? what : lock_refusals_broken(&state->session, state->mutexes, state->opened);
 }
 
-static const struct ls_timer_row timer_rows[] = {
-    {"deadline-timer", LS_TIMER_DEADLINE}, {"fresh-timer", LS_TIMER_UPKEEP}, {NULL, LS_TIMER_WORK}};
-
 /* What all recipes have. */
 #define OF_THE_MUTEX                                                                                         \
-    .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = idle, .guard = guard,  \
-    .handle = handle, .multi = multi, .revocable = revocable, .revoke = revoke, .reentrant = true,           \
-    .canon = canon, .states = state_names, .states_now = states_now, .marks = "src/lock/",                   \
-    .ignores_children = true, .sets_no_data = true, .in_reports = true, .timers = timer_rows
+    .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = recipe_idle,           \
+    .guard = guard, .handle = recipe_handle, .multi = recipe_multi, .revocable = revocable,                  \
+    .revoke = revoke, .reentrant = true, .canon = recipe_canon, .states = recipe_states,                     \
+    .states_now = recipe_states_now, .marks = "src/lock/", .ignores_children = true, .sets_no_data = true,   \
+    .in_reports = true, .timers = recipe_timers
 
 const struct ls_recipe ls_recipe_mutex = {
     .name = "mutex",
@@ -667,7 +571,7 @@ static int start_lender(void *memory, struct ls_env *env, const struct ls_recipe
     struct lender *lender = memory;
     ls_loan_init(&lender->loan, env);
     lender->state.lends = 1;
-    lender->options = *options_by(config);
+    lender->options = *recipe_session_options(config);
     lender->options.counters = &lender->counters;
     return start_with(&lender->state, env, config, &lender->options, lend_the_first);
 }

@@ -125,6 +125,15 @@ static const char *with_names_of_rwlock(struct ls_mutex *mutex)
     return NULL;
 }
 
+static const char *with_names_of_leases(struct ls_mutex *mutex)
+{
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    REFUSED(ls_mutex_contender_path(mutex, "x-lock-0000000001", path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, "lease-000000001", path, sizeof path), LS_EINVAL);
+    REFUSED(ls_mutex_contender_path(mutex, "x-lease-0000000001", path, sizeof path), LS_OK);
+    return NULL;
+}
+
 static const char *with_names_of_latch(struct ls_mutex *mutex)
 {
     static const char *const foreign[] = {
@@ -140,6 +149,8 @@ static const char *with_names_of_latch(struct ls_mutex *mutex)
 static const char *with_names(struct ls_session *unused, struct ls_mutex *mutex)
 {
     (void)unused;
+    if (mutex->place->role == LOCK_ROLE_LEASE)
+        return with_names_of_leases(mutex);
     if (mutex->place->role == LOCK_ROLE_LATCH)
         return with_names_of_latch(mutex);
     if (mutex->place->role != LOCK_ROLE_MUTEX)
@@ -179,7 +190,7 @@ static const char *without_a_connection(struct ls_session *session, struct ls_mu
     REFUSED(ls_session_multi(session, 1, &op, &result, on_answer, NULL), LS_ECLOSED);
     REFUSED(ls_mutex_request_revoke_start(session, "/" CONTENDER, NULL, NULL), LS_ECLOSED);
     REFUSED(ls_mutex_participants_start(mutex, NULL), LS_ECLOSED);
-    if (session->state != LS_STATE_FAILED)
+    if (session->state != LS_STATE_FAILED && mutex->place->role != LOCK_ROLE_LEASE)
         REFUSED(ls_mutex_acquire_start(mutex, NOBODY, 0), LS_EBUSY);
     return NULL;
 }
@@ -269,6 +280,11 @@ static const char *out_of_place(struct ls_session *session, struct ls_mutex *mut
     REFUSED(ls_mutex_request_revoke_start(session, NULL, NULL, NULL), LS_EINVAL);
     REFUSED(ls_mutex_request_revoke_start(session, CONTENDER, NULL, NULL), LS_EINVAL);
     REFUSED(ls_mutex_request_revoke_start(session, "/x", NULL, NULL), LS_EINVAL);
+    if (mutex->place->role == LOCK_ROLE_LEASE) {
+        REFUSED(ls_mutex_acquire_start(mutex, NOBODY, -1), LS_EINVAL);
+        REFUSED(ls_mutex_make_revocable(mutex), LS_EINVAL);
+        return NULL;
+    }
     if (session->state == LS_STATE_FAILED)
         return NULL; /* each acquire is answered with the failure */
     REFUSED(ls_mutex_acquire_start(mutex, 0, -1), LS_EINVAL);

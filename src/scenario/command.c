@@ -45,7 +45,7 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
 {
     struct input_word key, value;
     parser_split(word, '=', &key, &value);
-    if (verb->action == ACTION_ACQUIRE && input_word_is(word, "on")) {
+    if (verb->action == ACTION_ACQUIRE && (verb->flags & VERB_BOTH) == 0 && input_word_is(word, "on")) {
         return reaction(parser, action);
     }
     if (!value.text) {
@@ -93,13 +93,34 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
                                                      : "no option");
 }
 
+/* Returns the index of the lock that a word behind a client verb names, -1 if it names none. The name of a
+ * read-write lock stands for its reader; the writer is the next lock. */
+static int lock_behind(const struct parser *parser, const struct verb *verb, const struct input_word *word)
+{
+    const struct scenario *scenario = parser->scenario;
+    static const char suffix[] = ".read";
+    if ((verb->flags & VERB_BOTH) == 0) {
+        return parser_lock(parser, word);
+    }
+    for (int i = 0; i < scenario->options.locks; i++) {
+        const char *name = scenario->lock_name[i];
+        bool reader = scenario->options.lock[i].kind == LS_LOCK_READ_WRITE &&
+                      scenario->options.lock[i].mode == LS_MODE_SHARED;
+        if (reader && strlen(name) == word->size + sizeof suffix - 1 &&
+            memcmp(name, word->text, word->size) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next)
 {
     struct scenario *scenario = parser->scenario;
     bool lock_given = false;
     *action = (struct action){.kind = verb->action, .process = NOBODY, .c = 0};
-    if (verb->action == ACTION_ACQUIRE && (verb->flags & (VERB_TIMEOUT | VERB_FOREVER))) {
+    if (verb->action == ACTION_ACQUIRE && (verb->flags & (VERB_TIMEOUT | VERB_BOTH | VERB_FOREVER))) {
         action->timeout_ms = -1;
     }
     if (verb->flags & VERB_PLACE) {
@@ -115,17 +136,26 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
             return -1;
         }
         if (option == 0) {
-            if (lock_given || parser_lock(parser, &word) < 0) {
+            int lock = lock_behind(parser, verb, &word);
+            if (lock_given || lock < 0) {
                 break;
             }
-            lock_argument(parser, &word, &action->lock);
+            action->lock = (uint8_t)lock;
             lock_given = true;
         }
         word = input_next_word(&parser->cursor);
     }
-    if (verb->argument == ARGUMENT_LOCK && !lock_given && scenario->options.locks != 1) {
+    if (verb->argument == ARGUMENT_LOCK && (verb->flags & VERB_BOTH) == 0 && !lock_given &&
+        scenario->options.locks != 1) {
         return parser_wrong(parser, &at, "the name of a lock (there are several, or none yet)");
     }
+    if ((verb->flags & VERB_BOTH) && !lock_given) {
+        return parser_wrong(parser, &at, "the name of a read-write lock");
+    }
+    parser->second = (struct action){.kind = ACTION_RELEASE,
+                                     .process = NOBODY,
+                                     .owner = action->owner,
+                                     .lock = (uint8_t)(action->lock + 1)};
     if (verb->action == ACTION_ACQUIRE && action->timeout_ms >= 0 &&
         scenario->options.lock[action->lock].loss == LS_LOSS_WAITS) {
         return parser_wrong(parser, &at, "lead: whoever stands for election waits without a bound");
@@ -382,7 +412,7 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     if (!verb) {
         return parser_wrong(
             parser, &word,
-            "acquire, try, release, cancel, write, revocable, revoke, close, open, stop or start");
+            "acquire, try, release, downgrade, cancel, write, revocable, revoke, close, open, stop or start");
     }
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;
@@ -391,6 +421,8 @@ static int client_command(struct parser *parser, int process, struct scenario_co
         return parser_wrong(parser, &next, "no 'on granted:' or 'on failed:' outside of a program");
     }
     command->action.process = (uint8_t)process;
+    command->both = (verb->flags & VERB_BOTH) != 0;
+    parser->second.process = (uint8_t)process;
     return next.text ? parser_wrong(parser, &next, "the name of a lock, an option or the end of the line")
                      : 0;
 }

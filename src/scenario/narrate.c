@@ -457,7 +457,7 @@ void narrator_event(struct narrator *narrator, const struct event *event)
         return;
     }
     narrator->now_ms = event->now_ms;
-    if (event->kind == EVENT_NODE_CREATED && event->code == 1) {
+    if (event->kind == EVENT_NODE_CREATED && event->code != 0) {
         remember_node(narrator, event);
     }
     /* Nothing but the event itself tells of an inner release; nothing but the watch tells of waiting. */

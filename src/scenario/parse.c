@@ -182,6 +182,25 @@ static int close_group(struct parser *parser, struct state *state, const struct 
     return parser_end_of_line(parser) == 0 ? read_expected(parser, group) : -1;
 }
 
+/* Reads a command. A verb with VERB_BOTH adds three: the first action, a settle, and the second action. */
+static int read_command(struct parser *parser, const struct input_word *word)
+{
+    struct scenario_command *command = add_command(parser->scenario);
+    int result = command ? parser_command(parser, word, command) : -1;
+    bool both = result == 0 && command->both;
+    struct scenario_command *settle = both ? add_command(parser->scenario) : NULL;
+    if (settle) {
+        *settle = (struct scenario_command){.line = word->line, .step = STEP_SETTLE};
+    }
+    struct scenario_command *second = settle ? add_command(parser->scenario) : NULL;
+    if (second) {
+        *second =
+            (struct scenario_command){.line = word->line, .step = STEP_ACTION, .action = parser->second};
+    }
+    bool short_of_memory = !command || (both && !second);
+    return short_of_memory ? parser_wrong(parser, word, "memory for this") : result;
+}
+
 static int read_line(struct parser *parser, struct state *state)
 {
     struct input_word word = input_next_word(&parser->cursor);
@@ -216,8 +235,7 @@ static int read_line(struct parser *parser, struct state *state)
     if (parser->scenario->exploring) {
         return parser_wrong(parser, &word, "'----': a file with client programs has no commands");
     }
-    struct scenario_command *command = add_command(parser->scenario);
-    return command ? parser_command(parser, &word, command) : parser_wrong(parser, &word, "memory for this");
+    return read_command(parser, &word);
 }
 
 static int ended_early(struct parser *parser, const struct state *state)

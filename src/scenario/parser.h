@@ -27,7 +27,8 @@ struct parser {
     struct input_word fine_word;                /* of the world line, if it is there */
     struct input_word clock_word;               /* the first property that was named and needs a clock */
     struct input_word search_word;              /* likewise, a search */
-    int owner; /* whose operations are read; -1 = those of all owners, or a command */
+    int owner;            /* whose operations are read; -1 = those of all owners, or a command */
+    struct action second; /* the other action of the client verb that was read last, if that has VERB_BOTH */
 };
 
 /* ---- values (values.c) ---- */
@@ -107,7 +108,8 @@ int parser_finish_headers(struct parser *parser, const struct input_word *where)
 int parser_command(struct parser *parser, const struct input_word *first, struct scenario_command *command);
 
 /* A client verb and what follows, for commands and programs: reads words while they belong to it. *next is
- * the first word that does not, which in a command must be none (command.c). */
+ * the first word that does not, which in a command must be none. The second action of a verb with VERB_BOTH
+ * is parser->second (command.c). */
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next);
 

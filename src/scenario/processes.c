@@ -121,10 +121,17 @@ static int read_operation(struct parser *parser, const struct verb *verb, struct
         return parser_wrong(parser, next,
                             "an operation of a program (a cancel is a fault: explore cancel<=N)");
     }
-    if (program->count == WORLD_PROGRAM_MAX) {
+    bool both = (verb->flags & VERB_BOTH) != 0;
+    if (program->count + both >= WORLD_PROGRAM_MAX) {
         return parser_wrong(parser, next, "at most " PARSER_DIGITS(WORLD_PROGRAM_MAX) " operations");
     }
-    return parser_client_verb(parser, verb, &program->ops[program->count++], next);
+    if (parser_client_verb(parser, verb, &program->ops[program->count++], next) != 0) {
+        return -1;
+    }
+    if (both) {
+        program->ops[program->count++] = parser->second;
+    }
+    return 0;
 }
 
 /* Operations up to the end of the line. */

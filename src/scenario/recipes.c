@@ -30,7 +30,7 @@ void recipe_add(const struct ls_recipe *recipe)
 const struct ls_recipe *recipe_at(int index)
 {
     const struct ls_recipe *const correct[] = {
-        &ls_recipe_mutex,    &ls_recipe_mutex_lent,        &ls_recipe_rwlock,
+        &ls_recipe_mutex,    &ls_recipe_mutex_lent,        &ls_recipe_rwlock, &ls_recipe_semaphore,
         &ls_recipe_election, &ls_recipe_election_selector, &textbook_recipe};
     const struct {
         const struct ls_recipe *const *recipe;

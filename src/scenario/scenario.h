@@ -44,6 +44,7 @@ enum scenario_step {
 struct scenario_command {
     uint8_t step;         /* enum scenario_step */
     bool rc_given;        /* STEP_ACTION, a cut: its rc was given */
+    bool both;            /* STEP_ACTION: the first of the two actions of one verb */
     int line;             /* in the file */
     int ms;               /* STEP_ADVANCE */
     struct action action; /* STEP_ACTION */

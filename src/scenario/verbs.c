@@ -35,6 +35,8 @@ static const struct verb VERBS[] = {
     CLIENT(NULL, VERB_OWNER | VERB_ANYWAY | VERB_REACTS, ACTION_RELEASE,
            "a release [LOCK] [owner=N] [anyway]",
            "gives one level of the lock back; in a program with anyway also if it does not hold it"),
+    CLIENT("downgrade", VERB_OWNER | VERB_BOTH, ACTION_ACQUIRE, "a downgrade LOCK [owner=N]",
+           "acquires the read lock of a read-write lock, and then releases its write lock"),
     CLIENT(NULL, VERB_OWNER | VERB_REACTS, ACTION_CANCEL, "a cancel [LOCK] [owner=N]",
            "gives a pending acquire up; not in a program, where it is a fault: explore cancel<=N"),
     CLIENT(NULL, VERB_OWNER | VERB_GUARDED | VERB_NOWAIT, ACTION_WRITE,

@@ -32,7 +32,8 @@ enum verb_argument {
 #define VERB_REACTS 0x800u   /* may stand behind "on granted:" and "on failed:" */
 #define VERB_LOCK 0x1000u    /* the name of a lock behind the process; may be left out if there is one */
 #define VERB_LINK 0x2000u    /* takes link=N */
-#define VERB_FOREVER 0x4000u /* of an acquire: it waits without a bound */
+#define VERB_BOTH 0x4000u    /* takes the name of a read-write lock, and stands for two actions */
+#define VERB_FOREVER 0x8000u /* of an acquire: it waits without a bound */
 #define VERB_CLIENT 0x10u    /* the process stands before it */
 #define VERB_FAULT 0x20u     /* listed as a fault */
 

@@ -27,19 +27,25 @@ struct judge {
     int64_t now_ms;
 };
 
+static inline void judge_open_in(struct judge *judge, const char *property,
+                                 const struct check_context *context)
+{
+    memset(judge, 0, sizeof *judge);
+    judge->position = check_position(property);
+    assert_true(judge->position >= 0);
+    check_set_init(&judge->set, CHECK_BIT(judge->position), context);
+    judge->block = calloc(1, check_set_state_size(&judge->set));
+    judge->finding = &judge->stats.finding[judge->position];
+    assert_non_null(judge->block);
+}
+
 /* Two locks that are what `specs` says; NULL = mutexes. */
 static inline void judge_open_of(struct judge *judge, const char *property, bool timed,
                                  const struct ls_lock_spec *specs)
 {
-    struct check_context context = {
+    const struct check_context context = {
         .processes = 4, .locks = 2, .timed = timed, .tolerance_ms = timed ? 10 : 0, .specs = specs};
-    memset(judge, 0, sizeof *judge);
-    judge->position = check_position(property);
-    assert_true(judge->position >= 0);
-    check_set_init(&judge->set, CHECK_BIT(judge->position), &context);
-    judge->block = calloc(1, check_set_state_size(&judge->set));
-    judge->finding = &judge->stats.finding[judge->position];
-    assert_non_null(judge->block);
+    judge_open_in(judge, property, &context);
 }
 
 static inline void judge_open(struct judge *judge, const char *property, bool timed)

@@ -108,6 +108,8 @@ mkdir -p "$scratch/other/lockstep"
 sed 's/LS_RECIPE_INTERFACE 1$/LS_RECIPE_INTERFACE 77/' include/lockstep/recipe.h >"$scratch/other/lockstep/recipe.h"
 build -I"$scratch/other"
 refused 'it was compiled for interface 77, this program has 1'
+build -DMANY_DIRECTORIES
+refused 'its recipe has too many directories, expected 3 at most'
 build -DCALL_CLOCK
 refused 'it calls time, which reads the clock; a recipe has stamps and timers (ls_env_stamp, ls_env_timer_start)'
 build -DCALL_THREAD

@@ -184,6 +184,13 @@ static bool idle(const void *state)
     return RUDE != CLEAN || rude->acquired < 2;
 }
 
+#ifdef MANY_DIRECTORIES
+static const char *const many[] = {"a", "b", "c", "d", NULL};
+#define DIRECTORIES many
+#else
+#define DIRECTORIES NULL
+#endif
+
 static const struct ls_recipe rude = {
     .name = "rude",
     .summary = "does what no recipe may",
@@ -196,6 +203,7 @@ static const struct ls_recipe rude = {
     .release = release,
     .query = query,
     .idle = idle,
+    .directories = DIRECTORIES,
 };
 
 #ifndef NO_MODULE

@@ -12,6 +12,7 @@
 #include <lockstep/recipe.h>
 #include <lockstep/replay.h>
 #include <lockstep/rwlock.h>
+#include <lockstep/semaphore.h>
 #include <lockstep/session.h>
 #include <lockstep/sometimes.h>
 #include <lockstep/telemetry.h>
@@ -189,6 +190,9 @@ static const struct pin layout[] = {
     SIZE(ls_rwlock, 96),
     FIELD(ls_rwlock, read, 0),
     FIELD(ls_rwlock, write, 48),
+    SIZE(ls_semaphore, 96),
+    FIELD(ls_semaphore, leases, 0),
+    FIELD(ls_semaphore, line, 48),
     SIZE(ls_report, 40),
     FIELD(ls_report, kind, 0),
     FIELD(ls_report, lock, 4),
@@ -247,7 +251,7 @@ static const struct pin layout[] = {
     FIELD(ls_mark, file, 8),
     FIELD(ls_mark, line, 16),
     FIELD(ls_mark, reached, 20),
-    SIZE(ls_recipe, 256),
+    SIZE(ls_recipe, 272),
     FIELD(ls_recipe, name, 0),
     FIELD(ls_recipe, summary, 8),
     FIELD(ls_recipe, breaks, 16),
@@ -281,6 +285,9 @@ static const struct pin layout[] = {
     FIELD(ls_recipe, classify, 232),
     FIELD(ls_recipe, timers, 240),
     FIELD(ls_recipe, coordinator, 248),
+    FIELD(ls_recipe, directories, 256),
+    FIELD(ls_recipe, contender_per_unit, 264),
+    FIELD(ls_recipe, queues, 265),
     SIZE(ls_timer_row, 16),
     FIELD(ls_timer_row, name, 0),
     FIELD(ls_timer_row, role, 8),
@@ -451,6 +458,7 @@ static const struct pin numbers[] = {
     NUMBER(LS_TIMER_STEP, 5),
     NUMBER(LS_NODE_OTHER, 0),
     NUMBER(LS_NODE_CONTENDER, 1),
+    NUMBER(LS_NODE_QUEUED, 2),
     NUMBER(LS_LOCK_MUTEX, 0),
     NUMBER(LS_LOCK_SEMAPHORE, 1),
     NUMBER(LS_LOCK_READ_WRITE, 2),

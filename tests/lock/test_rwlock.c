@@ -9,6 +9,7 @@
 
 static struct ls_rwlock lock;
 static struct ls_mutex_options options;
+static struct ls_mutex_counters counters;
 
 /* ---- what the callbacks say: "read 1 granted" ---- */
 
@@ -51,7 +52,8 @@ static const struct ls_mutex_ops ops = {
 
 static void open_lock(struct probe *probe)
 {
-    options = (struct ls_mutex_options){.ops = &ops};
+    counters = (struct ls_mutex_counters){0};
+    options = (struct ls_mutex_options){.ops = &ops, .counters = &counters};
     assert_int_equal(ls_rwlock_init(&lock, &probe->session, "/locks/x", &options), LS_OK);
 }
 
@@ -139,6 +141,47 @@ static void readers_hold_together_and_a_writer_alone(void **state)
     told("write 3 freed; read 4 granted");
     release(&lock.read, 4);
     told("read 4 freed");
+    end();
+}
+
+/* docs/operating.md says how to read them. */
+static void expect_counters(uint64_t acquires, uint64_t grants, uint64_t waits, uint64_t wakeups,
+                            uint64_t handovers)
+{
+    assert_int_equal(counters.acquires, acquires);
+    assert_int_equal(counters.grants, grants);
+    assert_int_equal(counters.waits, waits);
+    assert_int_equal(counters.wakeups, wakeups);
+    assert_int_equal(counters.handovers, handovers);
+}
+
+static void both_halves_count_together(void **state)
+{
+    (void)state;
+    one();
+    acquire(&lock.write, 1);
+    acquire(&lock.read, 2);
+    acquire(&lock.read, 3);
+    expect_counters(3, 1, 2, 0, 0);
+    release(&lock.write, 1); /* two readers are awake at once: one is timed */
+    expect_counters(3, 3, 2, 2, 1);
+    acquire(&lock.write, 4);
+    expect_counters(4, 3, 3, 2, 1);
+    release(&lock.read, 3); /* the writer waits behind the other reader now */
+    expect_counters(4, 3, 4, 3, 1);
+    release(&lock.read, 2);
+    expect_counters(4, 4, 4, 4, 2);
+    acquire(&lock.read, 4); /* a downgrade waits for nothing */
+    release(&lock.write, 4);
+    release(&lock.read, 4);
+    expect_counters(5, 5, 4, 4, 2);
+    assert_int_equal(counters.releases, 5);
+    assert_int_equal(acquire(&lock.read, 5), LS_OK);
+    assert_int_equal(acquire(&lock.write, 5), LS_EDEADLK); /* refused at once: not begun */
+    expect_counters(6, 6, 4, 4, 2);
+    assert_int_equal(counters.failures, 0);
+    release(&lock.read, 5);
+    stage_forget();
     end();
 }
 
@@ -279,6 +322,29 @@ static void both_halves_are_closed(void **state)
     end();
 }
 
+static void close_write_half(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_mutex_close(&lock.write), LS_OK);
+}
+
+static void a_callback_of_the_only_open_half_closes_nothing(void **state)
+{
+    (void)state;
+    static struct ls_mutex_ops closing;
+    one();
+    closing = ops;
+    closing.on_done = close_in_callback;
+    options.ops = &closing;
+    stage_job(0, close_write_half);
+    acquire(&lock.read, 1);
+    told("read 1 granted");
+    assert_non_null(lock.read.session);
+    assert_int_equal(ls_mutex_query(&lock.read, 1), LS_HELD);
+    options.ops = &ops;
+    end();
+}
+
 static void init_without_memory(struct probe *probe)
 {
     memset(&lock, 0, sizeof lock);
@@ -286,7 +352,9 @@ static void init_without_memory(struct probe *probe)
     assert_int_equal(ls_rwlock_init(&lock, &probe->session, "x", NULL), LS_EINVAL);
     for (int n = 1; n <= 2; n++) {
         process_mark(0)->fail_in = (uint8_t)n;
+        ls_env_callback_enter(probe->session.env); /* where nothing can be closed */
         assert_int_equal(ls_rwlock_init(&lock, &probe->session, "/x", NULL), LS_ENOMEM);
+        ls_env_callback_leave(probe->session.env);
         process_mark(0)->fail_in = 0;
         assert_null(lock.read.session);
         assert_null(lock.write.session);
@@ -306,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_hold_together_and_a_writer_alone),
+        cmocka_unit_test(both_halves_count_together),
         cmocka_unit_test(both_halves_list_the_contenders_of_both),
         cmocka_unit_test(a_writer_becomes_a_reader_with_its_token),
         cmocka_unit_test(a_writer_keeps_its_lock_while_its_reader_is_on_its_way),
@@ -313,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_reader_does_not_become_a_writer),
         cmocka_unit_test(who_waits_to_write_does_not_ask_to_read),
         cmocka_unit_test(both_halves_are_closed),
+        cmocka_unit_test(a_callback_of_the_only_open_half_closes_nothing),
         cmocka_unit_test(no_half_is_initialised_without_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

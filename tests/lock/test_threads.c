@@ -19,6 +19,7 @@
 #include <lockstep/fakezk.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
+#include <lockstep/semaphore.h>
 #include <lockstep/session.h>
 
 #include <setjmp.h>
@@ -49,6 +50,7 @@ struct program {
     bool lent;     /* the handle is the program's, and is closed after the session */
     bool unopened; /* the session is initialised; a thread starts it, or lends it the handle */
     bool rwlock;   /* there is a read-write lock beside the mutex */
+    int capacity;  /* of a semaphore beside the mutex; 0 = there is none */
     bool election; /* there are two candidates beside the mutex, at one path */
 };
 
@@ -59,11 +61,14 @@ static struct {
     struct ls_session_listener listener;
     struct ls_mutex mutex;
     struct ls_rwlock rwlock;
+    struct ls_semaphore semaphore;
     struct ls_election election[2]; /* of ONE and of TWO */
     struct ls_log log;
     bool calling[THREADS]; /* in a blocking acquire or release */
     int inside;            /* threads in the critical section */
     int readers, writers;  /* threads that hold a half of the read-write lock */
+    int leases;            /* of the semaphore that threads hold */
+    bool handed_over;      /* a lease is for the other thread to release */
     int leaders;           /* threads that lead */
     int terms;             /* that each candidate has led, in a program that stands again */
     int resignations;      /* that were taken and not told */
@@ -349,6 +354,98 @@ static void read_and_want_to_write(void)
         stay();
         now.readers--;
         call_half(ls_mutex_release, &now.rwlock.read);
+    }
+}
+
+/* ---- the semaphore ---- */
+
+#define HANDED_OVER 99 /* a lease that another thread releases */
+
+/* The leases of a thread. */
+static uint64_t first_lease(void)
+{
+    return (uint64_t)(10 * fibre_self() + 1);
+}
+
+static int acquire_leases(uint64_t first, int count)
+{
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = ls_semaphore_acquire(&now.semaphore, first, (uint32_t)count, -1);
+    now.calling[self] = false;
+    return note(rc);
+}
+
+static int release_lease(uint64_t lease)
+{
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = ls_semaphore_release(&now.semaphore, lease);
+    now.calling[self] = false;
+    return note(rc);
+}
+
+static void stay_with_leases(void)
+{
+    for (int i = 0; i < 12; i++) {
+        fibre_pause();
+    }
+    bool fits = now.leases <= now.program->capacity;
+    if (!fits && !now.program->shared && now.losses == 0 && !now.expired) {
+        env_fibre_blame("%d leases of %d are held", now.leases, now.program->capacity);
+    }
+}
+
+static void use(int count)
+{
+    if (acquire_leases(first_lease(), count) != LS_OK) {
+        return;
+    }
+    now.leases += count;
+    stay_with_leases();
+    for (int i = 0; i < count; i++) {
+        now.leases--;
+        release_lease(first_lease() + (uint64_t)i);
+    }
+}
+
+static void use_one(void)
+{
+    use(1);
+}
+
+static void use_two(void)
+{
+    use(2);
+}
+
+static bool is_handed_over(void *unused)
+{
+    (void)unused;
+    return now.handed_over;
+}
+
+static void hand_over(void)
+{
+    if (acquire_leases(HANDED_OVER, 1) == LS_OK) {
+        now.handed_over = true;
+        use_two(); /* there is room for it once the other thread has released the first */
+    }
+}
+
+static void release_what_is_handed_over(void)
+{
+    fibre_wait(is_handed_over, NULL);
+    int rc = release_lease(HANDED_OVER);
+    if (rc != LS_OK) {
+        env_fibre_blame("another thread's lease is not released: %s", ls_strerror(rc));
+    }
+}
+
+static void close_semaphore(void)
+{
+    if (ls_semaphore_close(&now.semaphore) != LS_OK) {
+        env_fibre_blame("the semaphore is not closed");
     }
 }
 
@@ -1113,6 +1210,9 @@ static void close_all(void *ctx)
             env_fibre_blame("%d resignations are not told", now.resignations);
         }
     }
+    if (now.program->capacity != 0) {
+        close_semaphore();
+    }
     now.closing = true;
     if (ls_mutex_close(&now.mutex) != LS_OK) {
         env_fibre_blame("the mutex is not closed");
@@ -1302,6 +1402,11 @@ static void open_all(void *ctx)
     }
     if (now.program->election) {
         rc = rc != 0 ? rc : open_elections();
+    }
+    if (now.program->capacity != 0) {
+        rc = rc != 0 ? rc
+                     : ls_semaphore_init(&now.semaphore, &now.session, "/locks/z",
+                                         (uint32_t)now.program->capacity, NULL);
     }
     if (now.program->lent) {
         ls_loan_init(&now.loan, env_fibre());
@@ -1557,6 +1662,27 @@ static const struct program programs[] = {
      .thread = {NULL, write_and_go_on_reading, close_session},
      .shared = true,
      .rwlock = true},
+    {.name = "one lease for two threads", .thread = {NULL, use_one, use_one}, .capacity = 1},
+    {.name = "two of three leases for each", .thread = {NULL, use_two, use_two}, .capacity = 3},
+    {.name = "two of three leases for each, and a loss",
+     .thread = {NULL, use_two, use_two},
+     .cuts = true,
+     .capacity = 3},
+    {.name = "one lease and two, and an expiry",
+     .thread = {NULL, use_two, use_one},
+     .expires = true,
+     .capacity = 2},
+    {.name = "a lease is another thread's to release",
+     .thread = {NULL, hand_over, release_what_is_handed_over},
+     .capacity = 2},
+    {.name = "a semaphore is closed",
+     .thread = {NULL, use_two, close_semaphore},
+     .shared = true,
+     .capacity = 2},
+    {.name = "a session with a semaphore is closed",
+     .thread = {NULL, use_two, close_session},
+     .shared = true,
+     .capacity = 2},
     {.name = "two leaders", .thread = {NULL, lead_once, lead_once}, .election = true},
     {.name = "a leader that stands again", .thread = {NULL, lead_twice, lead_once}, .election = true},
     {.name = "a leader that stands again, and a loss",

@@ -43,10 +43,8 @@ rounds_of 1 2 "$programs/floor" create "$LOCKSTEP_ZK" 1
 rounds_of 1 3 "$programs/floor" flight "$LOCKSTEP_ZK" 1
 rounds_of 1 3 "$programs/ours" "$LOCKSTEP_ZK" 4
 rounds_of 4 3 "$programs/ours" "$LOCKSTEP_ZK" 4
-
-status=0
-echo '5 50 /dev/null' | timeout 60 "$programs/ours" "$LOCKSTEP_ZK" 4 >"$scratch/said" 2>&1 || status=$?
-((status == 1)) || fail "more contenders than there are: exit status $status"
+rounds_of 1 3 "$programs/ours" "$LOCKSTEP_ZK" 4 read
+rounds_of 4 3 "$programs/ours" "$LOCKSTEP_ZK" 4 write
 
 # ---- the crowd: 5 locks, 50 waiters ----
 
@@ -76,3 +74,29 @@ lock_crowd_verdict 50 "$(lock_metric "$scratch/waiting" watch_count)" \
     "$(lock_metric_growth "$scratch/waiting" "$scratch/drained" cnt_node_deleted_watch_count)" \
     "$(lock_metric_growth "$scratch/waiting" "$scratch/drained" sum_node_deleted_watch_count)" \
     "$(lock_metric "$scratch/drained" max_node_deleted_watch_count)" "${BASH_REMATCH[3]}" "${BASH_REMATCH[5]}"
+
+# ---- the read-write lock; behind the crowd, because one deletion wakes several readers ----
+
+# requests_of KIND: tenths of a request for each lock of a round of four.
+requests_of()
+{
+    local said
+    zk_ask "$port" mntr >"$scratch/before"
+    said=$(printf '4 300 /dev/null\nquit\n' | timeout 60 "$programs/ours" "$LOCKSTEP_ZK" 4 "$1") || fail "$1: exit status $?"
+    zk_ask "$port" mntr >"$scratch/after"
+    [[ $said =~ ^ready$'\n'([1-9][0-9]*)\ [0-9]+$ ]] || fail "$1: unexpected answer: $said"
+    echo $(($(lock_metric_growth "$scratch/before" "$scratch/after" packets_received) * 10 / BASH_REMATCH[1]))
+}
+
+# Readers do not wait for each other: a lock costs them three requests, and five where a writer is in line.
+read=$(requests_of read) mixed=$(requests_of mixed) write=$(requests_of write)
+((read < 40 && mixed >= 40 && write >= 45)) || fail "requests for ten locks: read $read, mixed $mixed, write $write"
+
+status=0
+timeout 60 "$programs/ours" "$LOCKSTEP_ZK" 1 moon >"$scratch/said" 2>&1 </dev/null || status=$?
+[[ "$status $(<"$scratch/said")" == '2 usage: ours HOST:PORT CONTENDERS [mutex | read | write | mixed]' ]] ||
+    fail "a kind that is none: exit status $status, $(<"$scratch/said")"
+
+status=0
+echo '5 50 /dev/null' | timeout 60 "$programs/ours" "$LOCKSTEP_ZK" 4 >"$scratch/said" 2>&1 || status=$?
+((status == 1)) || fail "more contenders than there are: exit status $status"

@@ -91,12 +91,28 @@ run_limited_resource()
     expect 0 '^client [1-5]: could not get the lock within 10 ms$' "$1/limited_resource" "$LOCKSTEP_ZK" --impatient
 }
 
+# Five clients: with the read-write lock each version is written once and read whole, without it some clients read half a file.
+run_cached_file()
+{
+    expect 0 '^20 versions written 20 times, read [0-9]+ times, 0 times half a file$' "$1/cached_file" "$LOCKSTEP_ZK" "$scratch/cached"
+    expect 1 ' [1-9][0-9]* times half a file$' "$1/cached_file" "$LOCKSTEP_ZK" "$scratch/cached" --no-lock
+}
+
+# Five clients of three connections: with the semaphore all three are used and no more, without it there are more.
+run_connection_limit()
+{
+    expect 0 '^at most 3 connections of 3 were open at once$' "$1/connection_limit" "$LOCKSTEP_ZK"
+    expect 1 '^at most ([4-9]|10) connections of 3 were open at once$' "$1/connection_limit" "$LOCKSTEP_ZK" --no-lock
+}
+
 by_find_package()
 {
     quietly cmake -S "$LOCKSTEP_SOURCE_DIR/examples" -B "$scratch/found" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
     quietly cmake --build "$scratch/found"
     run_examples "$scratch/found"
     run_limited_resource "$scratch/found"
+    run_cached_file "$scratch/found"
+    run_connection_limit "$scratch/found"
     readelf -d "$scratch/found/critical_section" | grep 'NEEDED.*liblockstep[.]so[.][0-9]' >/dev/null ||
         wrong "a program does not look for the library by a name with its SOVERSION"
     if ldd "$scratch/found/test_leader" | grep -E 'zookeeper|liblockstep'; then

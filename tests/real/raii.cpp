@@ -210,6 +210,22 @@ static void readers_share_and_writers_do_not(lockstep::session &session)
     EXPECT(ls_mutex_query_by_me(&lock.get()->read) == LS_NOT_HELD);
 }
 
+static void leases_come_together_or_not_at_all(lockstep::session &session)
+{
+    lockstep::semaphore semaphore(session, "/locks/raii_semaphore", 3);
+    EXPECT(thrown_by([&] { lockstep::semaphore none(session, "/locks/none", 0); }) == LS_EINVAL);
+    semaphore.acquire(1, 2);
+    EXPECT(ls_mutex_query(&semaphore.get()->leases, 2) == LS_HELD);
+    EXPECT(!semaphore.try_acquire(10, 2) && !semaphore.try_acquire_for(10, 2, 50ms));
+    EXPECT(thrown_by([&] { semaphore.acquire(1); }) == LS_EALREADY);
+    std::thread([&] { semaphore.release(2); }).join(); /* a lease is no thread's */
+    EXPECT(semaphore.try_acquire_for(10, 2, 10s));
+    semaphore.release(10, 2);
+    semaphore.release(1);
+    EXPECT(semaphore.try_acquire(1, 3));
+    semaphore.release(1, 3);
+}
+
 static void candidates_lead_one_after_the_other(lockstep::session &session)
 {
     std::string long_id(100, 'b');
@@ -246,6 +262,7 @@ static int run_on(const char *server)
     EXPECT(ls_session_state(session.get()) == LS_STATE_CONNECTED);
     guards_take_it(session);
     readers_share_and_writers_do_not(session);
+    leases_come_together_or_not_at_all(session);
     candidates_lead_one_after_the_other(session);
     a_hold_that_stands_is_given_back_and_told(session);
     return 0;

@@ -175,6 +175,43 @@ static void reads_running_commands(void **state)
     scenario_close(&scenario);
 }
 
+/* A downgrade is the acquire of the read lock and the release of the write lock: the locks 1 and 2 here. */
+static void reads_a_downgrade_as_two_actions(void **state)
+{
+    (void)state;
+    take("mutex /locks/y\nrwlock /locks/x\nprocess a b\nb downgrade owner=3 x\na release y\n----\n");
+    assert_int_equal(scenario.commands, 4);
+    assert_int_equal(scenario.group[0].count, 4);
+    const struct action *acquire = &scenario.command[0].action, *release = &scenario.command[2].action;
+    assert_int_equal(acquire->kind, ACTION_ACQUIRE);
+    assert_int_equal(acquire->process, 1);
+    assert_int_equal(acquire->lock, 1);
+    assert_int_equal(acquire->owner, 3);
+    assert_int_equal(acquire->timeout_ms, -1);
+    assert_int_equal(scenario.command[1].step, STEP_SETTLE);
+    assert_int_equal(scenario.command[1].line, 4);
+    assert_int_equal(scenario.command[2].step, STEP_ACTION);
+    assert_int_equal(scenario.command[2].line, 4);
+    assert_int_equal(release->kind, ACTION_RELEASE);
+    assert_int_equal(release->process, 1);
+    assert_int_equal(release->lock, 2);
+    assert_int_equal(release->owner, 3);
+    assert_int_equal(scenario.command[3].action.kind, ACTION_RELEASE);
+    assert_int_equal(scenario.command[3].line, 5);
+    scenario_close(&scenario);
+
+    take("rwlock /locks/x\nprocess a: acquire x.write downgrade x release x.read\n----\n");
+    const struct world_program *program = &scenario.options.program[0];
+    assert_int_equal(program->count, 4);
+    assert_int_equal(program->ops[1].kind, ACTION_ACQUIRE);
+    assert_int_equal(program->ops[1].lock, 0);
+    assert_int_equal(program->ops[1].timeout_ms, -1);
+    assert_int_equal(program->ops[2].kind, ACTION_RELEASE);
+    assert_int_equal(program->ops[2].lock, 1);
+    assert_int_equal(program->ops[3].lock, 0);
+    scenario_close(&scenario);
+}
+
 static void reads_groups_and_claims(void **state)
 {
     (void)state;
@@ -411,8 +448,9 @@ static void refuses_wrong_headers(void **state)
 static void refuses_wrong_commands(void **state)
 {
     (void)state;
-    refuse(HEAD "a jump\n----\n", "s:3:3: expected acquire, try, release, cancel, write, revocable, revoke, "
-                                  "close, open, stop or start, found 'jump'");
+    refuse(HEAD "a jump\n----\n",
+           "s:3:3: expected acquire, try, release, downgrade, cancel, write, revocable, revoke, "
+           "close, open, stop or start, found 'jump'");
     refuse(HEAD "settle\nc acquire\n----\n",
            "s:4:1: expected a command (see lockstep list verbs) or the name of a process, found 'c'");
     refuse(HEAD "c acquire\n----\n",
@@ -421,6 +459,19 @@ static void refuses_wrong_commands(void **state)
            "s:3:11: expected the name of a lock, an option or the end of the line, found 'y'");
     refuse(HEAD "a acquire timeout=2\n----\n",
            "s:3:19: expected a duration up to a day with its unit (ms, s or m), found '2'");
+    refuse(HEAD "a downgrade\n----\n",
+           "s:3:12: expected the name of a read-write lock, found the end of the line");
+    refuse(HEAD "a downgrade x\n----\n", "s:3:13: expected the name of a read-write lock, found 'x'");
+    refuse("rwlock /locks/x\nprocess a\na downgrade x.read\n----\n",
+           "s:3:13: expected the name of a read-write lock, found 'x.read'");
+    refuse("rwlock /locks/x\nprocess a\na downgrade x timeout=1s\n----\n",
+           "s:3:15: expected owner=N, found 'timeout=1s'");
+    refuse("rwlock /locks/x\nprocess a\na downgrade x on granted: release\n----\n",
+           "s:3:15: expected the name of a lock, an option or the end of the line, found 'on'");
+    refuse("rwlock /locks/x\nprocess a: acquire x.write stop start stop start stop start stop start stop "
+           "start stop "
+           "start stop start downgrade x\n----\n",
+           "s:2:105: expected at most 16 operations, found 'downgrade'");
     refuse(HEAD "a release now=1\n----\n", "s:3:11: expected owner=N or anyway, found 'now=1'");
     refuse(HEAD "a try timeout=2s\n----\n", "s:3:7: expected owner=N or nowait, found 'timeout=2s'");
     refuse(HEAD "a acquire late=1\n----\n",
@@ -549,6 +600,7 @@ int main(void)
         cmocka_unit_test(reads_every_header),
         cmocka_unit_test(reads_every_command),
         cmocka_unit_test(reads_running_commands),
+        cmocka_unit_test(reads_a_downgrade_as_two_actions),
         cmocka_unit_test(reads_groups_and_claims),
         cmocka_unit_test(refuses_what_cannot_happen),
         cmocka_unit_test(refuses_a_clock_that_is_not_there),

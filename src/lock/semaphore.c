@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Semaphore: two mutexes below one path, as in Curator's InterProcessSemaphoreV2.
+ *
+ *   PATH/locks    a line of mutex contenders, the takers. Each acquire has one.
+ *   PATH/leases   a node for each lease that is held. The first taker has nodes there, too.
+ *
+ * A taker that is first in its line creates the nodes of its leases and keeps its place until all of them are
+ * granted (LOCK_TAKING). So one client at a time waits for room. Only that client watches the list of leases.
+ *
+ * Admission. A lease is granted by a list that contains its own node, if fewer children than the capacity
+ *   stand before that node.
+ *   Claim. At no time are more leases held than the capacity.
+ *   Why. Take the held lease with the largest sequence. Each other held lease was created before it. The list
+ *   by which it was granted contained the others, and counted them.
+ *   Curator counts all children, those behind the own node included. Curator grants no lease that this rule
+ *   does not grant.
+ *   Checked by. scenarios/explore/semaphore_*.scn.
+ * The proof does not use the line. The line is for fairness, and for one wake-up per lease. It also prevents
+ * that two acquires with a part of their leases each wait for each other. If the operator deletes the place of
+ * an acquire that takes several leases, that can happen: the acquire does not hear of it.
+ *
+ * Leases of an acquire that fails, or whose session is lost, go to the janitor. The taker ends, or queues
+ * again. Until the acquire is answered, claim->taker of its leases is set, and claim->told is not. */
+#include "claim.h"
+#include "telemetry.h"
+
+#include <lockstep/semaphore.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+bool lock_semaphore_is_taker(const struct lock_claim *claim)
+{
+    return claim->units && claim->place->role != LOCK_ROLE_LEASE;
+}
+
+static struct ls_mutex *leases_of(const struct ls_mutex *line)
+{
+    char *at = (char *)(uintptr_t)line;
+    return &((struct ls_semaphore *)(void *)(at - offsetof(struct ls_semaphore, line)))->leases;
+}
+
+struct ls_mutex *lock_semaphore_face(const struct lock_claim *claim)
+{
+    return claim->mutex && lock_semaphore_is_taker(claim) ? leases_of(claim->mutex) : claim->mutex;
+}
+
+bool lock_semaphore_is_closing(const struct ls_mutex *mutex)
+{
+    if (mutex->place->role != LOCK_ROLE_LEASE)
+        return false;
+    const struct ls_mutex *line = &((const struct ls_semaphore *)(const void *)mutex)->line;
+    return line->closing || !line->session;
+}
+
+bool lock_semaphore_admits(const struct lock_claim *lease, const struct lock_view *view)
+{
+    return (uint32_t)view->before < lease->place->capacity;
+}
+
+/* ---- taking ---- */
+
+/* Whether the number of a lease is free. A lease that was lost and not released is no obstacle. */
+static bool is_free(const struct ls_mutex *leases, uint64_t number)
+{
+    const struct lock_claim *claim = lock_index_find(leases, number);
+    return !claim || claim->state == LOCK_TOMB;
+}
+
+/* The first lease that cannot be asked for ends the acquire. */
+static int take_one(struct lock_claim *taker, struct ls_mutex *leases, uint64_t number)
+{
+    if (leases->closing || !leases->session)
+        return LS_ECLOSED;
+    if (!is_free(leases, number))
+        return LS_EALREADY;
+    if (!lock_packets_watch_fits(leases->place) || !lock_index_free_watch(leases->session))
+        return LS_EOVERFLOW;
+    struct lock_claim *lease = lock_mutex_new_claim(leases, number, taker->try_only ? 0 : -1);
+    if (!lease)
+        return LS_ENOMEM;
+    lease->taker = taker;
+    lock_mutex_go(lease);
+    return LS_OK;
+}
+
+void lock_semaphore_take(struct lock_claim *claim)
+{
+    struct ls_mutex *leases = leases_of(claim->mutex);
+    claim->state = LOCK_TAKING;
+    claim->granted = 0;
+    lock_session_progress(claim->place->session);
+    for (uint32_t i = 0; i < claim->units && claim->state == LOCK_TAKING; i++) {
+        int rc = take_one(claim, leases, claim->owner + i);
+        if (rc)
+            lock_mutex_fail(claim, rc, 0);
+    }
+}
+
+/* The lease of a taker at this place, NULL if it is not asked for, or has ended. */
+static struct lock_claim *lease_at(const struct lock_claim *taker, uint32_t place)
+{
+    struct lock_claim *lease = lock_index_find(leases_of(taker->mutex), taker->owner + place);
+    return lease && lease->taker == taker ? lease : NULL;
+}
+
+/* All leases are granted: their owner is told of the first one. The taker leaves the line. */
+static void complete(struct lock_claim *taker)
+{
+    struct lock_claim *first = lease_at(taker, 0);
+    first->call = taker->call;
+    first->units = taker->units;
+    taker->call = NULL;
+    ls_env_timer_stop(taker->place->session->env, &taker->deadline);
+    first->taker = NULL;
+    for (uint32_t i = 1; i < taker->units; i++) {
+        struct lock_claim *lease = lease_at(taker, i);
+        lease->taker = NULL;
+        lock_telemetry_answered(lease, LS_OK, 0);
+    }
+    lock_mutex_answer(first);
+    lock_index_disown(taker);
+    taker->state = LOCK_RELEASING;
+    taker->czxid = 0;
+    lock_mutex_go(taker);
+}
+
+/* A lease that the list does not show is gone, or its list was older. It is searched for. */
+void lock_semaphore_look(struct lock_claim *lease, const struct String_vector *list)
+{
+    for (uint32_t i = 0; lease->taker && i < lease->taker->units; i++) {
+        struct lock_claim *other = lease_at(lease->taker, i);
+        char prefix[LOCK_PREFIX_SIZE_MAX + 1];
+        if (!other || other->state != LOCK_HELD)
+            continue;
+        lock_names_prefix(LOCK_ROLE_LEASE, prefix, other->attempt);
+        if (lock_names_find(list, prefix))
+            continue;
+        LS_SOMETIMES("granted-lease-is-missing");
+        lease->taker->granted--;
+        other->depth = 0;
+        other->state = LOCK_SEARCHING;
+        lock_packets_reserve(other);
+        lock_mutex_go(other);
+    }
+}
+
+void lock_semaphore_answered(struct lock_claim *lease, int rc, int zk_rc)
+{
+    struct lock_claim *taker = lease->taker;
+    if (rc) {
+        lease->taker = NULL;
+        lock_mutex_fail(taker, rc, zk_rc);
+    } else if (++taker->granted == taker->units) {
+        complete(taker);
+    }
+}
+
+void lock_semaphore_told(struct lock_claim *first)
+{
+    if (first->place->role != LOCK_ROLE_LEASE)
+        return;
+    for (uint32_t i = 1; i < first->units; i++) {
+        struct lock_claim *lease = lock_index_find(first->mutex, first->owner + i);
+        if (lease && lease->state == LOCK_HELD)
+            lease->told = 1;
+    }
+    first->units = 0;
+}
+
+/* ---- ends without an answer ---- */
+
+void lock_semaphore_lose(struct lock_claim *lease)
+{
+    lease->taker = NULL;
+    lock_mutex_leave_over(lease);
+    lock_mutex_go(lease);
+}
+
+void lock_semaphore_give_up(struct lock_claim *taker)
+{
+    for (uint32_t i = 0; i < taker->units; i++) {
+        struct lock_claim *lease = lease_at(taker, i);
+        if (!lease)
+            continue;
+        LS_SOMETIMES("some-of-several-leases-are-given-back");
+        lease->taker = NULL;
+        lock_mutex_leave_over(lease);
+        lock_queue_note(lease, LOCK_NOTE_GO);
+    }
+}
+
+/* ---- life ---- */
+
+static bool capacity_is_valid(uint32_t capacity)
+{
+    return capacity && capacity <= LS_SEMAPHORE_CAPACITY_MAX;
+}
+
+static int init_part(struct ls_mutex *part, struct ls_session *session, const char *path, const char *name,
+                     enum lock_role role, const struct ls_mutex_options *options)
+{
+    char whole[LS_MUTEX_PATH_SIZE_MAX + 1];
+    snprintf(whole, sizeof whole, "%s/%s", path[1] ? path : "", name);
+    return lock_mutex_init(part, session, whole, role, options);
+}
+
+int ls_semaphore_init(struct ls_semaphore *semaphore, struct ls_session *session, const char *path,
+                      uint32_t capacity, const struct ls_mutex_options *options)
+{
+    if (!semaphore || !session || !path || !capacity_is_valid(capacity))
+        return LS_EINVAL;
+    size_t size = strnlen(path, LS_SEMAPHORE_PATH_SIZE_MAX + 1);
+    if (size > LS_SEMAPHORE_PATH_SIZE_MAX || path[0] != '/' || (size > 1 && path[size - 1] == '/'))
+        return LS_EINVAL;
+    int rc = init_part(&semaphore->leases, session, path, "leases", LOCK_ROLE_LEASE, options);
+    if (rc)
+        return rc;
+    semaphore->leases.place->capacity = capacity;
+    rc = init_part(&semaphore->line, session, path, "locks", LOCK_ROLE_MUTEX, options);
+    if (rc)
+        lock_mutex_undo_init(&semaphore->leases);
+    return rc;
+}
+
+static void look_again(struct ls_mutex *leases)
+{
+    struct lock_claim *next;
+    for (struct lock_claim *claim = leases->session->claims; claim; claim = next) {
+        next = claim->next;
+        if (claim->mutex != leases || claim->state != LOCK_WAITING)
+            continue;
+        claim->state = LOCK_LISTING; /* the watch stands on, and is no harm */
+        lock_mutex_go(claim);
+    }
+}
+
+int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity)
+{
+    if (!capacity_is_valid(capacity))
+        return LS_EINVAL;
+    struct ls_session *session = lock_mutex_lock(&semaphore->leases);
+    if (!session)
+        return LS_ECLOSED;
+    struct ls_env *env = session->env;
+    semaphore->leases.place->capacity = capacity;
+    look_again(&semaphore->leases);
+    lock_queue_deliver(session);
+    ls_env_unlock(env);
+    return LS_OK;
+}
+
+int ls_semaphore_close(struct ls_semaphore *semaphore)
+{
+    int rc = ls_mutex_close(&semaphore->line);
+    return rc ? rc : ls_mutex_close(&semaphore->leases);
+}
+
+/* ---- asynchronous core ---- */
+
+/* The environment's mutex is held. */
+static int acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms,
+                   struct lock_call *call)
+{
+    struct ls_mutex *leases = &semaphore->leases;
+    if (!leases->session)
+        return LS_ECLOSED;
+    if (!count || count > leases->place->capacity || !first || first > LS_ENV_THREAD - count)
+        return LS_EINVAL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_free(leases, first + i))
+            return LS_EALREADY;
+    return lock_mutex_acquire_units(&semaphore->line, first, count, timeout_ms, call);
+}
+
+int ls_semaphore_acquire_start(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms)
+{
+    struct ls_session *session = lock_mutex_lock(&semaphore->line);
+    if (!session)
+        return LS_ECLOSED;
+    struct ls_env *env = session->env;
+    int rc = acquire(semaphore, first, count, timeout_ms, NULL);
+    lock_queue_deliver(session);
+    ls_env_unlock(env);
+    return rc;
+}
+
+int ls_semaphore_cancel(struct ls_semaphore *semaphore, uint64_t first)
+{
+    return ls_mutex_cancel(&semaphore->line, first);
+}
+
+/* ---- blocking shell ---- */
+
+int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms)
+{
+    struct lock_call call = {.rc = 0, .done = false};
+    int rc;
+    struct ls_session *session = lock_blocking_begin(&semaphore->line, &rc);
+    if (!session)
+        return rc;
+    struct ls_env *env = session->env;
+    ls_env_waiter_init(env, &call.waiter);
+    rc = lock_blocking_finish(session, &call, acquire(semaphore, first, count, timeout_ms, &call));
+    ls_env_unlock(env);
+    return rc;
+}
+
+int ls_semaphore_release(struct ls_semaphore *semaphore, uint64_t lease)
+{
+    return lock_blocking_release(&semaphore->leases, lease);
+}

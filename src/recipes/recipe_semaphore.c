@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The semaphore as a recipe. Its leases stand below PATH/leases, its line below PATH/locks. An owner of the
+ * driver holds as many leases as the lock's count says. With a count of n, owner o has the leases from
+ * o * n + 1 on. The first lease stands for all in reports. */
+#include "lock/claim.h"
+#include "recipes/recipe_invariants.h"
+#include "recipes/recipe_mutex.h"
+#include "recipes/recipe_refusals.h"
+#include "recipes/recipe_session.h"
+
+#include <lockstep/semaphore.h>
+#include <string.h>
+
+struct state {
+    struct ls_session session; /* first: callbacks find the state by it */
+    struct ls_session_listener listener;
+    const struct ls_recipe_config *config;
+    struct ls_semaphore *semaphores; /* config->lock_count of them */
+    const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
+    int32_t opened;    /* that many are initialised */
+    uint8_t stopped;
+    uint64_t releasing; /* within release(): the last lease that is released; else 0 */
+};
+
+/* ---- numbers ---- */
+
+static uint32_t count_of(const struct state *state, int lock)
+{
+    uint16_t count = state->config->locks[lock].count;
+    return count ? count : 1;
+}
+
+static uint64_t first_of(const struct state *state, int lock, int owner)
+{
+    return (uint64_t)owner * count_of(state, lock) + 1;
+}
+
+static struct state *state_of(const struct ls_mutex *leases)
+{
+    return (struct state *)(void *)leases->session;
+}
+
+static int lock_of(const struct ls_mutex *leases)
+{
+    return (int)((const struct ls_semaphore *)(const void *)leases - state_of(leases)->semaphores);
+}
+
+static int owner_of(const struct ls_mutex *leases, uint64_t lease)
+{
+    return (int)((lease - 1) / count_of(state_of(leases), lock_of(leases)));
+}
+
+/* ---- callbacks ---- */
+
+static void report(struct ls_mutex *leases, uint64_t lease, struct ls_report *what)
+{
+    struct state *state = state_of(leases);
+    what->lock = lock_of(leases);
+    what->owner = owner_of(leases, lease);
+    what->session = ls_session_id(leases->session);
+    if (!state->stopped)
+        ls_report(state->session.env, what);
+}
+
+/* Of the leases of an owner, from the first on, the one whose node is the oldest. */
+static uint64_t oldest_from(const struct ls_mutex *leases, uint64_t first)
+{
+    uint64_t oldest = first;
+    for (uint32_t i = 1; i < count_of(state_of(leases), lock_of(leases)); i++)
+        if (ls_mutex_token(leases, first + i) < ls_mutex_token(leases, oldest))
+            oldest = first + i;
+    return oldest;
+}
+
+static void on_done(struct ls_mutex *leases, uint64_t lease, const struct ls_outcome *outcome)
+{
+    struct ls_report what = {.kind = outcome->rc ? LS_REPORT_FAILED : LS_REPORT_GRANTED};
+    what.rc = outcome->rc;
+    what.depth = (int)outcome->depth;
+    what.token = outcome->rc ? 0 : ls_mutex_token(leases, oldest_from(leases, lease));
+    report(leases, lease, &what);
+}
+
+/* Whether another lease of the same owner is on its way back. */
+static bool others_go(const struct ls_mutex *leases, uint64_t lease)
+{
+    bool some = false;
+    struct ls_env *env = leases->session->env;
+    ls_env_lock(env);
+    for (const struct lock_claim *claim = leases->session->claims; claim; claim = claim->next)
+        some = some || (claim->mutex == leases && claim->owner != lease &&
+                        (claim->state == LOCK_RELEASING || claim->notes & LOCK_NOTE_FREED) &&
+                        owner_of(leases, claim->owner) == owner_of(leases, lease));
+    ls_env_unlock(env);
+    return some;
+}
+
+static void on_freed(struct ls_mutex *leases, uint64_t lease, int rc)
+{
+    struct ls_report what = {.kind = LS_REPORT_FREED, .rc = rc};
+    uint64_t last = state_of(leases)->releasing;
+    bool others = last && lease != last && owner_of(leases, lease) == owner_of(leases, last);
+    if (!others && !others_go(leases, lease))
+        report(leases, lease, &what);
+}
+
+static void on_warning(struct ls_mutex *leases, uint64_t lease, enum ls_warning warning)
+{
+    struct ls_report what = {.kind = LS_REPORT_WARNING, .rc = (int)warning};
+    report(leases, lease, &what);
+}
+
+static void on_event(struct ls_session *session, struct ls_session_listener *listener,
+                     enum ls_session_event event, int64_t session_id)
+{
+    const struct state *state = (const struct state *)(const void *)session;
+    struct ls_report what;
+    (void)listener;
+    if (recipe_event(event, session_id, &what) && !state->stopped)
+        ls_report(session->env, &what);
+}
+
+static const struct ls_mutex_ops ops = {.on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
+static const struct ls_mutex_options options = {.ops = &ops};
+static const struct ls_session_ops session_ops = {.on_event = on_event};
+
+/* ---- the recipe ---- */
+
+static void close_semaphores(struct state *state)
+{
+    while (state->opened)
+        ls_semaphore_close(&state->semaphores[--state->opened]);
+    recipe_free_locks(state->session.env, state->semaphores);
+}
+
+static int open_lock_at(struct state *state, int lock)
+{
+    const struct ls_recipe_config *config = state->config;
+    struct ls_semaphore *semaphore = &state->semaphores[lock];
+    int err = ls_semaphore_init(semaphore, &state->session, config->lock_paths[lock],
+                                config->locks[lock].capacity, &options);
+    if (!err && config->contents)
+        err = ls_mutex_set_contents(&semaphore->leases, config->contents, config->contents_size);
+    return err;
+}
+
+static int open_semaphores(struct state *state)
+{
+    state->semaphores =
+        recipe_alloc_locks(state->session.env, state->config->lock_count, sizeof *state->semaphores);
+    if (!state->semaphores)
+        return LS_ENOMEM;
+    for (; state->opened < state->config->lock_count; state->opened++) {
+        int err = open_lock_at(state, state->opened);
+        if (err)
+            return err;
+    }
+    return LS_OK;
+}
+
+static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    struct state *state = memory;
+    int err = recipe_init_session(&state->session, &state->listener, &session_ops, env, config,
+                                  recipe_session_options(config));
+    if (err)
+        return err;
+    state->config = config;
+    err = open_semaphores(state);
+    if (!err)
+        err = ls_session_start(&state->session);
+    if (err)
+        close_semaphores(state);
+    else
+        state->taken = lock_arguments_taken(&state->session, &state->semaphores->leases);
+    return err;
+}
+
+static void stop(void *memory)
+{
+    struct state *state = memory;
+    ls_session_close(&state->session);
+    state->stopped = 1;
+    close_semaphores(state);
+}
+
+static bool is_open(const struct state *state, int lock)
+{
+    return lock >= 0 && lock < state->opened;
+}
+
+static int acquire(void *memory, int lock, int owner, int timeout_ms)
+{
+    struct state *state = memory;
+    if (!is_open(state, lock))
+        return LS_EINVAL;
+    return ls_semaphore_acquire_start(&state->semaphores[lock], first_of(state, lock, owner),
+                                      count_of(state, lock), timeout_ms);
+}
+
+static int cancel(void *memory, int lock, int owner)
+{
+    struct state *state = memory;
+    return is_open(state, lock) ? ls_semaphore_cancel(&state->semaphores[lock], first_of(state, lock, owner))
+                                : LS_EINVAL;
+}
+
+/* The leases of one owner are held together, and lost with one session. */
+static int release(void *memory, int lock, int owner)
+{
+    struct state *state = memory;
+    if (!is_open(state, lock))
+        return LS_EINVAL;
+    int rc = LS_OK;
+    uint32_t count = count_of(state, lock);
+    state->releasing = first_of(state, lock, owner) + count - 1;
+    for (uint32_t i = 0; i < count && !rc; i++)
+        rc = ls_mutex_release_start(&state->semaphores[lock].leases, first_of(state, lock, owner) + i);
+    state->releasing = 0;
+    return rc;
+}
+
+static enum ls_belief query(const void *memory, int lock, int owner)
+{
+    const struct state *state = memory;
+    if (!is_open(state, lock))
+        return LS_NOT_HELD;
+    enum ls_belief belief = LS_HELD;
+    for (uint32_t i = 0; i < count_of(state, lock) && belief == LS_HELD; i++)
+        belief = ls_mutex_query(&state->semaphores[lock].leases, first_of(state, lock, owner) + i);
+    return belief;
+}
+
+static int guard(const void *memory, int lock, int owner, zoo_op_t *op, char *path, size_t size)
+{
+    const struct state *state = memory;
+    if (!is_open(state, lock))
+        return LS_EINVAL;
+    const struct ls_mutex *leases = &state->semaphores[lock].leases;
+    if (!leases->session)
+        return LS_ENOTOWNER;
+    return ls_mutex_guard(leases, oldest_from(leases, first_of(state, lock, owner)), op, path, size);
+}
+
+/* A semaphore of zeros is a closed one. */
+static int close_lock(void *memory, int lock)
+{
+    struct state *state = memory;
+    return is_open(state, lock) ? ls_semaphore_close(&state->semaphores[lock]) : LS_EINVAL;
+}
+
+static int open_lock(void *memory, int lock)
+{
+    struct state *state = memory;
+    if (!is_open(state, lock))
+        return LS_EINVAL;
+    return state->semaphores[lock].leases.session ? LS_EALREADY : open_lock_at(state, lock);
+}
+
+static const char *wrong(const void *memory)
+{
+    struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
+    const char *what = state->taken ? state->taken : lock_invariants_broken(&state->session);
+    for (int lock = 0; lock < state->opened && !what; lock++)
+        what = lock_refusals_broken(&state->session, &state->semaphores[lock].leases, 2);
+    return what;
+}
+
+static enum ls_node_class classify(const struct ls_recipe_config *config, const char *below, int *lock)
+{
+    const char *key;
+    bool is_lease = strncmp(below, "leases/", 7) == 0;
+    enum lock_role role = is_lease ? LOCK_ROLE_LEASE : LOCK_ROLE_MUTEX;
+    (void)config;
+    (void)lock;
+    if (lock_names_key(role, below, &key) != LOCK_KEY_CONTENDER)
+        return LS_NODE_OTHER;
+    return is_lease ? LS_NODE_CONTENDER : LS_NODE_QUEUED;
+}
+
+static const char *const directories[] = {"leases", "locks", NULL};
+
+const struct ls_recipe ls_recipe_semaphore = {
+    .name = "semaphore",
+    .summary = "semaphore with the core of the mutex; several leases at once, all of them or none",
+    .breaks = NULL,
+    .kinds = LS_LOCK_BIT(LS_LOCK_SEMAPHORE),
+    .state_size = sizeof(struct state),
+    .start = start,
+    .stop = stop,
+    .acquire = acquire,
+    .cancel = cancel,
+    .release = release,
+    .query = query,
+    .idle = recipe_idle,
+    .guard = guard,
+    .handle = recipe_handle,
+    .multi = recipe_multi,
+    .canon = recipe_canon,
+    .symmetric = true,
+    .states = recipe_states_with_taking,
+    .states_now = recipe_states_now_with_taking,
+    .marks = "src/lock/",
+    .sets_no_data = true,
+    .close = close_lock,
+    .open = open_lock,
+    .in_reports = true,
+    .wrong = wrong,
+    .classify = classify,
+    .directories = directories,
+    .contender_per_unit = true,
+    .queues = true,
+    .timers = recipe_timers,
+};

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# Leases of ours and of Curator's InterProcessSemaphoreV2 on one path, with kills: never are more in the room than there are leases, by
+# what they do there. Ours sometimes take two leases at once.
+source "${BASH_SOURCE[0]%/*}/lib_interop.sh"
+run=(examples/interop/run.sh --zk "$LOCKSTEP_ZK" --lock semaphore --with curator --seconds 30)
+
+"${run[@]}" --contender "$contender" --out "$scratch/good" || failed=1
+for side in ours curator; do
+    grants=$(grep -c "^$side-" "$scratch/good/room/readers")
+    ((grants >= 500)) || { echo "$side: $grants grants, expected 500 at least"; failed=1; }
+done
+
+apart_is_found_out "${run[@]}"
+exit $failed
