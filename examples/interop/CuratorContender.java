@@ -8,12 +8,18 @@ import java.nio.file.Files;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
+import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -21,13 +27,15 @@ import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryForever;
 
-/** What contender.c does, with Curator's InterProcessMutex, InterProcessReadWriteLock and InterProcessSemaphoreV2. No writer stays as a reader: in Curator 5.4
+/** What contender.c does, with Curator's InterProcessMutex, InterProcessReadWriteLock, InterProcessSemaphoreV2,
+ * LeaderLatch and LeaderSelector. No writer stays as a reader: in Curator 5.4
  * it would be overtaken by a writer that waits. */
 public final class CuratorContender {
     private static final int SESSION_MS = 2000;
     private static final int CAPACITY = 3;
 
     private final CuratorFramework client;
+    private final String path;
     private final InterProcessMutex mutex;
     private final InterProcessReadWriteLock both;
     private final InterProcessSemaphoreV2 semaphore;
@@ -35,6 +43,7 @@ public final class CuratorContender {
     private CuratorContender(String hosts, String path) {
         client = CuratorFrameworkFactory.newClient(hosts, SESSION_MS, SESSION_MS, new RetryForever(100));
         client.start();
+        this.path = path;
         mutex = new InterProcessMutex(client, path);
         both = new InterProcessReadWriteLock(client, path);
         semaphore = new InterProcessSemaphoreV2(client, path, CAPACITY);
@@ -174,6 +183,106 @@ public final class CuratorContender {
         }
     }
 
+    // ---- elections ----
+
+    /** The number that the server has appended to a name. */
+    private static String sequence(String name) {
+        return name.substring(name.length() - 10);
+    }
+
+    /** The first of the candidates is the leader: this contender. */
+    private long tokenOfLeader() throws Exception {
+        String first = client.getChildren().forPath(path).stream().min(Comparator.comparing(CuratorContender::sequence)).get();
+        return client.checkExists().forPath(path + "/" + first).getCzxid();
+    }
+
+    private void takeTerm(Path room, String name) throws Exception {
+        enterRoom(room, name, tokenOfLeader());
+        Thread.sleep(2);
+        Files.deleteIfExists(room.resolve("busy"));
+    }
+
+    private void latch(Path room, String name, int seconds) throws Exception {
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            try (LeaderLatch latch = new LeaderLatch(client, path, name)) {
+                latch.start();
+                latch.await();
+                takeTerm(room, name);
+            }
+        }
+    }
+
+    private void selector(Path room, String name, int seconds) throws Exception {
+        LeaderSelector selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
+            @Override
+            public void takeLeadership(CuratorFramework unused) throws Exception {
+                takeTerm(room, name);
+            }
+        });
+        selector.setId(name);
+        selector.autoRequeue();
+        selector.start();
+        Thread.sleep(seconds * 1000L);
+        closeAndWait(selector, name);
+    }
+
+    /** Its node is deleted by another thread. */
+    private static void closeAndWait(LeaderSelector selector, String id) throws Exception {
+        selector.close();
+        while (selector.getParticipants().stream().anyMatch(candidate -> candidate.getId().equals(id))) {
+            Thread.sleep(10);
+        }
+    }
+
+    private void holdLatch() throws Exception {
+        try (LeaderLatch latch = new LeaderLatch(client, path, "curator")) {
+            latch.start();
+            latch.await();
+            System.out.println("leads");
+            System.in.read();
+        }
+    }
+
+    private void holdSelector() throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        LeaderSelector selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
+            @Override
+            public void takeLeadership(CuratorFramework unused) throws Exception {
+                System.out.println("leads");
+                over.await();
+            }
+        });
+        selector.setId("curator");
+        selector.start();
+        System.in.read();
+        over.countDown();
+        closeAndWait(selector, "curator");
+    }
+
+    /** The id of the leader, and in the next lines the ids of all candidates. */
+    private static void print(Participant leader, Collection<Participant> candidates) {
+        System.out.println(leader.getId());
+        for (Participant candidate : candidates) {
+            System.out.println(candidate.getId());
+        }
+    }
+
+    private void who(boolean latches) throws Exception {
+        if (latches) {
+            LeaderLatch latch = new LeaderLatch(client, path);
+            print(latch.getLeader(), latch.getParticipants());
+        } else {
+            LeaderSelector selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
+                @Override
+                public void takeLeadership(CuratorFramework unused) {
+                    throw new IllegalStateException("nobody stands here");
+                }
+            });
+            print(selector.getLeader(), selector.getParticipants());
+        }
+    }
+
     private void list() throws Exception {
         for (String node : mutex.getParticipantNodes()) {
             System.out.println(node.substring(node.lastIndexOf('/') + 1));
@@ -201,26 +310,41 @@ public final class CuratorContender {
         mutex.release();
     }
 
+    private void contendFor(String mode, Path room, String name, int seconds) throws Exception {
+        switch (mode) {
+            case "share": share(room, name, seconds); break;
+            case "lease": lease(room, name, seconds); break;
+            case "latch": latch(room, name, seconds); break;
+            case "selector": selector(room, name, seconds); break;
+            default: contend(room, name, seconds);
+        }
+    }
+
+    private void act(String mode) throws Exception {
+        switch (mode) {
+            case "yield": this.yield(); break;
+            case "ask": ask(); break;
+            case "hold-latch": holdLatch(); break;
+            case "hold-selector": holdSelector(); break;
+            case "who-latch": who(true); break;
+            case "who-selector": who(false); break;
+            default: list();
+        }
+    }
+
     public static void main(String[] args) throws Exception {
-        boolean contends = args.length == 6 && List.of("contend", "share", "lease").contains(args[2]);
-        if (!contends && !(args.length == 3 && List.of("list", "yield", "ask").contains(args[2]))) {
-            System.err.println("usage: CuratorContender HOSTS PATH contend|share|lease ROOM NAME SECONDS\n"
-                + "       CuratorContender HOSTS PATH list|yield|ask");
+        boolean contends = args.length == 6 && List.of("contend", "share", "lease", "latch", "selector").contains(args[2]);
+        if (!contends && !(args.length == 3 && List.of("list", "yield", "ask", "hold-latch", "hold-selector", "who-latch",
+            "who-selector").contains(args[2]))) {
+            System.err.println("usage: CuratorContender HOSTS PATH contend|share|lease|latch|selector ROOM NAME SECONDS\n"
+                + "       CuratorContender HOSTS PATH list|yield|ask|hold-latch|hold-selector|who-latch|who-selector");
             System.exit(2);
         }
         CuratorContender contender = new CuratorContender(args[0], args[1]);
-        if (contends && args[2].equals("share")) {
-            contender.share(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
-        } else if (contends && args[2].equals("lease")) {
-            contender.lease(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
-        } else if (contends) {
-            contender.contend(Path.of(args[3]), args[4], Integer.parseInt(args[5]));
-        } else if (args[2].equals("yield")) {
-            contender.yield();
-        } else if (args[2].equals("ask")) {
-            contender.ask();
+        if (contends) {
+            contender.contendFor(args[2], Path.of(args[3]), args[4], Integer.parseInt(args[5]));
         } else {
-            contender.list();
+            contender.act(args[2]);
         }
         contender.client.close();
     }

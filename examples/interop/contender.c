@@ -4,11 +4,13 @@
 /* A contender of the interop example, in C: takes the lock over and over, and is in a room that holds one at
  * a time while it has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh
  * lets them loose together. With a read-write lock the room holds one writer, or any number of readers; a
- * writer sometimes stays as a reader. With a semaphore the room holds as many as the capacity says. */
+ * writer sometimes stays as a reader. With a semaphore the room holds as many as the capacity says. In an
+ * election whoever leads is in the room. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <lockstep/election.h>
 #include <lockstep/env_pthread.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
@@ -29,6 +31,7 @@ static struct ls_session session;
 static struct ls_mutex mutex;
 static struct ls_rwlock rwlock;
 static struct ls_semaphore semaphore;
+static struct ls_election latch, selector;
 
 static int fail(const char *what, int rc)
 {
@@ -308,6 +311,39 @@ static int lease(const char *name, int seconds)
     return 0;
 }
 
+struct term {
+    const char *name;
+    time_t end;
+};
+
+static int take_term(struct ls_election *election, int64_t token, void *context)
+{
+    const struct term *term = context;
+    (void)election;
+    enter_room(term->name, token);
+    sleep_ms(2);
+    leave_room();
+    return time(NULL) < term->end ? 0 : 1;
+}
+
+/* Leads over and over. */
+static int stand(struct ls_election *election, const char *name, int seconds)
+{
+    struct term term = {name, time(NULL) + seconds};
+    int rc = ls_election_lead(election, take_term, &term, LS_ELECTION_REQUEUE);
+    return rc < 0 ? fail("the election", rc) : 0;
+}
+
+static int lead_latch(const char *name, int seconds)
+{
+    return stand(&latch, name, seconds);
+}
+
+static int lead_selector(const char *name, int seconds)
+{
+    return stand(&selector, name, seconds);
+}
+
 /* Written on the threads of callbacks, read in the main one. */
 static atomic_int listed, asked;
 static char first[LS_MUTEX_PATH_SIZE_MAX + 64]; /* the path of the first in the queue */
@@ -373,6 +409,63 @@ static int ask(void)
     return ls_mutex_release(&mutex) == LS_OK ? 0 : 1;
 }
 
+/* Leads until its input ends. */
+static int hold_term(struct ls_election *election)
+{
+    int rc = ls_election_set_id(election, "ours", 4);
+    rc = rc != LS_OK ? rc : ls_election_start(election);
+    rc = rc != LS_OK ? rc : ls_election_await(election, -1);
+    if (rc != LS_OK) {
+        return fail("the election", rc);
+    }
+    puts("leads");
+    fflush(stdout);
+    while (getchar() != EOF) {
+    }
+    return 0;
+}
+
+static int hold_latch(void)
+{
+    return hold_term(&latch);
+}
+
+static int hold_selector(void)
+{
+    return hold_term(&selector);
+}
+
+/* Prints the id of the leader, and in the next lines the ids of all candidates. */
+static int print_candidates(struct ls_election *election)
+{
+    char id[64];
+    struct ls_participants list = {0};
+    for (int i = 0; i < 500 && ls_session_state(&session) != LS_STATE_CONNECTED; i++) {
+        sleep_ms(10);
+    }
+    int rc = ls_election_leader(election, id, sizeof id);
+    rc = rc < 0 ? rc : ls_election_candidates(election, &list);
+    if (rc < 0) {
+        return fail("the candidates", rc);
+    }
+    puts(id);
+    for (int i = 0; i < list.count; i++) {
+        printf("%.*s\n", list.list[i].size, list.list[i].contents);
+    }
+    ls_participants_free(&list);
+    return 0;
+}
+
+static int who_latch(void)
+{
+    return print_candidates(&latch);
+}
+
+static int who_selector(void)
+{
+    return print_candidates(&selector);
+}
+
 static void on_revoke(struct ls_mutex *of, uint64_t owner, int64_t token)
 {
     (void)of;
@@ -383,11 +476,13 @@ static void on_revoke(struct ls_mutex *of, uint64_t owner, int64_t token)
 
 static const struct ls_mutex_ops ops = {.on_participants = on_participants, .on_revoke = on_revoke};
 static const struct ls_mutex_options options = {.ops = &ops};
+static const struct ls_election_options as_selector = {.style = LS_ELECTION_SELECTOR};
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: contender HOSTS PATH contend|share|lease ROOM NAME SECONDS\n"
-                    "       contender HOSTS PATH list|yield|ask\n");
+    fprintf(stderr, "usage: contender HOSTS PATH contend|share|lease|latch|selector ROOM NAME SECONDS\n"
+                    "       contender HOSTS PATH list|yield|ask\n"
+                    "       contender HOSTS PATH hold-latch|hold-selector|who-latch|who-selector\n");
     return 2;
 }
 
@@ -396,7 +491,13 @@ static int (*find_mode(const char *name))(void)
     static const struct {
         const char *name;
         int (*what)(void);
-    } modes[] = {{"list", list_participants}, {"yield", yield}, {"ask", ask}};
+    } modes[] = {{"list", list_participants},
+                 {"yield", yield},
+                 {"ask", ask},
+                 {"hold-latch", hold_latch},
+                 {"hold-selector", hold_selector},
+                 {"who-latch", who_latch},
+                 {"who-selector", who_selector}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         if (strcmp(name, modes[i].name) == 0) {
             return modes[i].what;
@@ -410,7 +511,11 @@ static int (*find_lock(const char *name))(const char *, int)
     static const struct {
         const char *name;
         int (*takes)(const char *name, int seconds);
-    } locks[] = {{"contend", contend}, {"share", share}, {"lease", lease}};
+    } locks[] = {{"contend", contend},
+                 {"share", share},
+                 {"lease", lease},
+                 {"latch", lead_latch},
+                 {"selector", lead_selector}};
     for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
         if (strcmp(name, locks[i].name) == 0) {
             return locks[i].takes;
@@ -433,6 +538,8 @@ int main(int argc, char **argv)
     rc = rc ? rc : ls_mutex_init(&mutex, &session, argv[2], &options);
     rc = rc ? rc : ls_rwlock_init(&rwlock, &session, argv[2], &options);
     rc = rc ? rc : ls_semaphore_init(&semaphore, &session, argv[2], CAPACITY, NULL);
+    rc = rc ? rc : ls_election_init(&latch, &session, argv[2], NULL);
+    rc = rc ? rc : ls_election_init(&selector, &session, argv[2], &as_selector);
     rc = rc ? rc : ls_session_start(&session);
     if (rc) {
         return fail("the session", rc);
@@ -442,6 +549,8 @@ int main(int argc, char **argv)
     ls_mutex_close(&mutex);
     ls_rwlock_close(&rwlock);
     ls_semaphore_close(&semaphore);
+    ls_election_close(&latch);
+    ls_election_close(&selector);
     ls_session_close(&session);
     ls_env_pthread_close(env);
     return status;

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--lock mutex|rwlock|semaphore] [--seconds N] [--kills N] [--out DIR]
+# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--lock mutex|rwlock|semaphore|latch|selector] [--seconds N] [--kills N] [--out DIR]
 #
 # Half of the contenders are ours, half are Curator's or kazoo's, on one path; some are killed on the way and come back.
 # Then nobody may have been in the room together, and the grants must come in the order in which nodes were created. With
 # `--lock rwlock`, which kazoo has not on the same nodes, readers may be there together, and order is that of writers. With
 # `--lock semaphore`, likewise, as many may be there as it has leases, and no order is asked for.
+# With `--lock latch` or `selector` whoever leads is there.
 # Exit status: 0 all holds, 1 it does not, 2 usage, 4 something is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,7 +28,7 @@ while (($# > 1)); do
     shift 2
 done
 if (($# > 0)) || [[ -z $zk || -z $program || ($peer != curator && $peer != kazoo) ||
-    ($lock != mutex && $lock-$peer != rwlock-curator && $lock-$peer != semaphore-curator) ]]; then
+    ($lock != mutex && ! $lock-$peer =~ ^(rwlock|semaphore|latch|selector)-curator$) ]]; then
     sed -n '5s/^# //p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
@@ -37,6 +38,7 @@ path=/lockstep/interop-$peer-$lock
 mode=contend
 [[ $lock != rwlock ]] || mode=share
 [[ $lock != semaphore ]] || mode=lease
+[[ $lock != latch && $lock != selector ]] || mode=$lock
 rm -rf "$room"
 mkdir -p "$room"
 

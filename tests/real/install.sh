@@ -105,6 +105,13 @@ run_connection_limit()
     expect 1 '^at most ([4-9]|10) connections of 3 were open at once$' "$1/connection_limit" "$LOCKSTEP_ZK" --no-lock
 }
 
+# Three schedulers: the leader runs each job once, and all have led. Without an election some jobs are run more than once.
+run_scheduler()
+{
+    expect 0 '^60 jobs of 60 were run once, 3 schedulers have led$' "$1/scheduler" "$LOCKSTEP_ZK"
+    expect 1 '^[0-5]?[0-9] jobs of 60 were run once, 0 schedulers have led$' "$1/scheduler" "$LOCKSTEP_ZK" --no-lock
+}
+
 by_find_package()
 {
     quietly cmake -S "$LOCKSTEP_SOURCE_DIR/examples" -B "$scratch/found" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
@@ -113,6 +120,7 @@ by_find_package()
     run_limited_resource "$scratch/found"
     run_cached_file "$scratch/found"
     run_connection_limit "$scratch/found"
+    run_scheduler "$scratch/found"
     readelf -d "$scratch/found/critical_section" | grep 'NEEDED.*liblockstep[.]so[.][0-9]' >/dev/null ||
         wrong "a program does not look for the library by a name with its SOVERSION"
     if ldd "$scratch/found/test_leader" | grep -E 'zookeeper|liblockstep'; then

@@ -18,6 +18,16 @@ if ! command -v javac >/dev/null || [[ ! -f /usr/share/java/curator-recipes.jar 
     skip
 fi
 
+# run_curator CLASSES ARGUMENT...: what CuratorContender.java does with these arguments.
+run_curator()
+{
+    local classes=$1
+    shift
+    timeout 90 java -cp "$classes:$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client \
+        guava failureaccess zookeeper zookeeper-jute slf4j-api slf4j-simple)" \
+        -Dorg.slf4j.simpleLogger.defaultLogLevel=error CuratorContender "$LOCKSTEP_ZK" "$@"
+}
+
 # apart_is_found_out COMMAND...: of a run whose contenders of ours have a path each it is said that they do not exclude anybody.
 apart_is_found_out()
 {

@@ -15,9 +15,7 @@ ours()
 
 curator()
 {
-    timeout 90 java -cp "$scratch/curator/classes:$(printf '/usr/share/java/%s.jar:' curator-recipes curator-framework curator-client \
-        guava failureaccess zookeeper zookeeper-jute slf4j-api slf4j-simple)" \
-        -Dorg.slf4j.simpleLogger.defaultLogLevel=error CuratorContender "$LOCKSTEP_ZK" "$@"
+    run_curator "$scratch/curator/classes" "$@"
 }
 
 # revoke HOLDER ASKER: who holds the lock gives it back when the other one asks.

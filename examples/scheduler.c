@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Three schedulers for a list of 60 jobs, each of which must be run once. Each scheduler has a session of its
+ * own, as if it were a process on another machine. The leader runs the jobs. After five of them it lets another
+ * one lead.
+ *
+ * usage: scheduler HOST:PORT [--no-lock]
+ *   --no-lock   nobody is elected: all run the jobs, and some jobs are run more than once */
+#include <lockstep/election.h>
+#include <lockstep/env_pthread.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { SCHEDULERS = 3, JOBS = 60, JOBS_OF_A_TERM = 5, JOB_MS = 2, DONE = 1 };
+
+static const char *hosts;
+static bool electing = true;
+static atomic_int next_job; /* read, and written after the job: not by one atomic operation */
+static atomic_int runs[JOBS];
+static atomic_int terms[SCHEDULERS];
+
+struct scheduler {
+    int number;
+    int err;
+    pthread_t thread;
+    struct ls_env *env;
+    struct ls_session session;
+    struct ls_election election;
+};
+
+/* Returns whether there was a job left. */
+static bool run_job(void)
+{
+    struct timespec pause = {.tv_nsec = JOB_MS * 1000000L};
+    int job = atomic_load(&next_job);
+    if (job >= JOBS)
+        return false;
+    atomic_fetch_add(&runs[job], 1);
+    nanosleep(&pause, NULL);
+    atomic_store(&next_job, job + 1);
+    return true;
+}
+
+/* A term. The token is 0 as soon as this scheduler may lead no longer. */
+static int lead(struct ls_election *election, int64_t token, void *context)
+{
+    const struct scheduler *scheduler = context;
+    bool more = true;
+    atomic_fetch_add(&terms[scheduler->number - 1], 1);
+    for (int i = 0; more && i < JOBS_OF_A_TERM && ls_election_token(election) == token; i++)
+        more = run_job();
+    return more ? 0 : DONE;
+}
+
+static int run_jobs(struct scheduler *scheduler)
+{
+    if (electing)
+        return ls_election_lead(&scheduler->election, lead, scheduler, LS_ELECTION_REQUEUE);
+    while (run_job()) {
+    }
+    return DONE;
+}
+
+static int with_session(struct scheduler *scheduler)
+{
+    int err = ls_session_init(&scheduler->session, scheduler->env, hosts, 10000, NULL);
+    if (!err)
+        err = ls_election_init(&scheduler->election, &scheduler->session, "/examples/scheduler", NULL);
+    if (err)
+        return err;
+    err = ls_session_start(&scheduler->session);
+    if (!err)
+        err = run_jobs(scheduler);
+    ls_election_close(&scheduler->election);
+    ls_session_close(&scheduler->session);
+    return err == DONE ? 0 : err;
+}
+
+static void *scheduler_main(void *context)
+{
+    struct scheduler *scheduler = context;
+    scheduler->err = ls_env_pthread_open(&scheduler->env);
+    if (!scheduler->err) {
+        scheduler->err = with_session(scheduler);
+        ls_env_pthread_close(scheduler->env);
+    }
+    if (scheduler->err)
+        fprintf(stderr, "scheduler %d: %s\n", scheduler->number, ls_strerror(scheduler->err));
+    return NULL;
+}
+
+static int report(int failed)
+{
+    int once = 0, leaders = 0;
+    for (int job = 0; job < JOBS; job++)
+        once += runs[job] == 1;
+    for (int i = 0; i < SCHEDULERS; i++)
+        leaders += terms[i] > 0;
+    printf("%d jobs of %d were run once, %d schedulers have led\n", once, JOBS, leaders);
+    return failed || once != JOBS ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct scheduler schedulers[SCHEDULERS];
+    int failed = 0;
+    electing = argc != 3;
+    if (argc < 2 || argc > 3 || argv[1][0] == '-' || (argc == 3 && strcmp(argv[2], "--no-lock") != 0)) {
+        fprintf(stderr, "usage: scheduler HOST:PORT [--no-lock]\n");
+        return 2;
+    }
+    hosts = argv[1];
+    for (int i = 0; i < SCHEDULERS; i++) {
+        schedulers[i].number = i + 1;
+        if (pthread_create(&schedulers[i].thread, NULL, scheduler_main, &schedulers[i]))
+            return 1;
+    }
+    for (int i = 0; i < SCHEDULERS; i++) {
+        pthread_join(schedulers[i].thread, NULL);
+        failed += schedulers[i].err != 0;
+    }
+    return report(failed);
+}
