@@ -9,10 +9,15 @@ readonly LOCK_OUT=build/bench-lock LOCK_CONTENDERS=4 LOCK_CROWD_LOCKS=100 LOCK_C
 readonly LOCK_JARS=/usr/share/java LOCK_PYTHON=/usr/bin/python3
 # A side's name and the number of contenders, in the order of the first round.
 LOCK_RUNS=(create+delete:1 flight+delete:1 tuned:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
-# The same with --rwlock. `mixed`: one writer and three readers.
+# The same with --rwlock, `mixed`: one writer and three readers; with --semaphore, `lease`: one lease for all, `leases`: three;
+# and with --election.
 readonly LOCK_RWLOCK_RUNS=(tuned:1 ours-write:1 curator-write:1 ours-read:1 curator-read:1 ours-write:4 curator-write:4
     ours-mixed:4 curator-mixed:4)
-LOCK_RWLOCK=''
+readonly LOCK_SEMAPHORE_RUNS=(tuned:1 ours-lease:1 curator-lease:1 ours-lease:4 curator-lease:4 ours-leases:4 curator-leases:4)
+readonly LOCK_ELECTION_RUNS=(tuned:1 ours-latch:1 curator-latch:1 ours-selector:1 curator-selector:1 ours-latch:4 curator-latch:4
+    ours-selector:4 curator-selector:4)
+# Empty for the mutex, or what ours.c and CuratorRounds.java call the kinds that are measured.
+LOCK_KINDS=''
 LOCK_ROUNDS=7 LOCK_ROUND_MS=2000 LOCK_WARM_UPS=3
 declare -gA LOCK_PID LOCK_IN LOCK_FROM
 
@@ -21,8 +26,17 @@ bench_lock_needs()
     while (($# > 0)); do
         case $1 in
         --rwlock)
-            LOCK_RWLOCK=1
-            LOCK_RUNS=("${LOCK_RWLOCK_RUNS[@]}")
+            lock_take_kinds 'write read mixed' "${LOCK_RWLOCK_RUNS[@]}"
+            shift
+            continue
+            ;;
+        --semaphore)
+            lock_take_kinds 'lease leases' "${LOCK_SEMAPHORE_RUNS[@]}"
+            shift
+            continue
+            ;;
+        --election)
+            lock_take_kinds 'latch selector' "${LOCK_ELECTION_RUNS[@]}"
             shift
             continue
             ;;
@@ -34,11 +48,20 @@ bench_lock_needs()
             lock_number 100 60000 "$@"
             LOCK_ROUND_MS=$2
             ;;
-        *) usage_error "bench lock: unexpected '$1', expected --rwlock, --rounds N or --round-ms N" ;;
+        *) usage_error "bench lock: unexpected '$1', expected --rwlock, --semaphore, --election, --rounds N or --round-ms N" ;;
         esac
         shift 2
     done
     lock_needs_peers
+}
+
+# lock_take_kinds KINDS RUN...
+lock_take_kinds()
+{
+    [[ -z $LOCK_KINDS ]] || usage_error 'bench lock: one of --rwlock, --semaphore and --election at a time'
+    LOCK_KINDS=$1
+    shift
+    LOCK_RUNS=("$@")
 }
 
 # lock_number MIN MAX OPTION [VALUE]
@@ -81,7 +104,7 @@ bench_lock()
     lock_warm_up
     lock_measure
     lock_stop_sides
-    [[ -n $LOCK_RWLOCK ]] || lock_crowd
+    [[ -n $LOCK_KINDS ]] || lock_crowd
     lock_print
 }
 
@@ -117,9 +140,9 @@ lock_class_path()
 lock_start_sides()
 {
     local programs=build/release/bench/lock kind
-    if [[ -n $LOCK_RWLOCK ]]; then
+    if [[ -n $LOCK_KINDS ]]; then
         lock_start_side tuned $programs/floor tuned "$ZK_HOSTPORT" 1
-        for kind in write read mixed; do
+        for kind in $LOCK_KINDS; do
             lock_start_side ours-$kind $programs/ours "$ZK_HOSTPORT" $LOCK_CONTENDERS $kind
             lock_start_side curator-$kind java -cp "$(lock_class_path)" CuratorRounds "$ZK_HOSTPORT" $LOCK_CONTENDERS $kind
         done
@@ -226,7 +249,7 @@ lock_run()
     requests=$(lock_metric_growth "$LOCK_OUT/before" "$LOCK_OUT/after" packets_received)
     busy_us=$((busy_us - client_us - server_us))
     echo "$1 $side $contenders $reply $client_us $server_us $((busy_us > 0 ? busy_us : 0)) $requests" >>"$LOCK_OUT/runs"
-    [[ $side != *-mixed ]] || return 0 # readers hold at the same time
+    [[ $side != *-mixed && $side != *-leases ]] || return 0 # several hold at the same time
     lock_handovers "$LOCK_OUT/holds" >"$LOCK_OUT/handovers" || lock_give_up "$side" "two held the lock at once"
     ((contenders == 1)) || cat "$LOCK_OUT/handovers" >>"$LOCK_OUT/$side.handovers"
 }
@@ -296,7 +319,7 @@ lock_await_watches()
 lock_print()
 {
     local status=0 side sides='ours curator kazoo'
-    [[ -z $LOCK_RWLOCK ]] || sides='ours-write curator-write'
+    [[ -z $LOCK_KINDS ]] || sides="ours-${LOCK_KINDS%% *} curator-${LOCK_KINDS%% *}"
     echo
     awk -f bench/lock/table.awk "$LOCK_OUT/runs" || status=$EXIT_FAILED
     echo
@@ -305,7 +328,7 @@ lock_print()
         lock_handover_row "$side" "$LOCK_OUT/$side.handovers"
     done
     echo
-    if [[ -z $LOCK_RWLOCK ]]; then
+    if [[ -z $LOCK_KINDS ]]; then
         lock_print_crowd || status=$EXIT_FAILED
         echo
     fi

@@ -24,8 +24,8 @@ examples:
   ./dev bench random          which random strategy finds which broken recipe in how many runs, and what each covers (some three
                               minutes); --runs N, --bases N
   ./dev bench lock            locks per second and hand-overs on a private server: ours, Curator's, kazoo's and two floors;
-                              1,000 waiters (some three minutes); --rounds N (at least 5), --round-ms N; --rwlock: the
-                              read-write lock beside Curator's
+                              1,000 waiters (some three minutes); --rounds N (at least 5), --round-ms N; --rwlock,
+                              --semaphore or --election: that lock beside Curator's
 TEXT
 }
 

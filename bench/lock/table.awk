@@ -64,6 +64,15 @@ function print_ratio(a, b, contenders, goal,    value, verdict)
         value, low, high, verdict
 }
 
+# Ours alone and among four beside Curator's, and both beside the floor.
+function print_kind(kind)
+{
+    print_ratio("ours-" kind, "curator-" kind, 1, 1.3)
+    print_ratio("ours-" kind, "tuned", 1, 0)
+    print_ratio("curator-" kind, "tuned", 1, 0)
+    print_ratio("ours-" kind, "curator-" kind, 4, 1.1)
+}
+
 function suspect(peer,    value)
 {
     value = ratio(peer " 1", "create+delete 1")
@@ -118,6 +127,10 @@ END {
     print_ratio("ours-read", "tuned", 1, 0.9)
     print_ratio("ours-write", "curator-write", 4, 1.1)
     print_ratio("ours-mixed", "curator-mixed", 4, 1.1)
+    print_kind("lease")
+    print_ratio("ours-leases", "curator-leases", 4, 1.1)
+    print_kind("latch")
+    print_kind("selector")
     status = suspect("curator")
     status += suspect("kazoo")
     exit status > 0

@@ -45,6 +45,8 @@ rounds_of 1 3 "$programs/ours" "$LOCKSTEP_ZK" 4
 rounds_of 4 3 "$programs/ours" "$LOCKSTEP_ZK" 4
 rounds_of 1 3 "$programs/ours" "$LOCKSTEP_ZK" 4 read
 rounds_of 4 3 "$programs/ours" "$LOCKSTEP_ZK" 4 write
+rounds_of 1 6 "$programs/ours" "$LOCKSTEP_ZK" 4 lease
+rounds_of 4 6 "$programs/ours" "$LOCKSTEP_ZK" 4 lease
 
 # ---- the crowd: 5 locks, 50 waiters ----
 
@@ -75,7 +77,7 @@ lock_crowd_verdict 50 "$(lock_metric "$scratch/waiting" watch_count)" \
     "$(lock_metric_growth "$scratch/waiting" "$scratch/drained" sum_node_deleted_watch_count)" \
     "$(lock_metric "$scratch/drained" max_node_deleted_watch_count)" "${BASH_REMATCH[3]}" "${BASH_REMATCH[5]}"
 
-# ---- the read-write lock; behind the crowd, because one deletion wakes several readers ----
+# ---- the other kinds; behind the crowd, because one deletion wakes several readers, or a leader and the next one ----
 
 # requests_of KIND: tenths of a request for each lock of a round of four.
 requests_of()
@@ -92,9 +94,14 @@ requests_of()
 read=$(requests_of read) mixed=$(requests_of mixed) write=$(requests_of write)
 ((read < 40 && mixed >= 40 && write >= 45)) || fail "requests for ten locks: read $read, mixed $mixed, write $write"
 
+# A leader watches its own node, for one request more than a mutex.
+rounds_of 1 4 "$programs/ours" "$LOCKSTEP_ZK" 4 latch
+rounds_of 4 4 "$programs/ours" "$LOCKSTEP_ZK" 4 latch
+rounds_of 4 4 "$programs/ours" "$LOCKSTEP_ZK" 4 selector
+
 status=0
 timeout 60 "$programs/ours" "$LOCKSTEP_ZK" 1 moon >"$scratch/said" 2>&1 </dev/null || status=$?
-[[ "$status $(<"$scratch/said")" == '2 usage: ours HOST:PORT CONTENDERS [mutex | read | write | mixed]' ]] ||
+[[ "$status $(<"$scratch/said")" == '2 usage: ours HOST:PORT CONTENDERS [mutex | read | write | mixed | lease | leases | latch | selector]' ]] ||
     fail "a kind that is none: exit status $status, $(<"$scratch/said")"
 
 status=0
