@@ -9,9 +9,9 @@ help_soak()
 usage: ./dev soak lock [--time DURATION] [--out DIR]
        ./dev soak fuzz [--time DURATION] [--seeds N] [--only NAME] [--out DIR]
 
-The lock on a private server for a long time: workers are killed and stopped, the server is killed and started again, a proxy cuts
-connections, and some contenders live as long as the run. At the end no update is lost, nobody has met anybody else under the
-lock, and nothing is left: no session, no node, no watch at the server (by its own counters), no memory in the contenders.
+All kinds of lock on a private server for a long time: workers of a mutex are killed and stopped, the server is killed and started again, a
+proxy cuts connections, and some contenders of each kind live as long as the run. At the end no update is lost, nobody has met anybody under
+a lock whom it excludes, and nothing is left: no session, no node, no watch at the server (by its own counters), no memory in the contenders.
 
   --time DURATION   how long in all, as 90s, 30m or 2h (default 30m)
   --out DIR         where the results are kept (default build/soak/lock); an unfinished run in there goes on, a finished one
@@ -28,6 +28,8 @@ examples:
 TEXT
 }
 
+# What contender.c calls the kinds.
+readonly SOAK_KINDS=(contend share lease latch selector) SOAK_CONTENDERS_OF_A_KIND=3
 SOAK_OUT='' SOAK_S=1800 SOAK_PROXY='' SOAK_CONTENDERS=()
 
 cmd_soak()
@@ -87,8 +89,10 @@ soak_load()
     if [[ -f $SOAK_OUT/finished ]]; then
         rm -rf "$SOAK_OUT"
     fi
-    mkdir -p "$SOAK_OUT/room"
-    rm -f "$SOAK_OUT/room/busy"
+    for name in "${SOAK_KINDS[@]}"; do
+        mkdir -p "$SOAK_OUT/$name"
+        rm -f "$SOAK_OUT/$name"/{busy,reader-*,lease-*}
+    done
     while read -r name number; do
         SOAK_SUM[$name]=$number
     done < <(cat "$SOAK_OUT/sum" 2>/dev/null || true)
@@ -129,11 +133,13 @@ soak_start()
 # The contenders' time is the run's; when it is over they end by themselves.
 soak_contend()
 {
-    local i
-    for i in 1 2 3; do
-        build/release/examples/contender "127.0.0.1:$SOAK_PROXY_PORT" /soak/contenders contend "$SOAK_OUT/room" "contender-$i" \
-            "$1" 2>>"$SOAK_OUT/contenders.err" &
-        SOAK_CONTENDERS+=($!)
+    local i kind
+    for kind in "${SOAK_KINDS[@]}"; do
+        for ((i = 1; i <= SOAK_CONTENDERS_OF_A_KIND; i++)); do
+            build/release/examples/contender "127.0.0.1:$SOAK_PROXY_PORT" "/soak/$kind" "$kind" "$SOAK_OUT/$kind" "contender-$i" \
+                "$1" 2>>"$SOAK_OUT/contenders.err" &
+            SOAK_CONTENDERS+=($!)
+        done
     done
 }
 
@@ -228,8 +234,8 @@ soak_judge_rest()
     for name in zk_ephemerals_count zk_watch_count zk_global_sessions; do
         [[ $(soak_count $name) == 0 ]] || soak_wrong "the server has $name $(soak_count $name)"
     done
-    # The lock's directories and what came with the server; no contender's node.
-    (($(soak_count zk_znode_count) <= 16)) || soak_wrong "the server has $(soak_count zk_znode_count) nodes"
+    # The locks' directories and what came with the server; no contender's node.
+    (($(soak_count zk_znode_count) <= 23)) || soak_wrong "the server has $(soak_count zk_znode_count) nodes"
 }
 
 # After the first minute or so everything has been used once.
@@ -242,22 +248,33 @@ soak_judge_memory()
         soak_wrong "the contenders have grown: $(<"$SOAK_OUT/memory.sums") kB"
 }
 
+# soak_judge_room KIND: of what its contenders have written there. A log has the token of each holder that stands alone.
+soak_judge_room()
+{
+    local room=$SOAK_OUT/$1 entries
+    entries=$(find "$room" -name log -o -name readers | xargs -r cat | wc -l)
+    soak_add "entries_$1" "$entries"
+    ((entries > 0)) || soak_wrong "$1: nobody has ever had the lock"
+    [[ ! -s $room/overlaps ]] || soak_wrong "$1: contenders have met $(wc -l <"$room/overlaps") times"
+    [[ ! -f $room/log ]] || sort -c -n -k2,2 "$room/log" || soak_wrong "$1: contenders were not served in the order of their nodes"
+}
+
 soak_judge()
 {
-    local pid
+    local pid kind
     for pid in "${SOAK_CONTENDERS[@]}"; do
         wait "$pid" || soak_wrong "a contender ended with status $?"
     done
     SOAK_CONTENDERS=()
     soak_judge_rest
     soak_judge_memory
-    soak_add entries "$(grep -c '^contender-' "$SOAK_OUT/room/log" || true)"
+    for kind in "${SOAK_KINDS[@]}"; do
+        soak_judge_room "$kind"
+    done
     ((${SOAK_SUM[lost_updates]:-0} == 0)) || soak_wrong "${SOAK_SUM[lost_updates]} updates are lost"
     ((${SOAK_SUM[overlaps]:-0} == 0)) || soak_wrong "${SOAK_SUM[overlaps]} workers have met"
     ((${SOAK_SUM[wrong]:-0} == 0)) || soak_wrong "${SOAK_SUM[wrong]} turns went wrong, see $SOAK_OUT"
     ((${SOAK_SUM[turns]:-0} > ${SOAK_SUM[inconclusive]:-0})) || soak_wrong "most turns were inconclusive"
-    [[ ! -s $SOAK_OUT/room/overlaps ]] || soak_wrong "contenders have met $(wc -l <"$SOAK_OUT/room/overlaps") times"
-    sort -c -n -k2,2 "$SOAK_OUT/room/log" || soak_wrong "contenders were not served in the order of their nodes"
     kill -TERM "$SOAK_PROXY"
     wait "$SOAK_PROXY" || true
     SOAK_PROXY=''
