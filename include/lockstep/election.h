@@ -84,22 +84,26 @@ struct ls_election_ops {
 struct ls_election_options {
     const struct ls_election_ops *ops;
     enum ls_election_style style;
+    const struct ACL_vector *acl; /* ACL of the nodes of this election, as in struct ls_mutex_options */
+    struct ls_mutex_counters
+        *counters; /* counters of this election alone; NULL if nothing is to be counted */
 };
 
 struct ls_election {
     struct ls_mutex mutex; /* whose owner the candidate is */
     struct ls_session_listener listener;
     struct ls_ref options;
-    struct lock_term_wait *waits; /* list of threads that wait for a term */
-    bool candidate;               /* the process stands or leads */
-    bool suspended;               /* on_suspended was told of this term, and on_restored was not */
-    bool gone;                    /* the node of the term was deleted, and on_deposed is to be told */
-    bool leading;                 /* a callback of ls_election_lead() runs: no other term may begin */
+    struct ls_mutex_options inner; /* of the mutex, if the election has an ACL or counters */
+    struct lock_term_wait *waits;  /* list of threads that wait for a term */
+    bool candidate;                /* the process stands or leads */
+    bool suspended;                /* on_suspended was told of this term, and on_restored was not */
+    bool gone;                     /* the node of the term was deleted, and on_deposed is to be told */
+    bool leading;                  /* a callback of ls_election_lead() runs: no other term may begin */
 };
 
 /* Initialises an election at the absolute path `path`, as ls_mutex_init() initialises a mutex, and returns
- * what ls_mutex_init() returns. `options` may be NULL. The ACL of nodes is the one of the session's options.
- * A style that is none is LS_EINVAL. LS_ENOMEM: there is no memory for the path. */
+ * what ls_mutex_init() returns. `options` may be NULL. A style that is none is LS_EINVAL. LS_ENOMEM: there is
+ * no memory for the path. */
 int ls_election_init(struct ls_election *election, struct ls_session *session, const char *path,
                      const struct ls_election_options *options);
 
@@ -143,6 +147,10 @@ int ls_election_belief_left_ms(const struct ls_election *election);
 
 /* Returns the fencing token of the present term, 0 if the process does not lead. */
 int64_t ls_election_token(const struct ls_election *election);
+
+/* Copies the counters that the election's options name, as ls_mutex_counters() does, and returns what that
+ * returns. A term is a grant, a resignation of a leader is a release. */
+int ls_election_counters(const struct ls_election *election, struct ls_mutex_counters *out);
 
 /* Makes `op` a check that the present term stands, as ls_mutex_guard() does for a hold, and returns what that
  * returns. A multi with this check is sent with ls_session_multi(). */

@@ -289,6 +289,15 @@ static const struct ls_session_ops session_ops = {.on_event = on_event};
 
 /* ---- life ---- */
 
+static const struct ls_mutex_options *options_of_mutex(struct ls_election *election,
+                                                       const struct ls_election_options *options)
+{
+    if (!options || (!options->acl && !options->counters))
+        return &mutex_options;
+    election->inner = (struct ls_mutex_options){&mutex_ops, options->acl, options->counters};
+    return &election->inner;
+}
+
 int ls_election_init(struct ls_election *election, struct ls_session *session, const char *path,
                      const struct ls_election_options *options)
 {
@@ -297,7 +306,7 @@ int ls_election_init(struct ls_election *election, struct ls_session *session, c
         return LS_EINVAL;
     memset(election, 0, sizeof *election);
     enum lock_role role = style == LS_ELECTION_LATCH ? LOCK_ROLE_LATCH : LOCK_ROLE_MUTEX;
-    int rc = lock_mutex_init(&election->mutex, session, path, role, &mutex_options);
+    int rc = lock_mutex_init(&election->mutex, session, path, role, options_of_mutex(election, options));
     if (rc)
         return rc;
     election->mutex.revocable = true;
@@ -413,6 +422,11 @@ int ls_election_belief_left_ms(const struct ls_election *election)
 int64_t ls_election_token(const struct ls_election *election)
 {
     return ls_mutex_token(&election->mutex, CANDIDATE);
+}
+
+int ls_election_counters(const struct ls_election *election, struct ls_mutex_counters *out)
+{
+    return ls_mutex_counters(&election->mutex, out);
 }
 
 int ls_election_guard(const struct ls_election *election, zoo_op_t *op, char *path, size_t size)

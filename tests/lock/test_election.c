@@ -111,17 +111,22 @@ static void close_election(struct probe *probe)
     assert_int_equal(ls_election_close(of(probe)), LS_OK);
 }
 
-static void open_all(int processes, enum ls_election_style style)
+static void open_with(int processes, struct ls_election_options given)
 {
     stage_set(processes);
     stage.options.used_directory = true;
-    options = (struct ls_election_options){.ops = &ops, .style = style};
+    options = given;
     in_callback = NULL;
     memset(term, 0, sizeof term);
     stage_ready();
     for (int p = 0; p < processes; p++)
         stage_job(p, open_election);
     stage_forget();
+}
+
+static void open_all(int processes, enum ls_election_style style)
+{
+    open_with(processes, (struct ls_election_options){.ops = &ops, .style = style});
 }
 
 /* Answers of the close are not compared here. */
@@ -568,6 +573,43 @@ static void a_callback_does_not_wait(void **state)
     end();
 }
 
+static void nodes_have_the_acl_of_the_election(void **state)
+{
+    static char world[] = "world", anyone[] = "anyone";
+    static struct ACL unread[] = {{30, {world, anyone}}}; /* all but READ */
+    static const struct ACL_vector acl = {.count = 1, .data = unread};
+    (void)state;
+    open_with(2, (struct ls_election_options){.ops = &ops, .acl = &acl});
+    start(0);
+    told("a elected");
+    stage_job(1, ask);
+    play("settle");
+    told("b sees ENOAUTH");
+    end();
+}
+
+static void terms_are_counted(void **state)
+{
+    static struct ls_mutex_counters counters;
+    struct ls_mutex_counters copy = {.grants = 9};
+    (void)state;
+    counters = (struct ls_mutex_counters){0};
+    open_with(1, (struct ls_election_options){.ops = &ops, .counters = &counters});
+    start(0);
+    play("cut a", "expire a", "settle");
+    told("a elected; a suspended; a suspended; a lost; a deposed ELOST; a connected; a elected");
+    resign(0);
+    assert_int_equal(ls_election_counters(&election[0], &copy), LS_OK);
+    assert_int_equal(copy.acquires, 2);
+    assert_int_equal(copy.grants, 2);
+    assert_int_equal(copy.losses, 1);
+    assert_int_equal(copy.releases, 1);
+    end();
+    open_all(1, LS_ELECTION_LATCH);
+    assert_int_equal(ls_election_counters(&election[0], &copy), LS_EINVAL);
+    end();
+}
+
 static void a_guard_names_the_node_of_the_term(void **state)
 {
     zoo_op_t op;
@@ -607,6 +649,8 @@ int main(void)
         cmocka_unit_test(anybody_sees_the_candidates),
         cmocka_unit_test(a_wait_needs_time_and_a_timer),
         cmocka_unit_test(a_callback_does_not_wait),
+        cmocka_unit_test(nodes_have_the_acl_of_the_election),
+        cmocka_unit_test(terms_are_counted),
         cmocka_unit_test(a_guard_names_the_node_of_the_term),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
