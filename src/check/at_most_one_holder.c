@@ -7,8 +7,8 @@
  * admitted (check/state.h), and its node belongs to the session that the client has when `granted` is delivered. Of
  * mutexes that is the first contender in line.
  *
- * Where a hold has a node for each unit of its count, such a moment exists for each of its nodes: the node of the token,
- * and the next nodes of the process in that session by which no other hold stands or stood.
+ * Where a hold has a node for each unit of its count, such a moment exists for each of its nodes. These are the
+ * node of the token and the next nodes of the process in that session, but for nodes of its other holds.
  *
  * A contender that is admitted stays admitted until its node goes. So it is enough to look at the line when the grant
  * is told, and to remember (as ghosts) the nodes that were admitted when they were deleted while their process was
@@ -123,8 +123,8 @@ static int count_evicted(struct check_table *table, const struct event *event,
     return count;
 }
 
-/* A hold of several units has a node for each: that of the token, which is the oldest, and the next ones by
- * which no other owner of the process holds. */
+/* A hold of several units has a node for each. The node of the token is the oldest. The next ones are the
+ * process's other nodes, but for nodes by which its other owners hold. */
 static void judge_units(struct check_table *table, const struct check_context *context,
                         const struct event *event, const struct check_record *node, struct check_note *note)
 {

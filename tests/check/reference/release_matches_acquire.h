@@ -79,8 +79,8 @@ static bool leaves_a_release(const struct trace_list *list, int i, int process)
     return false;
 }
 
-/* Whether a release of the owner is reported as done by event i, outside of stop() and close(), though its node stands: of
- * several the one with the oldest node. */
+/* Whether event i reports a release as done, outside of stop() and close(), though its node stands. Of several
+ * releases the event is about the one with the oldest node. */
 static bool is_freed_early(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
