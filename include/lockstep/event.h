@@ -52,6 +52,7 @@ enum event_kind {
     EVENT_NODE_CREATED, /* process (creator), lock, zxid = czxid, session = ephemeral owner, path;
                            code = 1 if it is a contender: an ephemeral child of the lock's directory;
                            code = 2 if it is a node that queues (LS_NODE_QUEUED in recipe.h);
+                           owner = number of its directory among those of the recipe, 0 if it has none;
                            cause = 1 if it is one, and idle() of its process says that no clean-up is left over */
     EVENT_NODE_DELETED, /* process, lock, session, path, code likewise; zxid = the node's czxid; cause = zxid of the deletion;
                            owner = 1 + the process whose request deleted it while the session of the node lived,
@@ -65,7 +66,8 @@ enum event_kind {
     /* Requests and watches. */
     EVENT_REQUEST,    /* process, lock; code = enum event_request: a request was issued */
     EVENT_WATCH_SET,  /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch;
-                        session = that of the handle; 0 if it is over, which the process may not have been told */
+                        session = that of the handle; 0 if it is over, which the process may not have been told;
+                        owner = of EVENT_WATCH_PARENT the number of the directory, as of NODE_CREATED */
     EVENT_WATCH_GONE, /* the same: it fired (cause = zxid of what it fired for, 0 = told at reconnect), was removed, or its handle is
                          gone */
     EVENT_WOKEN, /* process, lock: a node event was delivered to a watcher; code = ZooKeeper's event type,

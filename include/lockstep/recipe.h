@@ -183,8 +183,8 @@ struct ls_recipe {
     int (*cancel)(void *state, int lock, int owner);
 
     /* Gives one level of a hold back. If release() returns 0 for the last level, the owner no longer holds
-     * the lock. A FREED report then follows. No FREED report follows an inner level. Returns LS_ENOTOWNER
-     * if the owner does not hold the lock. */
+     * the lock. A FREED report then follows. If its code is 0, the nodes of the hold are gone. No FREED
+     * report follows an inner level. Returns LS_ENOTOWNER if the owner does not hold the lock. */
     int (*release)(void *state, int lock, int owner);
 
     /* Answers whether the owner holds the lock. query() is pure: it changes nothing and calls no function

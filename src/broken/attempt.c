@@ -142,13 +142,15 @@ void attempt_finish(struct attempt *attempt)
     attempt->stalled = false;
 }
 
-static void finish_release(struct attempt *attempt)
+/* `rc` is the code of the FREED report. */
+static void finish_release(struct attempt *attempt, int rc)
 {
     bool silent = textbook_defects_of(attempt->book)->frees_silently && !attempt->book->session;
     if (attempt->releasing && !silent)
-        textbook_report(
-            attempt->book,
-            &(struct ls_report){.kind = LS_REPORT_FREED, .lock = attempt->lock, .owner = attempt->owner});
+        textbook_report(attempt->book, &(struct ls_report){.kind = LS_REPORT_FREED,
+                                                           .lock = attempt->lock,
+                                                           .owner = attempt->owner,
+                                                           .rc = rc});
     attempt_finish(attempt);
 }
 
@@ -771,6 +773,14 @@ static int issue_unwatch(struct attempt *attempt)
 
 /* ---- deleting ---- */
 
+/* What a release says whose delete ended like this. */
+static int freed_code(int rc)
+{
+    if (rc == ZOK || rc == ZNONODE)
+        return 0;
+    return is_loss(rc) ? LS_EUNSURE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
+}
+
 /* After a lost answer the delete is repeated until it says "done" or "not there" (F82, F83). */
 static void deleted(struct attempt *attempt, int rc)
 {
@@ -779,7 +789,7 @@ static void deleted(struct attempt *attempt, int rc)
     if (is_loss(rc) && !give_up)
         attempt_go(attempt, ATTEMPT_DELETING);
     else if (attempt->releasing)
-        finish_release(attempt);
+        finish_release(attempt, freed_code(rc));
     else if (attempt->abandoned)
         attempt_finish(attempt);
     else
@@ -946,7 +956,7 @@ void attempt_session_lost(struct attempt *attempt)
     if (attempt->state == ATTEMPT_DONE || (attempt->state == ATTEMPT_HELD && defects->keeps_belief))
         return;
     if (attempt->releasing || attempt->abandoned || attempt->state == ATTEMPT_HELD) {
-        finish_release(attempt);
+        finish_release(attempt, 0);
         return;
     }
     bool keep = defects->trusts_name && (attempt->maybe || attempt->named);

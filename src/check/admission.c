@@ -245,6 +245,20 @@ static bool is_owners(struct check_table *table, const struct contender *contend
     return other && (other->flags & CLAIM_WAITING);
 }
 
+/* The same where a hold has a node for each unit: all nodes on which holds of other owners stand. */
+static void add_nodes_of_holds(struct check_table *table, const struct check_context *context,
+                               const struct contender *contender, bool with_line, struct obstacles *obstacles)
+{
+    struct check_record *node = group_first_record(table, context, RECORD_NODE, contender->lock);
+    for (; node; node = group_next_record(table, context, node)) {
+        bool own = node->process == contender->process && node->depth == contender->owner;
+        bool counted = with_line && node->a < contender->czxid;
+        if (ledger_is_bound(node) && !own && !counted && node->a != contender->czxid &&
+            node->a != contender->gone)
+            add_obstacle(obstacles, context, node);
+    }
+}
+
 /* Holds of other owners, but for those of contenders before this one if the line is counted. */
 static void add_holds(struct check_table *table, const struct check_context *context,
                       const struct contender *contender, bool with_line, bool under,
@@ -271,10 +285,28 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
     bool with_line = !under && !is_own(table, context, contender, 0);
     if (with_line)
         add_line(table, context, contender, &obstacles);
-    if (hold_set_admits(&obstacles.set, context, contender->lock))
+    if (lock_nodes(context, contender->lock) > 1)
+        add_nodes_of_holds(table, context, contender, with_line, &obstacles);
+    else if (hold_set_admits(&obstacles.set, context, contender->lock))
         add_holds(table, context, contender, with_line, under, &obstacles);
     bool by_mode = obstacles.first_exclusive && !is_exclusive(context, contender->lock);
     if (obstacle)
         *obstacle = by_mode ? obstacles.first_exclusive : obstacles.first;
     return hold_set_admits(&obstacles.set, context, contender->lock);
+}
+
+bool ledger_admits_node(struct check_table *table, const struct check_context *context,
+                        const struct check_record *node, const struct check_record **obstacle)
+{
+    const struct contender contender = contender_of_record(node);
+    if (lock_nodes(context, node->lock) == 1)
+        return ledger_admits(table, context, &contender, obstacle);
+    struct obstacles obstacles = {0};
+    struct check_record *other = group_first_record(table, context, RECORD_NODE, node->lock);
+    for (; other; other = group_next_record(table, context, other))
+        if (other->a < node->a)
+            add_obstacle(&obstacles, context, other);
+    if (obstacle)
+        *obstacle = obstacles.first;
+    return obstacles.set.units < spec_of(context, node->lock)->capacity;
 }

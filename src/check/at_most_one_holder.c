@@ -7,6 +7,9 @@
  * admitted (check/state.h), and its node belongs to the session that the client has when `granted` is delivered. Of
  * mutexes that is the first contender in line.
  *
+ * Where a hold has a node for each unit of its count, such a moment exists for each of its nodes. These are the
+ * node of the token and the next nodes of the process in that session, but for nodes of its other holds.
+ *
  * A contender that is admitted stays admitted until its node goes. So it is enough to look at the line when the grant
  * is told, and to remember (as ghosts) the nodes that were admitted when they were deleted while their process was
  * waiting.
@@ -91,6 +94,58 @@ static const struct check_record *first_in_line(struct check_table *table,
     return first;
 }
 
+static void say_obstacle(const struct check_context *context, const struct event *event,
+                         const struct check_record *node, const struct check_record *obstacle,
+                         struct check_note *note)
+{
+    check_violate(note, "%s was granted %s but its node (czxid %lld) stands %s that of %s (czxid %lld)", WHO,
+                  WHAT, (long long)node->a, obstacle->a < node->a ? "behind" : "before",
+                  check_process_name(context, obstacle->process).text, (long long)obstacle->a);
+}
+
+static void judge_node(struct check_table *table, const struct check_context *context,
+                       const struct event *event, const struct check_record *node, struct check_note *note)
+{
+    const struct contender contender = grantee(event, node);
+    const struct check_record *obstacle;
+    if (node->kind == RECORD_NODE && !ledger_admits(table, context, &contender, &obstacle))
+        say_obstacle(context, event, node, obstacle, note);
+}
+
+/* Nodes of the grant that the operator deleted, behind that of the token. */
+static int count_evicted(struct check_table *table, const struct event *event,
+                         const struct check_record *node)
+{
+    int count = 0;
+    struct check_record *ghost = table_get(table, RECORD_GHOST, event->lock, event->process, 0);
+    for (; ghost && ghost->process == event->process; ghost = table_next_lock(table, ghost))
+        count += ghost->a > node->a && ghost->b == event->session && (ghost->flags & GHOST_TAKEN) == 0;
+    return count;
+}
+
+/* A hold of several units has a node for each. The node of the token is the oldest. The next ones are the
+ * process's other nodes, but for nodes by which its other owners hold. */
+static void judge_units(struct check_table *table, const struct check_context *context,
+                        const struct event *event, const struct check_record *node, struct check_note *note)
+{
+    int units = lock_nodes(context, event->lock);
+    int found = 1 + count_evicted(table, event, node);
+    const struct check_record *obstacle;
+    if (node->kind == RECORD_NODE && !ledger_admits_node(table, context, node, &obstacle))
+        say_obstacle(context, event, node, obstacle, note);
+    struct check_record *next = table_get(table, RECORD_NODE, event->lock, event->process, 0);
+    for (; next && next->process == event->process && found < units; next = table_next_lock(table, next)) {
+        if (next->a <= node->a || !ledger_is_unbound(next, event->session))
+            continue;
+        if (!ledger_admits_node(table, context, next, &obstacle))
+            say_obstacle(context, event, next, obstacle, note);
+        found++;
+    }
+    if (found < units)
+        check_violate(note, "%s was granted %d units of %s but has %d node%s for them", WHO, units, WHAT,
+                      found, found == 1 ? "" : "s");
+}
+
 static void judge_grant(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
@@ -106,12 +161,10 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     if (node->b != event->session)
         check_violate(note, "%s was granted %s on a node of session 0x%llx but its session is 0x%llx", WHO,
                       WHAT, (unsigned long long)node->b, (unsigned long long)event->session);
-    const struct contender contender = grantee(event, node);
-    const struct check_record *obstacle;
-    if (node->kind == RECORD_NODE && !ledger_admits(table, context, &contender, &obstacle))
-        check_violate(note, "%s was granted %s but its node (czxid %lld) stands %s that of %s (czxid %lld)",
-                      WHO, WHAT, (long long)node->a, obstacle->a < node->a ? "behind" : "before",
-                      check_process_name(context, obstacle->process).text, (long long)obstacle->a);
+    if (lock_nodes(context, event->lock) > 1)
+        judge_units(table, context, event, node, note);
+    else
+        judge_node(table, context, event, node, note);
     const struct check_record *other = other_owner(table, event, node->a);
     if (other)
         check_violate(note, "%s was granted %s to owner %d on the node that owner %d holds it with", WHO,
@@ -183,8 +236,7 @@ static bool is_awaited(struct check_table *table, const struct check_context *co
     const struct check_record *node = ledger_node(table, event->lock, event->zxid);
     if (!node || !ledger_claims(table, event->lock, node->process, CLAIM_WAITING))
         return false;
-    const struct contender contender = contender_of_record(node);
-    return ledger_admits(table, context, &contender, NULL);
+    return ledger_admits_node(table, context, node, NULL);
 }
 
 static void remember_ghost(struct check_table *table, const struct check_context *context,

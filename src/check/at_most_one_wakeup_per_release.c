@@ -5,7 +5,7 @@
  *
  * Definition. At each deletion of a contender's node, count the processes that
  *   - have an owner who waits for the lock,
- *   - watch that node, or the child list of its directory (of a node that queues: that node alone),
+ *   - watch that node, or the child list of the directory in which it stands,
  *   - and have not left the line.
  *   The count is at most 1, or at most the number of contenders that the deletion admits (check/state.h). A
  *   watch of a session on its own node is not counted, nor is one whose session is over, even before the
@@ -36,20 +36,21 @@
 
 /* Returns true if the deletion fires the watch. The watch of a session on its own node does not count. If no request
  * deleted the node (`owner` is 0), the end of its session did. */
-static bool fires(const struct check_record *watch, const struct event *gone)
+static bool fires(const struct check_record *watch, const struct event *gone, int directory)
 {
     bool ends = gone->owner == 0 && watch->b == gone->session;
     bool on_node = watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_OWN;
     return watch->b != 0 && !ends &&
-           ((watch->owner == EVENT_WATCH_PARENT && gone->code == 1) ||
+           ((watch->owner == EVENT_WATCH_PARENT && watch->depth == directory) ||
             (on_node && watch->a == gone->zxid && watch->b != gone->session));
 }
 
 static bool is_woken(struct check_table *table, const struct check_context *context, const struct event *gone,
                      int process)
 {
+    int directory = ledger_directory(table, gone->lock, gone->zxid);
     struct check_record *watch = group_first_record(table, context, RECORD_WATCH, gone->lock);
-    while (watch && !(watch->process == process && fires(watch, gone)))
+    while (watch && !(watch->process == process && fires(watch, gone, directory)))
         watch = group_next_record(table, context, watch);
     return watch != NULL;
 }

@@ -15,6 +15,9 @@
  * the one passed over is granted later, or still waits at rest (so that a caller who gives up in between is
  * not counted as overtaken).
  *
+ * Where nodes queue, the node that queues is the place. An owner whose process has created none since it asked stands in
+ * line with the node of its grant: it passes over all who queued before that node.
+ *
  * It does not see: processes with several owners waiting for the same lock (nodes do not say which owner they
  * belong to); the first acquire after one that ended without the lock, until rest (its left-over node could be
  * taken for the new one's, also in the next session); order of asking, which no lock promises. */
@@ -23,6 +26,8 @@
 #define PLACE_DELETING 0x01u  /* its process has sent a delete since */
 #define PLACE_OVERTAKEN 0x02u /* somebody later was granted first */
 #define PLACE_UNCLEAN 0x04u   /* no place: an ended acquire may have left something over */
+#define PLACE_WANTED 0x08u    /* no place yet: its process has asked, and created no node that queues since */
+#define PLACE_NONE (PLACE_UNCLEAN | PLACE_WANTED)
 
 static struct check_record *place_of(struct check_table *table, int lock, int process)
 {
@@ -33,8 +38,10 @@ static void take_place(struct check_table *table, const struct check_context *co
                        const struct event *event)
 {
     bool is_place = event->code == (context->queues ? CODE_QUEUED : 1);
-    if (!is_place || place_of(table, event->lock, event->process))
+    struct check_record *place = place_of(table, event->lock, event->process);
+    if (!is_place || (place && (place->flags & PLACE_WANTED) == 0))
         return;
+    table_drop(table, place);
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 1)
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->zxid, 0);
 }
@@ -43,7 +50,7 @@ static void take_place(struct check_table *table, const struct check_context *co
 static void leave_place(struct check_table *table, const struct event *event)
 {
     struct check_record *place = place_of(table, event->lock, event->process);
-    if (!place || (place->flags & PLACE_UNCLEAN))
+    if (!place || (place->flags & PLACE_NONE))
         return;
     bool by_operator = event->owner == EVENT_BY_OPERATOR;
     bool given_away = !by_operator && (place->flags & PLACE_DELETING);
@@ -71,7 +78,7 @@ static void pass_over(struct check_table *table, const struct check_context *con
 {
     struct check_record *place = group_first_record(table, context, RECORD_PLACE, event->lock);
     for (; place; place = group_next_record(table, context, place)) {
-        if (place->process == event->process || (place->flags & PLACE_UNCLEAN))
+        if (place->process == event->process || (place->flags & PLACE_NONE))
             continue;
         note->premises = 1;
         if (place->a > czxid || (place->b != 0 && czxid > place->b) ||
@@ -98,9 +105,13 @@ static void judge_overtaken(const struct check_context *context, const struct ch
 static void judge_grant(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
+    struct check_record *place = place_of(table, event->lock, event->process);
+    bool unplaced = place && (place->flags & PLACE_WANTED);
+    if (unplaced)
+        table_drop(table, place);
     if (ledger_holds(table, event) && event->code > 1)
         return;
-    struct check_record *place = place_of(table, event->lock, event->process);
+    place = place_of(table, event->lock, event->process);
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
     const struct contender contender = {
         .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node ? node->a : 0};
@@ -113,7 +124,7 @@ static void judge_grant(struct check_table *table, const struct check_context *c
         judge_overtaken(context, place, note);
     if (placed)
         pass_over(table, context, event, place->a, note);
-    else if (node && !context->queues)
+    else if (node && (!context->queues || unplaced))
         pass_over(table, context, event, node->a, note);
     if (placed)
         table_drop(table, place);
@@ -134,11 +145,15 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     }
 }
 
-static void observe_asked(struct check_table *table, const struct event *event)
+static void observe_asked(struct check_table *table, const struct check_context *context,
+                          const struct event *event)
 {
     struct check_record *place = place_of(table, event->lock, event->process);
+    bool waits = ledger_claims(table, event->lock, event->process, CLAIM_WAITING) > 0;
     if (place && (place->flags & PLACE_UNCLEAN) == 0)
         table_drop(table, place); /* a second owner waits: whose place it is can no longer be told */
+    else if (!place && context->queues && !waits)
+        table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_WANTED;
 }
 
 static void observe_failed(struct check_table *table, const struct event *event)
@@ -153,7 +168,7 @@ static void observe_session_end(struct check_table *table, const struct event *e
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
     while (place) {
-        if (place->process == event->process && (place->flags & PLACE_UNCLEAN) == 0) {
+        if (place->process == event->process && (place->flags & PLACE_NONE) == 0) {
             table_drop(table, place);
             place = table_first(table, RECORD_PLACE);
         } else {
@@ -169,7 +184,7 @@ static void observe_request(struct check_table *table, const struct event *event
     if (event->code != EVENT_REQUEST_DELETE && event->code != EVENT_REQUEST_MULTI)
         return;
     struct check_record *place = place_of(table, event->lock, event->process);
-    if (place && (place->flags & PLACE_UNCLEAN) == 0)
+    if (place && (place->flags & PLACE_NONE) == 0)
         place->flags |= PLACE_DELETING;
 }
 
@@ -178,7 +193,7 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     switch (event->kind) {
     case EVENT_ASKED:
-        observe_asked(table, event);
+        observe_asked(table, context, event);
         break;
     case EVENT_NODE_CREATED:
         take_place(table, context, event);

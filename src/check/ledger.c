@@ -172,6 +172,74 @@ static void observe_asked(struct check_table *table, const struct event *event)
     begin_claim(table, event)->flags |= CLAIM_WAITING;
 }
 
+/* ---- holds of several nodes ---- */
+
+bool ledger_is_bound(const struct check_record *node)
+{
+    return (node->flags & (NODE_BOUND | NODE_SPENT)) == NODE_BOUND;
+}
+
+bool ledger_is_unbound(const struct check_record *node, int64_t session)
+{
+    return (node->flags & NODE_BOUND) == 0 && node->b == session;
+}
+
+static void bind(struct check_record *node, int owner)
+{
+    node->flags |= NODE_BOUND;
+    node->depth = (uint16_t)owner;
+}
+
+/* The oldest nodes that are free, from this czxid on. A node that another owner has taken for one of its
+ * own is given to this owner, if the token names it: the other one gets the next that is free. */
+static void bind_nodes(struct check_table *table, const struct check_context *context,
+                       const struct event *event, struct check_record *named)
+{
+    int left = lock_nodes(context, event->lock);
+    int64_t from = named ? named->a : event->zxid;
+    int before = named && (named->flags & NODE_BOUND) ? named->depth : NODE_NOBODY;
+    if (named && (named->flags & NODE_SPENT) == 0) {
+        bind(named, event->owner);
+        left--;
+    }
+    struct check_record *node = table_get(table, RECORD_NODE, event->lock, event->process, 0);
+    for (; node && node->process == event->process; node = table_next_lock(table, node)) {
+        if (node->a < from || !ledger_is_unbound(node, event->session))
+            continue;
+        if (left-- > 0)
+            bind(node, event->owner);
+        else if (before != NODE_NOBODY) {
+            bind(node, before);
+            before = NODE_NOBODY;
+        }
+    }
+}
+
+/* Nodes of holds that are over. `back` is the owner that has given its hold back now, or NODE_NOBODY. */
+static void spend_nodes(struct check_table *table, int process, int back)
+{
+    struct check_record *node = table_first(table, RECORD_NODE);
+    for (; node; node = table_next(table, node)) {
+        if (node->process != process || !ledger_is_bound(node))
+            continue;
+        const struct check_record *claim =
+            table_get(table, RECORD_CLAIM, node->lock, node->process, node->depth);
+        if (claim && (claim->flags & CLAIM_HOLDING))
+            continue;
+        node->flags |= NODE_SPENT;
+        node->depth = node->depth == back ? node->depth : NODE_NOBODY;
+    }
+}
+
+const struct check_record *ledger_given_back(struct check_table *table, const struct event *event)
+{
+    struct check_record *node = table_get(table, RECORD_NODE, event->lock, event->process, 0);
+    while (node && node->process == event->process &&
+           !((node->flags & NODE_SPENT) && node->depth == event->owner))
+        node = table_next_lock(table, node);
+    return node && node->process == event->process ? node : NULL;
+}
+
 static void observe_granted(struct check_table *table, const struct check_context *context, unsigned needs,
                             const struct event *event)
 {
@@ -181,11 +249,14 @@ static void observe_granted(struct check_table *table, const struct check_contex
         node = ledger_grant(table, event, RECORD_NONE);
     int64_t czxid = node ? node->a : event->zxid;
     struct check_record *claim = begin_claim(table, event);
-    if ((claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1)
+    bool anew = (claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1;
+    if (anew)
         claim->a = czxid;
     claim->b = own_place && claim->a != event->zxid ? event->zxid : claim->b;
     claim->flags = (uint16_t)((claim->flags & CLAIM_BESIDE) | CLAIM_HOLDING);
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
+    if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
+        bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
 }
 
 static void observe_failed(struct check_table *table, struct check_record *claim)
@@ -265,6 +336,12 @@ static void observe_claim(struct check_table *table, const struct check_context 
                           const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
+    bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->code <= 1;
+    if (anew && claim && (claim->flags & CLAIM_HOLDING)) { /* what it held is lost */
+        claim->flags &= (uint16_t)~CLAIM_HOLDING;
+        spend_nodes(table, event->process, NODE_NOBODY);
+        claim->flags |= CLAIM_HOLDING;
+    }
     if (event->kind == EVENT_ASKED)
         observe_asked(table, event);
     else if (event->kind == EVENT_GRANTED)
@@ -288,6 +365,20 @@ static void observe_claim(struct check_table *table, const struct check_context 
         observe_refused(table, claim, event->code);
 }
 
+/* Whether a hold may end by this event. */
+static bool ends_holds(const struct event *event)
+{
+    return event->kind == EVENT_RELEASED || event->kind == EVENT_LOST || event->kind == EVENT_CRASHED ||
+           event->kind == EVENT_LOCK_CLOSED || event->kind == EVENT_HOLD_LOST || event->kind == EVENT_REFUSED;
+}
+
+static void observe_holds(struct check_table *table, const struct check_context *context,
+                          const struct event *event)
+{
+    if (context->contender_per_unit && ends_holds(event))
+        spend_nodes(table, event->process, event->kind == EVENT_RELEASED ? event->owner : NODE_NOBODY);
+}
+
 /* Whether an owner of the node's process waits for its lock and holds alone in the group. */
 static bool is_under(struct check_table *table, const struct check_context *context,
                      const struct event *created)
@@ -305,10 +396,16 @@ static bool is_under(struct check_table *table, const struct check_context *cont
     return false;
 }
 
+static uint16_t directory_flags(const struct event *created)
+{
+    return (uint16_t)(created->owner << NODE_DIRECTORY_SHIFT);
+}
+
 static void observe_queued(struct check_table *table, const struct event *event)
 {
     if (event->kind == EVENT_NODE_CREATED)
-        table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid, event->session);
+        table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid, event->session)->flags =
+            directory_flags(event);
     else
         table_drop(table, table_get_exact(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid));
 }
@@ -324,7 +421,7 @@ static void observe_node(struct check_table *table, const struct check_context *
         return;
     if (event->kind == EVENT_NODE_CREATED)
         table_put(table, RECORD_NODE, event->lock, event->process, 0, event->zxid, event->session)->flags =
-            is_under(table, context, event) ? NODE_UNDER : 0;
+            (uint16_t)(directory_flags(event) | (is_under(table, context, event) ? NODE_UNDER : 0));
     else
         table_drop(table, ledger_node(table, event->lock, event->zxid));
 }
@@ -378,6 +475,7 @@ static void observe_watch_set(struct check_table *table, const struct event *eve
     struct check_record *record =
         table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0);
     record->flags++;
+    record->depth = event->code == EVENT_WATCH_PARENT ? event->owner : 0;
     record->b = event->session;
 }
 
@@ -425,8 +523,10 @@ void ledger_observe(struct check_table *table, const struct check_context *conte
     uint64_t bit = EVENT_BIT(event->kind);
     if ((needs & CHECK_NEEDS_PROCESSES) && (WANTS_PROCESSES & bit))
         observe_process(table, event);
-    if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CLAIMS & bit))
+    if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CLAIMS & bit)) {
         observe_claim(table, context, needs, event);
+        observe_holds(table, context, event);
+    }
     if ((needs & CHECK_NEEDS_NODES) && (WANTS_NODES & bit))
         observe_node(table, context, event);
     if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
@@ -458,6 +558,9 @@ const struct check_record *ledger_holder(struct check_table *table, int lock, in
     while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == czxid &&
                       (process < 0 || claim->process == process)))
         claim = table_next_lock(table, claim);
+    const struct check_record *node = claim ? NULL : ledger_node(table, lock, czxid);
+    if (node && ledger_is_bound(node) && (process < 0 || node->process == process))
+        claim = table_get(table, RECORD_CLAIM, lock, node->process, node->depth);
     return claim;
 }
 
@@ -506,6 +609,17 @@ struct check_record *ledger_node(struct check_table *table, int lock, int64_t cz
         if (node->a == czxid)
             return node;
     return NULL;
+}
+
+int ledger_directory(struct check_table *table, int lock, int64_t czxid)
+{
+    const struct check_record *node = ledger_node(table, lock, czxid);
+    if (node)
+        return node->flags >> NODE_DIRECTORY_SHIFT;
+    struct check_record *queued = table_first_lock(table, RECORD_QUEUED, lock);
+    while (queued && queued->a != czxid)
+        queued = table_next_lock(table, queued);
+    return queued ? queued->flags >> NODE_DIRECTORY_SHIFT : 0;
 }
 
 static bool has_record(struct check_table *table, const struct check_context *context, enum record_kind kind,

@@ -25,19 +25,10 @@ static const struct check_record *find_waiter(struct check_table *table, const s
     return claim;
 }
 
-/* True if an owner holds by the node. Which of several nodes of a process are of one hold, nobody knows: the
- * holds of the process have the oldest ones. */
-static bool rests(struct check_table *table, const struct check_context *context,
-                  const struct check_record *node)
+/* True if an owner holds by the node. */
+static bool rests(struct check_table *table, const struct check_record *node)
 {
-    if (lock_nodes(context, node->lock) == 1)
-        return ledger_holder(table, node->lock, -1, node->a);
-    int older = 0;
-    const struct check_record *other = table_first_lock(table, RECORD_NODE, node->lock);
-    for (; other && other != node; other = table_next_lock(table, (struct check_record *)(uintptr_t)other))
-        older += other->process == node->process;
-    int holds = ledger_claims(table, node->lock, node->process, CLAIM_HOLDING);
-    return older < holds * lock_nodes(context, node->lock);
+    return ledger_holder(table, node->lock, -1, node->a);
 }
 
 /* Nodes of a hold of several contenders may stand on both sides of the node: all of them count. */
@@ -47,7 +38,7 @@ static bool is_admitted_beside_holds(struct check_table *table, const struct che
     struct hold_set set = {0};
     struct check_record *other = table_first_lock(table, RECORD_NODE, node->lock);
     for (; other; other = table_next_lock(table, other))
-        if (other != node && (other->a < node->a || rests(table, context, other)))
+        if (other != node && (other->a < node->a || rests(table, other)))
             hold_set_add_node(&set, context, other->lock);
     return hold_set_admits(&set, context, node->lock);
 }
@@ -72,7 +63,7 @@ static struct line look_at(struct check_table *table, const struct check_context
     struct line line = {0};
     struct check_record *node = group_first_record(table, context, RECORD_NODE, lock);
     for (; node && !line.idle; node = group_next_record(table, context, node)) {
-        if (rests(table, context, node))
+        if (rests(table, node))
             continue;
         line.waits = true;
         bool acts = ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);

@@ -8,8 +8,10 @@
  * loss after which the owner waits again (lock_spec.h) counts as an acquire;
  *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
  * refused, and may be while the owner waits for another lock of the group (a downgrade);
- *   - the last release is reported as complete and its node is gone from the committed log, both by the next
- * rest (of several releases by one node, one report is enough); nothing is reported as complete before the last;
+ *   - the last release is reported as complete by the next rest (of several releases by one node, one report is
+ * enough), and its node is gone from the committed log by then. If the report says "done", outside of stop() and
+ * close(), the node is gone before, and so are all nodes of a hold that has one for each unit. Nothing is
+ * reported as complete before the last release;
  *   - who closes the lock has the answers to all its acquires and releases by then, and holds nothing any more;
  *   - who is asked to give a lock back holds it, with the token that the request names.
  *
@@ -97,6 +99,11 @@ static void judge_freed(struct check_table *table, const struct check_context *c
         release = next && next->process == event->process && next->owner == event->owner ? next : NULL;
     }
     if (release) {
+        bool done = event->code == 0 && event->cause == 0;
+        if (done && ((release->flags & RELEASE_STANDS) || ledger_given_back(table, event)))
+            check_violate(note,
+                          "the release of %s by %s (owner %d) was reported as done, but its node stands",
+                          WHAT, WHO, event->owner);
         release->flags |= RELEASE_FREED;
         if ((release->flags & RELEASE_STANDS) == 0)
             table_drop(table, release);
@@ -204,12 +211,6 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* A completed release may be told before its node is gone, or afterwards: both count. */
-static bool is_local(const struct event *event)
-{
-    return event->kind == EVENT_FREED;
-}
-
 const struct property check_release_matches_acquire = {
     .name = "release_matches_acquire",
     .sentence =
@@ -223,6 +224,5 @@ const struct property check_release_matches_acquire = {
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
-    .is_local = is_local,
     .observe = observe,
 };

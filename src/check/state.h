@@ -28,7 +28,8 @@ enum record_kind {
     RECORD_NODE, /* lock, process; flags NODE_…; a = czxid, b = session: a contender node that stands in the
                      committed log */
     RECORD_WATCH, /* lock, process, owner = enum event_watch; a = czxid of the watched node, b = session in which the last of
-                     them was set, 0 once it is over; flags = how many */
+                     them was set, 0 once it is over; flags = how many;
+                     depth = number of the directory, of EVENT_WATCH_PARENT */
     RECORD_EVICTED, /* lock, process; flags EVICTED_…; a = czxid of a contender that the operator deleted while its
                        process waits */
     RECORD_LISTENER, /* lock, process: it hears requests to give the lock back, and of the end of its node */
@@ -71,7 +72,7 @@ struct check_record {
     uint8_t process; /* 0 if the kind has none */
     uint8_t owner;   /* 0 if the kind has none */
     uint16_t flags;  /* see kind */
-    uint16_t depth;  /* CLAIM, ANSWER, QUESTION, REQUEST and OWES only */
+    uint16_t depth;  /* NODE, CLAIM, WATCH, ANSWER, QUESTION, REQUEST and OWES only */
     int64_t a;       /* see kind; part of the order */
     int64_t b;       /* see kind */
 };
@@ -101,6 +102,11 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 /* Of a node. */
 #define NODE_UNDER                                                                                           \
     0x01u /* created while an owner of its process waited for its lock and held alone in the group */
+/* Of a lock whose holds have several nodes each (lock_nodes()). */
+#define NODE_BOUND 0x02u /* a hold stands or stood on it; depth = the owner, or NODE_NOBODY */
+#define NODE_SPENT 0x04u /* and that hold is over; depth = the owner that gave it back, or NODE_NOBODY */
+#define NODE_NOBODY 0xffu
+#define NODE_DIRECTORY_SHIFT 8 /* flags above: number of the directory; of QUEUED too */
 
 /* In NODE_CREATED and NODE_DELETED: the node queues. */
 #define CODE_QUEUED 2
@@ -189,7 +195,8 @@ struct check_record *ledger_claim(struct check_table *table, const struct event 
 /* Claims of one process on one lock that have one of these flags; process -1 = of any process. */
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags);
 
-/* The hold that stands on the node with that czxid; process -1 = of any process. NULL if there is none. */
+/* The hold that stands on the node with that czxid, also if it stands on other nodes too; process -1 = of any
+ * process. NULL if there is none. */
 const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid);
 
 /* True if the process hears requests to give the lock back. */
@@ -216,6 +223,18 @@ bool ledger_holds(struct check_table *table, const struct event *event);
 
 /* The contender node with that czxid, whoever created it; NULL if it does not stand. */
 struct check_record *ledger_node(struct check_table *table, int lock, int64_t czxid);
+
+/* True if a hold stands on the node, of a lock whose holds have several nodes each. */
+bool ledger_is_bound(const struct check_record *node);
+
+/* True if the node may become one of the nodes of a hold that is granted in this session. */
+bool ledger_is_unbound(const struct check_record *node, int64_t session);
+
+/* A node that the owner gave back with a hold of several nodes, and that stands; NULL if there is none. */
+const struct check_record *ledger_given_back(struct check_table *table, const struct event *event);
+
+/* Number of the directory below which the node with that czxid stands, a node that queues included. */
+int ledger_directory(struct check_table *table, int lock, int64_t czxid);
 
 /* True if a contender node of the process stands in the line of the lock's group. */
 bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process);
@@ -286,6 +305,7 @@ bool lock_waits_again(const struct check_context *context, int lock);
  *   and with the holds of other owners whose nodes stand. The nodes by which its own owner holds do not
  *   count. A contender that joined the line while its owner
  *   held alone is admitted whoever stands before it, also when the node of that hold has gone (a downgrade).
+ *   If a hold has a node for each unit of its count, each node counts one unit, also behind the contender.
  *
  * Claim. Of a line of mutexes the first contender alone is admitted. Once admitted, a contender stays admitted until its
  *   node goes: nobody joins the line before it, and a hold behind it that excludes it was not admitted.
@@ -319,6 +339,11 @@ struct contender {
 /* True if the contender is admitted. `obstacle`, unless it is NULL, becomes the oldest contender in its way, or NULL. */
 bool ledger_admits(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, const struct check_record **obstacle);
+
+/* True if the contender of this node is admitted. Where a hold has several nodes, each of them is admitted for itself, as
+ * one unit: if fewer nodes than the capacity stand before it. */
+bool ledger_admits_node(struct check_table *table, const struct check_context *context,
+                        const struct check_record *node, const struct check_record **obstacle);
 
 /* True if the owner has a hold of another lock of the group that stands alone. */
 bool ledger_holds_alone(struct check_table *table, const struct check_context *context,

@@ -124,6 +124,20 @@ const char *contender_of(int client, int lock)
     return found != NULL ? found : queued;
 }
 
+/* Number of the directory that is this path, or that is the parent of this path if it is a node's. Of several
+ * directories the path of the lock is the last. */
+static uint8_t directory_of_path(const char *path, int lock, bool of_node)
+{
+    size_t size = of_node ? (size_t)(strrchr(path, '/') - path) : strlen(path);
+    const char *known;
+    for (int i = 0; (known = lock_directory(lock, i)) != NULL; i++) {
+        if (strncmp(known, path, size) == 0 && known[size] == 0) {
+            return (uint8_t)i;
+        }
+    }
+    return UINT8_MAX;
+}
+
 static struct event about_path(int kind, const struct fakezk_event *from, enum path_role *role)
 {
     struct event event = the_host->event_of(kind, from->client);
@@ -156,6 +170,9 @@ static void node_event(int kind, const struct fakezk_event *from)
     }
     _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
+    if (kind == EVENT_NODE_CREATED && event.code != 0) {
+        event.owner = directory_of_path(from->path, event.lock, true);
+    }
     bool joins = kind == EVENT_NODE_CREATED && event.code != 0 && from->client < the_host->options->processes;
     if (joins) {
         event.cause = the_host->says_idle(from->client);
@@ -176,6 +193,7 @@ static void watch_event(int kind, const struct fakezk_event *from)
     }
     if (child_table && role == PATH_DIRECTORY) {
         event.code = EVENT_WATCH_PARENT;
+        event.owner = directory_of_path(from->path, event.lock, false);
     } else if (child_table || role == PATH_DIRECTORY || from->zxid == 0) {
         event.code = EVENT_WATCH_OTHER;
     } else {

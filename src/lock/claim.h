@@ -387,6 +387,9 @@ void lock_mutex_note_loss(struct lock_claim *claim, int64_t token);
 /* Somebody else has deleted the node of a held claim: the hold is lost, and the claim becomes a tomb. */
 void lock_mutex_node_gone(struct lock_claim *claim);
 
+/* A pending claim whose node is gone queues again, under another attempt id. */
+void lock_mutex_begin_again(struct lock_claim *claim);
+
 /* An event on a contender's node: wakes the claim if it waits for that node, or hears of its own. It may be freed. */
 void lock_mutex_hear(struct lock_claim *claim, int type, const char *path);
 
@@ -500,6 +503,12 @@ void lock_semaphore_told(struct lock_claim *first);
 
 /* A taker fails: its leases go to the janitor. They are not freed before the session is left. */
 void lock_semaphore_give_up(struct lock_claim *taker);
+
+/* Whether the claim is a taker that may come to have a part of several leases, and wait with it. */
+bool lock_semaphore_may_lack_some(const struct lock_claim *claim);
+
+/* The place in line of such a taker is gone: it gives its leases back, and queues again. */
+void lock_semaphore_begin_again(struct lock_claim *taker);
 
 /* The session of a lease that has a taker is lost: it ends without an answer. */
 void lock_semaphore_lose(struct lock_claim *lease);

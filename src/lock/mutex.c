@@ -282,13 +282,16 @@ static bool take_room(struct lock_claim *claim, const struct lock_view *view,
     return true;
 }
 
-/* A lease waits for any change of the list, not for one predecessor. */
+/* A lease waits for any change of the list, not for one predecessor. Its taker may have others already. */
 static void wait_for_room(struct lock_claim *claim)
 {
-    if (claim->try_only)
+    if (claim->try_only) {
         lock_mutex_fail(claim, LS_EBUSY, 0);
-    else
-        enter(claim, LOCK_ARMING);
+        return;
+    }
+    enter(claim, LOCK_ARMING);
+    if (claim->taker)
+        lock_revoke_go(claim->taker);
 }
 
 /* Our node is named. A wrapped or exhausted counter gives no order that all clients agree on (F49). */
@@ -401,6 +404,19 @@ static void not_there(struct lock_claim *claim)
         lock_mutex_go(claim);
 }
 
+static void take_new_attempt(struct lock_claim *claim)
+{
+    forget_node(claim);
+    ls_env_unique_id(session_of(claim)->env, claim->attempt);
+}
+
+void lock_mutex_begin_again(struct lock_claim *claim)
+{
+    claim->granted = 0;
+    take_new_attempt(claim);
+    enter(claim, LOCK_CLAIMING);
+}
+
 static void there(struct lock_claim *claim, const struct String_vector *list)
 {
     struct lock_view view;
@@ -444,12 +460,6 @@ static void searched(struct lock_claim *claim, int sync_rc, int list_rc, const s
         not_there(claim);
     else
         again_if_needed(claim, list_rc);
-}
-
-static void take_new_attempt(struct lock_claim *claim)
-{
-    forget_node(claim);
-    ls_env_unique_id(session_of(claim)->env, claim->attempt);
 }
 
 /* claim->czxid is set by on_exists if, and only if, the node belongs to this session. */
@@ -797,7 +807,10 @@ void lock_mutex_go(struct lock_claim *claim)
             lock_janitor_unwatch(claim);
         lock_revoke_go(claim);
         break;
-    default: /* WAITING, TAKING and TOMB need nothing */
+    case LOCK_TAKING:
+        lock_revoke_go(claim);
+        break;
+    default: /* WAITING and TOMB need nothing */
         break;
     }
 }

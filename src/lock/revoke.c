@@ -11,7 +11,7 @@
  *     |        |  '------------------> OFF
  *     '--LATER<'
  *
- *   DEAF      -> READING    lock_revoke_go: the lock is held and revocable
+ *   DEAF      -> READING    lock_revoke_go: the lock is held and revocable, or several leases are on the way
  *   READING   -> LISTENING  on_read: the watch stands on our own node; if the contents are a request its owner is told
  *   READING   -> DEAF       on_read: the answer was lost with the link; the next CONNECTED reads again
  *   READING   -> LATER      on_read: not now, or lost though the link stands
@@ -22,8 +22,9 @@
  *   any       -> DEAF       lock_revoke_lost: the session is gone. A read in flight stays until it is answered.
  *
  * No state of the ear wakes or delays the claim: a release sends its delete behind a read that is under way, and
- * the watch that this one sets fires with that delete. Who only waits does not listen; a request that came
- * before the grant stands in the node and is found by the first read. A node that nobody has written since it was
+ * the watch that this one sets fires with that delete. A claim that only waits does not listen; a request that
+ * came before the grant stands in the node and is found by the first read. A claim in LOCK_TAKING listens for the
+ * end of its node alone (semaphore.c). A node that nobody has written since it was
  * created (version 0) contains no request, whatever its owner put in.
  *
  * The asker's side is one set. It rests on nothing and is not repeated: an answer that is lost leaves the asker
@@ -57,6 +58,21 @@ static void read_later(struct lock_claim *claim)
     (void)lock_session_retry(session_of(claim), &err);
 }
 
+/* Whether the claim wants to hear of its own node. */
+static bool wants_to_listen(const struct lock_claim *claim)
+{
+    bool revocable = claim->mutex && claim->mutex->revocable;
+    return (claim->state == LOCK_HELD && revocable) || lock_semaphore_may_lack_some(claim);
+}
+
+static void node_gone(struct lock_claim *claim)
+{
+    if (claim->state == LOCK_HELD)
+        lock_mutex_node_gone(claim);
+    else if (lock_semaphore_may_lack_some(claim))
+        lock_semaphore_begin_again(claim);
+}
+
 static void failed(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
@@ -65,9 +81,9 @@ static void failed(struct lock_claim *claim, int zk_rc)
         lock_telemetry_missed(claim, zk_rc);
     if (verdict == LOCK_ABSENT || verdict == LOCK_REFUSED)
         claim->ear = LOCK_EAR_OFF;
-    if (verdict == LOCK_ABSENT && claim->state == LOCK_HELD)
-        lock_mutex_node_gone(claim);
-    else if ((verdict == LOCK_AGAIN || silent) && claim->state == LOCK_HELD)
+    if (verdict == LOCK_ABSENT)
+        node_gone(claim);
+    else if ((verdict == LOCK_AGAIN || silent) && wants_to_listen(claim))
         read_later(claim);
 }
 
@@ -87,7 +103,7 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
     } else {
         failed(claim, rc);
     }
-    if (claim->state != LOCK_HELD)
+    if (claim->state > LOCK_HELD)
         lock_mutex_go(claim); /* it may have waited for this */
     lock_mutex_leave(session);
 }
@@ -100,17 +116,15 @@ bool lock_revoke_listens(const struct lock_claim *claim, const char *path)
 void lock_revoke_heard(struct lock_claim *claim, int type)
 {
     claim->ear = type == ZOO_CHANGED_EVENT ? LOCK_EAR_DEAF : LOCK_EAR_OFF;
-    if (type == ZOO_DELETED_EVENT && claim->state == LOCK_HELD)
-        lock_mutex_node_gone(claim);
+    if (type == ZOO_DELETED_EVENT)
+        node_gone(claim);
     else
         lock_revoke_go(claim);
 }
 
 void lock_revoke_go(struct lock_claim *claim)
 {
-    if (claim->state != LOCK_HELD || claim->ear != LOCK_EAR_DEAF)
-        return;
-    if (!claim->mutex || !claim->mutex->revocable || !lock_session_ready(session_of(claim)))
+    if (!wants_to_listen(claim) || claim->ear != LOCK_EAR_DEAF || !lock_session_ready(session_of(claim)))
         return;
     int rc = lock_request_listen(claim, on_read);
     if (rc != ZOK)

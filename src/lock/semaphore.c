@@ -18,8 +18,14 @@
  *   does not grant.
  *   Checked by. scenarios/explore/semaphore_*.scn.
  * The proof does not use the line. The line is for fairness, and for one wake-up per lease. It also prevents
- * that two acquires with a part of their leases each wait for each other. If the operator deletes the place of
- * an acquire that takes several leases, that can happen: the acquire does not hear of it.
+ * that two acquires with a part of their leases each wait for each other.
+ *
+ * An operator may delete the place of a taker. Then the next one in line takes leases as well. Therefore a taker
+ * of several leases watches its place while it waits for room (revoke.c has the states of that watch). When its
+ * place is gone, it gives back what it has and queues again.
+ *   Claim. No two takers wait for each other for ever.
+ *   Why. Each of two such takers but one has lost its place, and hears of that.
+ *   Checked by. scenarios/explore/semaphore_several_evicted_2.scn.
  *
  * Leases of an acquire that fails, or whose session is lost, go to the janitor. The taker ends, or queues
  * again. Until the acquire is answered, claim->taker of its leases is set, and claim->told is not. */
@@ -168,6 +174,21 @@ void lock_semaphore_told(struct lock_claim *first)
             lease->told = 1;
     }
     first->units = 0;
+}
+
+/* ---- the place of a taker is deleted ---- */
+
+bool lock_semaphore_may_lack_some(const struct lock_claim *claim)
+{
+    return claim->state == LOCK_TAKING && claim->units > 1;
+}
+
+void lock_semaphore_begin_again(struct lock_claim *taker)
+{
+    LS_SOMETIMES("place-of-a-taker-is-deleted");
+    lock_semaphore_give_up(taker);
+    taker->ear = LOCK_EAR_DEAF;
+    lock_mutex_begin_again(taker);
 }
 
 /* ---- ends without an answer ---- */

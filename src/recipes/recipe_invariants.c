@@ -22,8 +22,9 @@ static unsigned claim_may_have(const struct lock_claim *claim)
 {
     unsigned unwatch = claim->place->role == LOCK_ROLE_LEASE ? LOCK_UNWATCH : 0;
     switch (claim->state) {
+    case LOCK_SEARCHING: /* a lease may come here from LOCK_HELD */
+        return LOCK_FIRST | LOCK_LIST | unwatch;
     case LOCK_CLAIMING:
-    case LOCK_SEARCHING:
     case LOCK_IDENTIFYING:
     case LOCK_LISTING:
         return LOCK_FIRST | LOCK_LIST;
@@ -86,7 +87,8 @@ static const char *watch_not_normal(const struct lock_claim *claim)
     NORMAL(!claim->ahead || claim->watching || claim->state == LOCK_ARMING || claim->state >= LOCK_LEFTOVER);
     NORMAL(claim->state != LOCK_WAITING || claim->watching);
     NORMAL(!claim->watching || claim->state == LOCK_WAITING || claim->state == LOCK_LEFTOVER);
-    NORMAL(claim->ear == LOCK_EAR_DEAF || claim->state >= LOCK_HELD);
+    bool may_listen = claim->state >= LOCK_HELD || lock_semaphore_may_lack_some(claim);
+    NORMAL(claim->ear == LOCK_EAR_DEAF || may_listen || !claim->place->session->id);
     NORMAL(claim->place->session->id || claim->ear <= LOCK_EAR_READING);
     return NULL;
 }
@@ -125,7 +127,7 @@ static const char *timer_not_normal(const struct lock_claim *claim)
     NORMAL(!claim->retry || (lock_mutex_pending(claim) ? session->retry_timer.armed : janitor));
     NORMAL(!claim->aside || (claim->state == LOCK_CLAIMING && session->create_timer.armed));
     NORMAL(!claim->lost || lock_mutex_pending(claim));
-    NORMAL(claim->ear != LOCK_EAR_LATER || session->retry_timer.armed || claim->state != LOCK_HELD);
+    NORMAL(claim->ear != LOCK_EAR_LATER || session->retry_timer.armed || claim->state > LOCK_HELD);
     return NULL;
 }
 

@@ -13,6 +13,14 @@
 #include <lockstep/semaphore.h>
 #include <string.h>
 
+/* Releases under way of which some lease was not given back for sure. */
+enum { TROUBLES_MAX = 8 };
+
+struct trouble {
+    int16_t rc; /* of the first such lease; 0 = the place is free */
+    uint8_t lock, owner;
+};
+
 struct state {
     struct ls_session session; /* first: callbacks find the state by it */
     struct ls_session_listener listener;
@@ -22,6 +30,7 @@ struct state {
     int32_t opened;    /* that many are initialised */
     uint8_t stopped;
     uint64_t releasing; /* within release(): the last lease that is released; else 0 */
+    struct trouble trouble[TROUBLES_MAX];
 };
 
 /* ---- numbers ---- */
@@ -97,13 +106,34 @@ static bool others_go(const struct ls_mutex *leases, uint64_t lease)
     return some;
 }
 
+/* The place of an owner's trouble, or else one that is free; NULL if there is none. */
+static struct trouble *trouble_of(struct state *state, int lock, int owner)
+{
+    struct trouble *found = NULL;
+    for (struct trouble *at = state->trouble; at < state->trouble + TROUBLES_MAX; at++) {
+        if (at->rc && at->lock == lock && at->owner == owner)
+            return at;
+        found = !found && !at->rc ? at : found;
+    }
+    return found;
+}
+
+/* One report for all leases of an owner: with the first code that is no success. */
 static void on_freed(struct ls_mutex *leases, uint64_t lease, int rc)
 {
-    struct ls_report what = {.kind = LS_REPORT_FREED, .rc = rc};
-    uint64_t last = state_of(leases)->releasing;
-    bool others = last && lease != last && owner_of(leases, lease) == owner_of(leases, last);
-    if (!others && !others_go(leases, lease))
-        report(leases, lease, &what);
+    struct state *state = state_of(leases);
+    int lock = lock_of(leases), owner = owner_of(leases, lease);
+    struct trouble *trouble = trouble_of(state, lock, owner);
+    bool others =
+        state->releasing && lease != state->releasing && owner == owner_of(leases, state->releasing);
+    if (rc && trouble && !trouble->rc)
+        *trouble = (struct trouble){.rc = (int16_t)rc, .lock = (uint8_t)lock, .owner = (uint8_t)owner};
+    if (others || others_go(leases, lease))
+        return;
+    struct ls_report what = {.kind = LS_REPORT_FREED, .rc = trouble && trouble->rc ? trouble->rc : rc};
+    if (trouble)
+        *trouble = (struct trouble){0};
+    report(leases, lease, &what);
 }
 
 static void on_warning(struct ls_mutex *leases, uint64_t lease, enum ls_warning warning)

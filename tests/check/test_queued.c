@@ -11,6 +11,9 @@ static const struct ls_lock_spec SEVERAL[2] = {
     {.kind = LS_LOCK_SEMAPHORE, .mode = LS_MODE_SHARED, .capacity = 3, .count = 2, .group = 1},
 };
 
+/* Numbers of the two directories. */
+enum { CONTENDERS, QUEUE };
+
 static void begin(struct judge *judge, const char *property)
 {
     const struct check_context context = {
@@ -27,7 +30,7 @@ static void queued(struct judge *judge, enum event_kind kind, int process, int64
                                .code = CODE_QUEUED,
                                .zxid = czxid,
                                .cause = cause,
-                               .owner = kind == EVENT_NODE_DELETED ? (uint8_t)(1 + process) : 0,
+                               .owner = kind == EVENT_NODE_DELETED ? (uint8_t)(1 + process) : QUEUE,
                                .session = SESSION(process)});
 }
 
@@ -66,6 +69,149 @@ static void nodes_count_one_unit_each(void **state)
             assert_verdict(&judge, CHECK_HOLDS);
         else
             assert_violated(&judge, EVENT_GRANTED, "stands behind that of process 0");
+        judge_close(&judge);
+    }
+}
+
+static void a_hold_has_a_node_for_each_unit(void **state)
+{
+    (void)state;
+    struct judge judge;
+    begin(&judge, "at_most_one_holder");
+    asked(&judge, A);
+    created(&judge, A, 10);
+    granted(&judge, A, 10);
+    assert_violated(&judge, EVENT_GRANTED, "was granted 2 units of lock 0 but has 1 node for them");
+    judge_close(&judge);
+}
+
+/* Neither one by which another owner holds, nor one that was given back, nor one of a former session. */
+static void a_node_of_another_hold_does_not_count(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        struct judge judge;
+        begin(&judge, "at_most_one_holder");
+        holds_two(&judge, A, 10);
+        if (how == 1)
+            released(&judge, A);
+        if (how == 2)
+            on(&judge, EVENT_LOST, A);
+        deleted(&judge, A, 10, 12);
+        lock_event(&judge, EVENT_ASKED, A, 1, -1);
+        created(&judge, A, 20);
+        if (how == 3)
+            created(&judge, A, 21);
+        granted_to(&judge, A, 1, 20, 1);
+        if (how < 3)
+            assert_violated(&judge, EVENT_GRANTED, "has 1 node for them");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* The operator has deleted a place in the line: the second node of b stands behind three others. */
+static void each_node_of_a_grant_is_admitted(void **state)
+{
+    (void)state;
+    struct judge judge;
+    begin(&judge, "at_most_one_holder");
+    asked(&judge, A);
+    asked(&judge, B);
+    created(&judge, B, 10);
+    created(&judge, A, 11);
+    created(&judge, A, 12);
+    created(&judge, B, 13);
+    granted(&judge, B, 10);
+    assert_violated(&judge, EVENT_GRANTED, "its node (czxid 13) stands behind that of process 1");
+    judge_close(&judge);
+}
+
+/* Behind the list by which the grant is told. */
+static void a_node_that_the_operator_deletes_counts(void **state)
+{
+    (void)state;
+    struct judge judge;
+    begin(&judge, "at_most_one_holder");
+    asked(&judge, A);
+    created(&judge, A, 10);
+    created(&judge, A, 11);
+    show(&judge, (struct event){.kind = EVENT_NODE_DELETED,
+                                .process = A,
+                                .code = 1,
+                                .owner = EVENT_BY_OPERATOR,
+                                .zxid = 11,
+                                .cause = 12,
+                                .session = SESSION(A)});
+    granted(&judge, A, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+static void each_node_of_a_hold_is_kept(void **state)
+{
+    (void)state;
+    for (int back = 0; back < 2; back++) {
+        struct judge judge;
+        begin(&judge, "hold_keeps_its_node");
+        holds_two(&judge, A, 10);
+        if (back)
+            released(&judge, A);
+        show(&judge, (struct event){.kind = EVENT_NODE_DELETED,
+                                    .process = A,
+                                    .code = 1,
+                                    .owner = 1 + B,
+                                    .zxid = 11,
+                                    .cause = 12,
+                                    .session = SESSION(A)});
+        if (back)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_NODE_DELETED, "process 1 deleted the node (czxid 11)");
+        judge_close(&judge);
+    }
+}
+
+static void a_release_is_done_behind_all_its_nodes(void **state)
+{
+    (void)state;
+    for (int left = 0; left < 2; left++) {
+        struct judge judge;
+        begin(&judge, "release_matches_acquire");
+        holds_two(&judge, A, 10);
+        released(&judge, A);
+        deleted(&judge, A, 10, 12);
+        if (!left)
+            deleted(&judge, A, 11, 13);
+        freed(&judge, A);
+        if (left)
+            assert_violated(&judge, EVENT_FREED, "was reported as done, but its node stands");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void who_does_not_queue_passes_those_who_do(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        struct judge judge;
+        begin(&judge, "granted_in_order");
+        asked(&judge, A);
+        asked(&judge, B);
+        if (!late)
+            queues(&judge, A, 10);
+        created(&judge, B, 11);
+        created(&judge, B, 12);
+        if (late)
+            queues(&judge, A, 13);
+        granted(&judge, B, 11);
+        if (late)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_GRANTED, "was granted lock 0 before process 0");
         judge_close(&judge);
     }
 }
@@ -212,6 +358,42 @@ static void the_first_in_the_queue_takes_what_is_free(void **state)
     }
 }
 
+static void watches_list(struct judge *judge, int process, int directory)
+{
+    show(judge, (struct event){.kind = EVENT_WATCH_SET,
+                               .process = (uint8_t)process,
+                               .owner = (uint8_t)directory,
+                               .code = EVENT_WATCH_PARENT,
+                               .zxid = 4 + directory,
+                               .session = SESSION(process)});
+}
+
+static void a_list_wakes_of_its_own_nodes(void **state)
+{
+    (void)state;
+    for (int directory = CONTENDERS; directory <= QUEUE; directory++)
+        for (int queue = 0; queue < 2; queue++) {
+            struct judge judge;
+            begin(&judge, "at_most_one_wakeup_per_release");
+            asked(&judge, A);
+            queues(&judge, A, 10);
+            created(&judge, A, 11);
+            for (int process = B; process <= C; process++) {
+                asked(&judge, process);
+                watches_list(&judge, process, directory);
+            }
+            if (queue)
+                leaves(&judge, A, 10);
+            else
+                deleted(&judge, A, 11, 20);
+            if (directory == (queue ? QUEUE : CONTENDERS))
+                assert_violated(&judge, EVENT_NODE_DELETED, "wakes both process 1 and process 2");
+            else
+                assert_int_equal(judge.finding->violated, false);
+            judge_close(&judge);
+        }
+}
+
 static void one_place_in_the_queue_wakes_one(void **state)
 {
     (void)state;
@@ -222,7 +404,7 @@ static void one_place_in_the_queue_wakes_one(void **state)
     for (int process = B; process <= C; process++) {
         asked(&judge, process);
         queues(&judge, process, 10 + process);
-        watch_as(&judge, EVENT_WATCH_SET, process, 4, EVENT_WATCH_PARENT); /* of the contenders' list */
+        watches_list(&judge, process, CONTENDERS);
     }
     watch_as(&judge, EVENT_WATCH_SET, B, 10, EVENT_WATCH_PREDECESSOR);
     leaves(&judge, A, 10);
@@ -350,7 +532,15 @@ int main(void)
         cmocka_unit_test(who_is_idle_queues_no_more),
         cmocka_unit_test(who_is_idle_joins_no_queue),
         cmocka_unit_test(the_first_in_the_queue_takes_what_is_free),
+        cmocka_unit_test(a_list_wakes_of_its_own_nodes),
         cmocka_unit_test(one_place_in_the_queue_wakes_one),
+        cmocka_unit_test(a_hold_has_a_node_for_each_unit),
+        cmocka_unit_test(a_node_of_another_hold_does_not_count),
+        cmocka_unit_test(each_node_of_a_grant_is_admitted),
+        cmocka_unit_test(a_node_that_the_operator_deletes_counts),
+        cmocka_unit_test(each_node_of_a_hold_is_kept),
+        cmocka_unit_test(a_release_is_done_behind_all_its_nodes),
+        cmocka_unit_test(who_does_not_queue_passes_those_who_do),
         cmocka_unit_test(a_wait_queues_three_times_at_most),
         cmocka_unit_test(the_queue_is_the_order),
         cmocka_unit_test(a_try_is_busy_behind_the_queue),

@@ -263,7 +263,6 @@ static int draw_list(struct rng *rng, struct event *events, bool timed, bool wai
             event->owner = (uint8_t)rng_below(rng, 3);
         if (event->kind == EVENT_NODE_CREATED) {
             event->zxid = ++zxid;
-            event->owner = 0;
             node[nodes++] = *event;
         } else if (event->kind == EVENT_NODE_SET || event->kind == EVENT_REVOKE_ASKED) {
             const struct event *of = &node[rng_below(rng, (uint32_t)nodes)];

@@ -38,19 +38,33 @@ static void balanced_holds(void **state)
     judge_close(&judge);
 }
 
-/* The janitor may delete the node after the release was reported complete. */
-static void freed_before_deleted_holds(void **state)
+static void freed_with(struct judge *judge, int process, int code, bool closing)
 {
-    struct judge judge;
+    show(judge, (struct event){.kind = EVENT_FREED,
+                               .process = (uint8_t)process,
+                               .code = code,
+                               .cause = closing,
+                               .session = SESSION(process)});
+}
+
+/* The janitor may delete the node after a report that does not say "done", or that a close makes. */
+static void freed_before_deleted_says_so(void **state)
+{
     (void)state;
-    judge_open(&judge, PROPERTY, false);
-    hold(&judge, 1);
-    released(&judge, A);
-    freed(&judge, A);
-    deleted(&judge, A, 10, 20);
-    rest(&judge);
-    assert_verdict(&judge, CHECK_HOLDS);
-    judge_close(&judge);
+    for (int how = 0; how < 3; how++) {
+        struct judge judge;
+        judge_open(&judge, PROPERTY, false);
+        hold(&judge, 1);
+        released(&judge, A);
+        freed_with(&judge, A, how == 1 ? CODE_UNSURE : 0, how == 2);
+        if (how == 0)
+            assert_violated(&judge, EVENT_FREED, "was reported as done, but its node stands");
+        deleted(&judge, A, 10, 20);
+        rest(&judge);
+        if (how > 0)
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
 }
 
 static void node_that_stays_is_violated(void **state)
@@ -60,7 +74,7 @@ static void node_that_stays_is_violated(void **state)
     judge_open(&judge, PROPERTY, false);
     hold(&judge, 1);
     released(&judge, A);
-    freed(&judge, A);
+    freed_with(&judge, A, CODE_UNSURE, false);
     rest(&judge);
     assert_violated(&judge, EVENT_REST, "its node still stands");
     judge_close(&judge);
@@ -371,7 +385,7 @@ static void node_that_stays_behind_a_close_is_violated(void **state)
     judge_open(&judge, PROPERTY, false);
     hold(&judge, 1);
     released(&judge, A);
-    freed(&judge, A);
+    freed_with(&judge, A, 0, true);
     lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, 0);
     rest(&judge);
     assert_violated(&judge, EVENT_REST, "its node still stands");
@@ -407,7 +421,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(balanced_holds),
-        cmocka_unit_test(freed_before_deleted_holds),
+        cmocka_unit_test(freed_before_deleted_says_so),
         cmocka_unit_test(node_that_stays_is_violated),
         cmocka_unit_test(release_never_reported_is_violated),
         cmocka_unit_test(freed_at_the_first_level_is_violated),

@@ -68,7 +68,7 @@ expect 1 'at_most_one_holder: expected holds, found not-judged' "${run[@]}" "$sc
 printf 'world used\nmutex /locks/x\nprocess a b: acquire release\n----\nholds at_most_one_holder\n' >"$scratch/two.scn"
 # An exploring file is searched to its end.
 expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/two.scn"
-expect 1 'violated no_lost_wakeup' "${run[@]}" --recipe broken-never-deletes "$scratch/two.scn"
+expect 1 'violated release_matches_acquire' "${run[@]}" --recipe broken-never-deletes "$scratch/two.scn"
 expect 1 '2 passed, 1 failed' "${run[@]}" "$f" "$scratch/other.scn" "$scratch/two.scn"
 
 # A folder for traces that cannot be made is the environment's fault, and is said first if it was asked for. If it was not, a

@@ -24,11 +24,11 @@ expect_counts()
         same "$3" "$(counts "$1" --partial-order $mode)" "states and transitions of $1, renamed, with $mode"
     done
 }
-expect_counts plain '366 596' '201 352'
-expect_counts loss '8507 16942' '3980 8162'
-expect_counts cancel '5156 13204' '2191 5700'
-expect_counts followers '5076 9530' '4120 8230'
-same '3679 8070' "$(counts three --partial-order)" 'states and transitions of three'
+expect_counts plain '434 760' '219 406'
+expect_counts loss '9335 19210' '4222 8892'
+expect_counts cancel '5210 13392' '2215 5784'
+expect_counts followers '6606 14190' '5082 11510'
+same '4498 10803' "$(counts three --partial-order)" 'states and transitions of three'
 
 same "$(counts three --partial-order)" "$(counts three --partial-order --trust)" 'three, without doubts'
 

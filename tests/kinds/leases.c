@@ -100,12 +100,20 @@
  *   TIMELESS         has a deadline in the line, and none while it waits for room
  *   IGNORES_CANCEL   cannot be cancelled while it waits for room
  *   BELIEVES         says that it holds also when its connection is lost
- *
- * Nothing notices these, at least not where leases.sh looks:
- *
+ *   NEWEST_BACK      gives back the newest leases of the list, whosesoever they are
+ *   FREED_HALF       says that several leases are free as soon as one of their nodes is gone
+ *   TAKES_IN_LINE    creates its leases while it still stands in the line
+ *   CANCEL_STANDS    leaves its node in the line when it is cancelled
+ *   ONE_DIRECTORY    has the leases of all semaphores below the first one
+ *   TRY_LEAVES       leaves the leases of a try that fails
+ *   BY_NAME          orders the line by whole names, not by numbers
  *   TRY_BARGES       a try takes no place in the line, and passes those who wait there
  *   FREED_EARLY      says that a lease is free before its node is gone
- *   ONE_FOR_ALL      an acquire creates one lease, whatever the count says */
+ *   ONE_FOR_ALL      an acquire creates one lease, whatever the count says
+ *
+ * Nothing notices this one:
+ *
+ *   HELD_OVER        says that it holds again in the session behind the one that it told to be lost */
 #include <lockstep/error.h>
 #include <lockstep/recipe.h>
 #include <stdio.h>
@@ -161,7 +169,15 @@ enum mistake {
     BELIEVES,
     TRY_BARGES,
     FREED_EARLY,
-    ONE_FOR_ALL
+    ONE_FOR_ALL,
+    NEWEST_BACK,
+    FREED_HALF,
+    TAKES_IN_LINE,
+    CANCEL_STANDS,
+    HELD_OVER,
+    ONE_DIRECTORY,
+    TRY_LEAVES,
+    BY_NAME
 };
 
 #ifndef MISTAKE
@@ -337,7 +353,7 @@ static void fail(struct claim *claim, int rc)
     ls_env_timer_stop(claim->recipe->env, &claim->deadline);
     tell(claim, LS_REPORT_FAILED, rc);
     claim->ended = true;
-    if (has(CURATOR_462) && claim->phase == WAITING_ROOM) {
+    if ((has(CURATOR_462) && claim->phase == WAITING_ROOM) || (has(TRY_LEAVES) && claim->trying)) {
         forget_leases(claim);
     }
     if (!claim->busy) {
@@ -422,6 +438,9 @@ static void lose_session(struct recipe *r)
         struct claim *claim = &r->claim[i];
         claim->watching = NOTHING;
         claim->watching_own = false;
+        if (claim->held && has(HELD_OVER)) {
+            continue;
+        }
         if (claim->held || claim->ended || claim->freeing) {
             forget(claim);
         } else if (claim->phase != FREE) {
@@ -499,7 +518,8 @@ static const char *mark_of(int at)
 
 static void directory(const struct claim *claim, int at, char path[PATH_MAX_BYTES])
 {
-    snprintf(path, PATH_MAX_BYTES, "%s/%s", claim->recipe->config->lock_paths[claim->lock],
+    int lock = has(ONE_DIRECTORY) && at > 0 ? 0 : claim->lock;
+    snprintf(path, PATH_MAX_BYTES, "%s/%s", claim->recipe->config->lock_paths[lock],
              at == 0 ? "locks" : "leases");
 }
 
@@ -725,6 +745,8 @@ static int search(struct claim *claim)
 /* Keeps the name that is to be watched; says whether our node is there at all. */
 static bool find_place(struct claim *claim, const struct String_vector *names)
 {
+    char ours[NAME_MAX_BYTES];
+    name_of(claim, 0, ours);
     int32_t own = claim->node[0].number;
     int32_t chosen = NO_NUMBER;
     bool found = false;
@@ -733,7 +755,8 @@ static bool find_place(struct claim *claim, const struct String_vector *names)
         int32_t number = number_of(names->data[i], mark_of(0));
         found |= number == own;
         bool better = has(FARTHEST) ? chosen == NO_NUMBER || number < chosen : number > chosen;
-        if (number == NO_NUMBER || number >= own || !better || strlen(names->data[i]) >= NAME_MAX_BYTES) {
+        bool behind = has(BY_NAME) ? number == own || strcmp(names->data[i], ours) > 0 : number >= own;
+        if (number == NO_NUMBER || behind || !better || strlen(names->data[i]) >= NAME_MAX_BYTES) {
             continue;
         }
         chosen = number;
@@ -1130,10 +1153,15 @@ static void on_deleted(int rc, const void *ctx)
         return;
     }
     begin_node(claim, claim->at);
+    if (has(FREED_HALF) && claim->at > 0 && claim->freeing) {
+        tell(claim, LS_REPORT_FREED, 0);
+        claim->ended = true;
+        claim->freeing = false;
+    }
     step(claim);
 }
 
-/* OTHERS_LEASE */
+/* OTHERS_LEASE, NEWEST_BACK */
 static void on_oldest(int rc, const struct String_vector *names, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
@@ -1143,7 +1171,9 @@ static void on_oldest(int rc, const struct String_vector *names, const void *ctx
         return;
     }
     for (int i = 1; rc == ZOK && i < names->count; i++) {
-        if (number_of(names->data[i], mark_of(1)) < number_of(names->data[oldest], mark_of(1))) {
+        int32_t number = number_of(names->data[i], mark_of(1));
+        int32_t best = number_of(names->data[oldest], mark_of(1));
+        if (has(NEWEST_BACK) ? number > best : number < best) {
             oldest = i;
         }
     }
@@ -1160,7 +1190,7 @@ static void on_oldest(int rc, const struct String_vector *names, const void *ctx
 static int delete_node(struct claim *claim)
 {
     char path[PATH_MAX_BYTES];
-    if (has(OTHERS_LEASE) && claim->at > 0 && claim->freeing) {
+    if ((has(OTHERS_LEASE) || has(NEWEST_BACK)) && claim->at > 0 && claim->freeing) {
         directory(claim, 1, path);
         return zoo_aget_children(claim->recipe->zh, path, 0, on_oldest, claim);
     }
@@ -1219,7 +1249,8 @@ static bool remove_next(struct claim *claim, int leases)
     }
     for (int at = leases; at >= 0; at--) {
         struct node *node = &claim->node[at];
-        bool kept = has(RETURNS_ONE) && at > 1 && claim->freeing;
+        bool kept = (has(RETURNS_ONE) && at > 1 && claim->freeing) ||
+                    (has(CANCEL_STANDS) && at == 0 && claim->ended && !claim->trying);
         if (!kept && (node->maybe || node->number != NO_NUMBER)) {
             ask(claim, node->maybe ? SEARCHING : DELETING, at);
             return true;
@@ -1286,6 +1317,11 @@ static void wait_for_room(struct claim *claim)
 
 static void take(struct claim *claim)
 {
+    for (int at = 0; at <= asked(claim) && has(TAKES_IN_LINE); at++) {
+        if (make_node(claim, at)) {
+            return;
+        }
+    }
     if (uses_line(claim) && queue_up(claim)) {
         return;
     }

@@ -16,7 +16,18 @@ static bool watches_others(const struct trace_list *list, int i, int process)
     return false;
 }
 
-/* Whether the deletion of event i fires a watch of the process. Of the session whose node it is only a watch on children counts,
+/* Number of the directory in which the contender of event i was created. */
+static int directory_of(const struct trace_list *list, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (list->event[k].kind == EVENT_NODE_CREATED && list->event[k].code == 1 &&
+            list->event[k].zxid == list->event[i].zxid)
+            return list->event[k].owner;
+    return 0;
+}
+
+/* Whether the deletion of event i fires a watch of the process. A watch on a list is fired by the nodes of
+ * that directory. Of the session whose node it is only a watch on children counts,
  * and that only if some request deleted the node. */
 static bool is_woken_by(const struct trace_list *list, int i, int process)
 {
@@ -24,11 +35,11 @@ static bool is_woken_by(const struct trace_list *list, int i, int process)
     struct event watch[EVENTS_MAX];
     int count = watches_of(list, i, process, watch);
     for (int w = 0; w < count; w++) {
+        bool on_list = watch[w].code == EVENT_WATCH_PARENT && watch[w].owner == directory_of(list, i);
         bool on_node = watch[w].code == EVENT_WATCH_PREDECESSOR || watch[w].code == EVENT_WATCH_OWN;
         bool of_another = watch[w].zxid == gone->zxid && watch[w].session != gone->session;
         bool over = watch[w].session == gone->session && gone->owner == 0;
-        if (watch[w].session != 0 && !over &&
-            (watch[w].code == EVENT_WATCH_PARENT || (on_node && of_another)))
+        if (watch[w].session != 0 && !over && (on_list || (on_node && of_another)))
             return true;
     }
     return false;

@@ -316,12 +316,14 @@ static int find_watch(const struct event *watch, int count, const struct event *
     return found;
 }
 
-/* Those of one kind on one node are of the session in which the last of them was set. */
+/* Those of one kind on one node are of the session and the directory of the last of them. */
 static void join_session(struct event *watch, int count, const struct event *last)
 {
     for (int w = 0; w < count; w++)
-        if (watch[w].zxid == last->zxid && watch[w].code == last->code)
+        if (watch[w].zxid == last->zxid && watch[w].code == last->code) {
             watch[w].session = last->session;
+            watch[w].owner = last->owner;
+        }
 }
 
 /* The watches of a process; their session is 0 once it is over. */

@@ -79,6 +79,21 @@ static bool leaves_a_release(const struct trace_list *list, int i, int process)
     return false;
 }
 
+/* Whether event i reports a release as done, outside of stop() and close(), though its node stands. Of several
+ * releases the event is about the one with the oldest node. */
+static bool is_freed_early(const struct trace_list *list, int i)
+{
+    const struct event *event = &list->event[i];
+    struct release_told release[EVENTS_MAX];
+    int count = releases_of(list, i, event->process, release), oldest = -1;
+    for (int r = 0; r < count; r++)
+        if (release[r].owner == event->owner && !release[r].freed &&
+            (oldest < 0 || release[r].czxid < release[oldest].czxid))
+            oldest = r;
+    return event->code == 0 && event->cause == 0 && oldest >= 0 && release[oldest].stood &&
+           stands(list, i, 0, release[oldest].czxid);
+}
+
 static bool is_of_claims(const struct event *event)
 {
     static const uint8_t kinds[] = {EVENT_FAILED, EVENT_GRANTED,      EVENT_RELEASED,   EVENT_REFUSED,
@@ -112,7 +127,7 @@ static bool is_unbalanced(const struct trace_list *list, int i)
                !((event->code == CODE_LOST || (event->code == CODE_NOT_OWNER && waiting)) &&
                  (grant >= 0 && !holds_standing(list, i, process, owner)));
     case EVENT_FREED:
-        return grant >= 0 && !has_unfreed_release(list, i, process, owner);
+        return is_freed_early(list, i) || (grant >= 0 && !has_unfreed_release(list, i, process, owner));
     case EVENT_REVOKE_ASKED:
         return grant < 0 || node_of(list, grant) != event->zxid;
     case EVENT_LOCK_CLOSED:
