@@ -39,5 +39,5 @@ for source in tests/canary/$part.c; do
     rm -f "$recipe"
 done
 echo "$count canaries"
-((count >= 40)) || [[ -n $LOCKSTEP_SANITIZE ]] || failed=1
+((count >= 46)) || [[ -n $LOCKSTEP_SANITIZE ]] || failed=1
 finish

@@ -1529,9 +1529,13 @@ static const char *const directories[] = {"leases", "locks", NULL};
 static const struct ls_timer_row timers[] = {
     {"deadline-timer", LS_TIMER_DEADLINE}, {"turn-timer", LS_TIMER_STEP}, {NULL, LS_TIMER_WORK}};
 
+#ifndef STORY
+#define STORY                                                                                                \
+    .name = "leases", .summary = "a semaphore of an inner lock and a list of leases, as Curator has it"
+#endif
+
 static const struct ls_recipe leases = {
-    .name = "leases",
-    .summary = "a semaphore of an inner lock and a list of leases, as Curator has it",
+    STORY,
     .kinds = LS_LOCK_BIT(LS_LOCK_SEMAPHORE),
     .state_size = sizeof(struct recipe),
     .start = start,
