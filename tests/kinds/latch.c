@@ -614,7 +614,7 @@ static void hear_session(struct recipe *r, int64_t session)
 static void on_connected(struct recipe *r)
 {
     int64_t session = zoo_client_id(r->zh)->client_id;
-    if (r->session != 0 && r->session != session && !HEARS_RECONNECTED && !HEARS_LOST_LATE) {
+    if (r->session != 0 && r->session != session && !(HEARS_RECONNECTED || HEARS_LOST_LATE)) {
         lose_session(r); /* and no event has told of it */
         return;
     }

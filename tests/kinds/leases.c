@@ -172,7 +172,8 @@ enum mistake {
 static bool has(enum mistake mistake)
 {
     bool curator = mistake == ALL_CHILDREN || mistake == UNSYNCED || mistake == PART_EACH;
-    return mistake == MISTAKE || (MISTAKE == CURATOR_LIKE && curator);
+    const enum mistake planted = MISTAKE;
+    return mistake == planted || (planted == CURATOR_LIKE && curator);
 }
 
 /* What a claim does now. A request is under way, but for FREE, HELD and the two that wait. */
