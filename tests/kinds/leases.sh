@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # Curator's semaphore by the recipe leases.c: as it stands it passes every search. Each mistake is caught by the
-# property that promises the contrary. Three are caught by none. The published ones are the canaries s01 to s06 (tests/canary).
+# property that promises the contrary. Three are caught by none.
 source "$LOCKSTEP_SOURCE_DIR/tests/cli/lib.sh"
 plain_build_only
 kinds=tests/kinds
@@ -60,6 +60,8 @@ for file in "$kinds"/leases_*.scn; do
 done
 expect 0 "20 passed, 0 failed" "$LOCKSTEP" check --suite --budget 0 --max-states 5000 --no-shrink \
     --recipe "$scratch/NONE.so" --out "$scratch"
+
+# The published ones are the canaries s01 to s06 (tests/canary).
 
 # Counting.
 caught ONE_TOO_MANY at_most_one_holder $kinds/leases_two_each.scn
