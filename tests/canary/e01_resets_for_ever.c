@@ -14,7 +14,7 @@
  * Two candidates are enough: the node ahead may also go because its candidate resigns. FIXED lists the
  * candidates again, and after a reconnect keeps the node that it has.
  *
- * Caught by bounded_work: no fault goes on, and the candidates create nodes without end. */
+ * Caught by bounded_work: in one wait, without a fault, a candidate creates node after node. */
 #ifndef FIXED
 #define RESETS_FOR_EVER 1
 #endif

@@ -10,7 +10,9 @@
  * the former session yet. The latch lists the candidates, finds the node under its own path, and leads. The
  * node goes, and the latch does not hear of it. The next candidate leads as well.
  *
- * A connection and a session have to be lost. FIXED takes another id and creates another node in each session.
+ * The client has to hear of the end before its node is gone. Beside an expired session this takes a lost
+ * connection, or a request that the servers refuse. FIXED takes another id and creates another node in each
+ * session.
  *
  * Caught by at_most_one_holder. */
 #ifndef FIXED
