@@ -6,10 +6,10 @@
  * Source: CURATOR-644 and CURATOR-645, mended by pull request 430 of apache/curator; first reported as
  * CURATOR-504. The mutex Z16 has the same rule.
  *
- * A candidate wants to watch the node ahead of its own. The other candidate has reset after a reconnect, so
- * that this node is gone. The first candidate takes that for a fault and resets too: it deletes its node, and
- * creates another one behind the other candidate. Now that one finds the node ahead gone. No candidate leads,
- * and one report counts 2.6 million nodes in two hours.
+ * A candidate wants to watch the node ahead of its own. The other candidate has reset after a reconnect,
+ * so that this node is gone. The first candidate takes that for a fault and resets too: it deletes its
+ * node, and creates another one behind the other candidate. Now that one finds the node ahead gone. No
+ * candidate leads, and one report counts 2.6 million nodes in two hours.
  *
  * Two candidates are enough: the node ahead may also go because its candidate resigns. FIXED lists the
  * candidates again, and after a reconnect keeps the node that it has.

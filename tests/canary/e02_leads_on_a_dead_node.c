@@ -3,16 +3,16 @@
 
 /* E02: a latch leads on the node of its former session.
  *
- * Source: CURATOR-696, mended by pull request 500 of apache/curator; seen in apache/druid, issue 16411. It
- * came with the mend of E01. The mutex Z17 has the same rule.
+ * Source: CURATOR-696, mended by pull request 500 of apache/curator; seen in apache/druid, issue 16411.
+ * It came with the mend of E01. The mutex Z17 has the same rule.
  *
- * The session of a leader ends, and its client opens another one. The servers have not removed the node of
- * the former session yet. The latch lists the candidates, finds the node under its own path, and leads. The
- * node goes, and the latch does not hear of it. The next candidate leads as well.
+ * The session of a leader ends, and its client opens another one. The servers have not removed the node
+ * of the former session yet. The latch lists the candidates, finds the node under its own path, and
+ * leads. The node goes, and the latch does not hear of it. The next candidate leads as well.
  *
  * The client has to hear of the end before its node is gone. Beside an expired session this takes a lost
- * connection, or a request that the servers refuse. FIXED takes another id and creates another node in each
- * session.
+ * connection, or a request that the servers refuse. FIXED takes another id and creates another node in
+ * each session.
  *
  * Caught by at_most_one_holder. */
 #ifndef FIXED

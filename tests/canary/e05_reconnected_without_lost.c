@@ -5,12 +5,12 @@
  *
  * Source: CURATOR-220 (open), about LeaderSelector. The mutex Z34 has the same rule.
  *
- * A leader is cut off for longer than its session lives. Its client opens another session, and tells that as
- * RECONNECTED. A leader that gives its leadership up only when it hears LOST leads for ever, while its node is
- * gone and the next candidate leads.
+ * A leader is cut off for longer than its session lives. Its client opens another session, and tells
+ * that as RECONNECTED. A leader that gives its leadership up only when it hears LOST leads for ever,
+ * while its node is gone and the next candidate leads.
  *
- * One expired session is enough. FIXED tells LOST when the servers say that the session has ended, and the next
- * session as CONNECTED.
+ * One expired session is enough. FIXED tells LOST when the servers say that the session has ended, and
+ * the next session as CONNECTED.
  *
  * Caught by every_loss_is_told. */
 #ifndef FIXED

@@ -5,10 +5,10 @@
  *
  * Source: CURATOR-367, mended by pull request 197 of apache/curator.
  *
- * The client opened its next session first, and handled the event of the expired one later. Its two events
- * then raced: a listener could be told RECONNECTED, and LOST after that. A listener that takes RECONNECTED for
- * the end of an outage leads on until LOST. A listener that acts on the last event takes itself for
- * disconnected, though its session lives.
+ * The client opened its next session first, and handled the event of the expired one later. Its two
+ * events then raced: a listener could be told RECONNECTED, and LOST after that. A listener that takes
+ * RECONNECTED for the end of an outage leads on until LOST. A listener that acts on the last event takes
+ * itself for disconnected, though its session lives.
  *
  * One expired session is enough. FIXED tells LOST before it opens another session.
  *

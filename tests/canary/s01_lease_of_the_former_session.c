@@ -5,9 +5,9 @@
  *
  * Source: CURATOR-315, about InterProcessSemaphoreV2.
  *
- * A lease came into the result as soon as its node existed. When the session ended, the acquire tried again,
- * and put a second lease behind the first. The caller got the first one, whose node was gone, and gave that
- * back. No caller had the second lease, so its node stayed.
+ * A lease came into the result as soon as its node existed. When the session ended, the acquire tried
+ * again, and put a second lease behind the first. The caller got the first one, whose node was gone, and
+ * gave that back. No caller had the second lease, so its node stayed.
  *
  * One lost session is enough. FIXED takes a lease into the result when it is granted.
  *

@@ -5,11 +5,11 @@
  *
  * Source: CURATOR-335; it came with the mend of S01.
  *
- * A network error between the two was an exception. The lease was in no result yet, so that the clean-up of
- * the result did not return it. Its node takes the place of a lease until the session ends.
+ * A network error between the two was an exception. The lease was in no result yet, so that the clean-up
+ * of the result did not return it. Its node takes the place of a lease until the session ends.
  *
- * One lost connection is enough, or an acquire that is cancelled then. FIXED gives the lease back whichever way
- * the acquire ends.
+ * One lost connection is enough, or an acquire that is cancelled then. FIXED gives the lease back
+ * whichever way the acquire ends.
  *
  * Caught by no_orphan_node. */
 #ifndef FIXED

@@ -5,10 +5,11 @@
  *
  * Source: CURATOR-462. The mend of S02 was for errors of the list alone.
  *
- * A thread that is interrupted in its wait leaves by another exception. The lease that it had created to wait
- * with is in no result, and stays.
+ * A thread that is interrupted in its wait leaves by another exception. The lease that it had created to
+ * wait with is in no result, and stays.
  *
- * A cancelled acquire behind a holder is enough. FIXED gives the lease back on each way out that is no success.
+ * A cancelled acquire behind a holder is enough. FIXED gives the lease back on each way out that is no
+ * success.
  *
  * Caught by no_orphan_node. */
 #ifndef FIXED

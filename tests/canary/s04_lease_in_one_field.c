@@ -5,10 +5,11 @@
  *
  * Source: CURATOR-376, about InterProcessSemaphoreMutex, which keeps its lease in one field.
  *
- * release() deleted the node, and cleared the field then. Between the two another thread of the process got
- * the next lease, and stored it there. That thread held a lock that it could not release.
+ * release() deleted the node, and cleared the field then. Between the two another thread of the process
+ * got the next lease, and stored it there. That thread held a lock that it could not release.
  *
- * Two owners of one process are enough, without a fault. FIXED clears the field before it deletes the node.
+ * Two owners of one process are enough, without a fault. FIXED clears the field before it deletes the
+ * node.
  *
  * Caught by release_matches_acquire. */
 #ifndef FIXED

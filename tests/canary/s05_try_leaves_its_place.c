@@ -3,8 +3,8 @@
 
 /* S05: a try that fails by a network error leaves its node in the line.
  *
- * Source: kazoo issue 429. A semaphore that does not wait tries its inner lock. When that attempt ended in a
- * network error, the semaphore did not release the inner lock.
+ * Source: kazoo issue 429. A semaphore that does not wait tries its inner lock. When that attempt ended
+ * in a network error, the semaphore did not release the inner lock.
  *
  * The node in the line blocks each later taker until the session ends.
  *
