@@ -170,7 +170,7 @@ TEXT
     cat <<TEXT
 The small worlds alone (\`--filter 'worlds/*'\`), up to $ZOO_WORLDS states: the first that catches the canary, and how many worlds and
 states the search goes through until then. A million states take two to five seconds.
-Small worlds have mutexes, so canaries of a read-write lock are not here.
+Small worlds have mutexes, so canaries of other locks are not here.
 TEXT
     printf '\n| canary | world | worlds | states | properties |\n|---|---|---|---|---|\n'
     awk '{ text = ""; for (i = 5; i <= NF; i++) text = text (i > 5 ? ", " : "") $i

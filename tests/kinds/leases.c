@@ -188,7 +188,8 @@ enum mistake {
 static bool has(enum mistake mistake)
 {
     bool curator = mistake == ALL_CHILDREN || mistake == UNSYNCED || mistake == PART_EACH;
-    return mistake == MISTAKE || (MISTAKE == CURATOR_LIKE && curator);
+    const enum mistake planted = MISTAKE;
+    return mistake == planted || (planted == CURATOR_LIKE && curator);
 }
 
 /* What a claim does now. A request is under way, but for FREE, HELD and the two that wait. */
@@ -1565,9 +1566,13 @@ static const char *const directories[] = {"leases", "locks", NULL};
 static const struct ls_timer_row timers[] = {
     {"deadline-timer", LS_TIMER_DEADLINE}, {"turn-timer", LS_TIMER_STEP}, {NULL, LS_TIMER_WORK}};
 
+#ifndef STORY
+#define STORY                                                                                                \
+    .name = "leases", .summary = "a semaphore of an inner lock and a list of leases, as Curator has it"
+#endif
+
 static const struct ls_recipe leases = {
-    .name = "leases",
-    .summary = "a semaphore of an inner lock and a list of leases, as Curator has it",
+    STORY,
     .kinds = LS_LOCK_BIT(LS_LOCK_SEMAPHORE),
     .state_size = sizeof(struct recipe),
     .start = start,

@@ -53,13 +53,7 @@ done
 expect 0 "20 passed, 0 failed" "$LOCKSTEP" check --suite --budget 0 --max-states 5000 --no-shrink \
     --recipe "$scratch/NONE.so" --out "$scratch"
 
-# Published ones.
-caught CURATOR_315 no_orphan_node $kinds/leases_former_session.scn
-caught CURATOR_335 no_orphan_node $kinds/leases_lost_answer.scn
-caught CURATOR_462 no_orphan_node $kinds/leases_kept.scn
-caught CURATOR_376 release_matches_acquire $kinds/leases_two_owners.scn
-caught KAZOO_429 no_orphan_node $kinds/leases_try.scn
-caught CURATOR_LIKE no_lost_wakeup $kinds/leases_two_each.scn
+# The published ones are the canaries s01 to s06 (tests/canary).
 
 # Counting.
 caught ONE_TOO_MANY at_most_one_holder $kinds/leases_two_each.scn
