@@ -6,6 +6,7 @@
  * appended (docs/stability.md). Of structs whose fields are private only the size counts. */
 #include <lockstep/env.h>
 #include <lockstep/error.h>
+#include <lockstep/multi.h>
 #include <lockstep/mutex.h>
 #include <lockstep/property.h>
 #include <lockstep/recipe.h>
@@ -171,6 +172,40 @@ static const struct pin layout[] = {
     SIZE(ls_semaphore, 96),
     FIELD(ls_semaphore, leases, 0),
     FIELD(ls_semaphore, line, 48),
+    SIZE(ls_multi_outcome, 16),
+    FIELD(ls_multi_outcome, rc, 0),
+    FIELD(ls_multi_outcome, zk_rc, 4),
+    FIELD(ls_multi_outcome, member, 8),
+    FIELD(ls_multi_outcome, depth, 12),
+    SIZE(ls_multi_ops, 40),
+    FIELD(ls_multi_ops, on_done, 0),
+    FIELD(ls_multi_ops, on_freed, 8),
+    FIELD(ls_multi_ops, on_lost, 16),
+    FIELD(ls_multi_ops, on_warning, 24),
+    FIELD(ls_multi_ops, on_revoke, 32),
+    SIZE(ls_multi_options, 16),
+    FIELD(ls_multi_options, ops, 0),
+    FIELD(ls_multi_options, acl, 8),
+    SIZE(ls_multi_member, 128),
+    FIELD(ls_multi_member, lock, 0),
+    FIELD(ls_multi_member, multi, 96),
+    FIELD(ls_multi_member, next, 104),
+    FIELD(ls_multi_member, face, 112),
+    FIELD(ls_multi_member, leases, 120),
+    FIELD(ls_multi_member, kind, 124),
+    SIZE(ls_multi, 88),
+    FIELD(ls_multi, env, 0),
+    FIELD(ls_multi, members, 8),
+    FIELD(ls_multi, first, 16),
+    FIELD(ls_multi, bundles, 24),
+    FIELD(ls_multi, session, 32),
+    FIELD(ls_multi, options, 40),
+    FIELD(ls_multi, inner, 48),
+    FIELD(ls_multi, capacity, 72),
+    FIELD(ls_multi, count, 76),
+    FIELD(ls_multi, busy, 80),
+    FIELD(ls_multi, asked, 84),
+    FIELD(ls_multi, closing, 85),
     SIZE(ls_report, 40),
     FIELD(ls_report, kind, 0),
     FIELD(ls_report, lock, 4),
