@@ -11,8 +11,9 @@
  * different chroots. There two programs may wait for each other, unless they add them in the same order. A
  * deadline ends such a wait.
  *
- * If one member is refused or lost, the members that were granted before are given back in reverse order. The
- * loss of one member is told as the loss of all.
+ * If one member is refused, the members that were granted before are given back in reverse order. If one is
+ * lost before all are granted, the others are given back, and the acquire asks for all of them again. Once all
+ * are granted, the loss of one member is told as the loss of all.
  *
  * Owners, callbacks and the validity of arguments are those of mutex.h. The caller allocates the struct and
  * the array of its members, and does not move either until the multi is closed. The fields of both structs
@@ -39,7 +40,7 @@ struct lock_bundle; /* private: what one owner has of the members, or asks for *
 struct ls_multi_outcome {
     int rc;         /* result code: 0 if all members were granted, otherwise a negative enum ls_err */
     int zk_rc;      /* code of ZooKeeper that led to a negative `rc`, or 0 if no code did */
-    int member;     /* number of the member that was refused or lost, or -1 if none was */
+    int member;     /* number of the member that was refused, or that was awaited at the deadline; else -1 */
     uint32_t depth; /* depth of the new hold: 1, or 0 if the members were not granted */
 };
 
@@ -137,9 +138,9 @@ int ls_multi_close(struct ls_multi *multi);
  * holds the members already, its depth grows by 1, the function returns 1, and no callback follows. If the
  * multi has no members, the result is LS_EINVAL. The other results are those of ls_mutex_acquire_start().
  *
- * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, LS_ECANCELED, or the code with which a member was
- * refused. It is LS_ELOST if a member was lost while others were still awaited. In all cases but 0 the owner
- * holds no member when on_done begins, and the nodes of the members that were granted are being deleted. */
+ * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, LS_ECANCELED, LS_ENOMEM, or the code with which a
+ * member was refused. In all cases but 0 the owner holds no member when on_done begins, and the nodes of the
+ * members that were granted are being deleted. */
 int ls_multi_acquire_start(struct ls_multi *multi, uint64_t owner, int timeout_ms);
 
 /* Ends the pending acquire of `owner`; on_done with LS_ECANCELED follows. LS_ENOENT means that no acquire of

@@ -8,6 +8,7 @@
  *                     |          '-----> LOST ----------'  |
  *                     '------------------------------------'
  *
+ *   ASKING    -> ASKING     restart(): a member that was granted is lost; all are asked for again
  *   ASKING    -> HELD       on_done: the last member was granted
  *   ASKING    -> ENDED      on_done: a member was refused, or the acquire is to stop (`rc`)
  *   HELD      -> RELEASING  give_level_back(): the last level
@@ -69,6 +70,7 @@ struct lock_bundle {
     uint8_t state;  /* enum bundle_state */
     uint8_t try_only;
     uint8_t untold; /* the loss is to be told when on_done has returned */
+    uint8_t again;  /* a member is lost: when the present one has answered, all are asked for again */
 };
 
 static const struct ls_multi_ops no_ops;
@@ -238,10 +240,9 @@ static void stop(struct lock_bundle *bundle, int rc, int zk_rc, int member)
 }
 
 /* Ends the wait for the present member. on_done follows, also if its answer was on the way already. */
-static void stop_waiting(struct lock_bundle *bundle, int rc, int member)
+static void stop_waiting(struct lock_bundle *bundle, int rc)
 {
     struct ls_mutex *line = line_of(bundle->at);
-    stop(bundle, rc, 0, member);
     struct lock_claim *claim = line->session ? lock_index_find(line, inner_owner(bundle, bundle->at)) : NULL;
     if (claim && lock_mutex_pending(claim))
         lock_mutex_fail(claim, rc, 0);
@@ -379,6 +380,52 @@ static void lose(struct lock_bundle *bundle, int member)
     reap(bundle);
 }
 
+/* Leaves the answers that members still owe to a bundle of their own, which ends with them. */
+static int leave_slot(struct lock_bundle *bundle)
+{
+    if (!bundle->unfreed)
+        return LS_OK;
+    struct lock_bundle *rest = ls_env_alloc(bundle->multi->env, sizeof *rest);
+    if (!rest)
+        return LS_ENOMEM;
+    rest->multi = bundle->multi;
+    rest->slot = bundle->slot;
+    rest->unfreed = bundle->unfreed;
+    rest->state = ENDED;
+    rest->next = bundle->multi->bundles;
+    bundle->multi->bundles = rest;
+    bundle->unfreed = 0;
+    bundle->slot = free_slot(bundle->multi);
+    return LS_OK;
+}
+
+/* Asks for the next member, or for the first one. Returns whether an answer is awaited. */
+static bool go_on(struct lock_bundle *bundle, struct ls_multi_member *member)
+{
+    bundle->at = member;
+    stop(bundle, ask(bundle), 0, number_of(member));
+    return !bundle->rc;
+}
+
+/* Gives back what is left of the members, and asks for all of them again. */
+static bool restart(struct lock_bundle *bundle)
+{
+    bundle->again = 0;
+    give_back(bundle);
+    stop(bundle, leave_slot(bundle), 0, -1);
+    return !bundle->rc && go_on(bundle, bundle->multi->first);
+}
+
+/* The present member has answered. Returns whether the bundle waits for another answer. */
+static bool proceed(struct lock_bundle *bundle)
+{
+    if (bundle->rc)
+        return false;
+    if (bundle->again)
+        return restart(bundle);
+    return bundle->at->next && go_on(bundle, bundle->at->next);
+}
+
 /* ---- callbacks of members ---- */
 
 static void on_done(struct ls_mutex *face, uint64_t inner, const struct ls_outcome *outcome)
@@ -387,19 +434,13 @@ static void on_done(struct ls_mutex *face, uint64_t inner, const struct ls_outco
     struct ls_multi *multi = member->multi;
     enter(multi);
     struct lock_bundle *bundle = bundle_of(member, inner);
-    if (outcome->rc)
-        stop(bundle, outcome->rc, outcome->zk_rc, number_of(member));
-    else
+    bundle->again |= outcome->rc == LS_ELOST; /* it was lost before it could be told */
+    if (!outcome->rc)
         bundle->granted++;
-    if (!bundle->rc && member->next) {
-        bundle->at = member->next;
-        stop(bundle, ask(bundle), 0, number_of(bundle->at));
-        if (!bundle->rc) {
-            leave(multi);
-            return;
-        }
-    }
-    finish(bundle);
+    else if (!bundle->again)
+        stop(bundle, outcome->rc, outcome->zk_rc, number_of(member));
+    if (!proceed(bundle))
+        finish(bundle);
     leave(multi);
 }
 
@@ -433,7 +474,8 @@ static void on_lost(struct ls_mutex *face, uint64_t inner, int64_t token)
     struct lock_bundle *bundle = bundle_of(member, inner);
     if (bundle && bundle->state == ASKING) {
         LS_SOMETIMES("member-lost-while-others-are-awaited");
-        stop_waiting(bundle, LS_ELOST, number_of(member));
+        bundle->again = 1;
+        stop_waiting(bundle, LS_ELOST);
     } else if (bundle && bundle->state == HELD) {
         lose(bundle, number_of(member));
     }
@@ -668,7 +710,8 @@ static void on_deadline(void *context)
     if (bundle->state != ASKING)
         return;
     multi->busy++;
-    stop_waiting(bundle, LS_ETIMEDOUT, number_of(bundle->at));
+    stop(bundle, LS_ETIMEDOUT, 0, number_of(bundle->at));
+    stop_waiting(bundle, LS_ETIMEDOUT);
     struct ls_env *env = multi->env;
     leave(multi); /* the timer's thread has the mutex before and after */
     ls_env_lock(env);
@@ -750,8 +793,10 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner)
     if (!enter(multi))
         return LS_ECLOSED;
     struct lock_bundle *bundle = find(multi, owner, ASKING, ASKING);
-    if (bundle)
-        stop_waiting(bundle, LS_ECANCELED, -1);
+    if (bundle) {
+        stop(bundle, LS_ECANCELED, 0, -1);
+        stop_waiting(bundle, LS_ECANCELED);
+    }
     leave(multi);
     return bundle ? LS_OK : LS_ENOENT;
 }

@@ -12,5 +12,6 @@ extern const struct ls_recipe ls_recipe_mutex;
 extern const struct ls_recipe ls_recipe_mutex_lent;
 extern const struct ls_recipe ls_recipe_rwlock;
 extern const struct ls_recipe ls_recipe_semaphore;
+extern const struct ls_recipe ls_recipe_multi;
 
 #endif
