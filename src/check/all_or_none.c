@@ -52,7 +52,8 @@ static void judge_apart(struct check_table *table, const struct check_context *c
     int other = find_other(table, context, call, call->depth);
     if (call->depth == 0 || other < 0)
         return;
-    check_violate(note, "%s (owner %d) was told '%s' of %s, but not of %s, which it asked for in the same call",
+    check_violate(note,
+                  "%s (owner %d) was told '%s' of %s, but not of %s, which it asked for in the same call",
                   check_process_name(context, call->process).text, call->owner,
                   event_name((enum event_kind)call->depth), check_lock_name(context, call->lock).text,
                   check_lock_name(context, other).text);

@@ -499,8 +499,7 @@ bool ledger_call_is_broken(struct check_table *table, const struct check_context
         if (claim->process == process && (claim->flags & CLAIM_WAITING))
             call |= claim_call(claim);
     for (int other = 0; other < context->locks; other++)
-        if (other != lock && (call >> other & 1) != 0 &&
-            table_get(table, RECORD_EVICTED, other, process, 0))
+        if (other != lock && (call >> other & 1) != 0 && table_get(table, RECORD_EVICTED, other, process, 0))
             return true;
     return false;
 }

@@ -137,8 +137,7 @@ static struct line look_at(struct check_table *table, const struct check_context
         if (rests(table, context, node))
             continue;
         line.waits = true;
-        bool acts = can_act(table, node) &&
-                    !is_held_up_elsewhere(table, context, node->lock, node->process);
+        bool acts = can_act(table, node) && !is_held_up_elsewhere(table, context, node->lock, node->process);
         line.idle = acts && is_admitted(table, context, node) ? node : NULL;
     }
     return line;
