@@ -6,7 +6,7 @@
  * Formula. A call is what ASKED says of one owner with one set of locks (`cause`). Its news are GRANTED, FAILED,
  * RELEASED, REFUSED with LS_ELOST, and HOLD_LOST. Two pieces of news are the same if their kinds are. Once
  * there is news of one lock of a call, the same news of each other lock of the call follows before
- *   - other news of the call,
+ *   - other news of the call, and ASKED of the owner,
  *   - BELIEVES or DOUBTS of a lock of the call,
  *   - SETTLED of the process, or REST.
  * LOST, CRASHED and STOPPED are news of all locks at once. A call ends with news after which its owner holds
@@ -22,15 +22,6 @@
 static struct check_record *news_of(struct check_table *table, int lock, int process, int owner)
 {
     return table_get(table, RECORD_NEWS, lock, process, owner);
-}
-
-static void begin(struct check_table *table, const struct event *event)
-{
-    if (event->cause == 0)
-        table_drop(table, news_of(table, event->lock, event->process, event->owner));
-    else
-        table_put(table, RECORD_NEWS, event->lock, event->process, event->owner, 0, 0)->flags =
-            (uint16_t)event->cause;
 }
 
 /* A lock of the call of which the last news was not this kind; -1 if there is none. */
@@ -92,13 +83,26 @@ static void judge_news(struct check_table *table, const struct check_context *co
         agree(table, context, locks, event);
 }
 
+/* Of one process, or of all; of one owner, or of all if it is -1. */
 static void judge_process(struct check_table *table, const struct check_context *context, int process,
-                          struct check_note *note)
+                          int owner, struct check_note *note)
 {
     struct check_record *call = table_first(table, RECORD_NEWS);
     for (; call; call = table_next(table, call))
-        if (process == EVENT_PROCESS_NONE || call->process == process)
+        if ((process == EVENT_PROCESS_NONE || call->process == process) &&
+            (owner < 0 || call->owner == owner))
             judge_apart(table, context, call, note);
+}
+
+static void begin(struct check_table *table, const struct check_context *context, const struct event *event,
+                  struct check_note *note)
+{
+    judge_process(table, context, event->process, event->owner, note);
+    if (event->cause == 0)
+        table_drop(table, news_of(table, event->lock, event->process, event->owner));
+    else
+        table_put(table, RECORD_NEWS, event->lock, event->process, event->owner, 0, 0)->flags =
+            (uint16_t)event->cause;
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -106,7 +110,7 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     switch (event->kind) {
     case EVENT_ASKED:
-        begin(table, event);
+        begin(table, context, event, note);
         break;
     case EVENT_REFUSED:
         if (event->code != CODE_LOST)
@@ -124,12 +128,12 @@ static void observe(struct check_table *table, const struct check_context *conte
         table_drop_process(table, RECORD_NEWS, event->process);
         break;
     case EVENT_REST:
-        judge_process(table, context, EVENT_PROCESS_NONE, note);
+        judge_process(table, context, EVENT_PROCESS_NONE, -1, note);
         break;
     case EVENT_BELIEVES:
     case EVENT_DOUBTS:
     case EVENT_SETTLED:
-        judge_process(table, context, event->process, note);
+        judge_process(table, context, event->process, -1, note);
         break;
     default:
         break;

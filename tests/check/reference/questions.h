@@ -16,6 +16,7 @@
 struct trace_list {
     const struct event *event;
     bool timed, reentrant;
+    int locks; /* 0 counts as 1 */
 };
 
 static bool ends_process(const struct event *event, int process)
