@@ -18,7 +18,8 @@ extern "C" {
 
 enum event_kind {
     /* The client's side: what a caller of the recipe asks and is told. */
-    EVENT_ASKED,    /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try) */
+    EVENT_ASKED, /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try); cause = the locks of a call
+                       for several, a bit for each, else 0 */
     EVENT_GRANTED,  /* process, lock, owner; zxid = fencing token, session = handle's session, code = depth */
     EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock;
                        cause = 1 if this is told within stop(), or within close() of this lock */

@@ -34,6 +34,7 @@
 #include <lockstep/election.h>
 #include <lockstep/env_pthread.h>
 #include <lockstep/error.h>
+#include <lockstep/multi.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
 #include <lockstep/semaphore.h>
@@ -48,6 +49,7 @@
 #include <system_error>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace lockstep
 {
@@ -456,6 +458,85 @@ class semaphore : detail::pinned
 
   private:
     ls_semaphore semaphore_{};
+};
+
+/* ---- several locks at once ---- */
+
+/* Several locks at once, all of them or none. A std::unique_lock takes it. */
+class multi : detail::pinned
+{
+  public:
+    /* Sets a multi up for at most `capacity` members. `options` and what it points to must outlive it. Throws
+     * LS_EINVAL if the capacity is 0. */
+    explicit multi(std::uint32_t capacity, const ls_multi_options *options = nullptr) : members_(capacity)
+    {
+        detail::check(ls_multi_init(&multi_, members_.data(), capacity, options), "lockstep::multi");
+    }
+
+    /* Closes the multi, as ls_multi_close() does. */
+    ~multi()
+    {
+        detail::closed(ls_multi_close(&multi_));
+    }
+
+    /* Each adds one member and returns its number. Each throws what the function of multi.h returns. */
+    int add_mutex(session &session, const std::string &path)
+    {
+        return added(ls_multi_add_mutex(&multi_, session.get(), path.c_str()));
+    }
+    int add_reader(session &session, const std::string &path)
+    {
+        return added(ls_multi_add_reader(&multi_, session.get(), path.c_str()));
+    }
+    int add_writer(session &session, const std::string &path)
+    {
+        return added(ls_multi_add_writer(&multi_, session.get(), path.c_str()));
+    }
+    int add_leases(session &session, const std::string &path, std::uint32_t capacity, std::uint32_t count)
+    {
+        return added(ls_multi_add_leases(&multi_, session.get(), path.c_str(), capacity, count));
+    }
+
+    /* Takes all members, however long that lasts. Throws what ls_multi_acquire() returns. */
+    void lock()
+    {
+        detail::check(ls_multi_acquire(&multi_, -1), "lockstep::multi::lock");
+    }
+
+    /* Takes all members if they are free. Returns whether the calling thread holds them. */
+    [[nodiscard]] bool try_lock() noexcept
+    {
+        return ls_multi_try(&multi_) == LS_OK;
+    }
+
+    /* Takes all members within the time, if that is possible. Returns whether the calling thread holds them. */
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
+    {
+        return ls_multi_acquire(&multi_, detail::to_ms(timeout)) == LS_OK;
+    }
+
+    /* Gives one level of all members back. */
+    void unlock() noexcept
+    {
+        (void)ls_multi_release(&multi_);
+    }
+
+    /* Returns the struct of multi.h, for functions that have no method here. */
+    ls_multi *get() noexcept
+    {
+        return &multi_;
+    }
+
+  private:
+    static int added(int number)
+    {
+        detail::check(number < 0 ? number : 0, "lockstep::multi");
+        return number;
+    }
+
+    std::vector<ls_multi_member> members_;
+    ls_multi multi_{};
 };
 
 /* ---- the election ---- */

@@ -349,6 +349,19 @@ struct ls_recipe {
     /* Nodes of the recipe queue: classify() says LS_NODE_QUEUED of them. Who is first in that line creates
      * contenders. */
     bool queues;
+
+    /* Both or none; NULL = locks are asked for one by one. `locks` has `count` different locks, two or more.
+     *
+     * acquire_all() asks for several locks in one call, in any order of its choice. If it returns 0, one
+     * GRANTED report for each lock follows, or one FAILED report for each. All of them are told within one call,
+     * callback or timer. A cancel() of one of the locks gives the whole call up. If a hold of one of them ends
+     * by a loss, the others are given back, and one HOLD_LOST report for each is told, unless the session is
+     * lost.
+     *
+     * release_all() gives one level of all these locks back, as release() does. One FREED report for each lock
+     * follows. */
+    int (*acquire_all)(void *state, const int *locks, int count, int owner, int timeout_ms);
+    int (*release_all)(void *state, const int *locks, int count, int owner);
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

@@ -132,8 +132,8 @@ struct action {
     union {
         int32_t d;
         int32_t refused; /* APPLY: 1 = the server refuses the request, as its session is over */
-        int32_t
-            modes; /* CUT: ACTION_CUT_LATE, ACTION_CUT_LINK(); ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_… */
+        int32_t modes; /* CUT: ACTION_CUT_LATE, ACTION_CUT_LINK(); ACQUIRE, WRITE: ACTION_NOWAIT, ACTION_ON_…;
+                      ACQUIRE, RELEASE: more locks, see action_lock_at() */
     };
 };
 
@@ -141,6 +141,34 @@ struct action {
 #define ACTION_CUT_LATE 0x01
 /* Of a cut: which of the links of the process that are up, from 0. */
 #define ACTION_CUT_LINK(nth) ((int32_t)(nth) << 8)
+
+/* Of an acquire or a release of several locks: those behind `lock`, in the order of the call. */
+static inline int action_more_locks(const struct action *action)
+{
+    return (int)((uint32_t)action->modes >> 24 & 3u);
+}
+
+static inline int action_lock_at(const struct action *action, int place)
+{
+    return place == 0 ? action->lock : (int)((uint32_t)action->modes >> (24 + 2 * place) & 3u);
+}
+
+/* Adds a lock. There are WORLD_LOCKS_MAX at most. */
+static inline void action_add_lock(struct action *action, int lock)
+{
+    uint32_t more = (uint32_t)action_more_locks(action) + 1;
+    uint32_t modes = ((uint32_t)action->modes & ~(3u << 24)) | more << 24;
+    action->modes = (int32_t)(modes | (uint32_t)lock << (24 + 2 * more));
+}
+
+/* Whether an acquire or a release is about this lock. */
+static inline bool action_has_lock(const struct action *action, int lock)
+{
+    int place = action_more_locks(action);
+    while (place > 0 && action_lock_at(action, place) != lock)
+        place--;
+    return action_lock_at(action, place) == lock;
+}
 
 static inline bool action_cut_is_late(const struct action *cut)
 {
@@ -319,6 +347,7 @@ struct world_options {
     size_t judge_bytes;           /* size of the block for the driver's judges, inside the arena */
     void (*judge_canon)(void *judges,
                         struct canon *canon); /* shows their numbers that grow; NULL = it cannot */
+    bool several; /* some step asks for several locks at once: the recipe has to know how */
 };
 
 /* Sensible values: one server, untimed, 10 ms latency, tick 200 ms, timeout 4 s, rc -4, all budgets 0. */

@@ -16,6 +16,7 @@
  *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
  *     Where nodes queue, the lock is not free while one does.
  *     Servers that refuse requests without a fault excuse it: an operator's node may stand in the line.
+ *   - What excuses "busy" of one lock excuses it of all locks that A asked for in one call.
  *   - If F says "out of memory", a fault of memory stands before F, or another owner of the process waits or holds at F.
  *     The recipe may have no room for one more owner.
  *   - If F says "gave up", a fault stands before F.
@@ -29,7 +30,8 @@
  *     and the ends of sessions.
  *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
- *   - HOLD_LOST comes only to an owner that holds, and the node of its hold is gone.
+ *   - HOLD_LOST comes only to an owner that holds, and the node of its hold is gone, or that of a hold that was asked for
+ *     in one call with it.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS), unless
  *     a timer that is no deadline has fired: of a time without a clock every length is possible.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
@@ -73,6 +75,34 @@ static void settle(struct check_table *table, struct check_record *answer)
 {
     if (answer->flags == 0 && answer->depth == 0)
         table_drop(table, answer);
+}
+
+/* Notes that a try has an excuse, with all locks that were asked for in one call with it. */
+static void excuse(struct check_table *table, const struct check_context *context,
+                   struct check_record *answer)
+{
+    answer->flags |= ANSWER_EXCUSED;
+    for (int lock = 0; answer->b != 0 && lock < context->locks; lock++) {
+        struct check_record *other =
+            answer->b >> lock & 1 ? table_get(table, RECORD_ANSWER, lock, answer->process, answer->owner)
+                                  : NULL;
+        if (other && (other->flags & ANSWER_TRY))
+            other->flags |= ANSWER_EXCUSED;
+    }
+}
+
+/* True if a lock that was asked for in one call with this one is excused. */
+static bool is_excused_by_call(struct check_table *table, const struct check_context *context,
+                               const struct event *asked)
+{
+    bool excused = false;
+    for (int lock = 0; asked->cause != 0 && lock < context->locks; lock++) {
+        const struct check_record *other =
+            asked->cause >> lock & 1 ? table_get(table, RECORD_ANSWER, lock, asked->process, asked->owner)
+                                     : NULL;
+        excused |= other && other->b == asked->cause && (other->flags & ANSWER_EXCUSED);
+    }
+    return excused;
 }
 
 static bool is_connected(struct check_table *table, int process)
@@ -125,8 +155,12 @@ static void begin(struct check_table *table, const struct check_context *context
     if (event->code > 0) {
         answer->flags = ANSWER_DEADLINE;
         answer->a = context->timed ? event->now_ms + event->code : 0;
-    } else
-        answer->flags = (uint16_t)(ANSWER_TRY | (free ? 0 : ANSWER_EXCUSED));
+        return;
+    }
+    answer->flags = ANSWER_TRY;
+    answer->b = event->cause;
+    if (!free || is_excused_by_call(table, context, event))
+        excuse(table, context, answer);
 }
 
 /* True if another owner of the process that waits, waits as well or holds. */
@@ -308,6 +342,7 @@ static void end(struct check_table *table, const struct event *event)
         return;
     answer->flags = 0;
     answer->a = 0;
+    answer->b = 0;
     settle(table, answer);
 }
 
@@ -355,7 +390,7 @@ static void observe_contender(struct check_table *table, const struct check_cont
         if ((answer->flags & ANSWER_TRY) &&
             (own || !ledger_has_node(table, context, event->lock, answer->process)) &&
             !stays_free(table, context, answer, event))
-            answer->flags |= ANSWER_EXCUSED;
+            excuse(table, context, answer);
     }
 }
 
@@ -378,6 +413,23 @@ static void observe_created(struct check_table *table, const struct check_contex
         observe_contender(table, context, event);
 }
 
+/* True if a hold that was asked for in one call with this one has lost its node, or was told to be lost. */
+static bool has_lost_of_call(struct check_table *table, const struct check_context *context,
+                             const struct event *event)
+{
+    const struct check_record *claim = ledger_claim(table, event);
+    for (int lock = 0; lock < context->locks; lock++) {
+        struct event other = *event;
+        other.lock = (uint8_t)lock;
+        const struct check_record *of_call =
+            claim && (claim_call(claim) >> lock & 1) != 0 ? ledger_claim(table, &other) : NULL;
+        if (of_call && claim_call(of_call) == claim_call(claim) &&
+            (of_call->flags & CLAIM_VOID || !standing_hold(table, &other)))
+            return true;
+    }
+    return false;
+}
+
 /* The end of a hold that is told needs the end of its node. */
 static void judge_hold_lost(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
@@ -386,7 +438,7 @@ static void judge_hold_lost(struct check_table *table, const struct check_contex
     if (!ledger_holds(table, event))
         check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but it had none", WHO,
                       event->owner, WHAT);
-    else if (standing_hold(table, event))
+    else if (standing_hold(table, event) && !has_lost_of_call(table, context, event))
         check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but its node stands", WHO,
                       event->owner, WHAT);
 }

@@ -18,7 +18,7 @@ static const struct property *all[CHECK_PROPERTIES_MAX] = {
     &check_can_always_be_served,     &check_served_under_weak_fairness,
     &check_contract_is_kept,         &check_hold_keeps_its_node,
     &check_answers_have_reasons,     &check_belief_ends_in_time,
-    &check_every_revocation_is_told,
+    &check_every_revocation_is_told, &check_all_or_none,
 };
 static check_mask loaded_mask;
 
@@ -56,6 +56,7 @@ static const struct {
     [RECORD_TERM] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
     [RECORD_OVER] = {CHECK_VALUE_SESSION, CHECK_VALUE_NONE, false},
     [RECORD_REQUEST] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
+    [RECORD_NEWS] = {CHECK_VALUE_NONE, CHECK_VALUE_NONE, false},
     [RECORD_WORK] = {CHECK_VALUE_TIME, CHECK_VALUE_NONE, false},
 };
 
@@ -100,14 +101,25 @@ const struct property *check_find(const char *name)
     return position < 0 ? NULL : all[position];
 }
 
-check_mask check_default_mask(bool timed)
+static check_mask mask_of(bool timed, bool several)
 {
     check_mask mask = 0;
     int count = check_count();
     for (int i = 0; i < count; i++)
-        if (all[i]->modes & (timed ? PROPERTY_TIMED : PROPERTY_UNTIMED))
+        if ((all[i]->modes & (timed ? PROPERTY_TIMED : PROPERTY_UNTIMED)) &&
+            ((all[i]->modes & PROPERTY_SEVERAL) != 0) == several)
             mask |= CHECK_BIT(i);
     return mask;
+}
+
+check_mask check_default_mask(bool timed)
+{
+    return mask_of(timed, false);
+}
+
+check_mask check_several_mask(bool timed)
+{
+    return mask_of(timed, true);
 }
 
 /* The most nodes that one owner needs, those that queue included. */

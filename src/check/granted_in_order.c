@@ -9,7 +9,8 @@
  *
  * Each waiting process has a place in the line: the czxid of the first contender that it created since it
  * asked. It keeps the place when it deletes that node by itself and queues again (the recipe gave its
- * caller's place away); it loses it without blame when its session ends or the operator removes the node. A
+ * caller's place away); it loses it without blame when its session ends or the operator removes the node, or that
+ * of another lock of its call: what was asked for in one call is asked for again as a whole. A
  * grant passes over an earlier place if that node still stands, or was deleted only after the grantee's was
  * created: then both stood and waited. That is a violation at once while the node stands, and otherwise when
  * the one passed over is granted later, or still waits at rest (so that a caller who gives up in between is
@@ -47,13 +48,15 @@ static void take_place(struct check_table *table, const struct check_context *co
 }
 
 /* The node of a place is gone: given away if its process asked for that, otherwise taken from it. */
-static void leave_place(struct check_table *table, const struct event *event)
+static void leave_place(struct check_table *table, const struct check_context *context,
+                        const struct event *event)
 {
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!place || (place->flags & PLACE_NONE))
         return;
     bool by_operator = event->owner == EVENT_BY_OPERATOR;
-    bool given_away = !by_operator && (place->flags & PLACE_DELETING);
+    bool given_away = !by_operator && (place->flags & PLACE_DELETING) &&
+                      !ledger_call_is_broken(table, context, event->lock, event->process);
     if (!by_operator)
         place->flags &= (uint16_t)~PLACE_DELETING;
     if (place->a != event->zxid)
@@ -199,7 +202,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         take_place(table, context, event);
         break;
     case EVENT_NODE_DELETED:
-        leave_place(table, event);
+        leave_place(table, context, event);
         break;
     case EVENT_REQUEST:
         observe_request(table, event);

@@ -137,7 +137,7 @@ static bool is_live(const struct check_record *claim)
 static void settle_claim(struct check_table *table, struct check_record *claim)
 {
     if (!is_live(claim))
-        claim->flags &= (uint16_t)~CLAIM_BESIDE;
+        claim->flags &= (uint16_t) ~(CLAIM_BESIDE | (claim->flags & CLAIM_VOID ? 0 : CLAIM_CALLS));
     if (claim->flags == 0)
         table_drop(table, claim);
 }
@@ -169,7 +169,9 @@ static struct check_record *begin_claim(struct check_table *table, const struct 
 
 static void observe_asked(struct check_table *table, const struct event *event)
 {
-    begin_claim(table, event)->flags |= CLAIM_WAITING;
+    struct check_record *claim = begin_claim(table, event);
+    claim->flags &= (uint16_t)~CLAIM_CALLS;
+    claim->flags |= (uint16_t)(CLAIM_WAITING | (uint64_t)event->cause << CLAIM_CALL_AT);
 }
 
 /* ---- holds of several nodes ---- */
@@ -253,7 +255,7 @@ static void observe_granted(struct check_table *table, const struct check_contex
     if (anew)
         claim->a = czxid;
     claim->b = own_place && claim->a != event->zxid ? event->zxid : claim->b;
-    claim->flags = (uint16_t)((claim->flags & CLAIM_BESIDE) | CLAIM_HOLDING);
+    claim->flags = (uint16_t)((claim->flags & (CLAIM_BESIDE | CLAIM_CALLS)) | CLAIM_HOLDING);
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
     if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
         bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
@@ -594,6 +596,20 @@ bool ledger_waits(struct check_table *table, const struct event *event)
 bool ledger_others_wait(struct check_table *table, const struct event *event)
 {
     return ledger_claims(table, event->lock, event->process, CLAIM_WAITING) > ledger_waits(table, event);
+}
+
+bool ledger_call_is_broken(struct check_table *table, const struct check_context *context, int lock,
+                           int process)
+{
+    unsigned call = 0;
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
+    for (; claim; claim = table_next_lock(table, claim))
+        if (claim->process == process && (claim->flags & CLAIM_WAITING))
+            call |= claim_call(claim);
+    for (int other = 0; other < context->locks; other++)
+        if (other != lock && (call >> other & 1) != 0 && table_get(table, RECORD_EVICTED, other, process, 0))
+            return true;
+    return false;
 }
 
 bool ledger_holds(struct check_table *table, const struct event *event)

@@ -9,21 +9,16 @@
  *     owner holds by it;
  *   - if each contender is one that an owner holds by, the holds that stand exclude the one that is waited
  *     for, or the first of the nodes that queue belongs to a process that cannot act.
+ * A wait for several locks that were asked for in one call counts at one of them only if it is not held up at
+ * another one, and then also with a node of its own there. It is held up at a lock if it would not be admitted
+ * there, and what is in its way is a hold, belongs to a process that cannot act, or to a wait that is held up
+ * itself. A circle of waits is not held up by anything.
+ *
  * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
  *
  * It does not see: a waiter that sleeps for ever in a run that never comes to rest; a wake-up that comes late
  * but comes; waiters behind a process that cannot act (their turn comes when its session ends). */
 #include <check/properties.h>
-
-/* A waiter of the group that can act, NULL if there is none. */
-static const struct check_record *find_waiter(struct check_table *table, const struct check_context *context,
-                                              int lock)
-{
-    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, lock);
-    while (claim && !((claim->flags & CLAIM_WAITING) && ledger_answerable(table, claim->process)))
-        claim = group_next_record(table, context, claim);
-    return claim;
-}
 
 /* True if an owner holds by the node. */
 static bool rests(struct check_table *table, const struct check_record *node)
@@ -52,6 +47,73 @@ static bool is_admitted(struct check_table *table, const struct check_context *c
     return ledger_admits(table, context, &contender, NULL);
 }
 
+static bool can_act(struct check_table *table, const struct check_record *node)
+{
+    return ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);
+}
+
+/* The place of a process in the line of a lock, behind all others if it has none. */
+static int64_t place_of(struct check_table *table, int lock, int process)
+{
+    const struct check_record *node = table_get(table, RECORD_NODE, lock, process, 0);
+    return node && node->process == process ? node->a : INT64_MAX;
+}
+
+/* The call of a process that waits for a lock, as locks; 0 if it waits for that one alone. */
+static unsigned call_of(struct check_table *table, int lock, int process)
+{
+    struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
+    while (claim && !(claim->process == process && (claim->flags & CLAIM_WAITING)))
+        claim = table_next_lock(table, claim);
+    return claim ? claim_call(claim) : 0;
+}
+
+/* True if the wait of a process for a lock of its call, or for another lock of that, is held up. `seen` has a bit
+ * for each process whose wait depends on this question: through a circle nothing is held up. */
+static bool is_held_up_at(struct check_table *table, const struct check_context *context, int lock,
+                          int process, unsigned seen)
+{
+    const struct check_record *obstacle = NULL;
+    const struct contender contender = {
+        .lock = lock, .process = process, .owner = -1, .czxid = place_of(table, lock, process)};
+    if (ledger_admits(table, context, &contender, &obstacle))
+        return false;
+    if (!obstacle || rests(table, obstacle) || !can_act(table, obstacle))
+        return true;
+    unsigned call = call_of(table, lock, obstacle->process);
+    if ((seen >> obstacle->process & 1) != 0)
+        return false;
+    seen |= 1u << obstacle->process;
+    bool held_up = false;
+    for (int other = 0; other < context->locks && !held_up; other++)
+        held_up = other != lock && (call >> other & 1) != 0 &&
+                  is_held_up_at(table, context, other, obstacle->process, seen);
+    return held_up;
+}
+
+/* True if the process waits for this lock in a call for several, and is held up at another one of them. */
+static bool is_held_up_elsewhere(struct check_table *table, const struct check_context *context, int lock,
+                                 int process)
+{
+    unsigned call = call_of(table, lock, process);
+    for (int other = 0; other < context->locks; other++)
+        if (other != lock && (call >> other & 1) != 0 &&
+            is_held_up_at(table, context, other, process, 1u << process))
+            return true;
+    return false;
+}
+
+/* A waiter of the group that can act and is not held up elsewhere, NULL if there is none. */
+static const struct check_record *find_waiter(struct check_table *table, const struct check_context *context,
+                                              int lock)
+{
+    struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, lock);
+    while (claim && !((claim->flags & CLAIM_WAITING) && ledger_answerable(table, claim->process) &&
+                      !is_held_up_elsewhere(table, context, claim->lock, claim->process)))
+        claim = group_next_record(table, context, claim);
+    return claim;
+}
+
 /* What waits in line at rest. */
 struct line {
     bool waits;                      /* some contender is one that nobody holds by */
@@ -66,7 +128,7 @@ static struct line look_at(struct check_table *table, const struct check_context
         if (rests(table, node))
             continue;
         line.waits = true;
-        bool acts = ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);
+        bool acts = can_act(table, node) && !is_held_up_elsewhere(table, context, node->lock, node->process);
         line.idle = acts && is_admitted(table, context, node) ? node : NULL;
     }
     return line;

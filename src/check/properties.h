@@ -26,5 +26,6 @@ extern const struct property check_hold_keeps_its_node;
 extern const struct property check_answers_have_reasons;
 extern const struct property check_belief_ends_in_time;
 extern const struct property check_every_revocation_is_told;
+extern const struct property check_all_or_none;
 
 #endif

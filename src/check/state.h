@@ -62,6 +62,7 @@ enum record_kind {
     RECORD_HEARD, /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, of whose end it heard or will hear */
     RECORD_OWES,  /* no_orphan_node: lock, process; depth = releases that have no answer yet */
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
+    RECORD_NEWS,   /* all_or_none: lock, process, owner; see there */
     RECORD_QUEUED, /* the ledger: lock, process; a = czxid, b = session: a node that queues and stands */
     RECORD_KINDS
 };
@@ -98,6 +99,14 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
     0x02u                /* granted, not given back, and the process was not told that the session is lost */
 #define CLAIM_VOID 0x04u /* was HOLDING when the loss was told: nothing is promised of it any more */
 #define CLAIM_BESIDE 0x08u /* since this owner began to wait, another one of the process waited or held too */
+
+/* Of a claim: the locks that were asked for in one call with it, a bit for each; 0 = it was asked for alone. */
+#define CLAIM_CALL_AT 8
+#define CLAIM_CALLS 0xff00u
+static inline unsigned claim_call(const struct check_record *claim)
+{
+    return claim->flags >> CLAIM_CALL_AT;
+}
 
 /* Of a node. */
 #define NODE_UNDER                                                                                           \
@@ -217,6 +226,11 @@ bool ledger_waits(struct check_table *table, const struct event *event);
 
 /* Returns true if another owner of its process waits for the lock. */
 bool ledger_others_wait(struct check_table *table, const struct event *event);
+
+/* True if the operator deleted a contender of another lock that the process waits for, and that it asked for in one
+ * call with this one. */
+bool ledger_call_is_broken(struct check_table *table, const struct check_context *context, int lock,
+                           int process);
 
 /* True if the claim was answered already at this level: a grant to it is only one level deeper. */
 bool ledger_holds(struct check_table *table, const struct event *event);

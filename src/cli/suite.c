@@ -55,12 +55,18 @@ static bool goes_deeper(struct depths *depths, const struct action *op)
 {
     int *depth = depths->of[op->lock];
     int owner = op->owner & (OWNERS_MAX - 1);
+    bool deep = false;
     switch (op->kind) {
     case ACTION_ACQUIRE:
-        depth[owner]++;
-        return depth_in_group(depths, op->lock, owner) > 1;
+        for (int i = 0; i <= action_more_locks(op); i++) {
+            depths->of[action_lock_at(op, i)][owner]++;
+            deep |= depth_in_group(depths, action_lock_at(op, i), owner) > 1;
+        }
+        return deep;
     case ACTION_RELEASE:
-        depth[owner] -= depth[owner] > 0;
+        for (int i = 0; i <= action_more_locks(op); i++) {
+            depths->of[action_lock_at(op, i)][owner] -= depths->of[action_lock_at(op, i)][owner] > 0;
+        }
         return false;
     case ACTION_CLOSE:
         memset(depth, 0, sizeof depths->of[op->lock]);
@@ -136,6 +142,9 @@ const char *cli_suite_leaves_out(const struct scenario *scenario, const struct l
     }
     if (recipe && recipe_unknown_kind(recipe, &scenario->options) != LS_LOCK_KINDS) {
         return "the recipe does not know this kind of lock";
+    }
+    if (recipe && scenario->options.several && !recipe_can_take_several(recipe)) {
+        return "the recipe takes one lock at a time";
     }
     const char *lacking = commands_lack(scenario, recipe);
     if (lacking) {

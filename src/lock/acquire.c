@@ -155,8 +155,7 @@ void lock_mutex_end(struct lock_claim *claim)
 
 /* ---- public: asynchronous core ---- */
 
-/* A number that a thread has: only that thread may ask in its own name. */
-static bool is_of_another_thread(struct ls_env *env, uint64_t owner)
+bool lock_mutex_is_of_another_thread(struct ls_env *env, uint64_t owner)
 {
     return owner & LS_ENV_THREAD && owner != ls_env_self(env);
 }
@@ -167,8 +166,8 @@ int ls_mutex_acquire_start(struct ls_mutex *mutex, uint64_t owner, int timeout_m
     if (!session)
         return LS_ECLOSED;
     struct ls_env *env = session->env;
-    int rc =
-        is_of_another_thread(env, owner) ? LS_EINVAL : lock_mutex_acquire(mutex, owner, timeout_ms, NULL);
+    int rc = lock_mutex_is_of_another_thread(env, owner) ? LS_EINVAL
+                                                         : lock_mutex_acquire(mutex, owner, timeout_ms, NULL);
     lock_queue_deliver(session);
     ls_env_unlock(env);
     return rc;

@@ -14,6 +14,7 @@
 #include "names.h"
 
 #include <lockstep/mutex.h>
+#include <lockstep/semaphore.h>
 #include <lockstep/sometimes.h>
 
 /* ---- types ---- */
@@ -435,6 +436,9 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
 int lock_mutex_acquire_units(struct ls_mutex *line, uint64_t owner, uint32_t units, int timeout_ms,
                              struct lock_call *call);
 
+/* Whether an owner is another thread: only that thread may ask in its own name. */
+bool lock_mutex_is_of_another_thread(struct ls_env *env, uint64_t owner);
+
 /* Its mutex, or a session on loan, is being closed: a pending claim is answered with LS_ECLOSED, a held one is
  * given back by the janitor. */
 void lock_mutex_end(struct lock_claim *claim);
@@ -479,6 +483,10 @@ const struct lock_claim *lock_rwlock_writer(const struct lock_claim *claim);
 bool lock_rwlock_stands(const struct lock_claim *writer, const struct String_vector *list);
 
 /* ---- semaphore.c ---- */
+
+/* Does what ls_semaphore_acquire_start() does, of a semaphore that is open, with an optional blocking caller. */
+int lock_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms,
+                           struct lock_call *call);
 
 /* Whether the claim stands in a semaphore's line for leases. */
 bool lock_semaphore_is_taker(const struct lock_claim *claim);

@@ -281,9 +281,8 @@ int ls_semaphore_close(struct ls_semaphore *semaphore)
 
 /* ---- asynchronous core ---- */
 
-/* The environment's mutex is held. */
-static int acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms,
-                   struct lock_call *call)
+int lock_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms,
+                           struct lock_call *call)
 {
     struct ls_mutex *leases = &semaphore->leases;
     if (!leases->session)
@@ -302,7 +301,7 @@ int ls_semaphore_acquire_start(struct ls_semaphore *semaphore, uint64_t first, u
     if (!session)
         return LS_ECLOSED;
     struct ls_env *env = session->env;
-    int rc = acquire(semaphore, first, count, timeout_ms, NULL);
+    int rc = lock_semaphore_acquire(semaphore, first, count, timeout_ms, NULL);
     lock_queue_deliver(session);
     ls_env_unlock(env);
     return rc;
@@ -324,7 +323,8 @@ int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_
         return rc;
     struct ls_env *env = session->env;
     ls_env_waiter_init(env, &call.waiter);
-    rc = lock_blocking_finish(session, &call, acquire(semaphore, first, count, timeout_ms, &call));
+    rc = lock_blocking_finish(session, &call,
+                              lock_semaphore_acquire(semaphore, first, count, timeout_ms, &call));
     ls_env_unlock(env);
     return rc;
 }

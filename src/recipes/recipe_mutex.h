@@ -14,5 +14,6 @@ extern const struct ls_recipe ls_recipe_rwlock;
 extern const struct ls_recipe ls_recipe_semaphore;
 extern const struct ls_recipe ls_recipe_election;
 extern const struct ls_recipe ls_recipe_election_selector;
+extern const struct ls_recipe ls_recipe_multi;
 
 #endif

@@ -191,8 +191,10 @@ static void say_promises(FILE *out, const struct whole *whole)
 {
     int known, kept = 0;
     check_mask tested = 0, broken = 0;
+    check_mask elsewhere = check_several_mask(false) | check_several_mask(true);
     check_all(&known);
     for (int i = 0; i < whole->count; i++) {
+        elsewhere = whole->items[i].scenario->options.several ? 0 : elsewhere;
         for (int p = 0; p < known && whole->items[i].finished; p++) {
             enum check_verdict verdict = outcome_verdict(whole->items[i].outcome, p);
             tested |= verdict != CHECK_NOT_JUDGED ? CHECK_BIT(p) : 0;
@@ -204,7 +206,7 @@ static void say_promises(FILE *out, const struct whole *whole)
     }
     fprintf(out, "promises kept: %d", kept);
     say_names(out, "; broken where a file says so: ", broken);
-    say_names(out, "; never put to the test: ", ~tested);
+    say_names(out, "; never put to the test: ", ~(tested | elsewhere));
     fputc('\n', out);
 }
 

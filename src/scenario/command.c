@@ -114,6 +114,30 @@ static int lock_behind(const struct parser *parser, const struct verb *verb, con
     return -1;
 }
 
+static bool action_takes_several(const struct verb *verb, const struct action *action)
+{
+    bool takes = verb->action == ACTION_ACQUIRE || verb->action == ACTION_RELEASE;
+    return takes && action_more_locks(action) > 0;
+}
+
+/* "and LOCK" behind the first lock. Returns 1 if it was that. */
+static int further_lock(struct parser *parser, const struct verb *verb, const struct input_word *word,
+                        struct action *action)
+{
+    bool takes = verb->action == ACTION_ACQUIRE || verb->action == ACTION_RELEASE;
+    if (!takes || (verb->flags & VERB_BOTH) || !input_word_is(word, "and")) {
+        return 0;
+    }
+    struct input_word name = input_next_word(&parser->cursor);
+    int lock = parser_lock(parser, &name);
+    if (lock < 0 || action_has_lock(action, lock)) {
+        return parser_wrong(parser, &name, "the name of another lock");
+    }
+    action_add_lock(action, lock);
+    parser->scenario->options.several = true;
+    return 1;
+}
+
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next)
 {
@@ -136,11 +160,15 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
             return -1;
         }
         if (option == 0) {
-            int lock = lock_behind(parser, verb, &word);
-            if (lock_given || lock < 0) {
+            int more = lock_given ? further_lock(parser, verb, &word, action) : 0;
+            if (more < 0) {
+                return -1;
+            }
+            int lock = more ? 0 : lock_behind(parser, verb, &word);
+            if (!more && (lock_given || lock < 0)) {
                 break;
             }
-            action->lock = (uint8_t)lock;
+            action->lock = more ? action->lock : (uint8_t)lock;
             lock_given = true;
         }
         word = input_next_word(&parser->cursor);
@@ -151,6 +179,10 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     }
     if ((verb->flags & VERB_BOTH) && !lock_given) {
         return parser_wrong(parser, &at, "the name of a read-write lock");
+    }
+    bool reacts = ACTION_IS_ON_GRANTED(action->modes) != 0 || ACTION_IS_ON_FAILED(action->modes) != 0;
+    if (action_takes_several(verb, action) && reacts) {
+        return parser_wrong(parser, &word, "no 'on granted:' or 'on failed:' behind several locks");
     }
     parser->second = (struct action){.kind = ACTION_RELEASE,
                                      .process = NOBODY,

@@ -356,6 +356,7 @@ check_mask scenario_mask(const struct scenario *scenario, bool random)
     bool timed = scenario->options.timed && !random;
     check_mask named = scenario->properties;
     check_mask all = check_default_mask(timed), loaded = check_loaded_mask();
+    all |= scenario->options.several ? check_several_mask(timed) : 0;
     check_mask mask = named ? named | (loaded & all) : all;
     mask = random && !scenario->exploring ? mask & all : mask | scenario->holds | scenario->violates;
     return scenario->built_in_only ? mask & ~loaded : mask;

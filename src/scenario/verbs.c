@@ -21,19 +21,20 @@
     }
 
 static const struct verb VERBS[] = {
-    CLIENT(NULL, VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT | VERB_REACTS, ACTION_ACQUIRE,
-           "a acquire [LOCK] [owner=N] [timeout=2s] [nowait] [on granted: VERB] [on failed: VERB]",
-           "asks for the lock; without timeout it waits for ever; in a program with nowait the next step "
-           "does not wait "
-           "for the answer"),
-    CLIENT("try", VERB_OWNER | VERB_NOWAIT, ACTION_ACQUIRE, "a try [LOCK] [owner=N] [nowait]",
+    CLIENT(
+        NULL, VERB_OWNER | VERB_TIMEOUT | VERB_NOWAIT | VERB_REACTS, ACTION_ACQUIRE,
+        "a acquire [LOCK [and LOCK]...] [owner=N] [timeout=2s] [nowait] [on granted: VERB] [on failed: VERB]",
+        "asks for the lock; without timeout it waits for ever; in a program with nowait the next step "
+        "does not wait "
+        "for the answer"),
+    CLIENT("try", VERB_OWNER | VERB_NOWAIT, ACTION_ACQUIRE, "a try [LOCK [and LOCK]...] [owner=N] [nowait]",
            "asks for the lock only if it is free now"),
     CLIENT("lead", VERB_FOREVER | VERB_NOWAIT | VERB_REACTS, ACTION_ACQUIRE, "a lead [LOCK] [nowait]",
            "stands for election; after a loss it stands again, without another lead"),
     CLIENT("resign", VERB_REACTS, ACTION_RELEASE, "a resign [LOCK]",
            "leads no more; a candidate that has not been elected gives up by cancel"),
     CLIENT(NULL, VERB_OWNER | VERB_ANYWAY | VERB_REACTS, ACTION_RELEASE,
-           "a release [LOCK] [owner=N] [anyway]",
+           "a release [LOCK [and LOCK]...] [owner=N] [anyway]",
            "gives one level of the lock back; in a program with anyway also if it does not hold it"),
     CLIENT("downgrade", VERB_OWNER | VERB_BOTH, ACTION_ACQUIRE, "a downgrade LOCK [owner=N]",
            "acquires the read lock of a read-write lock, and then releases its write lock"),
@@ -200,8 +201,8 @@ const char *verb_of_step(const struct action *op)
 
 bool verb_is_reserved(const struct input_word *word)
 {
-    static const char *const OTHERS[] = {"all",     "anyway", "as",     "asleep", "forever",
-                                         "guarded", "holds",  "nowait", "on",     "violates"};
+    static const char *const OTHERS[] = {"all",     "and",   "anyway", "as", "asleep",  "forever",
+                                         "guarded", "holds", "nowait", "on", "violates"};
     if (verb_find(word, true) || verb_find(word, false)) {
         return true;
     }

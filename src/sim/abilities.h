@@ -32,6 +32,11 @@ static inline bool recipe_knows_kind(const struct ls_recipe *recipe, enum ls_loc
     return (kinds & LS_LOCK_BIT(kind)) != 0;
 }
 
+static inline bool recipe_can_take_several(const struct ls_recipe *recipe)
+{
+    return recipe->acquire_all != NULL && recipe->release_all != NULL;
+}
+
 /* NULL stands for ZooKeeper in both. */
 static inline bool recipe_is_for(const struct ls_recipe *recipe, const char *coordinator)
 {
@@ -55,7 +60,8 @@ static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *reci
 static inline bool recipe_can_run(const struct ls_recipe *recipe, const struct world_options *options)
 {
     return recipe_is_for(recipe, options->coordinator) &&
-           recipe_unknown_kind(recipe, options) == LS_LOCK_KINDS;
+           recipe_unknown_kind(recipe, options) == LS_LOCK_KINDS &&
+           (!options->several || recipe_can_take_several(recipe));
 }
 
 /* What each lock is, in the options themselves; NULL = all are mutexes. */

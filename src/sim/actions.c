@@ -42,7 +42,9 @@ static void add_cancels(struct action_list *list, int p)
 {
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (((struct slot *)rec)->pending) {
+        const struct slot *slot = (struct slot *)rec;
+        bool first = (slot->call & ((1u << rec->tag) - 1)) == 0; /* of its call: one cancel is for all */
+        if (slot->pending && first) {
             struct action *cancel = action_list_add(list, ACTION_CANCEL, p);
             cancel->owner = (uint8_t)rec->word;
             cancel->lock = rec->tag;

@@ -38,6 +38,18 @@ static bool advance_target(const struct action *action, int32_t *to)
 
 /* ---- what is enabled ---- */
 
+/* Whether an acquire names locks that there are, which its owner is not asking for already. */
+static bool can_ask(const struct action *action)
+{
+    for (int i = 0; i <= action_more_locks(action); i++) {
+        const struct slot *slot = process_slot(action->process, action_lock_at(action, i), action->owner);
+        if (action_lock_at(action, i) >= the_world.options.locks || (slot != NULL && slot->pending)) {
+            return false;
+        }
+    }
+    return action_more_locks(action) == 0 || recipe_can_take_several(the_world.options.recipe);
+}
+
 static bool verb_enabled(const struct action *action)
 {
     int p = action->process;
@@ -54,7 +66,7 @@ static bool verb_enabled(const struct action *action)
     case ACTION_OPEN:
         return false;
     case ACTION_ACQUIRE:
-        return process_running(p) && (slot == NULL || !slot->pending);
+        return process_running(p) && can_ask(action);
     case ACTION_CANCEL:
         return process_running(p) && slot != NULL && slot->pending;
     case ACTION_WRITE:
@@ -64,6 +76,8 @@ static bool verb_enabled(const struct action *action)
     case ACTION_REVOKE:
         return process_running(p) && recipe_can_revoke(the_world.options.recipe);
     case ACTION_RELEASE:
+        return process_running(p) &&
+               (action_more_locks(action) == 0 || recipe_can_take_several(the_world.options.recipe));
     case ACTION_STOP:
         return process_running(p);
     default: /* START */
@@ -134,9 +148,17 @@ static void do_verb(const struct action *action)
     int p = action->process;
     switch (action->kind) {
     case ACTION_ACQUIRE:
+        if (action_more_locks(action) > 0) {
+            process_acquire_all(p, action);
+            break;
+        }
         process_acquire(p, action->lock, action->owner, action->timeout_ms);
         break;
     case ACTION_RELEASE:
+        if (action_more_locks(action) > 0) {
+            process_release_all(p, action);
+            break;
+        }
         process_release(p, action->lock, action->owner);
         break;
     case ACTION_CANCEL:

@@ -55,6 +55,11 @@ static int timers_of_same_name(const struct action *action)
     return before;
 }
 
+static bool takes_locks(const struct action *action)
+{
+    return action->kind == ACTION_ACQUIRE || action->kind == ACTION_RELEASE;
+}
+
 static void label_client(const struct action *action, char *label)
 {
     bool is_try = action->kind == ACTION_ACQUIRE && action->timeout_ms == 0;
@@ -62,6 +67,10 @@ static void label_client(const struct action *action, char *label)
     int size = snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", process_name(action->process),
                         is_try ? "try" : world_action_verb(action->kind), about_lock ? " " : "",
                         about_lock ? lock_name(action->lock) : "");
+    for (int i = 1; takes_locks(action) && i <= action_more_locks(action); i++) {
+        size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " and %s",
+                         lock_name(action_lock_at(action, i)));
+    }
     if (action_has(action, TRAIT_LOCK) && action->owner > 0) {
         size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " owner=%d", action->owner);
     }
@@ -158,7 +167,7 @@ void world_label(struct world *world, const struct action *action, char label[WO
 
 /* ---- reading ---- */
 
-#define WORDS_MAX 8
+#define WORDS_MAX 12
 
 struct words {
     char text[WORLD_LABEL_MAX];
@@ -255,8 +264,12 @@ static int parse_client(const struct words *words, int p, struct action *action,
     for (int i = 2; i < words->count; i++) {
         int32_t value;
         int lock = find_lock(words->word[i]);
+        bool more = strcmp(words->word[i], "and") == 0 && i > 2 && i + 1 < words->count;
         if (lock >= 0) {
             action->lock = (uint8_t)lock;
+        } else if (more && takes_locks(action) && action_more_locks(action) < WORLD_LOCKS_MAX - 1 &&
+                   find_lock(words->word[i + 1]) >= 0) {
+            action_add_lock(action, find_lock(words->word[++i]));
         } else if (option(words->word[i], "owner", &value) && value >= 0 && value < 256) {
             action->owner = (uint8_t)value;
         } else if ((kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) ||

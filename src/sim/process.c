@@ -250,36 +250,82 @@ static bool is_ending(int lock)
     return the_world.stopping || the_world.closing == 1 + lock;
 }
 
-void process_acquire(int p, int lock, int owner, int timeout_ms)
+/* Notes and shows a question. `call` has a bit for each lock of a call for several. */
+static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
 {
     struct slot *slot = make_slot(p, lock, owner);
     if (slot == NULL) {
-        return;
+        return false;
     }
     process_mark(p);
     slot->pending = 1;
+    slot->call = (uint8_t)call;
     struct event asked = slot_event(EVENT_ASKED, p, lock, owner);
     asked.code = timeout_ms;
+    asked.cause = call;
     observe(&asked);
-    void *state = enter_verb(p);
-    int rc = recipe()->acquire(state, lock, owner, timeout_ms);
-    leave_verb();
-    slot = process_slot(p, lock, owner);
-    if (rc < 0 && process_at(p)->started) { /* also after a report: that is an answer too many */
-        if (slot != NULL) {
-            slot->pending = 0;
+    return true;
+}
+
+/* The call was refused: also after a report, that is an answer too many. */
+static void refuse(int p, int lock, int owner, int rc)
+{
+    struct slot *slot = process_slot(p, lock, owner);
+    if (slot != NULL) {
+        slot->pending = 0;
+    }
+    struct event failed = slot_event(EVENT_FAILED, p, lock, owner);
+    failed.code = rc;
+    failed.cause = is_ending(lock);
+    observe(&failed);
+}
+
+void process_acquire_all(int p, const struct action *action)
+{
+    int locks[WORLD_LOCKS_MAX];
+    int count = action_more_locks(action) + 1, owner = action->owner;
+    unsigned call = 0;
+    for (int i = 0; i < count; i++) {
+        locks[i] = action_lock_at(action, i);
+        call |= 1u << locks[i];
+    }
+    for (int i = 0; i < count; i++) {
+        if (!ask(p, locks[i], owner, action->timeout_ms, call)) {
+            return;
         }
-        struct event failed = slot_event(EVENT_FAILED, p, lock, owner);
-        failed.code = rc;
-        failed.cause = is_ending(lock);
-        observe(&failed);
+    }
+    void *state = enter_verb(p);
+    int rc = recipe()->acquire_all(state, locks, count, owner, action->timeout_ms);
+    leave_verb();
+    for (int i = 0; i < count && rc < 0 && process_at(p)->started; i++) {
+        refuse(p, locks[i], owner, rc);
     }
 }
 
+void process_acquire(int p, int lock, int owner, int timeout_ms)
+{
+    if (!ask(p, lock, owner, timeout_ms, 0)) {
+        return;
+    }
+    void *state = enter_verb(p);
+    int rc = recipe()->acquire(state, lock, owner, timeout_ms);
+    leave_verb();
+    if (rc < 0 && process_at(p)->started) {
+        refuse(p, lock, owner, rc);
+    }
+}
+
+/* A call for several locks is given up as a whole. */
 void process_cancel(int p, int lock, int owner)
 {
-    struct event canceled = slot_event(EVENT_CANCELED, p, lock, owner);
-    observe(&canceled);
+    const struct slot *slot = process_slot(p, lock, owner);
+    unsigned call = slot != NULL && slot->call != 0 ? slot->call : 1u << lock;
+    for (int l = 0; l < WORLD_LOCKS_MAX; l++) {
+        if ((call >> l & 1u) != 0) {
+            struct event canceled = slot_event(EVENT_CANCELED, p, l, owner);
+            observe(&canceled);
+        }
+    }
     void *state = enter(p);
     recipe()->cancel(state, lock, owner);
     leave();
@@ -294,15 +340,9 @@ struct release {
     struct event freed;
 };
 
-void process_release(int p, int lock, int owner)
+static void tell_release(int p, const struct release *release, int rc)
 {
-    struct release release = {.outer = the_world.release, .lock = lock, .owner = owner};
-    the_world.release = &release;
-    void *state = enter_verb(p);
-    int rc = recipe()->release(state, lock, owner);
-    leave_verb();
-    the_world.release = release.outer;
-    process_mark(p);
+    int lock = release->lock, owner = release->owner;
     struct slot *slot = process_slot(p, lock, owner);
     struct event event = slot_event(rc < 0 ? EVENT_REFUSED : EVENT_RELEASED, p, lock, owner);
     if (rc < 0) {
@@ -315,8 +355,46 @@ void process_release(int p, int lock, int owner)
         event.code = --slot->depth;
     }
     observe(&event);
+}
+
+void process_release(int p, int lock, int owner)
+{
+    struct release release = {.outer = the_world.release, .lock = lock, .owner = owner};
+    the_world.release = &release;
+    void *state = enter_verb(p);
+    int rc = recipe()->release(state, lock, owner);
+    leave_verb();
+    the_world.release = release.outer;
+    process_mark(p);
+    tell_release(p, &release, rc);
     if (release.freed_waits) {
         observe(&release.freed);
+    }
+}
+
+void process_release_all(int p, const struct action *action)
+{
+    struct release release[WORLD_LOCKS_MAX];
+    struct release *outer = the_world.release;
+    int locks[WORLD_LOCKS_MAX];
+    int count = action_more_locks(action) + 1;
+    for (int i = 0; i < count; i++) {
+        locks[i] = action_lock_at(action, i);
+        release[i] = (struct release){.outer = the_world.release, .lock = locks[i], .owner = action->owner};
+        the_world.release = &release[i];
+    }
+    void *state = enter_verb(p);
+    int rc = recipe()->release_all(state, locks, count, action->owner);
+    leave_verb();
+    the_world.release = outer;
+    process_mark(p);
+    for (int i = 0; i < count; i++) {
+        tell_release(p, &release[i], rc);
+    }
+    for (int i = 0; i < count; i++) {
+        if (release[i].freed_waits) {
+            observe(&release[i].freed);
+        }
     }
 }
 

@@ -82,7 +82,7 @@ static const struct action *last_op(const struct list *list, int pc, enum action
             break;
         }
         const struct action *op = &list->ops[at < 0 ? at + list->count : at];
-        if (op->kind == kind && (lock < 0 || (op->lock == lock && op->owner == owner))) {
+        if (op->kind == kind && (lock < 0 || (action_has_lock(op, lock) && op->owner == owner))) {
             return op;
         }
     }
@@ -110,7 +110,7 @@ static bool is_awaited(const struct list *list, int pc, enum action_kind kind, i
 static bool is_about(const struct action *op, const struct slot *slot)
 {
     bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;
-    return of_slot && op->lock == slot->rec.tag && op->owner == slot->rec.word;
+    return of_slot && action_has_lock(op, slot->rec.tag) && op->owner == slot->rec.word;
 }
 
 /* Whether some answer has to come before this step. */
@@ -147,7 +147,7 @@ static int list_at_step(const struct action *action)
     for (int i = 0; i < program_lists(action->process); i++) {
         const struct action *next = program_next_op(action->process, i);
         if (next != NULL && next->kind == action->kind && next->owner == action->owner &&
-            next->lock == action->lock) {
+            next->lock == action->lock && action_more_locks(next) == action_more_locks(action)) {
             return i;
         }
     }

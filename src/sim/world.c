@@ -250,6 +250,9 @@ static void refuse_recipe(const struct world_options *options)
     if (unknown != LS_LOCK_KINDS) {
         world_note_trouble("the recipe %s knows no %s", options->recipe->name, lock_kind_at(unknown)->word);
     }
+    if (options->several && !recipe_can_take_several(options->recipe)) {
+        world_note_trouble("the recipe %s takes one lock at a time", options->recipe->name);
+    }
 }
 
 static void lay_out(const struct world_options *wanted)

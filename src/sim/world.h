@@ -63,7 +63,7 @@ struct slot {
     uint8_t pending; /* an acquire is not answered yet */
     uint8_t lost;    /* the session died since the grant, and the process was told */
     uint8_t belief;  /* enum ls_belief as last announced, or BELIEF_NONE */
-    uint8_t reserved;
+    uint8_t call; /* locks that were asked for in one call with it, a bit each; 0 = it was asked for alone */
     int64_t token;
 };
 
@@ -292,6 +292,9 @@ void process_run_step(const struct action *step);
 void process_wake(int p);
 void process_wake_all(void);
 struct slot *process_slot(int p, int lock, int owner);
+/* The same for an action that names several locks. */
+void process_acquire_all(int p, const struct action *action);
+void process_release_all(int p, const struct action *action);
 /* Puts the recipe's query to one process and announces a change (D5). */
 void process_ask_belief(int p);
 

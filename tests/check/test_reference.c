@@ -6,6 +6,7 @@
  * violation at the same event. */
 #include <base/rng.h>
 #include <broken/stage.h>
+#include <check/reference/all_or_none.h>
 #include <check/reference/answers_have_reasons.h>
 #include <check/reference/at_most_one_believer.h>
 #include <check/reference/at_most_one_holder.h>
@@ -54,10 +55,12 @@ static const struct reference {
                   {"at_most_one_holder", holds_beside_another},
                   {"granted_in_order", is_out_of_order},
                   {"bounded_work", works_without_bound},
-                  {"at_most_one_wakeup_per_release", wakes_more_than_one}};
-enum { REFERENCES = sizeof references / sizeof references[0] };
+                  {"at_most_one_wakeup_per_release", wakes_more_than_one},
+                  {"all_or_none", tells_a_part}};
+/* The last one is about calls for several locks, which have lists of their own. */
+enum { CALLS = sizeof references / sizeof references[0] - 1, REFERENCES = CALLS };
 
-static int violated[REFERENCES], judged[REFERENCES];
+static int violated[CALLS + 1], judged[CALLS + 1];
 
 static const struct ls_lock_spec latch = {.kind = LS_LOCK_ELECTION, .loss = LS_LOSS_WAITS};
 
@@ -66,7 +69,7 @@ static const struct ls_lock_spec latch = {.kind = LS_LOCK_ELECTION, .loss = LS_L
 static int judge(const struct reference *reference, const struct trace_list *list, int *count)
 {
     struct check_context context = {.processes = PROCESSES,
-                                    .locks = 1,
+                                    .locks = list->locks ? list->locks : 1,
                                     .owners = 16,
                                     .timed = list->timed,
                                     .reentrant = list->reentrant,
@@ -294,9 +297,90 @@ static void on_random_lists(void **state)
         bool timed = i % 2 == 1;
         bool waits_again = i % 8 >= 4;
         int count = draw_list(&rng, events, timed, waits_again);
-        compare(&(struct trace_list){events, timed, i % 4 < 2, waits_again}, count, (uint64_t)i, -1);
+        compare(&(struct trace_list){events, timed, i % 4 < 2, waits_again, 0}, count, (uint64_t)i, -1);
     }
     tell(VIOLATED_LEAST);
+}
+
+/* ---- random calls for several locks ---- */
+
+enum { CALLED = 3, EVENTS_OF_CALLS = 40 };
+
+/* The locks that an owner asks for in one call, always the same. */
+static unsigned call_of(int process, int owner)
+{
+    static const unsigned calls[PROCESSES][OWNERS] = {{3, 7}, {6, 5}, {2, 3}};
+    return calls[process][owner];
+}
+
+static int put(struct event *events, int count, struct event event)
+{
+    if (count < EVENTS_OF_CALLS)
+        events[count++] = event;
+    return count;
+}
+
+/* News of all locks of a call but, seldom, of one of them, or of another kind. */
+static int put_news(struct rng *rng, struct event *events, int count, struct event event)
+{
+    unsigned call = call_of(event.process, event.owner);
+    bool whole = rng_below(rng, 12) != 0;
+    for (uint8_t lock = 0; lock < CALLED; lock++) {
+        event.lock = lock;
+        struct event told = event;
+        if (!whole && rng_below(rng, 3) == 0)
+            told.kind = EVENT_FAILED;
+        if ((call >> lock & 1) && (whole || rng_below(rng, 3) != 0))
+            count = put(events, count, told);
+    }
+    return count;
+}
+
+static int draw_calls(struct rng *rng, struct event *events)
+{
+    static const uint8_t kinds[] = {EVENT_GRANTED,  EVENT_GRANTED, EVENT_FAILED,
+                                    EVENT_RELEASED, EVENT_REFUSED, EVENT_HOLD_LOST};
+    static const uint8_t others[] = {EVENT_BELIEVES, EVENT_DOUBTS,  EVENT_SETTLED, EVENT_REST,
+                                     EVENT_CRASHED,  EVENT_STOPPED, EVENT_LOST};
+    int count = 0;
+    while (count < EVENTS_OF_CALLS) {
+        struct event event = {.process = (uint8_t)rng_below(rng, PROCESSES),
+                              .owner = (uint8_t)rng_below(rng, OWNERS)};
+        unsigned call = call_of(event.process, event.owner);
+        switch (rng_below(rng, 3)) {
+        case 0:
+            event.kind = EVENT_ASKED;
+            event.cause = call & (call - 1) ? call : 0; /* one lock is no call */
+            for (event.lock = 0; event.lock < CALLED; event.lock++)
+                count = call >> event.lock & 1 ? put(events, count, event) : count;
+            break;
+        case 1:
+            event.kind = kinds[rng_below(rng, sizeof kinds)];
+            event.code = event.kind == EVENT_REFUSED ? CODE_LOST : rng_below(rng, 4) == 0;
+            count = put_news(rng, events, count, event);
+            break;
+        default:
+            event.kind = others[rng_below(rng, sizeof others)];
+            count = put(events, count, event);
+            break;
+        }
+    }
+    return count;
+}
+
+static void on_random_calls(void **state)
+{
+    struct rng rng;
+    (void)state;
+    rng_seed(&rng, 2);
+    violated[CALLS] = judged[CALLS] = 0;
+    for (int i = 0; i < LISTS; i++) {
+        struct event events[EVENTS_OF_CALLS];
+        int count = draw_calls(&rng, events);
+        compare(&(struct trace_list){events, false, true, false, CALLED}, count, (uint64_t)i, CALLS);
+    }
+    print_message("%s: %d judged, %d violated\n", references[CALLS].property, judged[CALLS], violated[CALLS]);
+    assert_in_range(violated[CALLS], 10 * VIOLATED_LEAST, LISTS);
 }
 
 /* ---- random runs ---- */
@@ -382,7 +466,7 @@ static void judge_run_of(const struct ls_recipe *recipe, uint64_t seed, int only
         world_pass_time(world, 1000, STAGE_STEPS_MAX, NULL, NULL);
     world_rest(world);
     world_close(world);
-    compare(&(struct trace_list){recorded, timed, recipe->reentrant, false}, recorded_count, seed, only);
+    compare(&(struct trace_list){recorded, timed, recipe->reentrant, false, 0}, recorded_count, seed, only);
 }
 
 /* The reference of the property that the recipe breaks, -1 if there is none. */
@@ -424,6 +508,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_random_lists),
+        cmocka_unit_test(on_random_calls),
         cmocka_unit_test(on_random_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

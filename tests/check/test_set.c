@@ -9,7 +9,7 @@ static void all_properties_are_described(void **state)
     int count;
     const struct property *const *all = check_all(&count);
     (void)state;
-    assert_int_equal(count, 19);
+    assert_int_equal(count, 20);
     for (int i = 0; i < count; i++) {
         assert_int_equal(check_position(all[i]->name), i);
         assert_ptr_equal(check_find(all[i]->name), all[i]);

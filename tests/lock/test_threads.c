@@ -17,6 +17,7 @@
 #include <lockstep/election.h>
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>
+#include <lockstep/multi.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
 #include <lockstep/semaphore.h>
@@ -52,6 +53,7 @@ struct program {
     bool rwlock;   /* there is a read-write lock beside the mutex */
     int capacity;  /* of a semaphore beside the mutex; 0 = there is none */
     bool election; /* there are two candidates beside the mutex, at one path */
+    bool several;  /* there is a multi beside the mutex, of a mutex at its path and another one */
 };
 
 static struct arena arena;
@@ -63,6 +65,8 @@ static struct {
     struct ls_rwlock rwlock;
     struct ls_semaphore semaphore;
     struct ls_election election[2]; /* of ONE and of TWO */
+    struct ls_multi multi;
+    struct ls_multi_member members[2];
     struct ls_log log;
     bool calling[THREADS]; /* in a blocking acquire or release */
     int inside;            /* threads in the critical section */
@@ -447,6 +451,48 @@ static void close_semaphore(void)
     if (ls_semaphore_close(&now.semaphore) != LS_OK) {
         env_fibre_blame("the semaphore is not closed");
     }
+}
+
+/* ---- several locks at once ---- */
+
+static int call_multi(int timeout_ms)
+{
+    int self = fibre_self();
+    now.calling[self] = true;
+    int rc = timeout_ms == 0 ? ls_multi_release(&now.multi) : ls_multi_acquire(&now.multi, timeout_ms);
+    now.calling[self] = false;
+    return note(rc);
+}
+
+static void hold_both(void)
+{
+    if (call_multi(-1) == LS_OK) {
+        work_inside();
+        call_multi(0);
+    }
+}
+
+static void hold_both_in_time(void)
+{
+    if (call_multi(100) == LS_OK) {
+        work_inside();
+        call_multi(0);
+    }
+}
+
+static void close_multi(void)
+{
+    if (ls_multi_close(&now.multi) != LS_OK) {
+        env_fibre_blame("the multi is not closed");
+    }
+}
+
+static int open_multi(void)
+{
+    int rc = ls_multi_init(&now.multi, now.members, 2, NULL);
+    rc = rc < 0 ? rc : ls_multi_add_mutex(&now.multi, &now.session, "/locks/z");
+    rc = rc < 0 ? rc : ls_multi_add_mutex(&now.multi, &now.session, PATH);
+    return rc < 0 ? rc : LS_OK;
 }
 
 static void close_rwlock(void)
@@ -1210,6 +1256,9 @@ static void close_all(void *ctx)
             env_fibre_blame("%d resignations are not told", now.resignations);
         }
     }
+    if (now.program->several) {
+        close_multi();
+    }
     if (now.program->capacity != 0) {
         close_semaphore();
     }
@@ -1402,6 +1451,9 @@ static void open_all(void *ctx)
     }
     if (now.program->election) {
         rc = rc != 0 ? rc : open_elections();
+    }
+    if (now.program->several) {
+        rc = rc != 0 ? rc : open_multi();
     }
     if (now.program->capacity != 0) {
         rc = rc != 0 ? rc
@@ -1662,6 +1714,20 @@ static const struct program programs[] = {
      .thread = {NULL, write_and_go_on_reading, close_session},
      .shared = true,
      .rwlock = true},
+    {.name = "both locks for two threads", .thread = {NULL, hold_both, hold_both}, .several = true},
+    {.name = "both locks beside one of them", .thread = {NULL, hold_both, hold_once}, .several = true},
+    {.name = "both locks within a time",
+     .thread = {NULL, hold_both_in_time, hold_once},
+     .several = true,
+     .expires = true},
+    {.name = "both locks are closed",
+     .thread = {NULL, hold_both, close_multi},
+     .shared = true,
+     .several = true},
+    {.name = "a session with both locks is closed",
+     .thread = {NULL, hold_both, close_session},
+     .shared = true,
+     .several = true},
     {.name = "one lease for two threads", .thread = {NULL, use_one, use_one}, .capacity = 1},
     {.name = "two of three leases for each", .thread = {NULL, use_two, use_two}, .capacity = 3},
     {.name = "two of three leases for each, and a loss",

@@ -112,6 +112,13 @@ run_scheduler()
     expect 1 '^[0-5]?[0-9] jobs of 60 were run once, 0 schedulers have led$' "$1/scheduler" "$LOCKSTEP_ZK" --no-lock
 }
 
+# Transfers between accounts in all orders: with the locks of both accounts no money is lost, without them it is.
+run_transfer()
+{
+    expect 0 '^3 accounts have 3000, expected 3000$' "$1/transfer" "$LOCKSTEP_ZK"
+    expect 1 '^3 accounts have [0-9-]+, expected 3000$' "$1/transfer" "$LOCKSTEP_ZK" --no-lock
+}
+
 by_find_package()
 {
     quietly cmake -S "$LOCKSTEP_SOURCE_DIR/examples" -B "$scratch/found" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
@@ -121,6 +128,7 @@ by_find_package()
     run_cached_file "$scratch/found"
     run_connection_limit "$scratch/found"
     run_scheduler "$scratch/found"
+    run_transfer "$scratch/found"
     readelf -d "$scratch/found/critical_section" | grep 'NEEDED.*liblockstep[.]so[.][0-9]' >/dev/null ||
         wrong "a program does not look for the library by a name with its SOVERSION"
     if ldd "$scratch/found/test_leader" | grep -E 'zookeeper|liblockstep'; then

@@ -61,6 +61,12 @@ static void constructors_throw()
     lockstep::session unopened(nowhere, 10s);
     lockstep::election election(unopened, "/a", "me");
     EXPECT(thrown_by([&] { (void)election.leader(); }) == LS_ECLOSED);
+    EXPECT(thrown_by([&] { lockstep::multi lock(0); }) == LS_EINVAL);
+    lockstep::multi both(2);
+    EXPECT(both.add_mutex(session, "/b") == 0 && both.add_leases(session, "/a", 2, 1) == 1);
+    EXPECT(thrown_by([&] { both.add_reader(session, "/c"); }) == LS_EOVERFLOW);
+    std::unique_lock<lockstep::multi> guard(both, 20ms);
+    EXPECT(!guard && !both.try_lock());
 }
 
 static void who_does_not_get_the_lock_hears_no_exception()

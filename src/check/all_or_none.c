@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Locks that were asked for in one call are told of together.
+ *
+ * Formula. A call is what ASKED says of one owner with one set of locks (`cause`). Its news are GRANTED, FAILED,
+ * RELEASED, REFUSED with LS_ELOST, and HOLD_LOST. Two pieces of news are the same if their kinds are. Once
+ * there is news of one lock of a call, the same news of each other lock of the call follows before
+ *   - other news of the call, and ASKED of the owner,
+ *   - BELIEVES or DOUBTS of a lock of the call,
+ *   - SETTLED of the process, or REST.
+ * LOST, CRASHED and STOPPED are news of all locks at once. A call ends with news after which its owner holds
+ * none of its locks.
+ *
+ * It does not see: news of one step and of the next, if nothing of the above is between; FREED, which belongs
+ * to a release. */
+#include <check/properties.h>
+
+/* RECORD_NEWS: lock, process, owner; flags = locks of the call, a bit for each; depth = the kind of its last
+ * news, 0 if it is the same as that of the others. */
+
+static struct check_record *news_of(struct check_table *table, int lock, int process, int owner)
+{
+    return table_get(table, RECORD_NEWS, lock, process, owner);
+}
+
+/* A lock of the call of which the last news was not this kind; -1 if there is none. */
+static int find_other(struct check_table *table, const struct check_context *context,
+                      const struct check_record *call, int kind)
+{
+    for (int lock = 0; lock < context->locks; lock++) {
+        const struct check_record *other = news_of(table, lock, call->process, call->owner);
+        if ((call->flags >> lock & 1) != 0 && other && other->depth != kind)
+            return lock;
+    }
+    return -1;
+}
+
+/* The other locks of a call have not got the news of this one. */
+static void judge_apart(struct check_table *table, const struct check_context *context,
+                        const struct check_record *call, struct check_note *note)
+{
+    int other = find_other(table, context, call, call->depth);
+    if (call->depth == 0 || other < 0)
+        return;
+    check_violate(note,
+                  "%s (owner %d) was told '%s' of %s, but not of %s, which it asked for in the same call",
+                  check_process_name(context, call->process).text, call->owner,
+                  event_name((enum event_kind)call->depth), check_lock_name(context, call->lock).text,
+                  check_lock_name(context, other).text);
+}
+
+/* All locks of the call have the same news: it is over, or goes on as one. */
+static void agree(struct check_table *table, const struct check_context *context, unsigned locks,
+                  const struct event *event)
+{
+    bool over = event->kind != EVENT_GRANTED && (event->kind != EVENT_RELEASED || event->code <= 0);
+    for (int lock = 0; lock < context->locks; lock++) {
+        struct check_record *call = news_of(table, lock, event->process, event->owner);
+        if ((locks >> lock & 1) == 0 || !call)
+            continue;
+        call->depth = 0;
+        if (over && event->kind != EVENT_HOLD_LOST)
+            table_drop(table, call);
+    }
+}
+
+static void judge_news(struct check_table *table, const struct check_context *context,
+                       const struct event *event, struct check_note *note)
+{
+    struct check_record *call = news_of(table, event->lock, event->process, event->owner);
+    if (!call)
+        return;
+    note->premises = 1;
+    unsigned locks = call->flags;
+    for (int lock = 0; lock < context->locks; lock++) {
+        const struct check_record *other = news_of(table, lock, event->process, event->owner);
+        if ((locks >> lock & 1) != 0 && other && other->depth != 0 && other->depth != event->kind)
+            judge_apart(table, context, other, note);
+    }
+    call->depth = event->kind;
+    if (find_other(table, context, call, event->kind) < 0)
+        agree(table, context, locks, event);
+}
+
+/* Of one process, or of all; of one owner, or of all if it is -1. */
+static void judge_process(struct check_table *table, const struct check_context *context, int process,
+                          int owner, struct check_note *note)
+{
+    struct check_record *call = table_first(table, RECORD_NEWS);
+    for (; call; call = table_next(table, call))
+        if ((process == EVENT_PROCESS_NONE || call->process == process) &&
+            (owner < 0 || call->owner == owner))
+            judge_apart(table, context, call, note);
+}
+
+static void begin(struct check_table *table, const struct check_context *context, const struct event *event,
+                  struct check_note *note)
+{
+    judge_process(table, context, event->process, event->owner, note);
+    if (event->cause == 0)
+        table_drop(table, news_of(table, event->lock, event->process, event->owner));
+    else
+        table_put(table, RECORD_NEWS, event->lock, event->process, event->owner, 0, 0)->flags =
+            (uint16_t)event->cause;
+}
+
+static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
+                    struct check_note *note)
+{
+    switch (event->kind) {
+    case EVENT_ASKED:
+        begin(table, context, event, note);
+        break;
+    case EVENT_REFUSED:
+        if (event->code != CODE_LOST)
+            break;
+        judge_news(table, context, event, note);
+        break;
+    case EVENT_GRANTED:
+    case EVENT_FAILED:
+    case EVENT_RELEASED:
+    case EVENT_HOLD_LOST:
+        judge_news(table, context, event, note);
+        break;
+    case EVENT_CRASHED:
+    case EVENT_STOPPED:
+        table_drop_process(table, RECORD_NEWS, event->process);
+        break;
+    case EVENT_REST:
+        judge_process(table, context, EVENT_PROCESS_NONE, -1, note);
+        break;
+    case EVENT_BELIEVES:
+    case EVENT_DOUBTS:
+    case EVENT_SETTLED:
+        judge_process(table, context, event->process, -1, note);
+        break;
+    default:
+        break;
+    }
+}
+
+/* All that it knows is known of one process. */
+static bool is_local(const struct event *event)
+{
+    return event->kind != EVENT_REST;
+}
+
+const struct property check_all_or_none = {
+    .name = "all_or_none",
+    .sentence = "of locks that an owner asks for in one call it is granted, refused, and loses all or none",
+    .premise = "answers, releases and losses of locks that were asked for in one call",
+    .blind_to = "news of one step and of the next between which the process is told nothing else",
+    .modes = PROPERTY_ALWAYS | PROPERTY_SEVERAL,
+    .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |
+             EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_HOLD_LOST) |
+             EVENT_BIT(EVENT_BELIEVES) | EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_SETTLED) |
+             EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_STOPPED) | EVENT_BIT(EVENT_REST),
+    .needs = 0,
+    .records_per_contender = 1,
+    .is_local = is_local,
+    .observe = observe,
+};
