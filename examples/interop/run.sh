@@ -35,10 +35,12 @@ fi
 out=${out:-$(mktemp -d)}
 room=$out/room
 path=/lockstep/interop-$peer-$lock
-mode=contend
-[[ $lock != rwlock ]] || mode=share
-[[ $lock != semaphore ]] || mode=lease
-[[ $lock != latch && $lock != selector ]] || mode=$lock
+case $lock in
+mutex) mode=contend ;;
+rwlock) mode=share ;;
+semaphore) mode=lease ;;
+*) mode=$lock ;;
+esac
 rm -rf "$room"
 mkdir -p "$room"
 
