@@ -31,23 +31,9 @@ static bool rests(struct check_table *table, const struct check_record *node)
     return ledger_holder(table, node->lock, -1, node->a);
 }
 
-/* Nodes of a hold of several contenders may stand on both sides of the node: all of them count. */
-static bool is_admitted_beside_holds(struct check_table *table, const struct check_context *context,
-                                     const struct check_record *node)
-{
-    struct hold_set set = {0};
-    struct check_record *other = table_first_lock(table, RECORD_NODE, node->lock);
-    for (; other; other = table_next_lock(table, other))
-        if (other != node && (other->a < node->a || rests(table, other)))
-            hold_set_add_node(&set, context, other->lock);
-    return hold_set_admits(&set, context, node->lock);
-}
-
 static bool is_admitted(struct check_table *table, const struct check_context *context,
                         const struct check_record *node)
 {
-    if (lock_nodes(context, node->lock) > 1)
-        return is_admitted_beside_holds(table, context, node);
     const struct contender contender = contender_of_record(node);
     return ledger_admits(table, context, &contender, NULL);
 }
