@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Clients of the examples. Each is a thread with an environment and a session of its own, as if it were a process
- * on another machine. */
+/* Clients of the examples. Each is a thread with an environment and a session of its own, as if it were a
+ * process on another machine. */
 #ifndef CLIENTS_H
 #define CLIENTS_H
 

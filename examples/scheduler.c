@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Three schedulers for a list of 60 jobs, each of which must be run once. Each scheduler has a session of its
- * own, as if it were a process on another machine. The leader runs the jobs. After five of them it lets another
- * one lead.
+ * own, as if it were a process on another machine. The leader runs the jobs. After five of them the leader
+ * lets another scheduler lead.
  *
  * usage: scheduler HOST:PORT [--no-lock]
  *   --no-lock   nobody is elected: all run the jobs, and some jobs are run more than once */

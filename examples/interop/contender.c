@@ -5,7 +5,7 @@
  * a time while it has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh
  * lets them loose together. With a read-write lock the room holds one writer, or any number of readers; a
  * writer sometimes stays as a reader. With a semaphore the room holds as many as the capacity says. In an
- * election whoever leads is in the room. */
+ * election the leader is in the room. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

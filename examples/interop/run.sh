@@ -8,7 +8,7 @@
 # Then nobody may have been in the room together, and the grants must come in the order in which nodes were created. With
 # `--lock rwlock`, which kazoo has not on the same nodes, readers may be there together, and order is that of writers. With
 # `--lock semaphore`, likewise, as many may be there as it has leases, and no order is asked for.
-# With `--lock latch` or `selector` whoever leads is there.
+# With `--lock latch` or `selector` the leader is there.
 # Exit status: 0 all holds, 1 it does not, 2 usage, 4 something is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -8,7 +8,7 @@
  *   - no contender that is admitted (check/state.h) belongs to a process that can act, in its present session, unless an
  *     owner holds by it;
  *   - if each contender is one that an owner holds by, the holds that stand exclude the one that is waited
- *     for, or the first of the nodes that queue belongs to a process that cannot act.
+ *     for; or the first of the nodes that queue belongs to a process that cannot act.
  * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
  *
  * It does not see: a waiter that sleeps for ever in a run that never comes to rest; a wake-up that comes late
@@ -67,7 +67,7 @@ static const struct check_record *head_of_queue(struct check_table *table, int l
     return head;
 }
 
-/* True if the first in the queue belongs to somebody who cannot act: all others wait behind it. */
+/* True if the first node of the queue belongs to a process that cannot act. All others wait behind that node. */
 static bool is_blocked(struct check_table *table, int lock)
 {
     const struct check_record *head = head_of_queue(table, lock);
