@@ -11,9 +11,9 @@
  *
  * usage: cached_file HOST:PORT FILE [--no-lock]
  *   --no-lock   no client takes a lock: clients find half a file, or write a version twice */
-#include <lockstep/env_pthread.h>
+#include "clients.h"
+
 #include <lockstep/rwlock.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,12 +54,8 @@ static bool write_version(int version)
 
 /* ---- the clients ---- */
 
-struct client {
-    int number;
-    int err;
-    pthread_t thread;
-    struct ls_env *env;
-    struct ls_session session;
+struct user {
+    struct client client; /* first: run() finds the user by it */
     struct ls_rwlock lock;
 };
 
@@ -83,57 +79,41 @@ static bool is_fresh(int wanted)
 }
 
 /* Returns with the read lock. */
-static int refresh(struct client *client, int version)
+static int refresh(struct user *user, int version)
 {
-    int err = acquire(&client->lock.write);
+    int err = acquire(&user->lock.write);
     if (err)
         return err;
     if (!is_fresh(version) && !write_version(version))
         perror(file_name);
-    err = acquire(&client->lock.read);
-    int release_err = release(&client->lock.write);
+    err = acquire(&user->lock.read);
+    int release_err = release(&user->lock.write);
     return err ? err : release_err;
 }
 
-static int one_round(struct client *client, int version)
+static int one_round(struct user *user, int version)
 {
-    int err = acquire(&client->lock.read);
+    int err = acquire(&user->lock.read);
     if (!err && !is_fresh(version)) {
-        err = release(&client->lock.read);
+        err = release(&user->lock.read);
         if (!err)
-            err = refresh(client, version);
+            err = refresh(user, version);
         if (!err && !is_fresh(version))
-            printf("client %d: version %d was not there\n", client->number, version);
+            printf("client %d: version %d was not there\n", user->client.number, version);
     }
-    return err ? err : release(&client->lock.read);
+    return err ? err : release(&user->lock.read);
 }
 
-static int with_session(struct client *client)
+static int run(struct client *client)
 {
-    int err = ls_session_init(&client->session, client->env, hosts, 10000, NULL);
-    if (!err)
-        err = ls_rwlock_init(&client->lock, &client->session, "/examples/cached_file", NULL);
+    struct user *user = (struct user *)client;
+    int err = ls_rwlock_init(&user->lock, &client->session, "/examples/cached_file", NULL);
     if (err)
         return err;
-    err = ls_session_start(&client->session);
     for (int version = 1; !err && version <= ROUNDS; version++)
-        err = one_round(client, version);
-    ls_rwlock_close(&client->lock);
-    ls_session_close(&client->session);
+        err = one_round(user, version);
+    ls_rwlock_close(&user->lock);
     return err;
-}
-
-static void *client_main(void *context)
-{
-    struct client *client = context;
-    client->err = ls_env_pthread_open(&client->env);
-    if (!client->err) {
-        client->err = with_session(client);
-        ls_env_pthread_close(client->env);
-    }
-    if (client->err)
-        fprintf(stderr, "client %d: %s\n", client->number, ls_strerror(client->err));
-    return NULL;
 }
 
 /* ---- all of it ---- */
@@ -150,7 +130,7 @@ static bool parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static struct client clients[CLIENTS];
+    static struct user users[CLIENTS];
     int failed = 0;
     if (!parse(argc, argv)) {
         fprintf(stderr, "usage: cached_file HOST:PORT FILE [--no-lock]\n");
@@ -158,14 +138,12 @@ int main(int argc, char **argv)
     }
     remove(file_name);
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i].number = i + 1;
-        if (pthread_create(&clients[i].thread, NULL, client_main, &clients[i]))
+        users[i].client = (struct client){.kind = "client", .number = i + 1, .hosts = hosts, .run = run};
+        if (!client_start(&users[i].client))
             return 1;
     }
-    for (int i = 0; i < CLIENTS; i++) {
-        pthread_join(clients[i].thread, NULL);
-        failed += clients[i].err != 0;
-    }
+    for (int i = 0; i < CLIENTS; i++)
+        failed += client_join(&users[i].client) != 0;
     printf("%d versions written %d times, read %d times, %d times half a file\n", ROUNDS, writes, reads,
            halves);
     return failed || halves || writes != ROUNDS ? 1 : 0;

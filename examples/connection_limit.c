@@ -7,9 +7,9 @@
  *
  * usage: connection_limit HOST:PORT [--no-lock]
  *   --no-lock   no client takes a lease: more than three connections are open */
-#include <lockstep/env_pthread.h>
+#include "clients.h"
+
 #include <lockstep/semaphore.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,16 +17,11 @@
 
 enum { CLIENTS = 5, ROUNDS = 20, CONNECTIONS = 3, USE_MS = 3, PATIENCE_MS = 20000 };
 
-static const char *hosts;
 static bool locking = true;
 static atomic_int open_now, most;
 
-struct client {
-    int number;
-    int err;
-    pthread_t thread;
-    struct ls_env *env;
-    struct ls_session session;
+struct user {
+    struct client client; /* first: run() finds the user by it */
     struct ls_semaphore limit;
 };
 
@@ -42,64 +37,45 @@ static void use_database(int connections)
 }
 
 /* The leases of a client have the numbers 1 and 2. */
-static int one_round(struct client *client, uint32_t connections)
+static int one_round(struct user *user, uint32_t connections)
 {
-    int err = locking ? ls_semaphore_acquire(&client->limit, 1, connections, PATIENCE_MS) : 0;
+    int err = locking ? ls_semaphore_acquire(&user->limit, 1, connections, PATIENCE_MS) : 0;
     if (err)
         return err;
     use_database((int)connections);
     for (uint32_t lease = 1; locking && !err && lease <= connections; lease++)
-        err = ls_semaphore_release(&client->limit, lease);
+        err = ls_semaphore_release(&user->limit, lease);
     return err;
 }
 
-static int with_session(struct client *client)
+static int run(struct client *client)
 {
-    int err = ls_session_init(&client->session, client->env, hosts, 10000, NULL);
-    if (!err)
-        err = ls_semaphore_init(&client->limit, &client->session, "/examples/connections", CONNECTIONS, NULL);
+    struct user *user = (struct user *)client;
+    int err = ls_semaphore_init(&user->limit, &client->session, "/examples/connections", CONNECTIONS, NULL);
     if (err)
         return err;
-    err = ls_session_start(&client->session);
     for (uint32_t round = 0; !err && round < ROUNDS; round++)
-        err = one_round(client, 1 + round % 2);
-    ls_semaphore_close(&client->limit);
-    ls_session_close(&client->session);
+        err = one_round(user, 1 + round % 2);
+    ls_semaphore_close(&user->limit);
     return err;
-}
-
-static void *client_main(void *context)
-{
-    struct client *client = context;
-    client->err = ls_env_pthread_open(&client->env);
-    if (!client->err) {
-        client->err = with_session(client);
-        ls_env_pthread_close(client->env);
-    }
-    if (client->err)
-        fprintf(stderr, "client %d: %s\n", client->number, ls_strerror(client->err));
-    return NULL;
 }
 
 int main(int argc, char **argv)
 {
-    static struct client clients[CLIENTS];
+    static struct user users[CLIENTS];
     int failed = 0;
     locking = argc != 3;
     if (argc < 2 || argc > 3 || argv[1][0] == '-' || (argc == 3 && strcmp(argv[2], "--no-lock") != 0)) {
         fprintf(stderr, "usage: connection_limit HOST:PORT [--no-lock]\n");
         return 2;
     }
-    hosts = argv[1];
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i].number = i + 1;
-        if (pthread_create(&clients[i].thread, NULL, client_main, &clients[i]))
+        users[i].client = (struct client){.kind = "client", .number = i + 1, .hosts = argv[1], .run = run};
+        if (!client_start(&users[i].client))
             return 1;
     }
-    for (int i = 0; i < CLIENTS; i++) {
-        pthread_join(clients[i].thread, NULL);
-        failed += clients[i].err != 0;
-    }
+    for (int i = 0; i < CLIENTS; i++)
+        failed += client_join(&users[i].client) != 0;
     printf("at most %d connections of %d were open at once\n", most, CONNECTIONS);
     return failed || most > CONNECTIONS ? 1 : 0;
 }

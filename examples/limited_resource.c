@@ -7,9 +7,9 @@
  * usage: limited_resource HOST:PORT [--no-lock | --impatient]
  *   --no-lock     nobody takes the lock: the resource refuses
  *   --impatient   everybody waits for 10 ms only: rounds that do not get the lock say so */
-#include <lockstep/env_pthread.h>
+#include "clients.h"
+
 #include <lockstep/mutex.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,58 +40,38 @@ static const char *hosts;
 static bool locking = true;
 static int patience_ms = PATIENCE_MS;
 
-struct client {
-    int number;
-    pthread_t thread;
-    struct ls_env *env;
-    struct ls_session session;
+struct user {
+    struct client client; /* first: run() finds the user by it */
     struct ls_mutex mutex;
     int missed; /* rounds in which the lock was not got in time */
-    int err;    /* anything else that went wrong */
 };
 
-static int one_round(struct client *client, int round)
+static int one_round(struct user *user, int round)
 {
     if (locking) {
-        int err = ls_mutex_acquire(&client->mutex, patience_ms);
+        int err = ls_mutex_acquire(&user->mutex, patience_ms);
         if (err == LS_ETIMEDOUT) {
-            printf("client %d: could not get the lock within %d ms\n", client->number, patience_ms);
-            client->missed++;
+            printf("client %d: could not get the lock within %d ms\n", user->client.number, patience_ms);
+            user->missed++;
             return 0;
         }
         if (err)
             return err;
     }
-    use((unsigned)(client->number + round) % (USE_MS_MAX + 1));
-    return locking ? ls_mutex_release(&client->mutex) : 0;
+    use((unsigned)(user->client.number + round) % (USE_MS_MAX + 1));
+    return locking ? ls_mutex_release(&user->mutex) : 0;
 }
 
-static int with_session(struct client *client)
+static int run(struct client *client)
 {
-    int err = ls_session_init(&client->session, client->env, hosts, 10000, NULL);
-    if (!err)
-        err = ls_mutex_init(&client->mutex, &client->session, "/examples/limited_resource", NULL);
+    struct user *user = (struct user *)client;
+    int err = ls_mutex_init(&user->mutex, &client->session, "/examples/limited_resource", NULL);
     if (err)
         return err;
-    err = ls_session_start(&client->session);
     for (int round = 0; !err && round < ROUNDS; round++)
-        err = one_round(client, round);
-    ls_mutex_close(&client->mutex);
-    ls_session_close(&client->session);
+        err = one_round(user, round);
+    ls_mutex_close(&user->mutex);
     return err;
-}
-
-static void *client_main(void *context)
-{
-    struct client *client = context;
-    client->err = ls_env_pthread_open(&client->env);
-    if (!client->err) {
-        client->err = with_session(client);
-        ls_env_pthread_close(client->env);
-    }
-    if (client->err)
-        fprintf(stderr, "client %d: %s\n", client->number, ls_strerror(client->err));
-    return NULL;
 }
 
 /* ---- all of it ---- */
@@ -114,21 +94,20 @@ static bool parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static struct client clients[CLIENTS];
+    static struct user users[CLIENTS];
     int missed = 0, failed = 0;
     if (!parse(argc, argv)) {
         fprintf(stderr, "usage: limited_resource HOST:PORT [--no-lock | --impatient]\n");
         return 2;
     }
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i].number = i + 1;
-        if (pthread_create(&clients[i].thread, NULL, client_main, &clients[i]))
+        users[i].client = (struct client){.kind = "client", .number = i + 1, .hosts = hosts, .run = run};
+        if (!client_start(&users[i].client))
             return 1;
     }
     for (int i = 0; i < CLIENTS; i++) {
-        pthread_join(clients[i].thread, NULL);
-        missed += clients[i].missed;
-        failed += clients[i].err != 0;
+        failed += client_join(&users[i].client) != 0;
+        missed += users[i].missed;
     }
     printf("%d uses, %d refused, %d times the lock was not got in time\n", uses, refusals, missed);
     return failed || refusals ? 1 : 0;

@@ -2,14 +2,14 @@
  * Copyright the lockstep authors */
 
 /* Three schedulers for a list of 60 jobs, each of which must be run once. Each scheduler has a session of its
- * own, as if it were a process on another machine. The leader runs the jobs. After five of them it lets another
- * one lead.
+ * own, as if it were a process on another machine. The leader runs the jobs. After five of them the leader
+ * lets another scheduler lead.
  *
  * usage: scheduler HOST:PORT [--no-lock]
  *   --no-lock   nobody is elected: all run the jobs, and some jobs are run more than once */
+#include "clients.h"
+
 #include <lockstep/election.h>
-#include <lockstep/env_pthread.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,18 +17,13 @@
 
 enum { SCHEDULERS = 3, JOBS = 60, JOBS_OF_A_TERM = 5, JOB_MS = 2, DONE = 1 };
 
-static const char *hosts;
 static bool electing = true;
 static atomic_int next_job; /* read, and written after the job: not by one atomic operation */
 static atomic_int runs[JOBS];
 static atomic_int terms[SCHEDULERS];
 
 struct scheduler {
-    int number;
-    int err;
-    pthread_t thread;
-    struct ls_env *env;
-    struct ls_session session;
+    struct client client; /* first: run() finds the scheduler by it */
     struct ls_election election;
 };
 
@@ -50,7 +45,7 @@ static int lead(struct ls_election *election, int64_t token, void *context)
 {
     const struct scheduler *scheduler = context;
     bool more = true;
-    atomic_fetch_add(&terms[scheduler->number - 1], 1);
+    atomic_fetch_add(&terms[scheduler->client.number - 1], 1);
     for (int i = 0; more && i < JOBS_OF_A_TERM && ls_election_token(election) == token; i++)
         more = run_job();
     return more ? 0 : DONE;
@@ -65,32 +60,15 @@ static int run_jobs(struct scheduler *scheduler)
     return DONE;
 }
 
-static int with_session(struct scheduler *scheduler)
+static int run(struct client *client)
 {
-    int err = ls_session_init(&scheduler->session, scheduler->env, hosts, 10000, NULL);
-    if (!err)
-        err = ls_election_init(&scheduler->election, &scheduler->session, "/examples/scheduler", NULL);
+    struct scheduler *scheduler = (struct scheduler *)client;
+    int err = ls_election_init(&scheduler->election, &client->session, "/examples/scheduler", NULL);
     if (err)
         return err;
-    err = ls_session_start(&scheduler->session);
-    if (!err)
-        err = run_jobs(scheduler);
+    err = run_jobs(scheduler);
     ls_election_close(&scheduler->election);
-    ls_session_close(&scheduler->session);
     return err == DONE ? 0 : err;
-}
-
-static void *scheduler_main(void *context)
-{
-    struct scheduler *scheduler = context;
-    scheduler->err = ls_env_pthread_open(&scheduler->env);
-    if (!scheduler->err) {
-        scheduler->err = with_session(scheduler);
-        ls_env_pthread_close(scheduler->env);
-    }
-    if (scheduler->err)
-        fprintf(stderr, "scheduler %d: %s\n", scheduler->number, ls_strerror(scheduler->err));
-    return NULL;
 }
 
 static int report(int failed)
@@ -113,15 +91,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: scheduler HOST:PORT [--no-lock]\n");
         return 2;
     }
-    hosts = argv[1];
     for (int i = 0; i < SCHEDULERS; i++) {
-        schedulers[i].number = i + 1;
-        if (pthread_create(&schedulers[i].thread, NULL, scheduler_main, &schedulers[i]))
+        schedulers[i].client =
+            (struct client){.kind = "scheduler", .number = i + 1, .hosts = argv[1], .run = run};
+        if (!client_start(&schedulers[i].client))
             return 1;
     }
-    for (int i = 0; i < SCHEDULERS; i++) {
-        pthread_join(schedulers[i].thread, NULL);
-        failed += schedulers[i].err != 0;
-    }
+    for (int i = 0; i < SCHEDULERS; i++)
+        failed += client_join(&schedulers[i].client) != 0;
     return report(failed);
 }

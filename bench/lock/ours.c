@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Our side of `./dev bench lock`: a lock of liblockstep by its blocking calls. Each contender has an environment
- * and a session of its own, as if it were a process of its own. */
+/* Our side of `./dev bench lock`: a lock of liblockstep by its blocking calls. Each contender has an
+ * environment and a session of its own, as if it were a process of its own. */
 #include "rounds.h"
 
 #include <lockstep/election.h>

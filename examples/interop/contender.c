@@ -5,7 +5,7 @@
  * a time while it has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh
  * lets them loose together. With a read-write lock the room holds one writer, or any number of readers; a
  * writer sometimes stays as a reader. With a semaphore the room holds as many as the capacity says. In an
- * election whoever leads is in the room. */
+ * election the leader is in the room. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -486,39 +486,30 @@ static int usage(void)
     return 2;
 }
 
-static int (*find_mode(const char *name))(void)
-{
-    static const struct {
-        const char *name;
-        int (*what)(void);
-    } modes[] = {{"list", list_participants},
-                 {"yield", yield},
-                 {"ask", ask},
-                 {"hold-latch", hold_latch},
-                 {"hold-selector", hold_selector},
-                 {"who-latch", who_latch},
-                 {"who-selector", who_selector}};
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (strcmp(name, modes[i].name) == 0) {
-            return modes[i].what;
-        }
-    }
-    return NULL;
-}
+/* Takes a lock over and over, or does one thing. */
+struct mode {
+    const char *name;
+    int (*takes)(const char *name, int seconds);
+    int (*does)(void);
+};
 
-static int (*find_lock(const char *name))(const char *, int)
+static const struct mode *find_mode(const char *name, bool takes)
 {
-    static const struct {
-        const char *name;
-        int (*takes)(const char *name, int seconds);
-    } locks[] = {{"contend", contend},
-                 {"share", share},
-                 {"lease", lease},
-                 {"latch", lead_latch},
-                 {"selector", lead_selector}};
-    for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
-        if (strcmp(name, locks[i].name) == 0) {
-            return locks[i].takes;
+    static const struct mode modes[] = {{"contend", contend, NULL},
+                                        {"share", share, NULL},
+                                        {"lease", lease, NULL},
+                                        {"latch", lead_latch, NULL},
+                                        {"selector", lead_selector, NULL},
+                                        {"list", NULL, list_participants},
+                                        {"yield", NULL, yield},
+                                        {"ask", NULL, ask},
+                                        {"hold-latch", NULL, hold_latch},
+                                        {"hold-selector", NULL, hold_selector},
+                                        {"who-latch", NULL, who_latch},
+                                        {"who-selector", NULL, who_selector}};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(name, modes[i].name) == 0 && takes == (modes[i].takes != NULL)) {
+            return &modes[i];
         }
     }
     return NULL;
@@ -527,9 +518,8 @@ static int (*find_lock(const char *name))(const char *, int)
 int main(int argc, char **argv)
 {
     struct ls_env *env;
-    int (*takes)(const char *name, int seconds) = argc == 7 ? find_lock(argv[3]) : NULL;
-    int (*what)(void) = argc == 4 ? find_mode(argv[3]) : NULL;
-    if (takes == NULL && what == NULL) {
+    const struct mode *mode = argc == 7 || argc == 4 ? find_mode(argv[3], argc == 7) : NULL;
+    if (mode == NULL) {
         return usage();
     }
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
@@ -544,8 +534,8 @@ int main(int argc, char **argv)
     if (rc) {
         return fail("the session", rc);
     }
-    room = takes != NULL ? argv[4] : NULL;
-    int status = takes != NULL ? takes(argv[5], atoi(argv[6])) : what();
+    room = mode->takes != NULL ? argv[4] : NULL;
+    int status = mode->takes != NULL ? mode->takes(argv[5], atoi(argv[6])) : mode->does();
     ls_mutex_close(&mutex);
     ls_rwlock_close(&rwlock);
     ls_semaphore_close(&semaphore);

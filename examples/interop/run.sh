@@ -8,7 +8,7 @@
 # Then nobody may have been in the room together, and the grants must come in the order in which nodes were created. With
 # `--lock rwlock`, which kazoo has not on the same nodes, readers may be there together, and order is that of writers. With
 # `--lock semaphore`, likewise, as many may be there as it has leases, and no order is asked for.
-# With `--lock latch` or `selector` whoever leads is there.
+# With `--lock latch` or `selector` the leader is there.
 # Exit status: 0 all holds, 1 it does not, 2 usage, 4 something is missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -35,10 +35,12 @@ fi
 out=${out:-$(mktemp -d)}
 room=$out/room
 path=/lockstep/interop-$peer-$lock
-mode=contend
-[[ $lock != rwlock ]] || mode=share
-[[ $lock != semaphore ]] || mode=lease
-[[ $lock != latch && $lock != selector ]] || mode=$lock
+case $lock in
+mutex) mode=contend ;;
+rwlock) mode=share ;;
+semaphore) mode=lease ;;
+*) mode=$lock ;;
+esac
 rm -rf "$room"
 mkdir -p "$room"
 

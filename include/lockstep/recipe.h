@@ -346,8 +346,8 @@ struct ls_recipe {
      * oldest of them. Without it a hold has one contender, whatever its count. */
     bool contender_per_unit;
 
-    /* Nodes of the recipe queue: classify() says LS_NODE_QUEUED of them. Who is first in that line creates
-     * contenders. */
+    /* Nodes of the recipe queue: classify() says LS_NODE_QUEUED of them. The owner of the first node in
+     * that line creates contenders. */
     bool queues;
 
     /* Both or none; NULL = locks are asked for one by one. `locks` has `count` different locks, two or more.

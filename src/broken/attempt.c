@@ -773,7 +773,7 @@ static int issue_unwatch(struct attempt *attempt)
 
 /* ---- deleting ---- */
 
-/* What a release says whose delete ended like this. */
+/* The code of a release whose delete ended with this answer. */
 static int freed_code(int rc)
 {
     if (rc == ZOK || rc == ZNONODE)

@@ -192,8 +192,8 @@ static void bind(struct check_record *node, int owner)
     node->depth = (uint16_t)owner;
 }
 
-/* The oldest nodes that are free, from this czxid on. A node that another owner has taken for one of its
- * own is given to this owner, if the token names it: the other one gets the next that is free. */
+/* The oldest nodes that are free, from this czxid on. If the token names a node that another owner has
+ * taken, this owner gets that node, and the other owner the next free one. */
 static void bind_nodes(struct check_table *table, const struct check_context *context,
                        const struct event *event, struct check_record *named)
 {

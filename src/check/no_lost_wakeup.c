@@ -8,7 +8,7 @@
  *   - no contender that is admitted (check/state.h) belongs to a process that can act, in its present session, unless an
  *     owner holds by it;
  *   - if each contender is one that an owner holds by, the holds that stand exclude the one that is waited
- *     for, or the first of the nodes that queue belongs to a process that cannot act.
+ *     for; or the first of the nodes that queue belongs to a process that cannot act.
  * A wait for several locks that were asked for in one call counts at one of them only if it is not held up at
  * another one, and then also with a node of its own there. It is held up at a lock if it would not be admitted
  * there, and what is in its way is a hold, belongs to a process that cannot act, or to a wait that is held up
@@ -26,23 +26,9 @@ static bool rests(struct check_table *table, const struct check_record *node)
     return ledger_holder(table, node->lock, -1, node->a);
 }
 
-/* Nodes of a hold of several contenders may stand on both sides of the node: all of them count. */
-static bool is_admitted_beside_holds(struct check_table *table, const struct check_context *context,
-                                     const struct check_record *node)
-{
-    struct hold_set set = {0};
-    struct check_record *other = table_first_lock(table, RECORD_NODE, node->lock);
-    for (; other; other = table_next_lock(table, other))
-        if (other != node && (other->a < node->a || rests(table, other)))
-            hold_set_add_node(&set, context, other->lock);
-    return hold_set_admits(&set, context, node->lock);
-}
-
 static bool is_admitted(struct check_table *table, const struct check_context *context,
                         const struct check_record *node)
 {
-    if (lock_nodes(context, node->lock) > 1)
-        return is_admitted_beside_holds(table, context, node);
     const struct contender contender = contender_of_record(node);
     return ledger_admits(table, context, &contender, NULL);
 }
@@ -143,12 +129,11 @@ static const struct check_record *head_of_queue(struct check_table *table, int l
     return head;
 }
 
-/* True if the first in the queue belongs to somebody who cannot act: all others wait behind it. */
+/* True if the first node of the queue belongs to a process that cannot act. All others wait behind that node. */
 static bool is_blocked(struct check_table *table, int lock)
 {
     const struct check_record *head = head_of_queue(table, lock);
-    return head &&
-           !(ledger_answerable(table, head->process) && ledger_session(table, head->process, head->b));
+    return head && !can_act(table, head);
 }
 
 /* True if the waiter could hold beside all that stand. */

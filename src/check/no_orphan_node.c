@@ -38,7 +38,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
                       claims == 1 ? "" : "s");
 }
 
-/* Who holds needs no node that queues. */
+/* An owner that holds needs no node that queues. */
 static void judge_queue(struct check_table *table, const struct check_context *context, int lock, int process,
                         bool at_rest, struct check_note *note)
 {

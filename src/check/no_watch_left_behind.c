@@ -8,7 +8,7 @@
  *     a hold.
  *   - For each owner who waits or holds, at most one watch on its own node. While it waits, one more if the node
  *     before it belongs to another owner of the same process.
- *   - None on anything else, absent nodes included. Who has released or ended holds none.
+ *   - None on anything else, absent nodes included. An owner that has released or ended has none.
  *
  * It does not see: watches that the client library has forgotten but the server has not; how many contexts
  * share one path, unless the client library keeps them apart; who of several owners of a process a watch

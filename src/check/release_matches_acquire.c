@@ -9,8 +9,8 @@
  *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
  * refused, and may be while the owner waits for another lock of the group (a downgrade);
  *   - the last release is reported as complete by the next rest (of several releases by one node, one report is
- * enough), and its node is gone from the committed log by then. If the report says "done", outside of stop() and
- * close(), the node is gone before, and so are all nodes of a hold that has one for each unit. Nothing is
+ * enough), and its node is gone from the committed log by then. A report of "done" outside of stop() and
+ * close() comes after the end of that node, and of all nodes of a hold that has one for each unit. Nothing is
  * reported as complete before the last release;
  *   - who closes the lock has the answers to all its acquires and releases by then, and holds nothing any more;
  *   - who is asked to give a lock back holds it, with the token that the request names.

@@ -354,8 +354,8 @@ struct contender {
 bool ledger_admits(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, const struct check_record **obstacle);
 
-/* True if the contender of this node is admitted. Where a hold has several nodes, each of them is admitted for itself, as
- * one unit: if fewer nodes than the capacity stand before it. */
+/* True if the contender of this node is admitted. Where a hold has several nodes, each node counts as one unit, and
+ * is admitted if fewer nodes than the capacity stand before it. */
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
                         const struct check_record *node, const struct check_record **obstacle);
 

@@ -58,7 +58,7 @@ static enum ls_node_class classify(const char *below, int *lock)
     return class;
 }
 
-/* What a node is that stands below one of the directories. */
+/* The role of a node below one of the directories. */
 static enum path_role role_of_node(const char *below, int *lock)
 {
     switch (classify(below, lock)) {
@@ -72,7 +72,7 @@ static enum path_role role_of_node(const char *below, int *lock)
     }
 }
 
-/* The same of what lies below the path of a lock. */
+/* The role of a node or directory below the path of a lock. */
 static enum path_role role_below(const char *below, int *lock)
 {
     const char *slash = strchr(below, '/');

@@ -458,7 +458,7 @@ void lock_mutex_undo_init(struct ls_mutex *mutex);
 /* Takes the environment's mutex and returns the session. NULL, and nothing is taken: the mutex is closed. */
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
 
-/* The calling thread's number as an owner; 0, which is nobody's: the mutex is closed. */
+/* The calling thread's number as an owner. 0, the number of no owner: the mutex is closed. */
 uint64_t lock_mutex_me(const struct ls_mutex *mutex);
 
 /* The owner's claim if it holds the mutex and was told so, else NULL. */

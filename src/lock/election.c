@@ -96,7 +96,7 @@ static void drop_loss(struct ls_election *election)
         lock_mutex_drop_tomb(tomb);
 }
 
-/* Asks for the mutex anew. Returns LS_OK, or the code with which the candidacy has failed. */
+/* Asks for the mutex anew, in a callback. Returns LS_OK, or the code with which the candidacy has failed. */
 static int stand_again(struct ls_election *election)
 {
     if (!election->candidate || election->leading)
@@ -110,7 +110,6 @@ static int stand_again(struct ls_election *election)
         end_candidacy(election, rc);
     else
         LS_SOMETIMES("candidate-stands-again");
-    lock_queue_deliver(election->mutex.session);
     return rc;
 }
 

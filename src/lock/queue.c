@@ -176,7 +176,7 @@ static void deliver_revoke(struct ls_session *session)
     ls_env_lock(session->env);
 }
 
-/* A claim that another one ended goes on, now that nobody has its address. */
+/* Another claim has ended this one. It goes on here, where no caller has its address. */
 static void deliver_go(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
@@ -184,7 +184,7 @@ static void deliver_go(struct ls_session *session)
     if (!claim->notes)
         take_first(session);
     lock_mutex_go(claim);
-    lock_session_unclaimed(session); /* what it sends carries a belief that nobody needs */
+    lock_session_unclaimed(session); /* no belief rests on its requests */
 }
 
 static void deliver_note(struct ls_session *session)

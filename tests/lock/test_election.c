@@ -211,6 +211,8 @@ static void names_are_those_of_curator(void **state)
 
 static void a_leader_whose_session_ends_stands_again(void **state)
 {
+    zoo_op_t op;
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
     (void)state;
     open_all(2, LS_ELECTION_LATCH);
     start(0);
@@ -219,6 +221,7 @@ static void a_leader_whose_session_ends_stands_again(void **state)
     play("cut a", "expire a", "settle");
     told("a suspended; a suspended; a lost; a deposed ELOST; b elected; a connected");
     assert_true(ls_election_is_candidate(&election[0]));
+    assert_int_equal(ls_election_guard(&election[0], &op, path, sizeof path), LS_ENOTOWNER);
     assert_int_equal(stage.nodes, 2);
     assert_int_equal(resign(1), LS_OK);
     told("a elected; b resigned");

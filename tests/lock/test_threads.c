@@ -588,6 +588,15 @@ static void await_the_other(void)
     }
 }
 
+/* Its deadline may come while the other thread waits, too. */
+static void await_the_other_in_time(void)
+{
+    int rc = ls_election_await(&now.election[0], 100);
+    if (rc != LS_OK && rc != LS_ENOENT && rc != LS_ECANCELED && rc != LS_ETIMEDOUT) {
+        env_fibre_blame("a thread that awaits a term in time is answered %s", ls_strerror(rc));
+    }
+}
+
 static void await_in_time(void)
 {
     int rc = ls_election_start(own_election());
@@ -1766,6 +1775,9 @@ static const struct program programs[] = {
     {.name = "a term that another thread awaits",
      .thread = {NULL, stand_await_and_resign, await_the_other},
      .cuts = true,
+     .election = true},
+    {.name = "a term that another thread awaits in time",
+     .thread = {NULL, stand_await_and_resign, await_the_other_in_time},
      .election = true},
     {.name = "a candidate whom another thread makes resign",
      .thread = {NULL, stand_await_and_resign, resign_the_other},
