@@ -133,12 +133,16 @@ static void forget_watches(struct handle *h)
     }
 }
 
-/* Below a chroot no path at all is the chroot itself, whose events have the path "/". */
+/* Below a chroot no path at all is the chroot itself, as "/" is. */
+static bool name_one_node(const char *a, const char *b)
+{
+    return strcmp(*a ? a : "/", *b ? b : "/") == 0;
+}
+
 static void forget_watch(struct handle *h, const char *path)
 {
     for (size_t place = 0; place < PATH_COUNT; place++) {
-        bool chroot = PATHS[place][0] == 0 && strcmp(path, "/") == 0;
-        if (chroot || strcmp(PATHS[place], path) == 0) {
+        if (name_one_node(PATHS[place], path)) {
             h->watched[place] = UNWATCHED;
         }
     }
@@ -179,7 +183,7 @@ static void answered(const void *data, int rc)
     r->number = 0;
     missing--;
     if (r->call == CALL_UNWATCH || r->call == CALL_UNWATCH_ALL) {
-        h->watched[r->path] = UNWATCHED;
+        forget_watch(h, PATHS[r->path]);
     }
     tell_call(r->call, rc);
     leave(h);
@@ -400,13 +404,13 @@ static void call(struct handle *h, enum call which, uint8_t path_index, uint8_t 
         break;
     case CALL_UNWATCH:
         r->local = true;
-        h->watched[place] = UNWATCHED;
+        forget_watch(h, path);
         rc = zoo_aremove_watches(zh, path, how & 2 ? ZWATCHTYPE_ANY : ZWATCHTYPE_DATA, on_watch, h, how & 1,
                                  unwatched.declared, r);
         break;
     case CALL_UNWATCH_ALL:
         r->local = true;
-        h->watched[place] = UNWATCHED;
+        forget_watch(h, path);
         rc = zoo_aremove_all_watches(zh, path, ZWATCHTYPE_ANY, how & 1, unwatched.declared, r);
         break;
     default:

@@ -20,6 +20,8 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -28,7 +30,7 @@ import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryForever;
 
 /** What contender.c does, with Curator's InterProcessMutex, InterProcessReadWriteLock, InterProcessSemaphoreV2,
- * LeaderLatch and LeaderSelector. No writer stays as a reader: in Curator 5.4
+ * InterProcessMultiLock, LeaderLatch and LeaderSelector. No writer stays as a reader: in Curator 5.4
  * it would be overtaken by a writer that waits. */
 public final class CuratorContender {
     private static final int SESSION_MS = 2000;
@@ -183,6 +185,27 @@ public final class CuratorContender {
         }
     }
 
+    /** Both locks, or the second one alone. */
+    private void several(Path room, String name, int seconds) throws Exception {
+        InterProcessMutex first = new InterProcessMutex(client, path + "/x");
+        InterProcessMutex second = new InterProcessMutex(client, path + "/y");
+        InterProcessLock together = new InterProcessMultiLock(List.of(first, second));
+        Random random = new Random();
+        long end = System.nanoTime() + seconds * 1_000_000_000L;
+        while (System.nanoTime() < end) {
+            InterProcessLock lock = random.nextInt(3) == 0 ? second : together;
+            lock.acquire();
+            try {
+                String own = second.getParticipantNodes().iterator().next();
+                enterRoom(room, name, client.checkExists().forPath(own).getCzxid());
+                Thread.sleep(2);
+                Files.deleteIfExists(room.resolve("busy"));
+            } finally {
+                lock.release();
+            }
+        }
+    }
+
     // ---- elections ----
 
     /** The number that the server has appended to a name. */
@@ -314,6 +337,7 @@ public final class CuratorContender {
         switch (mode) {
             case "share": share(room, name, seconds); break;
             case "lease": lease(room, name, seconds); break;
+            case "several": several(room, name, seconds); break;
             case "latch": latch(room, name, seconds); break;
             case "selector": selector(room, name, seconds); break;
             default: contend(room, name, seconds);
@@ -333,10 +357,10 @@ public final class CuratorContender {
     }
 
     public static void main(String[] args) throws Exception {
-        boolean contends = args.length == 6 && List.of("contend", "share", "lease", "latch", "selector").contains(args[2]);
+        boolean contends = args.length == 6 && List.of("contend", "share", "lease", "several", "latch", "selector").contains(args[2]);
         if (!contends && !(args.length == 3 && List.of("list", "yield", "ask", "hold-latch", "hold-selector", "who-latch",
             "who-selector").contains(args[2]))) {
-            System.err.println("usage: CuratorContender HOSTS PATH contend|share|lease|latch|selector ROOM NAME SECONDS\n"
+            System.err.println("usage: CuratorContender HOSTS PATH contend|share|lease|several|latch|selector ROOM NAME SECONDS\n"
                 + "       CuratorContender HOSTS PATH list|yield|ask|hold-latch|hold-selector|who-latch|who-selector");
             System.exit(2);
         }

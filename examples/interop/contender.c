@@ -5,13 +5,15 @@
  * a time while it has it. CuratorContender.java and kazoo_contender.py do the same on the same path; run.sh
  * lets them loose together. With a read-write lock the room holds one writer, or any number of readers; a
  * writer sometimes stays as a reader. With a semaphore the room holds as many as the capacity says. In an
- * election the leader is in the room. */
+ * election the leader is in the room. With several locks whoever has both of them, or the second alone, is in
+ * the room. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <lockstep/election.h>
 #include <lockstep/env_pthread.h>
+#include <lockstep/multi.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
 #include <lockstep/semaphore.h>
@@ -32,6 +34,9 @@ static struct ls_mutex mutex;
 static struct ls_rwlock rwlock;
 static struct ls_semaphore semaphore;
 static struct ls_election latch, selector;
+static struct ls_multi both;
+static struct ls_multi_member members[2];
+static struct ls_mutex second;
 
 static int fail(const char *what, int rc)
 {
@@ -311,6 +316,56 @@ static int lease(const char *name, int seconds)
     return 0;
 }
 
+static int take_both(const char *name)
+{
+    int rc = ls_multi_acquire(&both, -1);
+    if (rc != LS_OK) {
+        return rc;
+    }
+    enter_room(name, ls_multi_token(&both, ls_env_self(session.env), 1));
+    sleep_ms(2);
+    leave_room();
+    return ls_multi_release(&both);
+}
+
+static int take_second(const char *name)
+{
+    int rc = ls_mutex_acquire(&second, -1);
+    if (rc != LS_OK) {
+        return rc;
+    }
+    enter_room(name, ls_mutex_token_by_me(&second));
+    sleep_ms(2);
+    leave_room();
+    return ls_mutex_release(&second);
+}
+
+/* Both locks, or the second one alone. */
+static int several(const char *name, int seconds)
+{
+    time_t end = time(NULL) + seconds;
+    srand((unsigned)getpid());
+    while (time(NULL) < end) {
+        int rc = rand() % 3 ? take_both(name) : take_second(name);
+        if (!goes_on(rc)) {
+            return fail("the locks", rc);
+        }
+    }
+    return 0;
+}
+
+/* The locks of `several` are at PATH/x and PATH/y. */
+static int init_several(const char *path)
+{
+    char first[LS_MUTEX_PATH_SIZE_MAX + 1], last[LS_MUTEX_PATH_SIZE_MAX + 1];
+    snprintf(first, sizeof first, "%s/x", path);
+    snprintf(last, sizeof last, "%s/y", path);
+    int rc = ls_multi_init(&both, members, 2, NULL);
+    rc = rc < 0 ? rc : ls_multi_add_mutex(&both, &session, first);
+    rc = rc < 0 ? rc : ls_multi_add_mutex(&both, &session, last);
+    return rc < 0 ? rc : ls_mutex_init(&second, &session, last, NULL);
+}
+
 struct term {
     const char *name;
     time_t end;
@@ -480,9 +535,10 @@ static const struct ls_election_options as_selector = {.style = LS_ELECTION_SELE
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: contender HOSTS PATH contend|share|lease|latch|selector ROOM NAME SECONDS\n"
-                    "       contender HOSTS PATH list|yield|ask\n"
-                    "       contender HOSTS PATH hold-latch|hold-selector|who-latch|who-selector\n");
+    fprintf(stderr,
+            "usage: contender HOSTS PATH contend|share|lease|several|latch|selector ROOM NAME SECONDS\n"
+            "       contender HOSTS PATH list|yield|ask\n"
+            "       contender HOSTS PATH hold-latch|hold-selector|who-latch|who-selector\n");
     return 2;
 }
 
@@ -498,6 +554,7 @@ static const struct mode *find_mode(const char *name, bool takes)
     static const struct mode modes[] = {{"contend", contend, NULL},
                                         {"share", share, NULL},
                                         {"lease", lease, NULL},
+                                        {"several", several, NULL},
                                         {"latch", lead_latch, NULL},
                                         {"selector", lead_selector, NULL},
                                         {"list", NULL, list_participants},
@@ -530,6 +587,7 @@ int main(int argc, char **argv)
     rc = rc ? rc : ls_semaphore_init(&semaphore, &session, argv[2], CAPACITY, NULL);
     rc = rc ? rc : ls_election_init(&latch, &session, argv[2], NULL);
     rc = rc ? rc : ls_election_init(&selector, &session, argv[2], &as_selector);
+    rc = rc ? rc : init_several(argv[2]);
     rc = rc ? rc : ls_session_start(&session);
     if (rc) {
         return fail("the session", rc);
@@ -541,6 +599,8 @@ int main(int argc, char **argv)
     ls_semaphore_close(&semaphore);
     ls_election_close(&latch);
     ls_election_close(&selector);
+    ls_multi_close(&both);
+    ls_mutex_close(&second);
     ls_session_close(&session);
     ls_env_pthread_close(env);
     return status;

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--lock mutex|rwlock|semaphore|latch|selector] [--seconds N] [--kills N] [--out DIR]
+# usage: run.sh --zk HOST:PORT --contender PROGRAM [--with curator|kazoo] [--lock mutex|rwlock|semaphore|multi|latch|selector] [--seconds N] [--kills N] [--out DIR]
 #
 # Half of the contenders are ours, half are Curator's or kazoo's, on one path; some are killed on the way and come back.
 # Then nobody may have been in the room together, and the grants must come in the order in which nodes were created. With
 # `--lock rwlock`, which kazoo has not on the same nodes, readers may be there together, and order is that of writers. With
 # `--lock semaphore`, likewise, as many may be there as it has leases, and no order is asked for.
+# With `--lock multi` whoever has both of two locks, or the second one alone, is there.
 # With `--lock latch` or `selector` the leader is there.
 # Exit status: 0 all holds, 1 it does not, 2 usage, 4 something is missing.
 set -euo pipefail
@@ -28,7 +29,7 @@ while (($# > 1)); do
     shift 2
 done
 if (($# > 0)) || [[ -z $zk || -z $program || ($peer != curator && $peer != kazoo) ||
-    ($lock != mutex && ! $lock-$peer =~ ^(rwlock|semaphore|latch|selector)-curator$) ]]; then
+    ($lock != mutex && ! $lock-$peer =~ ^(rwlock|semaphore|multi|latch|selector)-curator$) ]]; then
     sed -n '5s/^# //p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
@@ -39,6 +40,7 @@ case $lock in
 mutex) mode=contend ;;
 rwlock) mode=share ;;
 semaphore) mode=lease ;;
+multi) mode=several ;;
 *) mode=$lock ;;
 esac
 rm -rf "$room"

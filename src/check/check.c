@@ -162,12 +162,23 @@ static uint32_t capacity_of(const struct check_set *set)
     return (uint32_t)records;
 }
 
+static check_mask contract(void)
+{
+    return CHECK_BIT(check_position(check_contract_is_kept.name));
+}
+
+bool check_set_judges(const struct check_set *set, int position)
+{
+    return position >= 0 && ((set->mask | contract()) & CHECK_BIT(position)) != 0;
+}
+
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context)
 {
     int count = check_count();
     memset(set, 0, sizeof *set);
     set->context = *context;
     set->mask = mask & (CHECK_BIT(count) - 1);
+    set->wants[EVENT_MISBEHAVED] = contract();
     for (int i = 0; i < count; i++) {
         if ((set->mask & CHECK_BIT(i)) == 0)
             continue;
@@ -331,11 +342,11 @@ bool check_set_observe(const struct check_set *set, void *block, struct check_st
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position)
 {
-    if ((set->mask & CHECK_BIT(position)) == 0)
-        return CHECK_NOT_JUDGED;
     const struct check_finding *finding = &stats->finding[position];
     if (finding->violated)
         return CHECK_VIOLATED;
+    if ((set->mask & CHECK_BIT(position)) == 0)
+        return CHECK_NOT_JUDGED;
     return finding->premises ? CHECK_HOLDS : CHECK_NOT_JUDGED;
 }
 

@@ -146,8 +146,12 @@ enum check_verdict {
     CHECK_VIOLATED,
 };
 
-/* Prepares a set; `context` is copied (its names pointer too). The set itself never changes after that. */
+/* Prepares a set; `context` is copied (its names pointer too). The set itself never changes after that. Whatever
+ * the mask says, a recipe that misbehaves violates contract_is_kept: its run ends there, and the others judge no more. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
+
+/* Returns true if the set can find a violation of this property. */
+bool check_set_judges(const struct check_set *set, int position);
 
 /* Size of the state block. It must be aligned to 8 and zeroed before the first event. */
 size_t check_set_state_size(const struct check_set *set);

@@ -371,7 +371,7 @@ static bool do_again(struct again *again, const struct action *action)
     }
     for (int i = 0; i < again->actions; i++) {
         if (world_same_action(&again->action[i], action)) {
-            run_do(run, action, d->depth + 1);
+            run_do(run, &again->action[i], d->depth + 1);
             return true;
         }
     }

@@ -135,7 +135,7 @@ static int read_mask(const struct ls_replay *replay, const struct run *run, chec
     if (!replay->property) {
         return 0;
     }
-    if (position < 0 || !(run->set.mask >> position & 1)) {
+    if (!check_set_judges(&run->set, position)) {
         return refuse(result, LS_EINVAL, "a property that this scenario is judged by", replay->property);
     }
     *mask = CHECK_BIT(position);

@@ -13,7 +13,7 @@ static bool add_properties(cJSON *object, const struct outcome *outcome)
     cJSON *verdicts = cJSON_AddObjectToObject(object, "properties");
     cJSON *judged = cJSON_AddObjectToObject(object, "judged");
     for (int i = 0; verdicts && judged && i < count; i++) {
-        if (outcome->mask >> i & 1) {
+        if ((outcome->mask | outcome->stats.violated) >> i & 1) {
             const char *verdict = check_verdict_name(outcome_verdict(outcome, i));
             if (!cJSON_AddStringToObject(verdicts, all[i]->name, verdict) ||
                 !cJSON_AddNumberToObject(judged, all[i]->name, (double)outcome->stats.finding[i].premises)) {

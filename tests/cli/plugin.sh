@@ -137,6 +137,10 @@ caught RECURSE 'crashes: SIGSEGV in '
 # ThreadSanitizer holds signals back until a thread calls something.
 [[ $LOCKSTEP_SANITIZE == *thread* ]] || caught LOOP 'does not come back'
 
+# In a file that names other properties too.
+sed -i 's/^properties .*/properties no_lost_wakeup/' "$scenario"
+caught CRASH_AT_REST 'crashes: SIGSEGV in '
+
 # It is told of whose step it was.
 printf '# b.\nworld used\nmutex /locks/x\nprocess a: acquire release\nprocess b: acquire release acquire release
 properties contract_is_kept\n----\n' >"$scenario"

@@ -83,7 +83,8 @@ static void a_step_that_does_not_end_ends_its_search(void **state)
                                         "mutex /l/x\nprocess a b: acquire acquire owner=1\n"
                                         "properties at_most_one_holder\n----\n"};
     struct cli_job jobs[2];
-    struct cli_options options = {.found_recipe = &STUBBORN, .out = "/nonexistent", .jobs = 1};
+    struct cli_options options = {
+        .found_recipe = &STUBBORN, .recipe_given = true, .out = "/nonexistent", .jobs = 1};
     struct input_error error;
     int reports = 0;
     memset(jobs, 0, sizeof jobs);

@@ -78,6 +78,8 @@ static int release(void *state, int lock, int owner)
     const struct ls_report freed = {.kind = LS_REPORT_FREED};
     (void)lock;
     (void)owner;
+    if (!two->held)
+        return LS_ENOTOWNER;
     two->held = false;
     ls_report(two->env, &freed);
     return LS_OK;
