@@ -10,12 +10,13 @@ readonly LOCK_JARS=/usr/share/java LOCK_PYTHON=/usr/bin/python3
 # A side's name and the number of contenders, in the order of the first round.
 LOCK_RUNS=(create+delete:1 flight+delete:1 tuned:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
 # The same with --rwlock, `mixed`: one writer and three readers; with --semaphore, `lease`: one lease for all, `leases`: three;
-# and with --election.
+# with --election; and with --multi, `several`: two mutexes at once.
 readonly LOCK_RWLOCK_RUNS=(tuned:1 ours-write:1 curator-write:1 ours-read:1 curator-read:1 ours-write:4 curator-write:4
     ours-mixed:4 curator-mixed:4)
 readonly LOCK_SEMAPHORE_RUNS=(tuned:1 ours-lease:1 curator-lease:1 ours-lease:4 curator-lease:4 ours-leases:4 curator-leases:4)
 readonly LOCK_ELECTION_RUNS=(tuned:1 ours-latch:1 curator-latch:1 ours-selector:1 curator-selector:1 ours-latch:4 curator-latch:4
     ours-selector:4 curator-selector:4)
+readonly LOCK_MULTI_RUNS=(tuned:1 ours-several:1 curator-several:1 ours-several:4 curator-several:4)
 # Empty for the mutex, or what ours.c and CuratorRounds.java call the kinds that are measured.
 LOCK_KINDS=''
 LOCK_ROUNDS=7 LOCK_ROUND_MS=2000 LOCK_WARM_UPS=3
@@ -35,6 +36,11 @@ bench_lock_needs()
             shift
             continue
             ;;
+        --multi)
+            lock_take_kinds 'several' "${LOCK_MULTI_RUNS[@]}"
+            shift
+            continue
+            ;;
         --election)
             lock_take_kinds 'latch selector' "${LOCK_ELECTION_RUNS[@]}"
             shift
@@ -48,7 +54,7 @@ bench_lock_needs()
             lock_number 100 60000 "$@"
             LOCK_ROUND_MS=$2
             ;;
-        *) usage_error "bench lock: unexpected '$1', expected --rwlock, --semaphore, --election, --rounds N or --round-ms N" ;;
+        *) usage_error "bench lock: unexpected '$1', expected --rwlock, --semaphore, --multi, --election, --rounds N or --round-ms N" ;;
         esac
         shift 2
     done
@@ -58,7 +64,7 @@ bench_lock_needs()
 # lock_take_kinds KINDS RUN...
 lock_take_kinds()
 {
-    [[ -z $LOCK_KINDS ]] || usage_error 'bench lock: one of --rwlock, --semaphore and --election at a time'
+    [[ -z $LOCK_KINDS ]] || usage_error 'bench lock: one of --rwlock, --semaphore, --multi and --election at a time'
     LOCK_KINDS=$1
     shift
     LOCK_RUNS=("$@")

@@ -25,7 +25,7 @@ examples:
                               minutes); --runs N, --bases N
   ./dev bench lock            locks per second and hand-overs on a private server: ours, Curator's, kazoo's and two floors;
                               1,000 waiters (some three minutes); --rounds N (at least 5), --round-ms N; --rwlock,
-                              --semaphore or --election: that lock beside Curator's
+                              --semaphore, --multi or --election: that lock beside Curator's
 TEXT
 }
 

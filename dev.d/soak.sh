@@ -29,7 +29,7 @@ TEXT
 }
 
 # What contender.c calls the kinds.
-readonly SOAK_KINDS=(contend share lease latch selector) SOAK_CONTENDERS_OF_A_KIND=3
+readonly SOAK_KINDS=(contend share lease several latch selector) SOAK_CONTENDERS_OF_A_KIND=3
 SOAK_OUT='' SOAK_S=1800 SOAK_PROXY='' SOAK_CONTENDERS=()
 
 cmd_soak()

@@ -7,6 +7,7 @@
 
 #include <lockstep/election.h>
 #include <lockstep/env_pthread.h>
+#include <lockstep/multi.h>
 #include <lockstep/mutex.h>
 #include <lockstep/rwlock.h>
 #include <lockstep/semaphore.h>
@@ -28,10 +29,12 @@ struct ours {
         struct ls_rwlock rwlock;
         struct ls_semaphore semaphore;
         struct ls_election election;
+        struct ls_multi multi;
     } lock;
-    struct ls_mutex *taken; /* the mutex, or a half of the read-write lock */
-    sem_t resigned;         /* posted when a resignation is answered */
-    bool opened;            /* the lock is initialised */
+    struct ls_multi_member members[2]; /* of the multi */
+    struct ls_mutex *taken;            /* the mutex, or a half of the read-write lock */
+    sem_t resigned;                    /* posted when a resignation is answered */
+    bool opened;                       /* the lock is initialised */
 };
 
 /* A kind of lock, by the word behind the number of contenders. */
@@ -121,6 +124,34 @@ static int close_semaphore(struct ours *ours)
     return ls_semaphore_close(&ours->lock.semaphore);
 }
 
+/* ---- two mutexes at once ---- */
+
+static int init_several(struct ours *ours)
+{
+    int rc = ls_multi_init(&ours->lock.multi, ours->members, 2, NULL);
+    for (int i = 0; i < 2 && rc >= 0; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%d", kind->path, i);
+        rc = ls_multi_add_mutex(&ours->lock.multi, &ours->session, path);
+    }
+    return rc < 0 ? rc : LS_OK;
+}
+
+static int take_several(struct ours *ours, int timeout_ms)
+{
+    return ls_multi_acquire(&ours->lock.multi, timeout_ms);
+}
+
+static int give_several(struct ours *ours)
+{
+    return ls_multi_release(&ours->lock.multi);
+}
+
+static int close_several(struct ours *ours)
+{
+    return ls_multi_close(&ours->lock.multi);
+}
+
 /* ---- the election ---- */
 
 static void on_resigned(struct ls_election *election, int rc)
@@ -180,6 +211,7 @@ static const struct kind kinds[] = {
     {"mixed", "/bench/ours-mixed", init_mixed, take_mutex, give_mutex, close_rwlock},
     {"lease", "/bench/ours-lease", init_lease, take_lease, give_lease, close_semaphore},
     {"leases", "/bench/ours-leases", init_leases, take_lease, give_lease, close_semaphore},
+    {"several", "/bench/ours-several", init_several, take_several, give_several, close_several},
     {"latch", "/bench/ours-latch", init_latch, take_term, give_term, close_election},
     {"selector", "/bench/ours-selector", init_selector, take_term, give_term, close_election},
 };
@@ -257,8 +289,8 @@ int main(int argc, char **argv)
 {
     kind = find_kind(argc == 4 ? argv[3] : "mutex");
     if (argc < 3 || argc > 4 || !kind) {
-        fputs("usage: ours HOST:PORT CONTENDERS [mutex | read | write | mixed | lease | leases | latch | "
-              "selector]\n",
+        fputs("usage: ours HOST:PORT CONTENDERS [mutex | read | write | mixed | lease | leases | several | "
+              "latch | selector]\n",
               stderr);
         return 2;
     }

@@ -15,6 +15,7 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -22,7 +23,7 @@ import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.retry.RetryNTimes;
 
 /** Curator's side of `./dev bench lock`, by the protocol of bench/lock/rounds.h, with the kinds of bench/lock/ours.c:
- * InterProcessMutex, InterProcessReadWriteLock, InterProcessSemaphoreV2, LeaderLatch and LeaderSelector. */
+ * InterProcessMutex, InterProcessReadWriteLock, InterProcessSemaphoreV2, InterProcessMultiLock, LeaderLatch and LeaderSelector. */
 public final class CuratorRounds {
     private static final int HOLDS_MAX = 1 << 18;
     private static final int LEASES = 3;
@@ -150,6 +151,7 @@ public final class CuratorRounds {
                 case "mixed": return mixed(client, path, first);
                 case "lease": return new Leased(client, path, 1);
                 case "leases": return new Leased(client, path, LEASES);
+                case "several": return new Exclusive(new InterProcessMultiLock(client, List.of(path + "/0", path + "/1")));
                 case "latch": return new Latched(client, path);
                 case "selector": return new Selected(client, path);
                 default: throw new IllegalArgumentException(kind);
@@ -234,7 +236,7 @@ public final class CuratorRounds {
 
     public static void main(String[] args) throws Exception {
         if (args.length != 2 && args.length != 3) {
-            System.err.println("usage: CuratorRounds HOST:PORT CONTENDERS [mutex | read | write | mixed | lease | leases | latch | selector]");
+            System.err.println("usage: CuratorRounds HOST:PORT CONTENDERS [mutex | read | write | mixed | lease | leases | several | latch | selector]");
             System.exit(2);
         }
         List<Contender> contenders = new ArrayList<>();

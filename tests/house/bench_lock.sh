@@ -17,8 +17,8 @@ refused()
     ./dev bench lock "$@" >"$scratch/said" 2>&1 || status=$?
     same "2 dev: bench lock: $message" "$status $(<"$scratch/said")" "bench lock $*"
 }
-refused "unexpected 'moon', expected --rwlock, --semaphore, --election, --rounds N or --round-ms N" moon
-refused "unexpected 'moon', expected --rwlock, --semaphore, --election, --rounds N or --round-ms N" --rwlock moon
+refused "unexpected 'moon', expected --rwlock, --semaphore, --multi, --election, --rounds N or --round-ms N" moon
+refused "unexpected 'moon', expected --rwlock, --semaphore, --multi, --election, --rounds N or --round-ms N" --rwlock moon
 refused "--rounds wants a value" --rounds
 refused "--rounds: expected a number from 5 to 99, found '4'" --rounds 4
 refused "--rounds: expected a number from 5 to 99, found '100'" --rounds 100
