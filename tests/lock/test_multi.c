@@ -650,7 +650,7 @@ static void remove_node_of(const char *part)
     char line[FAKEZK_PATH_MAX + 16];
     for (int i = 0; i < stage.nodes; i++)
         if (strstr(stage.node[i], part)) {
-            snprintf(line, sizeof line, "remove %s", stage.node[i]);
+            snprintf(line, sizeof line, "remove %.*s", FAKEZK_PATH_MAX - 1, stage.node[i]);
             play(line);
             return;
         }
