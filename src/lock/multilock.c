@@ -773,16 +773,16 @@ static int acquire(struct ls_multi *multi, uint64_t owner, int timeout_ms, struc
     return rc;
 }
 
-/* Why a multi cannot be entered. */
-static int closed_rc(const struct ls_multi *multi)
+/* Why a multi cannot be entered: it is closed, or has no members, which `empty` stands for. */
+static int closed_rc(const struct ls_multi *multi, int empty)
 {
-    return multi->members ? LS_EINVAL : LS_ECLOSED;
+    return multi->members ? empty : LS_ECLOSED;
 }
 
 int ls_multi_acquire_start(struct ls_multi *multi, uint64_t owner, int timeout_ms)
 {
     if (!enter(multi))
-        return closed_rc(multi);
+        return closed_rc(multi, LS_EINVAL);
     int rc = acquire(multi, owner, timeout_ms, NULL);
     leave(multi);
     return rc;
@@ -791,7 +791,7 @@ int ls_multi_acquire_start(struct ls_multi *multi, uint64_t owner, int timeout_m
 int ls_multi_cancel(struct ls_multi *multi, uint64_t owner)
 {
     if (!enter(multi))
-        return LS_ECLOSED;
+        return closed_rc(multi, LS_ENOENT);
     struct lock_bundle *bundle = find(multi, owner, ASKING, ASKING);
     if (bundle) {
         stop(bundle, LS_ECANCELED, 0, -1);
@@ -834,7 +834,7 @@ static int give_level_back(struct ls_multi *multi, uint64_t owner, struct bundle
 int ls_multi_release_start(struct ls_multi *multi, uint64_t owner)
 {
     if (!enter(multi))
-        return LS_ECLOSED;
+        return closed_rc(multi, LS_ENOTOWNER);
     int rc = give_level_back(multi, owner, NULL);
     leave(multi);
     return rc;
@@ -939,7 +939,7 @@ int ls_multi_guard(const struct ls_multi *multi, uint64_t owner, int member, zoo
 {
     struct ls_env *env = lock(multi);
     if (!env)
-        return LS_ENOTOWNER;
+        return multi->members ? LS_EINVAL : LS_ENOTOWNER;
     int rc = guard(multi, owner, member, op, path, size);
     ls_env_unlock(env);
     return rc;
@@ -947,11 +947,12 @@ int ls_multi_guard(const struct ls_multi *multi, uint64_t owner, int member, zoo
 
 /* ---- blocking shell ---- */
 
-/* Enters for a call that may wait. NULL, and nothing is entered: *err says why. */
-static struct ls_env *enter_blocking(struct ls_multi *multi, int *err)
+/* Enters for a call that may wait. NULL, and nothing is entered: *err says why. It is `empty` if the multi has
+ * no members. */
+static struct ls_env *enter_blocking(struct ls_multi *multi, int *err, int empty)
 {
     struct ls_env *env = enter(multi);
-    *err = env ? LS_EDEADLK : closed_rc(multi);
+    *err = env ? LS_EDEADLK : closed_rc(multi, empty);
     if (!env || !ls_env_in_callback(env))
         return env;
     multi->busy--;
@@ -976,7 +977,7 @@ int ls_multi_acquire_outcome(struct ls_multi *multi, int timeout_ms, struct ls_m
 {
     struct bundle_call call = {.outcome = {.member = -1}};
     *outcome = call.outcome;
-    struct ls_env *env = enter_blocking(multi, &outcome->rc);
+    struct ls_env *env = enter_blocking(multi, &outcome->rc, LS_EINVAL);
     if (!env)
         return outcome->rc;
     uint64_t owner = ls_env_self(env);
@@ -1008,9 +1009,9 @@ int ls_multi_release(struct ls_multi *multi)
 {
     struct bundle_call call = {.done = false};
     int rc;
-    struct ls_env *env = enter_blocking(multi, &rc);
+    struct ls_env *env = enter_blocking(multi, &rc, LS_ENOTOWNER);
     if (!env)
-        return rc == LS_EINVAL ? LS_ENOTOWNER : rc;
+        return rc;
     ls_env_waiter_init(env, &call.waiter);
     return finish_blocking(multi, env, &call, give_level_back(multi, ls_env_self(env), &call));
 }

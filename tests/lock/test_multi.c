@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Several locks at once: process a has a multi, process b mutexes at the same paths. tests/promises has a break for
- * each sentence of multi.h. Two multis are in scenarios/multi, and in the searches. */
+/* Several locks at once: process a has a multi, process b mutexes at the same paths. tests/promises has a break
+ * for each sentence of multi.h. Two multis are in scenarios/multi, and in the searches. */
 #include "lock/claim.h"
 #include "stage.h"
 
@@ -54,9 +54,12 @@ static void on_done(struct ls_multi *of, uint64_t owner, const struct ls_multi_o
         in_done();
 }
 
+static char freed[8]; /* the last letters of the paths whose nodes were deleted, in this order; then '!' */
+
 static void on_freed(struct ls_multi *of, uint64_t owner, int rc)
 {
     assert_ptr_equal(of, &multi);
+    strncat(freed, "!", sizeof freed - 1 - strlen(freed));
     stage_add(stage.told, "%d freed%s%s", (int)owner, rc ? " " : "", rc ? stage_err(rc) : "");
 }
 
@@ -104,6 +107,51 @@ static void open_two(struct probe *probe)
     assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), 1);
 }
 
+static void open_three(struct probe *probe)
+{
+    open_two(probe);
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/z"), 2);
+}
+
+/* The halves of two read-write locks, at paths that the world knows. */
+static void open_halves(struct probe *probe)
+{
+    init();
+    assert_int_equal(ls_multi_add_writer(&multi, &probe->session, "/locks/x"), 0);
+    assert_int_equal(ls_multi_add_reader(&multi, &probe->session, "/locks/y"), 1);
+}
+
+static void open_reader(struct probe *probe)
+{
+    init();
+    assert_int_equal(ls_multi_add_reader(&multi, &probe->session, "/locks/x"), 0);
+}
+
+/* The multi has callbacks that are NULL, no callbacks, or no options. */
+static int silence;
+
+static void open_silent(struct probe *probe)
+{
+    static const struct ls_multi_ops none;
+    init();
+    options.ops = silence == 0 ? &none : NULL;
+    assert_int_equal(ls_multi_init(&multi, members, MEMBERS, silence == 2 ? NULL : &options), LS_OK);
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/y"), 0);
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), 1);
+}
+
+/* All nodes have an ACL with all permissions but READ. */
+static void open_unread(struct probe *probe)
+{
+    static char world[] = "world", anyone[] = "anyone";
+    static struct ACL unread[] = {{30, {world, anyone}}};
+    static const struct ACL_vector acl = {.count = 1, .data = unread};
+    options = (struct ls_multi_options){.ops = &ops, .acl = &acl};
+    assert_int_equal(ls_multi_init(&multi, members, MEMBERS, &options), LS_OK);
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), 0);
+    assert_int_equal(ls_multi_add_writer(&multi, &probe->session, "/locks/y"), 1);
+}
+
 /* Of each kind one. */
 static void open_kinds(struct probe *probe)
 {
@@ -145,8 +193,9 @@ static void with(void (*open)(struct probe *probe))
     in_done = NULL;
     stage_set(2);
     stage.options.recipe = &recipe;
-    stage.options.locks = 2;
+    stage.options.locks = open == open_three ? 3 : 2;
     stage.options.lock_path[1] = "/locks/y";
+    stage.options.lock_path[2] = "/locks/z";
     stage.options.used_directory = true;
     stage.options.timed = timed;
     stage_ready();
@@ -162,9 +211,12 @@ static void with_clock(void (*open)(struct probe *probe))
 
 static void close_multi(struct probe *probe)
 {
+    uint32_t count = multi.count;
     (void)probe;
     assert_int_equal(ls_multi_close(&multi), LS_OK);
     assert_int_equal(ls_multi_close(&multi), LS_OK);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(ls_mutex_acquire_start(members[i].face, 9, 0), LS_ECLOSED);
 }
 
 static void end(void)
@@ -230,6 +282,25 @@ static int release(uint64_t owner)
     return rc;
 }
 
+/* The client b asks for the node that was created first, which is that of x. */
+static void ask_for_x(struct probe *probe)
+{
+    assert_int_equal(ls_mutex_request_revoke_start(&probe->session, stage.node[0], NULL, NULL), LS_OK);
+}
+
+static void on_set(int rc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    (void)data;
+    assert_int_equal(rc, ZOK);
+}
+
+/* As a client that knows nothing of kinds of locks. */
+static void ask_as_curator(struct probe *probe)
+{
+    assert_int_equal(zoo_aset(probe->session.zh, stage.node[0], "__REVOKE__", 10, -1, on_set, NULL), ZOK);
+}
+
 /* ---- all or none ---- */
 
 static void all_are_granted_together(void **state)
@@ -289,12 +360,10 @@ static void a_holder_of_one_keeps_the_whole_waiting(void **state)
     end();
 }
 
-static const char *freed_first; /* the last path whose node was deleted first */
-
 static void note_deleted(void *ctx, const struct event *event)
 {
-    if (event->kind == EVENT_NODE_DELETED && event->code == 1 && !freed_first)
-        freed_first = strstr(event->path, "/y/") ? "y" : "x";
+    if (event->kind == EVENT_NODE_DELETED && event->code == 1 && strlen(freed) + 1 < sizeof freed)
+        strncat(freed, event->path + strlen("/locks/"), 1);
     stage_on_world(ctx, event);
 }
 
@@ -304,10 +373,91 @@ static void members_are_released_in_reverse_order(void **state)
     with(open_two);
     acquire(1);
     stage_forget();
-    freed_first = NULL;
+    freed[0] = 0;
     the_world.observer = note_deleted;
     release(1);
-    assert_string_equal(freed_first, "y");
+    assert_string_equal(freed, "yx!"); /* on_freed is last */
+    end();
+}
+
+static void a_refusal_gives_back_in_reverse_order(void **state)
+{
+    (void)state;
+    with(open_three);
+    play("b acquire z", "settle");
+    stage_forget();
+    freed[0] = 0;
+    the_world.observer = note_deleted;
+    begin_acquire(1, 0);
+    play("settle");
+    told("1 EBUSY of 2; a idle");
+    assert_string_equal(freed, "zyx"); /* x and y were granted in this order */
+    assert_int_equal(stage.nodes, 1);
+    end();
+}
+
+/* The nodes are being deleted when on_done begins: none of the members is held in its own right. */
+static void no_member_is_held(void)
+{
+    for (uint32_t i = 0; i < multi.count; i++)
+        assert_int_equal(ls_mutex_depth(members[i].face, 1), 0);
+}
+
+static void who_is_refused_holds_nothing(void **state)
+{
+    (void)state;
+    with(open_two);
+    play("b acquire y", "settle");
+    stage_forget();
+    in_done = no_member_is_held;
+    begin_acquire(1, 0);
+    play("settle");
+    told("1 EBUSY of 0; a idle");
+    end();
+}
+
+static void on_created(int rc, const char *value, const void *data)
+{
+    (void)value;
+    (void)data;
+    assert_int_equal(rc, ZOK);
+}
+
+static void hold_temporary(struct probe *probe)
+{
+    assert_int_equal(zoo_acreate(probe->session.zh, "/temporary", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL,
+                                 on_created, NULL),
+                     ZOK);
+}
+
+static int refusal_zk_rc;
+
+static void note_zk_rc(struct ls_multi *of, uint64_t owner, const struct ls_multi_outcome *outcome)
+{
+    refusal_zk_rc = outcome->zk_rc;
+    on_done(of, owner, outcome);
+}
+
+/* An ephemeral node has no children. */
+static void open_below_a_node(struct probe *probe)
+{
+    static const struct ls_multi_ops noting = {.on_done = note_zk_rc};
+    open_two(probe);
+    options.ops = &noting;
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/temporary/z"), 2);
+}
+
+static void a_refusal_of_a_server_has_its_code(void **state)
+{
+    (void)state;
+    with(open_below_a_node);
+    stage_job(1, hold_temporary);
+    play("settle");
+    stage_forget();
+    refusal_zk_rc = 1;
+    acquire(1);
+    told("1 EZK of 2");
+    assert_int_equal(refusal_zk_rc, ZNOCHILDRENFOREPHEMERALS);
     end();
 }
 
@@ -500,7 +650,7 @@ static void remove_node_of(const char *part)
     char line[FAKEZK_PATH_MAX + 16];
     for (int i = 0; i < stage.nodes; i++)
         if (strstr(stage.node[i], part)) {
-            snprintf(line, sizeof line, "remove %s", stage.node[i]);
+            snprintf(line, sizeof line, "remove %.*s", FAKEZK_PATH_MAX - 1, stage.node[i]);
             play(line);
             return;
         }
@@ -518,6 +668,50 @@ static void a_deleted_node_is_the_loss_of_all(void **state)
     told("1 lost 1"); /* x is the member 1 */
     assert_int_equal(stage.nodes, 0);
     assert_int_equal(release(1), LS_ELOST);
+    end();
+}
+
+static void a_deleted_node_of_a_half_is_the_loss_of_all(void **state)
+{
+    (void)state;
+    with(open_halves);
+    acquire(1);
+    stage_forget();
+    remove_node_of("/x/");
+    play("settle");
+    told("1 lost 0"); /* the write half */
+    assert_int_equal(release(1), LS_ELOST);
+    acquire(1);
+    stage_forget();
+    remove_node_of("/y/");
+    play("settle");
+    told("1 lost 1"); /* the read half */
+    assert_int_equal(stage.nodes, 0);
+    end();
+}
+
+static void a_deleted_lease_is_told_by_the_release(void **state)
+{
+    (void)state;
+    with(open_leases);
+    acquire(1);
+    stage_forget();
+    remove_node_of("/x/leases/");
+    play("settle");
+    told("");
+    assert_int_equal(ls_multi_query(&multi, 1), LS_HELD);
+    assert_int_equal(release(1), LS_OK);
+    told("1 freed ELOST");
+    end();
+}
+
+static void a_foreign_child_is_told(void **state)
+{
+    (void)state;
+    with(open_two);
+    play("create /locks/x/0-foreign");
+    acquire(7);
+    told("7 warned of 1: 1; 7 granted"); /* x is the member 1 */
     end();
 }
 
@@ -636,6 +830,90 @@ static void a_lost_session_loses_all_kinds(void **state)
     end();
 }
 
+/* Two owners hold the read half at once. */
+static void readers_share(void **state)
+{
+    (void)state;
+    with(open_reader);
+    acquire(1);
+    acquire(2);
+    told("1 granted; 2 granted");
+    assert_int_equal(stage.nodes, 2);
+    end();
+}
+
+/* Several leases of one owner: the first one counts. */
+static void of_several_leases_the_first_counts(void **state)
+{
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64], first[LS_MUTEX_PATH_SIZE_MAX + 64];
+    zoo_op_t op;
+    (void)state;
+    with(open_kinds);
+    acquire(1);
+    const struct ls_mutex *leases = &members[2].lock.semaphore.leases;
+    assert_int_equal(ls_mutex_depth(leases, 2), 1); /* there are two */
+    assert_int_equal(ls_multi_token(&multi, 1, 2), ls_mutex_token(leases, 1));
+    assert_int_equal(ls_mutex_guard(leases, 1, &op, first, sizeof first), LS_OK);
+    assert_int_equal(ls_multi_guard(&multi, 1, 2, &op, path, sizeof path), LS_OK);
+    assert_string_equal(path, first);
+    end();
+}
+
+/* ---- nobody listens, nodes have an ACL ---- */
+
+static void use_in_silence(void)
+{
+    with(open_silent);
+    play("create /locks/x/0-foreign");
+    acquire(1);
+    assert_int_equal(ls_multi_query(&multi, 1), LS_HELD);
+    stage_job(1, ask_for_x);
+    play("settle");
+    assert_int_equal(release(1), LS_OK);
+    acquire(1);
+    remove_node_of("/y/");
+    play("settle");
+    assert_int_equal(ls_multi_query(&multi, 1), LS_NOT_HELD);
+    assert_int_equal(release(1), LS_ELOST);
+    told("");
+    end();
+}
+
+static void callbacks_may_be_missing(void **state)
+{
+    (void)state;
+    for (silence = 0; silence < 3; silence++)
+        use_in_silence();
+}
+
+static void on_read(int rc, const char *value, int size, const struct Stat *stat, const void *data)
+{
+    (void)value;
+    (void)size;
+    (void)stat;
+    (void)data;
+    stage_add(stage.told, "read %d", rc);
+}
+
+static void read_nodes(struct probe *probe)
+{
+    for (int i = 0; i < stage.nodes; i++)
+        assert_int_equal(zoo_aget(probe->session.zh, stage.node[i], 0, on_read, NULL), ZOK);
+}
+
+static void nodes_have_the_acl_of_the_multi(void **state)
+{
+    (void)state;
+    with(open_unread);
+    acquire(1);
+    told("1 granted");
+    assert_int_equal(stage.nodes, 2);
+    stage_job(1, read_nodes);
+    play("settle");
+    told("read -102; read -102"); /* ZNOAUTH */
+    end();
+}
+
 /* ---- two sessions ---- */
 
 static struct ls_session second;
@@ -677,7 +955,141 @@ static void a_session_that_is_closed_takes_the_others_along(void **state)
     end();
 }
 
+static void open_second(struct probe *probe)
+{
+    assert_int_equal(ls_session_init(&second, probe->session.env, "localhost:2181", 4000, &stage.session),
+                     LS_OK);
+    assert_int_equal(ls_session_start(&second), LS_OK);
+    init();
+}
+
+/* The lock is a member twice, in two sessions. The second member waits for the first one. */
+static void open_twice(struct probe *probe)
+{
+    open_second(probe);
+    assert_int_equal(ls_multi_add_mutex(&multi, &second, "/locks/x"), 0);
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), 1);
+}
+
+static void equal_paths_are_asked_for_as_they_were_added(void **state)
+{
+    (void)state;
+    with(open_twice);
+    play("settle");
+    stage_forget();
+    begin_acquire(1, 0);
+    play("settle");
+    told("1 EBUSY of 1; a idle");
+    begin_acquire(1, 1000);
+    play("settle");
+    told("");
+    play("pass 1000");
+    told("1 ETIMEDOUT of 1; a idle");
+    assert_int_equal(stage.nodes, 0);
+    stage_job(0, close_multi);
+    stage_job(0, close_second);
+    stage_end();
+}
+
+/* A member may be lost in its session while on_done runs in another one's name. */
+static void lose_x_meanwhile(void)
+{
+    int callbacks = the_world.in_callback;
+    in_done = NULL;
+    the_world.in_callback = 0; /* another thread goes on, which is in no callback */
+    fakezk_leave();
+    remove_node_of("/x/");
+    play("settle");
+    fakezk_enter(0);
+    the_world.in_callback = callbacks;
+    stage_add(stage.told, "returns");
+}
+
+static void a_loss_waits_for_the_end_of_on_done(void **state)
+{
+    (void)state;
+    with(open_in_two_sessions);
+    play("settle");
+    stage_forget();
+    in_done = lose_x_meanwhile;
+    acquire(1);
+    told("1 granted; returns; 1 lost 0");
+    assert_int_equal(release(1), LS_ELOST);
+    stage_job(0, close_multi);
+    stage_job(0, close_second);
+    stage_end();
+}
+
+/* The session of x has heard of its server half a second before that of y. */
+static void the_member_with_the_least_time_counts(void **state)
+{
+    (void)state;
+    with_clock(open_in_two_sessions);
+    play("b acquire y", "settle");
+    begin_acquire(1, -1);
+    play("pass 500", "b release y", "pass 200");
+    const struct ls_mutex *x = members[0].face, *y = members[1].face;
+    assert_true(ls_mutex_belief_left_ms(x, 1) > 0);
+    assert_true(ls_mutex_belief_left_ms(x, 1) < ls_mutex_belief_left_ms(y, 1));
+    assert_int_equal(ls_multi_belief_left_ms(&multi, 1), ls_mutex_belief_left_ms(x, 1));
+    assert_int_equal(ls_multi_query(&multi, 1), LS_HELD);
+    while (ls_mutex_query(x, 1) == LS_HELD)
+        play("pass 50");
+    assert_int_equal(ls_mutex_query(y, 1), LS_HELD);
+    assert_int_equal(ls_multi_query(&multi, 1), LS_UNKNOWN);
+    assert_int_equal(ls_multi_belief_left_ms(&multi, 1), 0);
+    assert_int_equal(ls_multi_depth(&multi, 1), 1);
+    stage_job(0, close_multi);
+    stage_job(0, close_second);
+    stage_end();
+}
+
 /* ---- guarded writes ---- */
+
+static char guard_path[2][LS_MUTEX_PATH_SIZE_MAX + 64];
+static zoo_op_t guard_ops[3];
+static zoo_op_result_t guard_results[3];
+
+static void take_guards(struct probe *probe)
+{
+    (void)probe;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ls_multi_guard(&multi, 1, i, &guard_ops[i], guard_path[i], sizeof guard_path[i]),
+                         LS_OK);
+    zoo_set_op_init(&guard_ops[2], "/data", "v", 1, -1, NULL);
+}
+
+static void on_written(int rc, const void *data)
+{
+    (void)data;
+    stage_add(stage.told, "written %d", rc);
+}
+
+static void write_guarded(struct probe *probe)
+{
+    assert_int_equal(ls_session_multi(&probe->session, 3, guard_ops, guard_results, on_written, NULL), LS_OK);
+}
+
+static void a_write_with_all_guards_needs_all_members(void **state)
+{
+    static const char *const parts[] = {"/x/", "/y/"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        with(open_two);
+        play("create /data");
+        acquire(1);
+        stage_forget();
+        stage_job(0, take_guards);
+        stage_job(0, write_guarded);
+        play("settle");
+        told("written 0");
+        remove_node_of(parts[i]);
+        stage_job(0, write_guarded); /* before the client has heard of it */
+        play("settle");
+        assert_non_null(strstr(stage.told, "written -101")); /* ZNONODE */
+        end();
+    }
+}
 
 static void guards_name_each_member(struct probe *probe)
 {
@@ -720,10 +1132,16 @@ static void add_wrongly(struct probe *probe)
 {
     struct ls_session elsewhere = {.env = (struct ls_env *)(void *)&multi};
     static char too_long[LS_MUTEX_PATH_SIZE_MAX + 2];
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64];
+    zoo_op_t op;
     assert_int_equal(ls_multi_init(&multi, NULL, 1, NULL), LS_EINVAL);
     assert_int_equal(ls_multi_init(&multi, members, 0, NULL), LS_EINVAL);
     assert_int_equal(ls_multi_init(&multi, members, 2, NULL), LS_OK);
     assert_int_equal(ls_multi_acquire_start(&multi, 1, -1), LS_EINVAL); /* no members */
+    assert_int_equal(ls_multi_release_start(&multi, 1), LS_ENOTOWNER);
+    assert_int_equal(ls_multi_release(&multi), LS_ENOTOWNER);
+    assert_int_equal(ls_multi_cancel(&multi, 1), LS_ENOENT);
+    assert_int_equal(ls_multi_guard(&multi, 1, 0, &op, path, sizeof path), LS_EINVAL);
     assert_int_equal(ls_multi_query(&multi, 1), LS_NOT_HELD);
     assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), 0);
     assert_int_equal(ls_multi_add_mutex(&multi, &elsewhere, "/locks/z"), LS_EINVAL);
@@ -773,6 +1191,26 @@ static void acquire_without_memory(struct probe *probe)
     assert_int_equal(ls_multi_acquire_start(&multi, 1, -1), LS_ENOMEM); /* of the first member */
     process_mark(0)->fail_in = 0;
     assert_int_equal(ls_multi_release_start(&multi, 1), LS_ENOTOWNER);
+}
+
+static void fail_next_allocation(struct probe *probe)
+{
+    (void)probe;
+    process_mark(0)->fail_in = 1;
+}
+
+static void a_later_member_needs_memory_too(void **state)
+{
+    (void)state;
+    with(open_two);
+    play("b acquire x", "settle");
+    acquire(1);
+    stage_forget();
+    stage_job(0, fail_next_allocation);
+    play("b release x", "settle");
+    told("1 ENOMEM of 0; b freed"); /* x was granted, y was not asked for */
+    assert_int_equal(stage.nodes, 0);
+    end();
 }
 
 static void an_acquire_needs_memory(void **state)
@@ -883,6 +1321,7 @@ static void try_in_vain(struct probe *probe)
     assert_int_equal(outcome.rc, LS_EBUSY);
     assert_int_equal(outcome.member, 0);
     assert_int_equal(outcome.depth, 0);
+    assert_int_equal(ls_multi_try(&multi), LS_EBUSY);
 }
 
 static void a_thread_is_refused(void **state)
@@ -899,9 +1338,17 @@ static void a_thread_is_refused(void **state)
 
 /* ---- revocation ---- */
 
-static void ask_for_x(struct probe *probe)
+static void leases_are_not_asked_for(void **state)
 {
-    assert_int_equal(ls_mutex_request_revoke_start(&probe->session, stage.node[0], NULL, NULL), LS_OK);
+    (void)state;
+    with(open_leases);
+    acquire(5);
+    stage_forget();
+    assert_non_null(strstr(stage.node[0], "/leases/"));
+    stage_job(1, ask_as_curator);
+    play("settle");
+    told("");
+    end();
 }
 
 static void a_request_names_the_member(void **state)
@@ -911,6 +1358,12 @@ static void a_request_names_the_member(void **state)
     acquire(5);
     stage_forget();
     stage_job(1, ask_for_x);
+    play("settle");
+    told("5 asked for 1");
+    release(5);
+    acquire(5);
+    stage_forget();
+    stage_job(1, ask_as_curator);
     play("settle");
     told("5 asked for 1");
     end();
@@ -923,6 +1376,9 @@ int main(void)
         cmocka_unit_test(members_are_asked_for_by_path),
         cmocka_unit_test(a_holder_of_one_keeps_the_whole_waiting),
         cmocka_unit_test(members_are_released_in_reverse_order),
+        cmocka_unit_test(a_refusal_gives_back_in_reverse_order),
+        cmocka_unit_test(who_is_refused_holds_nothing),
+        cmocka_unit_test(a_refusal_of_a_server_has_its_code),
         cmocka_unit_test(a_deadline_is_for_all),
         cmocka_unit_test(a_deadline_is_kept_during_an_outage),
         cmocka_unit_test(a_try_takes_all_or_none),
@@ -934,6 +1390,9 @@ int main(void)
         cmocka_unit_test(a_loss_is_not_told_of_the_next_acquire),
         cmocka_unit_test(levels_of_two_losses_add_up),
         cmocka_unit_test(a_deleted_node_is_the_loss_of_all),
+        cmocka_unit_test(a_deleted_node_of_a_half_is_the_loss_of_all),
+        cmocka_unit_test(a_deleted_lease_is_told_by_the_release),
+        cmocka_unit_test(a_foreign_child_is_told),
         cmocka_unit_test(a_member_lost_during_the_acquire_is_asked_for_again),
         cmocka_unit_test(an_expiry_during_the_acquire_does_not_end_it),
         cmocka_unit_test(a_restart_leaves_its_answers_behind),
@@ -941,16 +1400,26 @@ int main(void)
         cmocka_unit_test(all_are_released_whatever_becomes_of_one),
         cmocka_unit_test(kinds_may_be_mixed),
         cmocka_unit_test(a_lost_session_loses_all_kinds),
+        cmocka_unit_test(readers_share),
+        cmocka_unit_test(of_several_leases_the_first_counts),
+        cmocka_unit_test(callbacks_may_be_missing),
+        cmocka_unit_test(nodes_have_the_acl_of_the_multi),
         cmocka_unit_test(a_session_that_is_closed_takes_the_others_along),
+        cmocka_unit_test(equal_paths_are_asked_for_as_they_were_added),
+        cmocka_unit_test(a_loss_waits_for_the_end_of_on_done),
+        cmocka_unit_test(the_member_with_the_least_time_counts),
+        cmocka_unit_test(a_write_with_all_guards_needs_all_members),
         cmocka_unit_test(each_member_has_a_guard),
         cmocka_unit_test(members_have_bounds),
         cmocka_unit_test(no_member_is_added_later),
+        cmocka_unit_test(a_later_member_needs_memory_too),
         cmocka_unit_test(an_acquire_needs_memory),
         cmocka_unit_test(a_close_ends_all),
         cmocka_unit_test(a_close_answers_a_release),
         cmocka_unit_test(a_callback_may_release_and_may_not_wait),
         cmocka_unit_test(a_thread_waits_for_all),
         cmocka_unit_test(a_thread_is_refused),
+        cmocka_unit_test(leases_are_not_asked_for),
         cmocka_unit_test(a_request_names_the_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -739,6 +739,39 @@ static void without_one_of_both_nothing_is_closed(void **state)
     assert_false(possible("a close"));
 }
 
+static int acquire_all(void *state, const int *locks, int lock_count, int owner, int timeout_ms)
+{
+    (void)state;
+    (void)locks;
+    (void)lock_count;
+    (void)owner;
+    (void)timeout_ms;
+    return LS_EBUSY;
+}
+
+static int release_all(void *state, const int *locks, int lock_count, int owner)
+{
+    (void)state;
+    (void)locks;
+    (void)lock_count;
+    (void)owner;
+    return LS_ENOTOWNER;
+}
+
+static void without_one_of_both_nobody_asks_for_several(void **state)
+{
+    (void)state;
+    recipe.acquire_all = acquire_all;
+    recipe.release_all = release_all;
+    begin_in("world used untimed", "mutex /locks/y\nprocess a: acquire x");
+    assert_true(possible("a acquire x and y"));
+    recipe.release_all = NULL;
+    assert_false(possible("a acquire x and y"));
+    recipe.release_all = release_all;
+    recipe.acquire_all = NULL;
+    assert_false(possible("a acquire x and y"));
+}
+
 /* ---- guarded writes ---- */
 
 static const struct event *write_guarded(const struct ls_recipe *of)
@@ -1491,6 +1524,7 @@ int main(void)
         PROBE_TEST(without_a_handle_nobody_can_guard),
         PROBE_TEST(without_one_of_both_revocation_is_unknown),
         PROBE_TEST(without_one_of_both_nothing_is_closed),
+        PROBE_TEST(without_one_of_both_nobody_asks_for_several),
         PROBE_TEST(a_guard_goes_first),
         PROBE_TEST(nobody_who_waits_has_a_guard),
         PROBE_TEST(a_cancel_without_an_acquire_is_refused),
