@@ -4,30 +4,33 @@
 /* LeaderLatch as Curator 5.4 has it, so that one can see what the situations of an election say about it:
  * docs/findings.md.
  *
- * A latch has a node of its own, or none. All else are requests in the background, each of which goes its own
- * way and does something at its end:
+ * A latch has a node of its own, or none. All else are requests in the background, each of which goes its
+ * own way and does something at its end:
  *
- *   create  the node becomes the latch's own, and is listed. An own node that the latch has already is deleted
+ *   create  the node becomes the latch's own, and is listed. An own node of before is deleted
  *   list    own node missing --> reset; first --> leader; else: no leader, and a watch on the one before it
  *   watch   the node is gone already --> list. Later: the node is deleted --> list
  *
  * A reset takes the leadership back, deletes the own node, and creates another one.
  *
  * What makes it Curator:
- *   - when the connection is back, with the same session or another one, the latch lists, and does not wait for
- *     a create that is under way: without an own node it resets, and then two creates are under way;
- *   - the create is protected: after a lost answer it takes the child with its id for its own. Since CURATOR-498
- *     it looks whether the session is still the same. It does not bring the server up to date before (no sync);
+ *   - when the connection is back, with the same session or another one, the latch lists, and does not
+ *     wait for a create that is under way: without an own node it resets, and then two creates are under
+ *     way;
+ *   - the create is protected: after a lost answer it takes the child with its id for its own. Since
+ *     CURATOR-498 it looks whether the session is still the same. It does not bring the server up to date
+ *     before (no sync);
  *   - the list is believed: that the first node is the own one says nothing about whose session made it;
- *   - requests that were lost are sent again, also over the end of a session, RETRIES times; a node that is to
- *     be deleted is tried for ever ("guaranteed").
+ *   - requests that were lost are sent again, also over the end of a session, RETRIES times; a node that
+ *     is to be deleted is tried for ever ("guaranteed").
  * The latch listens to the state of the connection: it does not lead while it is suspended or lost.
  *
- * A latch knows no fencing token. For the judges this file tells the czxid of the node with which the latch leads, if
- * it has seen it.
+ * A latch knows no fencing token. For the judges this file tells the czxid of the node with which the
+ * latch leads, if it has seen it.
  *
- * Left out: the sleeping between retries, and close() within a listener. In Curator a latch that was closed is
- * no more, and another one may stand while the first one is cleaned up; here the next one waits for that. */
+ * Left out: the sleeping between retries, and close() within a listener. In Curator a latch that was
+ * closed is no more, and another one may stand while the first one is cleaned up; here the next one waits
+ * for that. */
 #include <lockstep/error.h>
 #include <lockstep/recipe.h>
 #include <stdio.h>

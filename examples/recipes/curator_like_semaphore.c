@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* InterProcessSemaphoreV2 as Curator 5.4 has it, so that one can see what the situations of a semaphore say about it:
- * docs/findings.md.
+/* InterProcessSemaphoreV2 as Curator 5.4 has it, so that one can see what the situations of a semaphore
+ * say about it: docs/findings.md.
  *
  *   PATH/locks    _c_UUID-lock-N: the inner lock, an InterProcessMutex
  *   PATH/leases   _c_UUID-lease-N: one node for each lease
  *
- * Node 0 of a claim stands in the line, all others are leases. step() looks at what a claim has, and does what is next.
- * For one lease after the other:
+ * Node 0 of a claim stands in the line, all others are leases. step() looks at what a claim has, and does
+ * what is next. For one lease after the other:
  *
  *   line node --> first in line? --no--> watch the one before it, and wait
  *                      | yes
@@ -22,19 +22,21 @@
  *             the watches are removed, the inner lock is released
  *
  * What makes it Curator:
- *   - the inner lock is taken anew for each lease of an acquire, and leases that an acquire has got are kept meanwhile;
+ *   - the inner lock is taken anew for each lease of an acquire, and leases that an acquire has got are
+ *     kept meanwhile;
  *   - all leases of the list are counted, also those that came later;
  *   - the list is believed: it may show a lease that a former session made;
  *   - whoever waits is woken by each event of the session, and lists again;
- *   - nodes are created in protected mode: after a lost answer the child with the id is the one. Since CURATOR-498
- *     a create looks whether the session is still the same. It does not bring the server up to date before (no sync);
- *   - requests that were lost are sent again, also over the end of a session, RETRIES times; a node that is to
- *     be deleted is tried for ever ("guaranteed");
- *   - a time limit bounds the waiting, not the requests before and after it. An attempt at the inner lock that ran out
- *     of time leaves its watch.
- * Its users are told to listen to the state of the connection, and not to rely on a lease while it is suspended or lost.
- * This file does that for them. A lease has no fencing token: for the judges this file tells the czxid of the oldest
- * lease, if it has seen that.
+ *   - nodes are created in protected mode: after a lost answer the child with the id is the one. Since
+ *     CURATOR-498 a create looks whether the session is still the same. It does not bring the server up to
+ *     date before (no sync);
+ *   - requests that were lost are sent again, also over the end of a session, RETRIES times; a node that
+ *     is to be deleted is tried for ever ("guaranteed");
+ *   - a time limit bounds the waiting, not the requests before and after it. An attempt at the inner lock
+ *     that ran out of time leaves its watch.
+ * Its users are told to listen to the state of the connection, and not to rely on a lease while it is
+ * suspended or lost. This file does that for them. A lease has no fencing token: for the judges this file
+ * tells the czxid of the oldest lease, if it has seen that.
  *
  * Left out: the shared count of leases, and the sleeping between retries. */
 #include <lockstep/error.h>
@@ -725,7 +727,7 @@ static void ask(struct claim *claim, enum phase phase, int at)
     }
 }
 
-/* Removes watches, then leases from this one on, then the node in the line. Says whether there was something. */
+/* Removes watches, then leases from this one on, then the node in the line. Says whether one was there. */
 static bool remove_next(struct claim *claim, int from)
 {
     if (claim->watching == ROOM || (claim->watching == AHEAD && claim->leads)) {

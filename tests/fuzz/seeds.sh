@@ -8,7 +8,7 @@ bin=$LOCKSTEP_BUILD_DIR/fuzz
 mkdir "$scratch/seeds" "$scratch/broken"
 
 # Worlds of a fuzzer have mutexes: traces of other kinds of lock are none.
-mapfile -t traces < <(grep -l '^mutex ' reports/findings/*.trace)
+mapfile -t traces < <(grep -l '^| mutex ' reports/findings/*.trace)
 ((${#traces[@]} > 0)) || { echo 'no trace is of a mutex'; failed=1; }
 files=(scenarios/*/*.scn "${traces[@]}")
 "$bin/make_seeds" "$scratch/seeds" "${files[@]}" || { echo 'seeds are not made'; failed=1; }
