@@ -191,7 +191,7 @@ fuzz_seeds()
     [[ ! -d $corpus ]] || cp "$corpus"/* "$3/"
     case $target in
     session_loss | recipe)
-        mapfile -t traces < <(find reports build/reports -name '*.trace' 2>/dev/null)
+        mapfile -t traces < <(find reports build/reports -name '*.trace' -exec grep -l '^| mutex ' {} + 2>/dev/null)
         build/release/fuzz/make_seeds "$3" scenarios/{mutex,regress,suite,explore}/*.scn "${traces[@]}"
         ;;
     scenario) cp scenarios/suite/*.scn scenarios/mutex/*.scn "$3/" ;;

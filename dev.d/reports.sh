@@ -39,15 +39,15 @@ fails()
 findings_page()
 {
     local recipe
-    for recipe in curator_like kazoo_like; do
+    for recipe in curator_like kazoo_like curator_like_latch curator_like_semaphore; do
         fails "$1" "$2/$recipe.so" "$3/$recipe" >"$3/$recipe.fails"
     done
     cat <<'TEXT'
 <!-- Written by `./dev reports findings`. -->
-# All situations that fail for two recipes like published locks
+# All situations that fail for recipes like published locks
 
-The table has the properties that each situation of the standard suite violates with the recipes that do as Curator and kazoo do.
-[docs/findings.md](../docs/findings.md) tells the stories. `tests/cli/slow_findings_of_the_suite.sh` compares the table.
+The tables have the properties that each situation of the standard suite violates with the recipes that do as Curator and kazoo do.
+[docs/findings.md](../docs/findings.md) tells the stories. `tests/cli/slow_findings_of_the_suite.sh` compares the tables.
 
 | situation | curator_like | kazoo_like |
 |---|---|---|
@@ -55,6 +55,10 @@ TEXT
     cat "$3/curator_like.fails" "$3/kazoo_like.fails" | cut -d' ' -f1 | sort -u | while read -r situation; do
         printf '| %s | %s | %s |\n' "$situation" "$(sed -n "s/^$situation //p" "$3/curator_like.fails")" \
             "$(sed -n "s/^$situation //p" "$3/kazoo_like.fails")"
+    done
+    for recipe in curator_like_latch curator_like_semaphore; do
+        printf '\n| situation | %s |\n|---|---|\n' "$recipe"
+        sed 's/^\([^ ]*\) \(.*\)/| \1 | \2 |/' "$3/$recipe.fails"
     done
 }
 

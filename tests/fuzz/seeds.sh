@@ -7,7 +7,10 @@ source "$(dirname "$0")/../cli/lib.sh"
 bin=$LOCKSTEP_BUILD_DIR/fuzz
 mkdir "$scratch/seeds" "$scratch/broken"
 
-files=(scenarios/*/*.scn reports/findings/*.trace)
+# Worlds of a fuzzer have mutexes: traces of other kinds of lock are none.
+mapfile -t traces < <(grep -l '^| mutex ' reports/findings/*.trace)
+((${#traces[@]} > 0)) || { echo 'no trace is of a mutex'; failed=1; }
+files=(scenarios/*/*.scn "${traces[@]}")
 "$bin/make_seeds" "$scratch/seeds" "${files[@]}" || { echo 'seeds are not made'; failed=1; }
 same "${#files[@]}" "$(find "$scratch/seeds" -type f | wc -l)" 'number of inputs'
 # What lies in a lock's directory and is no contender is there in the input's world, too: the highest bit of byte 2.
