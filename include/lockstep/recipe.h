@@ -362,6 +362,16 @@ struct ls_recipe {
      * follows. */
     int (*acquire_all)(void *state, const int *locks, int count, int owner, int timeout_ms);
     int (*release_all)(void *state, const int *locks, int count, int owner);
+
+    /* Tells the process another capacity of an open lock with units. NULL = the recipe knows the declared one alone.
+     *
+     * - set_capacity() takes no hold away.
+     * - From then on an acquire that waits is granted by the new capacity, also before set_capacity() returns.
+     * - A negative code says that the capacity is as before.
+     *
+     * Each process of a world is told by itself. After open(), and in the next start(), a lock has the declared
+     * capacity. */
+    int (*set_capacity)(void *state, int lock, int capacity);
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

@@ -93,6 +93,7 @@ enum action_kind {
     ACTION_TOUCH, /* lock: the operator sets the data of the process's oldest contender:  "touch a", "touch a y" */
     ACTION_FAIL_CALL, /* the client library finds no memory for the n-th next call:  "fail-call a n=1" */
     ACTION_RESTRICT, /* lock: the operator makes the process's oldest contender unreadable for others: "restrict a" */
+    ACTION_RESIZE,   /* lock, capacity: from now on the process knows another capacity: "a resize capacity=2" */
     ACTION_OWN = 64, /* from here on: kinds that one coordinator has of its own */
     ACTION_KINDS = 128
 };
@@ -124,6 +125,7 @@ struct action {
         int32_t guarded;    /* WRITE: 1 = in a multi with the recipe's check */
         int32_t anyway;     /* RELEASE: 1 = also if the lock is not held */
         int32_t place;      /* REVOKE: in line, from 1 */
+        int32_t capacity;   /* RESIZE: units of the group, from 1 */
         int32_t rc;         /* CUT: of unanswered requests; 0 = that of the world */
         int32_t n;          /* FAIL_ALLOC, FAIL_CALL: which one fails, from 1 */
         int32_t perms;      /* FOREIGN: of the node, for others; 0 = all */
@@ -348,6 +350,7 @@ struct world_options {
     void (*judge_canon)(void *judges,
                         struct canon *canon); /* shows their numbers that grow; NULL = it cannot */
     bool several; /* some step asks for several locks at once: the recipe has to know how */
+    bool resizes; /* some step tells a process another capacity than the declared one */
 };
 
 /* Sensible values: one server, untimed, 10 ms latency, tick 200 ms, timeout 4 s, rc -4, all budgets 0. */

@@ -27,7 +27,7 @@ static bool is_exclusive(const struct check_context *context, int lock)
 
 bool lock_stands_alone(const struct check_context *context, int lock)
 {
-    return is_exclusive(context, lock) || spec_of(context, lock)->capacity == 1;
+    return is_exclusive(context, lock) || (spec_of(context, lock)->capacity == 1 && !context->resizes);
 }
 
 bool lock_waits_again(const struct check_context *context, int lock)
@@ -108,13 +108,34 @@ void hold_set_add_node(struct hold_set *set, const struct check_context *context
     set->units = units;
 }
 
-bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock)
+bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock, int capacity)
 {
-    int capacity = spec_of(context, lock)->capacity;
     if (!set->some)
         return true;
     return !set->exclusive && !is_exclusive(context, lock) &&
            (capacity == 0 || set->units + units_of(context, lock) <= capacity);
+}
+
+/* ---- capacity ---- */
+
+int ledger_capacity(struct check_table *table, const struct check_context *context, int lock, int process)
+{
+    const struct check_record *known = table_get(table, RECORD_CAPACITY, group_of(context, lock), process, 0);
+    return known ? known->flags : spec_of(context, lock)->capacity;
+}
+
+int ledger_largest_capacity(struct check_table *table, const struct check_context *context, int lock,
+                            int process)
+{
+    const struct check_record *known = table_get(table, RECORD_CAPACITY, group_of(context, lock), process, 0);
+    return known ? known->depth : spec_of(context, lock)->capacity;
+}
+
+static int capacity_of(struct check_table *table, const struct check_context *context,
+                       const struct contender *contender)
+{
+    int known = ledger_capacity(table, context, contender->lock, contender->process);
+    return known < contender->capacity ? contender->capacity : known;
 }
 
 /* ---- admission ---- */
@@ -277,8 +298,9 @@ static void add_holds(struct check_table *table, const struct check_context *con
     }
 }
 
-bool ledger_admits(struct check_table *table, const struct check_context *context,
-                   const struct contender *contender, const struct check_record **obstacle)
+/* `capacity` decides whether it is asked at all for holds beside the line. */
+static struct obstacles obstacles_of(struct check_table *table, const struct check_context *context,
+                                     const struct contender *contender, int capacity)
 {
     struct obstacles obstacles = {.set = contender->beside};
     bool under = ledger_joined_under(table, context, contender);
@@ -287,12 +309,40 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
         add_line(table, context, contender, &obstacles);
     if (lock_nodes(context, contender->lock) > 1)
         add_nodes_of_holds(table, context, contender, with_line, &obstacles);
-    else if (hold_set_admits(&obstacles.set, context, contender->lock))
+    else if (hold_set_admits(&obstacles.set, context, contender->lock, capacity))
         add_holds(table, context, contender, with_line, under, &obstacles);
+    return obstacles;
+}
+
+bool ledger_admits(struct check_table *table, const struct check_context *context,
+                   const struct contender *contender, const struct check_record **obstacle)
+{
+    int capacity = capacity_of(table, context, contender);
+    const struct obstacles obstacles = obstacles_of(table, context, contender, capacity);
     bool by_mode = obstacles.first_exclusive && !is_exclusive(context, contender->lock);
     if (obstacle)
         *obstacle = by_mode ? obstacles.first_exclusive : obstacles.first;
-    return hold_set_admits(&obstacles.set, context, contender->lock);
+    return hold_set_admits(&obstacles.set, context, contender->lock, capacity);
+}
+
+static struct obstacles nodes_before(struct check_table *table, const struct check_context *context,
+                                     const struct check_record *node)
+{
+    struct obstacles obstacles = {0};
+    struct check_record *other = group_first_record(table, context, RECORD_NODE, node->lock);
+    for (; other; other = group_next_record(table, context, other))
+        if (other->a < node->a)
+            add_obstacle(&obstacles, context, other);
+    return obstacles;
+}
+
+int ledger_units_needed(struct check_table *table, const struct check_context *context,
+                        const struct check_record *node)
+{
+    if (lock_nodes(context, node->lock) > 1)
+        return nodes_before(table, context, node).set.units + 1;
+    const struct contender contender = contender_of_record(node);
+    return obstacles_of(table, context, &contender, 0).set.units + units_of(context, node->lock);
 }
 
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
@@ -301,12 +351,8 @@ bool ledger_admits_node(struct check_table *table, const struct check_context *c
     const struct contender contender = contender_of_record(node);
     if (lock_nodes(context, node->lock) == 1)
         return ledger_admits(table, context, &contender, obstacle);
-    struct obstacles obstacles = {0};
-    struct check_record *other = group_first_record(table, context, RECORD_NODE, node->lock);
-    for (; other; other = group_next_record(table, context, other))
-        if (other->a < node->a)
-            add_obstacle(&obstacles, context, other);
+    const struct obstacles obstacles = nodes_before(table, context, node);
     if (obstacle)
         *obstacle = obstacles.first;
-    return obstacles.set.units < spec_of(context, node->lock)->capacity;
+    return obstacles.set.units < ledger_capacity(table, context, node->lock, node->process);
 }

@@ -413,6 +413,18 @@ static void observe_created(struct check_table *table, const struct check_contex
         observe_contender(table, context, event);
 }
 
+/* A smaller capacity may end the room for a try of the process. */
+static void observe_capacity(struct check_table *table, const struct check_context *context,
+                             const struct event *event)
+{
+    if (event->code >= ledger_capacity(table, context, event->lock, event->process))
+        return;
+    struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
+    for (; answer; answer = table_next_lock(table, answer))
+        if ((answer->flags & ANSWER_TRY) && answer->process == event->process)
+            answer->flags |= ANSWER_EXCUSED;
+}
+
 /* True if a hold that was asked for in one call with this one has lost its node, or was told to be lost. */
 static bool has_lost_of_call(struct check_table *table, const struct check_context *context,
                              const struct event *event)
@@ -504,6 +516,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_CANCELED:
         observe_canceled(table, event);
         break;
+    case EVENT_CAPACITY:
+        observe_capacity(table, context, event);
+        break;
     case EVENT_RELEASED:
         observe_released(table, event, note);
         break;
@@ -582,7 +597,8 @@ const struct property check_answers_have_reasons = {
              EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_AUTH_FAILED) |
              EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_REST) |
              EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_NODE_DELETED) |
-             EVENT_BIT(EVENT_WRITTEN) | EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_HOLD_LOST),
+             EVENT_BIT(EVENT_WRITTEN) | EVENT_BIT(EVENT_DOUBTS) | EVENT_BIT(EVENT_HOLD_LOST) |
+             EVENT_BIT(EVENT_CAPACITY),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 2,
     .records_per_contender = 2,

@@ -29,13 +29,14 @@ static const struct check_record *
 other_believer(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     struct hold_set set = {0};
+    int capacity = ledger_largest_capacity(table, context, event->lock, event->process);
     struct check_record *other = group_first_record(table, context, RECORD_BELIEVER, event->lock);
     for (; other; other = group_next_record(table, context, other)) {
         bool own = other->process == event->process && other->owner == event->owner;
         if (own || is_void(table, other->lock, other->process, other->owner))
             continue;
         hold_set_add(&set, context, other->lock);
-        if (!hold_set_admits(&set, context, event->lock))
+        if (!hold_set_admits(&set, context, event->lock, capacity))
             return other;
     }
     return NULL;

@@ -10,9 +10,12 @@
  * Where a hold has a node for each unit of its count, such a moment exists for each of its nodes. These are the
  * node of the token and the next nodes of the process in that session, but for nodes of its other holds.
  *
- * A contender that is admitted stays admitted until its node goes. So it is enough to look at the line when the grant
- * is told, and to remember (as ghosts) the nodes that were admitted when they were deleted while their process was
- * waiting.
+ * A contender that is admitted stays admitted until its node goes, or its process learns of a smaller capacity. So it is
+ * enough to look at the line when the grant is told, and to remember two kinds of nodes whose process was waiting. One
+ * kind was admitted when it was deleted (ghosts), the other when the capacity shrank (NODE_HAD_ROOM).
+ *
+ * Where a process learns of capacities, each one counts that it knew between that moment and `granted`: a list that was
+ * read at that moment is looked at later. Nodes that were not admitted when they were deleted stay for that (LATE).
  *
  * This implies that no two grants that exclude each other overlap by the coordinator, that is while their nodes
  * stand: two such contenders are never admitted at once, and one node carries one grant only, which is why two owners
@@ -55,13 +58,14 @@ static const struct check_record *hold_beside(struct check_table *table, const s
                                               const struct event *event, const struct check_record *node)
 {
     struct hold_set set = {0};
+    int capacity = ledger_largest_capacity(table, context, event->lock, event->process);
     struct check_record *ghost, *claim;
     ghost = group_first_record(table, context, RECORD_GHOST, event->lock);
     for (; ghost; ghost = group_next_record(table, context, ghost)) {
         if ((ghost->flags & GHOST_HELD) == 0 || ghost->a == node->a)
             continue;
         hold_set_add_node(&set, context, ghost->lock);
-        if (!hold_set_admits(&set, context, event->lock))
+        if (!hold_set_admits(&set, context, event->lock, capacity))
             return ghost;
     }
     if (!is_taken(node, event))
@@ -72,7 +76,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
             !ledger_node(table, claim->lock, claim->a))
             continue;
         hold_set_add(&set, context, claim->lock);
-        if (!hold_set_admits(&set, context, event->lock))
+        if (!hold_set_admits(&set, context, event->lock, capacity))
             return claim;
     }
     return NULL;
@@ -103,12 +107,18 @@ static void say_obstacle(const struct check_context *context, const struct event
                   check_process_name(context, obstacle->process).text, (long long)obstacle->a);
 }
 
+/* False of a node that was admitted before: it is gone since, or its process has learned of a smaller capacity. */
+static bool needs_room(const struct check_record *node)
+{
+    return node->kind == RECORD_NODE && (node->flags & NODE_HAD_ROOM) == 0;
+}
+
 static void judge_node(struct check_table *table, const struct check_context *context,
                        const struct event *event, const struct check_record *node, struct check_note *note)
 {
     const struct contender contender = grantee(event, node);
     const struct check_record *obstacle;
-    if (node->kind == RECORD_NODE && !ledger_admits(table, context, &contender, &obstacle))
+    if (needs_room(node) && !ledger_admits(table, context, &contender, &obstacle))
         say_obstacle(context, event, node, obstacle, note);
 }
 
@@ -131,13 +141,13 @@ static void judge_units(struct check_table *table, const struct check_context *c
     int units = lock_nodes(context, event->lock);
     int found = 1 + count_evicted(table, event, node);
     const struct check_record *obstacle;
-    if (node->kind == RECORD_NODE && !ledger_admits_node(table, context, node, &obstacle))
+    if (needs_room(node) && !ledger_admits_node(table, context, node, &obstacle))
         say_obstacle(context, event, node, obstacle, note);
     struct check_record *next = table_get(table, RECORD_NODE, event->lock, event->process, 0);
     for (; next && next->process == event->process && found < units; next = table_next_lock(table, next)) {
         if (next->a <= node->a || !ledger_is_unbound(next, event->session))
             continue;
-        if (!ledger_admits_node(table, context, next, &obstacle))
+        if (needs_room(next) && !ledger_admits_node(table, context, next, &obstacle))
             say_obstacle(context, event, next, obstacle, note);
         found++;
     }
@@ -184,15 +194,32 @@ static void keep_ghost(struct check_table *table, const struct event *event)
         node->flags |= GHOST_HELD;
 }
 
+/* A list that was read while they stood may be looked at now. */
+static void admit_late(struct check_table *table, const struct event *event)
+{
+    struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
+    while (late && late->kind == RECORD_LATE && late->lock == event->lock && late->process == event->process) {
+        if (late->depth > event->code) {
+            late = table_next(table, late);
+            continue;
+        }
+        const struct check_record was = *late;
+        table_drop(table, late);
+        table_put(table, RECORD_GHOST, was.lock, was.process, 0, was.a, was.b)->flags = was.flags;
+        late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
+    }
+}
+
 typedef bool (*is_over_fn)(const struct check_record *ghost, const struct event *event);
 
-static void drop_ghosts(struct check_table *table, const struct event *event, is_over_fn is_over)
+static void drop_ghosts(struct check_table *table, const struct event *event, enum record_kind kind,
+                        is_over_fn is_over)
 {
-    struct check_record *ghost = table_first(table, RECORD_GHOST);
+    struct check_record *ghost = table_first(table, kind);
     while (ghost) {
         if (is_over(ghost, event)) {
             table_drop(table, ghost);
-            ghost = table_first(table, RECORD_GHOST);
+            ghost = table_first(table, kind);
         } else
             ghost = table_next(table, ghost);
     }
@@ -216,8 +243,10 @@ static bool is_session_over(const struct check_record *ghost, const struct event
 /* Ghosts answer the question of the waits that are under way; with the last of them they go. */
 static void forget_ghosts(struct check_table *table, const struct event *event)
 {
-    if (!ledger_others_wait(table, event))
-        drop_ghosts(table, event, is_wait_over);
+    if (ledger_others_wait(table, event))
+        return;
+    drop_ghosts(table, event, RECORD_GHOST, is_wait_over);
+    drop_ghosts(table, event, RECORD_LATE, is_wait_over);
 }
 
 static void forget_hold(struct check_table *table, const struct event *event)
@@ -229,14 +258,17 @@ static void forget_hold(struct check_table *table, const struct event *event)
         table_drop(table, ghost);
 }
 
-/* True if the process of the node waits for the lock, and the node is admitted. */
-static bool is_awaited(struct check_table *table, const struct check_context *context,
-                       const struct event *event)
+/* The node, if its process waits for the lock; else NULL. */
+static const struct check_record *awaited(struct check_table *table, const struct event *event)
 {
     const struct check_record *node = ledger_node(table, event->lock, event->zxid);
-    if (!node || !ledger_claims(table, event->lock, node->process, CLAIM_WAITING))
-        return false;
-    return ledger_admits_node(table, context, node, NULL);
+    return node && ledger_claims(table, event->lock, node->process, CLAIM_WAITING) ? node : NULL;
+}
+
+static bool is_admitted(struct check_table *table, const struct check_context *context,
+                        const struct check_record *node)
+{
+    return (node->flags & NODE_HAD_ROOM) || ledger_admits_node(table, context, node, NULL);
 }
 
 static void remember_ghost(struct check_table *table, const struct check_context *context,
@@ -246,9 +278,17 @@ static void remember_ghost(struct check_table *table, const struct check_context
         return;
     bool taken = event_is_by_process(event);
     bool held = taken && ledger_holder(table, event->lock, -1, event->zxid);
-    if (held || is_awaited(table, context, event))
-        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags =
-            (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
+    uint16_t flags = (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
+    const struct check_record *node = awaited(table, event);
+    if (held || (node && is_admitted(table, context, node))) {
+        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags = flags;
+    } else if (node && context->resizes) {
+        int needed = ledger_units_needed(table, context, node);
+        struct check_record *late =
+            table_put(table, RECORD_LATE, event->lock, event->process, 0, event->zxid, event->session);
+        late->flags = flags;
+        late->depth = (uint16_t)needed;
+    }
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -273,14 +313,18 @@ static void observe(struct check_table *table, const struct check_context *conte
         forget_hold(table, event);
         break;
     case EVENT_LOST:
-        drop_ghosts(table, event, is_loss_told);
+        drop_ghosts(table, event, RECORD_GHOST, is_loss_told);
         break;
     case EVENT_SESSION_CLOSING:
-        drop_ghosts(table, event, is_session_over);
+        drop_ghosts(table, event, RECORD_GHOST, is_session_over);
         break;
     case EVENT_EXPIRED: /* what is granted on them now is granted on a node of another session */
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_GHOST, event->process);
+        table_drop_process(table, RECORD_LATE, event->process);
+        break;
+    case EVENT_CAPACITY:
+        admit_late(table, event);
         break;
     default:
         break;
@@ -295,7 +339,7 @@ const struct property check_at_most_one_holder = {
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_NODE_DELETED) |
              EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_HOLD_LOST) |
-             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_CAPACITY) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .observe = observe,

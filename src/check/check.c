@@ -41,6 +41,8 @@ static const struct {
     [RECORD_CLAIM] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, false},
     [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_QUEUED] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
+    [RECORD_CAPACITY] = {CHECK_VALUE_NONE, CHECK_VALUE_NONE, false},
+    [RECORD_LATE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_GHOST] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, true},
     [RECORD_WATCH] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
@@ -158,6 +160,8 @@ static uint32_t capacity_of(const struct check_set *set)
         }
     }
     per_contender *= nodes_of_an_owner(context);
+    if (context->resizes) /* CAPACITY and LATE */
+        more += context->processes * context->locks * (1 + 2 * owners * nodes_of_an_owner(context));
     int records = more + context->processes * (per_process + context->locks * owners * per_contender);
     return (uint32_t)records;
 }

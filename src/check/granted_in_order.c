@@ -67,12 +67,13 @@ static void leave_place(struct check_table *table, const struct check_context *c
         table_drop(table, place);
 }
 
-/* Whoever has this place may hold beside the grant. */
+/* Whoever has this place may hold beside the grant, by the capacity of either. */
 static bool is_admitted_beside(struct check_table *table, const struct check_context *context,
                                const struct check_record *place, const struct event *event)
 {
     struct contender contender = contender_of_record(place);
     hold_set_add(&contender.beside, context, event->lock);
+    contender.capacity = ledger_largest_capacity(table, context, event->lock, event->process);
     return ledger_admits(table, context, &contender, NULL);
 }
 

@@ -15,6 +15,9 @@
      EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOST) |                          \
      EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_HOLD_LOST))
 #define WANTS_NODES (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED))
+#define WANTS_CAPACITY                                                                                       \
+    (EVENT_BIT(EVENT_CAPACITY) | EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_LOCK_CLOSED) |                     \
+     EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_STOPPED))
 #define WANTS_EVICTED (EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_LISTED))
 #define WANTS_LISTENERS                                                                                      \
     (EVENT_BIT(EVENT_LISTENS) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_CRASHED) |                    \
@@ -34,6 +37,8 @@ uint64_t ledger_wants(unsigned needs)
         wants |= WANTS_NODES;
     if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
         wants |= WANTS_EVICTED;
+    if (needs & CHECK_NEEDS_CLAIMS)
+        wants |= WANTS_CAPACITY;
     if (needs & CHECK_NEEDS_WATCHES)
         wants |= WANTS_WATCHES;
     if (needs & CHECK_NEEDS_LISTENERS)
@@ -519,10 +524,70 @@ static void observe_listener(struct check_table *table, const struct event *even
         table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
 }
 
+/* Its nodes that are admitted by the capacity of before. */
+static void note_room(struct check_table *table, const struct check_context *context,
+                      const struct event *event)
+{
+    struct check_record *node = group_first_record(table, context, RECORD_NODE, event->lock);
+    for (; node; node = group_next_record(table, context, node))
+        if (node->process == event->process && !ledger_holder(table, node->lock, -1, node->a) &&
+            ledger_claims(table, node->lock, node->process, CLAIM_WAITING) &&
+            ledger_admits_node(table, context, node, NULL))
+            node->flags |= NODE_HAD_ROOM;
+}
+
+/* A process that knows the declared capacity, and no other since it has a claim, has no record. */
+static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
+                            struct check_record *known)
+{
+    int declared = context->specs[lock].capacity;
+    if (known->flags == declared && known->depth == declared)
+        table_drop(table, known);
+}
+
+static void learn_capacity(struct check_table *table, const struct check_context *context,
+                           const struct event *event)
+{
+    int process = event->process, lock = event->lock, group = group_of(context, lock);
+    int before = ledger_capacity(table, context, lock, process);
+    int largest = ledger_largest_capacity(table, context, lock, process);
+    bool claims = group_claims(table, context, lock, process, CLAIM_WAITING | CLAIM_HOLDING) > 0;
+    if (event->code < before)
+        note_room(table, context, event);
+    struct check_record *known = table_put(table, RECORD_CAPACITY, group, process, 0, 0, 0);
+    known->flags = (uint16_t)event->code;
+    known->depth = (uint16_t)(claims && largest > event->code ? largest : event->code);
+    settle_capacity(table, context, lock, known);
+}
+
+static void observe_capacity(struct check_table *table, const struct check_context *context,
+                             const struct event *event)
+{
+    if (!context->specs)
+        return;
+    if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED) {
+        table_drop_process(table, RECORD_CAPACITY, event->process);
+        return;
+    }
+    int group = group_of(context, event->lock);
+    struct check_record *known = table_get(table, RECORD_CAPACITY, group, event->process, 0);
+    if (event->kind == EVENT_CAPACITY) {
+        learn_capacity(table, context, event);
+    } else if (known && event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
+        table_drop(table, known);
+    } else if (known && event->kind == EVENT_ASKED &&
+               group_claims(table, context, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING) == 0) {
+        known->depth = known->flags;
+        settle_capacity(table, context, event->lock, known);
+    }
+}
+
 void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
                     const struct event *event)
 {
     uint64_t bit = EVENT_BIT(event->kind);
+    if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CAPACITY & bit))
+        observe_capacity(table, context, event);
     if ((needs & CHECK_NEEDS_PROCESSES) && (WANTS_PROCESSES & bit))
         observe_process(table, event);
     if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CLAIMS & bit)) {

@@ -64,6 +64,9 @@ enum record_kind {
     RECORD_LOADED, /* lock = which loaded property, process = which 16 bytes of its state; a and b are these bytes */
     RECORD_NEWS,   /* all_or_none: lock, process, owner; see there */
     RECORD_QUEUED, /* the ledger: lock, process; a = czxid, b = session: a node that queues and stands */
+    RECORD_CAPACITY, /* the ledger: lock, process; flags = the capacity that the process knows, depth = the largest that
+                        it has known since it last began to wait for the lock without a claim to it */
+    RECORD_LATE, /* at_most_one_holder: as GHOST; depth = the least capacity by which it was admitted when it was deleted */
     RECORD_KINDS
 };
 
@@ -73,7 +76,7 @@ struct check_record {
     uint8_t process; /* 0 if the kind has none */
     uint8_t owner;   /* 0 if the kind has none */
     uint16_t flags;  /* see kind */
-    uint16_t depth;  /* NODE, CLAIM, WATCH, ANSWER, QUESTION, REQUEST and OWES only */
+    uint16_t depth;  /* NODE, CLAIM, WATCH, CAPACITY, LATE, ANSWER, QUESTION, REQUEST and OWES only */
     int64_t a;       /* see kind; part of the order */
     int64_t b;       /* see kind */
 };
@@ -114,6 +117,7 @@ static inline unsigned claim_call(const struct check_record *claim)
 /* Of a lock whose holds have several nodes each (lock_nodes()). */
 #define NODE_BOUND 0x02u /* a hold stands or stood on it; depth = the owner, or NODE_NOBODY */
 #define NODE_SPENT 0x04u /* and that hold is over; depth = the owner that gave it back, or NODE_NOBODY */
+#define NODE_HAD_ROOM 0x08u /* admitted when its process, which waited, learned of a smaller capacity */
 #define NODE_NOBODY 0xffu
 #define NODE_DIRECTORY_SHIFT 8 /* flags above: number of the directory; of QUEUED too */
 
@@ -305,7 +309,7 @@ bool group_has_other_claim(struct check_table *table, const struct check_context
 /* Contenders that one hold of the lock stands on. */
 int lock_nodes(const struct check_context *context, int lock);
 
-/* True if no other hold of the group may stand beside one of this lock. */
+/* True if no other hold of the group may stand beside one of this lock, whatever capacity a process learns of. */
 bool lock_stands_alone(const struct check_context *context, int lock);
 
 /* True if an owner that loses its hold of the lock waits again without asking (enum ls_lock_loss). */
@@ -320,9 +324,12 @@ bool lock_waits_again(const struct check_context *context, int lock);
  *   count. A contender that joined the line while its owner
  *   held alone is admitted whoever stands before it, also when the node of that hold has gone (a downgrade).
  *   If a hold has a node for each unit of its count, each node counts one unit, also behind the contender.
+ *   The capacity is the one that the process of the contender knows. It is the declared one until an event CAPACITY
+ *   tells the process another one.
  *
  * Claim. Of a line of mutexes the first contender alone is admitted. Once admitted, a contender stays admitted until its
- *   node goes: nobody joins the line before it, and a hold behind it that excludes it was not admitted.
+ *   node goes, or its process learns of a smaller capacity: nobody joins the line before it, and a hold behind it that
+ *   excludes it was not admitted. If processes know different capacities, a later contender of a larger one may exclude it.
  *
  * Example. Readers r, writers w, in line r1 w2 r3. r1 is admitted. w2 is not, nor is r3, as w2 stands before it. If r1
  *   goes, w2 is admitted. If the owner of w2 holds and joins the line with r4, r4 is admitted, though r3 is not. */
@@ -339,14 +346,22 @@ void hold_set_add(struct hold_set *set, const struct check_context *context, int
 /* The same for one contender of the hold. */
 void hold_set_add_node(struct hold_set *set, const struct check_context *context, int lock);
 
-/* True if a hold of this lock stands together with the set. */
-bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock);
+/* True if a hold of this lock stands together with the set, by this capacity. */
+bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock, int capacity);
+
+/* The capacity of the lock's group that the process knows now; 0 = no limit. */
+int ledger_capacity(struct check_table *table, const struct check_context *context, int lock, int process);
+
+/* The largest that it has known since it last began to wait for the lock without a claim to it. */
+int ledger_largest_capacity(struct check_table *table, const struct check_context *context, int lock,
+                            int process);
 
 struct contender {
     int lock, process;
     int owner;              /* -1 = not known */
     int64_t czxid;          /* its place in line */
     int64_t gone;           /* czxid of a node that counts as deleted; 0 = none */
+    int capacity;           /* at least this one counts; 0 = what its process knows */
     struct hold_set beside; /* holds that it must stand together with besides */
 };
 
@@ -358,6 +373,10 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
  * is admitted if fewer nodes than the capacity stand before it. */
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
                         const struct check_record *node, const struct check_record **obstacle);
+
+/* The least capacity by which the contender of this node, which is a shared one, is admitted. */
+int ledger_units_needed(struct check_table *table, const struct check_context *context,
+                        const struct check_record *node);
 
 /* True if the owner has a hold of another lock of the group that stands alone. */
 bool ledger_holds_alone(struct check_table *table, const struct check_context *context,

@@ -120,6 +120,8 @@ static const char *lacks(const struct ls_recipe *recipe, const struct action *op
     case ACTION_CLOSE:
     case ACTION_OPEN:
         return !recipe_can_close(recipe) ? "the recipe cannot close locks" : NULL;
+    case ACTION_RESIZE:
+        return !recipe_can_resize(recipe) ? "the recipe knows one capacity alone" : NULL;
     default:
         return NULL;
     }

@@ -83,6 +83,7 @@ struct action_info world_action_infos[ACTION_KINDS] = {
                        .fault_class = EVENT_FAULT_NODES},
 
     [ACTION_CLOSE] = {.verb = "close", .traits = LOCK_VERB | TRAIT_FAIR, .stimulus = "close"},
+    [ACTION_RESIZE] = {.verb = "resize", .traits = LOCK_VERB | TRAIT_FAIR, .stimulus = "resize"},
     [ACTION_OPEN] = {.verb = "open", .traits = LOCK_VERB, .stimulus = "open"},
     [ACTION_RMDIR] = {.verb = "rmdir",
                       .traits = FAULT_ON_DIRECTORY,

@@ -289,6 +289,13 @@ static int open_lock(void *memory, int lock)
     return state->semaphores[lock].leases.session ? LS_EALREADY : open_lock_at(state, lock);
 }
 
+static int set_capacity(void *memory, int lock, int capacity)
+{
+    struct state *state = memory;
+    return is_open(state, lock) ? ls_semaphore_set_capacity(&state->semaphores[lock], (uint32_t)capacity)
+                                : LS_EINVAL;
+}
+
 static const char *wrong(const void *memory)
 {
     struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
@@ -343,4 +350,5 @@ const struct ls_recipe ls_recipe_semaphore = {
     .contender_per_unit = true,
     .queues = true,
     .timers = recipe_timers,
+    .set_capacity = set_capacity,
 };

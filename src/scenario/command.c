@@ -83,9 +83,18 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         action->place = (int32_t)place;
         return 1;
     }
+    if (input_word_is(&key, "capacity") && (verb->flags & VERB_CAPACITY)) {
+        int64_t capacity;
+        if (parser_integer(parser, &value, "a number from 1 to 1000", 1, 1000, &capacity) != 0) {
+            return -1;
+        }
+        action->capacity = (int32_t)capacity;
+        return 1;
+    }
     return parser_wrong(parser, word,
                         verb->flags & VERB_TIMEOUT   ? "owner=N, timeout=DURATION or nowait"
                         : verb->flags & VERB_PLACE   ? "place=N"
+                        : verb->flags & VERB_CAPACITY ? "capacity=N"
                         : verb->flags & VERB_ANYWAY  ? "owner=N or anyway"
                         : verb->flags & VERB_GUARDED ? "owner=N, guarded or nowait"
                         : verb->flags & VERB_NOWAIT  ? "owner=N or nowait"
@@ -138,6 +147,19 @@ static int further_lock(struct parser *parser, const struct verb *verb, const st
     return 1;
 }
 
+/* What is known of a lock's capacity is never below the count of one hold. */
+static int check_capacity(struct parser *parser, const struct input_word *at, const struct action *action)
+{
+    const struct ls_lock_spec *spec = &parser->scenario->options.lock[action->lock];
+    if (spec->capacity == 0) {
+        return parser_wrong(parser, at, "the name of a semaphore");
+    }
+    if (action->capacity < (spec->count > 0 ? spec->count : 1)) {
+        return parser_wrong(parser, at, "capacity=N, not below the count of the semaphore");
+    }
+    return 0;
+}
+
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next)
 {
@@ -180,6 +202,10 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     if ((verb->flags & VERB_BOTH) && !lock_given) {
         return parser_wrong(parser, &at, "the name of a read-write lock");
     }
+    if ((verb->flags & VERB_CAPACITY) && check_capacity(parser, &at, action) != 0) {
+        return -1;
+    }
+    scenario->options.resizes |= (verb->flags & VERB_CAPACITY) != 0;
     bool reacts = ACTION_IS_ON_GRANTED(action->modes) != 0 || ACTION_IS_ON_FAILED(action->modes) != 0;
     if (action_takes_several(verb, action) && reacts) {
         return parser_wrong(parser, &word, "no 'on granted:' or 'on failed:' behind several locks");
@@ -444,7 +470,7 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     if (!verb) {
         return parser_wrong(
             parser, &word,
-            "acquire, try, release, downgrade, cancel, write, revocable, revoke, close, open, stop or start");
+            "acquire, try, release, downgrade, cancel, write, revocable, revoke, resize, close, open, stop or start");
     }
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;

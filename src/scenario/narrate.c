@@ -270,6 +270,12 @@ static void line_closed(struct narrator *narrator, const struct event *event)
     }
 }
 
+static void line_capacity(struct narrator *narrator, const struct event *event)
+{
+    line_plain(narrator, event);
+    append(narrator, " %d", event->code);
+}
+
 static void line_released(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "released");
@@ -448,6 +454,7 @@ static const struct {
     [EVENT_CLOSES] = {SHOW_NEVER, line_plain},
     [EVENT_LISTED] = {SHOW_NEVER, line_plain},
     [EVENT_HOLD_LOST] = {SHOW_DEFAULT, line_fence},
+    [EVENT_CAPACITY] = {SHOW_DEFAULT, line_capacity},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

@@ -152,6 +152,7 @@ static void init_judges(struct run *run, bool timed)
         .reentrant = run->setup.recipe->reentrant,
         .contender_per_unit = run->setup.recipe->contender_per_unit,
         .queues = run->setup.recipe->queues,
+        .resizes = scenario->options.resizes,
         .refusing = servers_refuse(&scenario->options),
         .tolerance_ms = 1,
         .specs = world_lock_specs(&scenario->options),

@@ -49,6 +49,8 @@ static const struct verb VERBS[] = {
            "listens from now on to requests to give the lock back"),
     CLIENT(NULL, VERB_PLACE, ACTION_REVOKE, "a revoke [LOCK] [place=N]",
            "asks the first in line, or the N-th, to give the lock back"),
+    CLIENT(NULL, VERB_CAPACITY, ACTION_RESIZE, "a resize [LOCK] capacity=N",
+           "knows another capacity of a semaphore from now on; leases that are held stay held"),
     CLIENT(NULL, VERB_REACTS, ACTION_CLOSE, "a close [LOCK]",
            "ends the use of the lock: a pending acquire fails, what is held is given back"),
     CLIENT(NULL, 0, ACTION_OPEN, "a open [LOCK]", "begins the use of a closed lock again"),

@@ -34,13 +34,14 @@ enum verb_argument {
 #define VERB_LINK 0x2000u    /* takes link=N */
 #define VERB_BOTH 0x4000u    /* takes the name of a read-write lock, and stands for two actions */
 #define VERB_FOREVER 0x8000u /* of an acquire: it waits without a bound */
+#define VERB_CAPACITY 0x10000u /* takes capacity=N, and needs it */
 #define VERB_CLIENT 0x10u    /* the process stands before it */
 #define VERB_FAULT 0x20u     /* listed as a fault */
 
 struct verb {
     const char *name;  /* NULL = that of its action */
     uint8_t argument;  /* enum verb_argument */
-    uint16_t flags;    /* VERB_… */
+    uint32_t flags;    /* VERB_… */
     uint8_t step;      /* enum scenario_step */
     uint8_t action;    /* enum action_kind for STEP_ACTION */
     const char *usage; /* "a acquire [LOCK] [owner=N] [timeout=2s]" */

@@ -37,6 +37,11 @@ static inline bool recipe_can_take_several(const struct ls_recipe *recipe)
     return recipe->acquire_all != NULL && recipe->release_all != NULL;
 }
 
+static inline bool recipe_can_resize(const struct ls_recipe *recipe)
+{
+    return recipe->set_capacity != NULL;
+}
+
 /* NULL stands for ZooKeeper in both. */
 static inline bool recipe_is_for(const struct ls_recipe *recipe, const char *coordinator)
 {

@@ -75,6 +75,9 @@ static bool verb_enabled(const struct action *action)
     case ACTION_REVOCABLE:
     case ACTION_REVOKE:
         return process_running(p) && recipe_can_revoke(the_world.options.recipe);
+    case ACTION_RESIZE:
+        return process_running(p) && recipe_can_resize(the_world.options.recipe) && action->capacity > 0 &&
+               the_world.options.lock[action->lock].capacity > 0;
     case ACTION_RELEASE:
         return process_running(p) &&
                (action_more_locks(action) == 0 || recipe_can_take_several(the_world.options.recipe));
@@ -172,6 +175,9 @@ static void do_verb(const struct action *action)
         break;
     case ACTION_REVOKE:
         process_revoke(p, action->lock, action->place);
+        break;
+    case ACTION_RESIZE:
+        process_resize(p, action->lock, action->capacity);
         break;
     case ACTION_CLOSE:
         process_close(p, action->lock);

@@ -86,6 +86,9 @@ static void label_client(const struct action *action, char *label)
     if (action->kind == ACTION_REVOKE && action->place > 1) {
         snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " place=%d", action->place);
     }
+    if (action->kind == ACTION_RESIZE) {
+        snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " capacity=%d", action->capacity);
+    }
 }
 
 /* Of several links of the process which one; the first needs no word. */
@@ -273,7 +276,8 @@ static int parse_client(const struct words *words, int p, struct action *action,
         } else if (option(words->word[i], "owner", &value) && value >= 0 && value < 256) {
             action->owner = (uint8_t)value;
         } else if ((kind == ACTION_ACQUIRE && option(words->word[i], "timeout", &value) && value >= 0) ||
-                   (kind == ACTION_REVOKE && option(words->word[i], "place", &value) && value > 0)) {
+                   (kind == ACTION_REVOKE && option(words->word[i], "place", &value) && value > 0) ||
+                   (kind == ACTION_RESIZE && option(words->word[i], "capacity", &value) && value > 0)) {
             action->c = value;
         } else if ((kind == ACTION_WRITE && strcmp(words->word[i], "guarded") == 0) ||
                    (kind == ACTION_RELEASE && strcmp(words->word[i], "anyway") == 0)) {

@@ -446,6 +446,18 @@ void process_revoke(int p, int lock, int place)
     }
 }
 
+/* The event first: who waits may be granted before set_capacity() returns. */
+void process_resize(int p, int lock, int capacity)
+{
+    tell_of_lock(EVENT_CAPACITY, p, lock, capacity);
+    void *state = enter_verb(p);
+    int rc = recipe()->set_capacity(state, lock, capacity);
+    leave_verb();
+    if (rc < 0) {
+        world_note_trouble("the recipe refuses a capacity: %s", ls_strerror(rc));
+    }
+}
+
 bool process_has_closed(int p, int lock)
 {
     return (process_at(p)->closed >> lock & 1) != 0;

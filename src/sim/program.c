@@ -176,7 +176,7 @@ int world_program_step(struct world *world, const struct action *action)
 }
 
 /* Whether a step has lost its meaning: the lock is not held, because the acquire before it failed; it is closed, or open
- * already; or the recipe knows no revocation, or cannot close locks. */
+ * already; or the recipe knows no revocation, or cannot close locks, or knows one capacity alone. */
 static bool is_void(int p, const struct action *op)
 {
     const struct ls_recipe *recipe = the_world.options.recipe;
@@ -188,6 +188,9 @@ static bool is_void(int p, const struct action *op)
     }
     if (op->kind == ACTION_REVOCABLE || op->kind == ACTION_REVOKE) {
         return !recipe_can_revoke(recipe);
+    }
+    if (op->kind == ACTION_RESIZE) {
+        return !recipe_can_resize(recipe);
     }
     if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->anyway != 0)) {
         return false;

@@ -286,6 +286,7 @@ void process_revoke(int p, int lock, int place);
 bool process_has_closed(int p, int lock);
 void process_close(int p, int lock);
 void process_open(int p, int lock);
+void process_resize(int p, int lock, int capacity);
 void process_fire(int p, int timer);
 void process_run_step(const struct action *step);
 /* Something has changed for this process (all of them): retries may go on, see timer_may_fire(). */

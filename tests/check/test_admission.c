@@ -177,6 +177,155 @@ static void as_many_as_the_capacity_hold(void **state)
     judge_close(&judge);
 }
 
+/* ---- a capacity that changes ---- */
+
+/* One unit is declared. */
+static const struct ls_lock_spec ONE_UNIT[1] = {
+    {.kind = LS_LOCK_SEMAPHORE, .mode = LS_MODE_SHARED, .capacity = 1}};
+
+static void open_resizing(struct judge *judge, const char *property)
+{
+    const struct check_context context = {.processes = 4, .locks = 1, .specs = ONE_UNIT, .resizes = true};
+    judge_open_in(judge, property, &context);
+    for (int process = A; process <= D; process++)
+        up(judge, process);
+}
+
+static void learns(struct judge *judge, int process, int capacity)
+{
+    at(judge, 0, EVENT_CAPACITY, process, (struct event){.code = capacity});
+}
+
+static void each_goes_by_the_capacity_that_it_knows(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_resizing(&judge, "at_most_one_holder");
+    gets_in_line(&judge, 0, A, 10);
+    waits(&judge, 0, B, 11);
+    learns(&judge, B, 2);
+    gets(&judge, 0, B, 11);
+    assert_verdict(&judge, CHECK_HOLDS);
+    goes(&judge, 0, A, 10, 12);
+    waits(&judge, 0, C, 13); /* C knows one unit, and B has it */
+    gets(&judge, 0, C, 13);
+    assert_violated(&judge, EVENT_GRANTED, "process 2 was granted lock 0 but its node (czxid 13)");
+    judge_close(&judge);
+}
+
+/* How the process of a second contender comes to know the declared capacity again. */
+static void a_capacity_ends(void **state)
+{
+    static const struct event ends[] = {
+        {.kind = EVENT_CAPACITY, .code = 1}, {.kind = EVENT_LOCK_CLOSED}, {.kind = EVENT_CRASHED}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct judge judge;
+        open_resizing(&judge, "at_most_one_holder");
+        gets_in_line(&judge, 0, A, 10);
+        learns(&judge, B, 2);
+        at(&judge, 0, (enum event_kind)ends[i].kind, B, ends[i]);
+        gets_in_line(&judge, 0, B, 11);
+        assert_violated(&judge, EVENT_GRANTED, "stands behind that of process 0");
+        judge_close(&judge);
+    }
+}
+
+static void who_had_room_is_granted_by_a_smaller_capacity(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_resizing(&judge, "at_most_one_holder");
+    gets_in_line(&judge, 0, A, 10);
+    learns(&judge, B, 2);
+    waits(&judge, 0, B, 11);
+    learns(&judge, B, 1);
+    gets(&judge, 0, B, 11);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
+/* B's node is deleted while A holds. A list that was read before is looked at by the capacity that B learns of. */
+static void a_list_is_looked_at_later(void **state)
+{
+    (void)state;
+    for (int capacity = 1; capacity <= 3; capacity++) {
+        struct judge judge;
+        open_resizing(&judge, "at_most_one_holder");
+        gets_in_line(&judge, 0, A, 10);
+        waits(&judge, 0, B, 11);
+        goes(&judge, 0, B, 11, 12);
+        learns(&judge, B, capacity);
+        gets(&judge, 0, B, 11);
+        if (capacity == 1)
+            assert_violated(&judge, EVENT_GRANTED, "had no node in the line since it asked");
+        else
+            assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+static void a_larger_capacity_wakes(void **state)
+{
+    (void)state;
+    for (int capacity = 1; capacity <= 2; capacity++) {
+        struct judge judge;
+        open_resizing(&judge, "no_lost_wakeup");
+        gets_in_line(&judge, 0, A, 10);
+        waits(&judge, 0, B, 11);
+        learns(&judge, B, capacity);
+        show(&judge, (struct event){.kind = EVENT_REST});
+        if (capacity == 1)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_REST, "process 1 waits for lock 0 at rest, but there is room");
+        judge_close(&judge);
+    }
+}
+
+/* B waits by one unit. C, behind it, holds beside A and would leave room for B if B knew of three. */
+static void who_knows_less_is_not_overtaken(void **state)
+{
+    (void)state;
+    for (int capacity = 2; capacity <= 3; capacity++) {
+        struct judge judge;
+        open_resizing(&judge, "granted_in_order");
+        gets_in_line(&judge, 0, A, 10);
+        waits(&judge, 0, B, 11);
+        learns(&judge, C, capacity);
+        waits(&judge, 0, C, 12);
+        gets(&judge, 0, C, 12);
+        if (capacity == 3)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_GRANTED, "before process 1, whose node is older");
+        judge_close(&judge);
+    }
+}
+
+static void a_smaller_capacity_excuses_a_try(void **state)
+{
+    (void)state;
+    for (int capacity = 1; capacity <= 2; capacity++) {
+        struct judge judge;
+        open_resizing(&judge, "answers_have_reasons");
+        for (int process = A; process <= B; process++)
+            at(&judge, 0, EVENT_CONNECTED, process, (struct event){0});
+        gets_in_line(&judge, 0, A, 10);
+        learns(&judge, B, 2);
+        asks(&judge, 0, B, 0);
+        learns(&judge, B, capacity);
+        at(&judge, 0, EVENT_FAILED, B, (struct event){.code = CODE_BUSY});
+        if (capacity == 1)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_FAILED, "is busy, but it was free all the time");
+        judge_close(&judge);
+    }
+}
+
+/* ---- at_most_one_holder, by other rules ---- */
+
 static void counts_are_units(void **state)
 {
     struct judge judge;
@@ -634,6 +783,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(admission_is_what_the_definition_says),
         cmocka_unit_test(as_many_as_the_capacity_hold),
+        cmocka_unit_test(each_goes_by_the_capacity_that_it_knows),
+        cmocka_unit_test(a_capacity_ends),
+        cmocka_unit_test(who_had_room_is_granted_by_a_smaller_capacity),
+        cmocka_unit_test(a_list_is_looked_at_later),
+        cmocka_unit_test(a_larger_capacity_wakes),
+        cmocka_unit_test(who_knows_less_is_not_overtaken),
+        cmocka_unit_test(a_smaller_capacity_excuses_a_try),
         cmocka_unit_test(counts_are_units),
         cmocka_unit_test(readers_hold_beside_readers_alone),
         cmocka_unit_test(a_reader_does_not_pass_a_writer),

@@ -36,7 +36,7 @@ expect_line "$f:5:1: expected a command (see lockstep list verbs) or the name of
 printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n' >"$f"
 expect_line "$f:6:1: expected '----' and the expected trace, found the end of the file" "$LOCKSTEP" run "$f"
 printf 'mutex /locks/x\nprocess a\na jump\n----\n' >"$f"
-expect_line "$f:3:3: expected acquire, try, release, downgrade, cancel, write, revocable, revoke, close, open, stop or start, found 'jump'" "$LOCKSTEP" run "$f"
+expect_line "$f:3:3: expected acquire, try, release, downgrade, cancel, write, revocable, revoke, resize, close, open, stop or start, found 'jump'" "$LOCKSTEP" run "$f"
 printf 'mutex /locks/x\nprocess a\nproperties no_bugs\n' >"$f"
 expect_line "$f:3:12: expected the name of a property (see lockstep list properties), found 'no_bugs'" \
     "$LOCKSTEP" run "$f"
@@ -50,7 +50,7 @@ expect_line "$f:3:19: expected a duration up to a day with its unit (ms, s or m)
 
 # All that is wrong in a file is said at once, but nothing that may follow from it; ten lines are enough.
 printf 'mutex /locks/x\nprocess a b\na acquir\nb acquire\nsettl\n----\nx\n\na release 3\n' >"$f"
-expect 2 "$f:3:3: expected acquire, try, release, downgrade, cancel, write, revocable, revoke, close, open, stop or start, found 'acquir'
+expect 2 "$f:3:3: expected acquire, try, release, downgrade, cancel, write, revocable, revoke, resize, close, open, stop or start, found 'acquir'
 $f:5:1: expected a command (see lockstep list verbs) or the name of a process, found 'settl'; did you mean 'settle'?
 $f:7:1: expected '[' and a time, 'holds', 'violates' or an empty line, found 'x'
 $f:9:11: expected the name of a lock, an option or the end of the line, found '3'" "$LOCKSTEP" run "$f"

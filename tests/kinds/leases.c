@@ -62,13 +62,15 @@
  *                 for a lost node without a sync. When its lease is gone, it queues again. A lease that it
  *                 got in a session that is over stays in the result.
  *                 Violates no_lost_wakeup: two acquires may have a part each, and wait for each other.
- *
- * One more is out of reach. In CURATOR-75 a shared count grew, and nobody woke those who waited. In a world
- * the capacity of a semaphore is a constant.
+ *   CURATOR_75    A shared count grows, and nobody wakes those who wait.
+ *                 Who waited for room looked again when the list of leases changed, and at no other time.
+ *                 Mend: a new count wakes them too.
+ *                 Violates no_lost_wakeup.
  *
  * Others:
  *
  *   ONE_TOO_MANY     one lease more than the capacity
+ *   LARGEST_COUNT    keeps the largest capacity that it was told
  *   FORGETS_OWN      does not count the other leases of its own acquire
  *   NEWEST_FIRST     counts the leases behind its own
  *   ALL_CHILDREN     counts all leases, as Curator does
@@ -122,6 +124,7 @@
 #include <zookeeper/zookeeper.h>
 
 #define CLAIMS_MAX 4
+#define LOCKS_MAX 4
 #define NODES_MAX 4 /* the one in the line, and three leases */
 #define PATH_MAX_BYTES 320
 #define NAME_MAX_BYTES 64
@@ -135,7 +138,9 @@ enum mistake {
     CURATOR_376,
     KAZOO_429,
     CURATOR_LIKE,
+    CURATOR_75,
     ONE_TOO_MANY,
+    LARGEST_COUNT,
     FORGETS_OWN,
     NEWEST_FIRST,
     ALL_CHILDREN,
@@ -262,6 +267,7 @@ struct recipe {
     bool stopping;
     struct claim claim[CLAIMS_MAX];
     struct claim *field; /* CURATOR_376: where the lease is that somebody holds */
+    uint16_t capacity[LOCKS_MAX]; /* 0 = the declared one */
 };
 
 static void step(struct claim *claim);
@@ -801,7 +807,8 @@ static int list_line(struct claim *claim)
 
 static int capacity_of(const struct claim *claim)
 {
-    return spec_of(claim)->capacity + has(ONE_TOO_MANY);
+    int known = claim->recipe->capacity[claim->lock];
+    return (known > 0 ? known : spec_of(claim)->capacity) + has(ONE_TOO_MANY);
 }
 
 /* How many leases are asked for by now. */
@@ -1504,6 +1511,25 @@ static int release(void *state, int lock, int owner)
     return 0;
 }
 
+/* Claims that wait for room look again. */
+static int set_capacity(void *state, int lock, int capacity)
+{
+    struct recipe *r = state;
+    int declared = r->config->locks[lock].capacity;
+    int before = r->capacity[lock] > 0 ? r->capacity[lock] : declared;
+    if (has(LARGEST_COUNT) && capacity < before) {
+        return 0;
+    }
+    r->capacity[lock] = (uint16_t)(capacity == declared ? 0 : capacity);
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        struct claim *claim = &r->claim[i];
+        if (claim->lock == lock && claim->phase == WAITING_ROOM && !claim->ended && !has(CURATOR_75)) {
+            ask(claim, COUNTING, 0);
+        }
+    }
+    return 0;
+}
+
 static enum ls_belief query(const void *state, int lock, int owner)
 {
     struct recipe *r = (struct recipe *)(uintptr_t)state;
@@ -1589,6 +1615,7 @@ static const struct ls_recipe leases = {
     .directories = directories,
     .contender_per_unit = true,
     .queues = true,
+    .set_capacity = set_capacity,
 };
 
 LS_RECIPE_MODULE(leases);

@@ -53,10 +53,12 @@ done
 expect 0 "22 passed, 0 failed" "$LOCKSTEP" check --suite --budget 0 --max-states 5000 --no-shrink \
     --recipe "$scratch/NONE.so" --out "$scratch"
 
-# The published ones are the canaries s01 to s06 (tests/canary).
+# The published ones are the canaries s01 to s07 (tests/canary).
 
 # Counting.
+caught CURATOR_75 no_lost_wakeup $suite/count_grows.scn
 caught ONE_TOO_MANY at_most_one_holder $kinds/leases_two_each.scn
+caught LARGEST_COUNT at_most_one_holder $kinds/leases_count.scn
 caught FORGETS_OWN at_most_one_holder $kinds/leases_two_each.scn
 caught NEWEST_FIRST at_most_one_holder $kinds/leases_two_each.scn
 caught ALL_CHILDREN no_lost_wakeup $suite/evicted.scn

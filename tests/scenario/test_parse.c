@@ -449,7 +449,7 @@ static void refuses_wrong_commands(void **state)
 {
     (void)state;
     refuse(HEAD "a jump\n----\n",
-           "s:3:3: expected acquire, try, release, downgrade, cancel, write, revocable, revoke, "
+           "s:3:3: expected acquire, try, release, downgrade, cancel, write, revocable, revoke, resize, "
            "close, open, stop or start, found 'jump'");
     refuse(HEAD "settle\nc acquire\n----\n",
            "s:4:1: expected a command (see lockstep list verbs) or the name of a process, found 'c'");
