@@ -112,7 +112,7 @@ enum event_kind {
                      delivered. The server read it behind the last deletion of a contender of this process by
                      the operator. Worlds with one server only */
     EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on */
-    EVENT_CAPACITY,  /* process, lock; code = the capacity of the lock's group that the process knows from now on. It
+    EVENT_CAPACITY, /* process, lock; code = the capacity of the lock's group that the process knows from now on. It
                         is the declared one again once the lock is closed, or the process is gone */
     EVENT_KINDS
 };

@@ -93,7 +93,7 @@ enum action_kind {
     ACTION_TOUCH, /* lock: the operator sets the data of the process's oldest contender:  "touch a", "touch a y" */
     ACTION_FAIL_CALL, /* the client library finds no memory for the n-th next call:  "fail-call a n=1" */
     ACTION_RESTRICT, /* lock: the operator makes the process's oldest contender unreadable for others: "restrict a" */
-    ACTION_RESIZE,   /* lock, capacity: from now on the process knows another capacity: "a resize capacity=2" */
+    ACTION_RESIZE, /* lock, capacity: from now on the process knows another capacity: "a resize capacity=2" */
     ACTION_OWN = 64, /* from here on: kinds that one coordinator has of its own */
     ACTION_KINDS = 128
 };

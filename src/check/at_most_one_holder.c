@@ -198,7 +198,8 @@ static void keep_ghost(struct check_table *table, const struct event *event)
 static void admit_late(struct check_table *table, const struct event *event)
 {
     struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
-    while (late && late->kind == RECORD_LATE && late->lock == event->lock && late->process == event->process) {
+    while (late && late->kind == RECORD_LATE && late->lock == event->lock &&
+           late->process == event->process) {
         if (late->depth > event->code) {
             late = table_next(table, late);
             continue;
@@ -281,7 +282,8 @@ static void remember_ghost(struct check_table *table, const struct check_context
     uint16_t flags = (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
     const struct check_record *node = awaited(table, event);
     if (held || (node && is_admitted(table, context, node))) {
-        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags = flags;
+        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags =
+            flags;
     } else if (node && context->resizes) {
         int needed = ledger_units_needed(table, context, node);
         struct check_record *late =
@@ -339,7 +341,8 @@ const struct property check_at_most_one_holder = {
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_NODE_DELETED) |
              EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_HOLD_LOST) |
-             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_CAPACITY) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_CAPACITY) | EVENT_BIT(EVENT_EXPIRED) |
+             EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .observe = observe,

@@ -41,7 +41,7 @@ struct check_context {
     bool reentrant;          /* the recipe lets an owner acquire again what it holds */
     bool contender_per_unit; /* a hold has a contender for each unit of its count */
     bool queues;             /* contenders come from a line of nodes that queue */
-    bool resizes; /* some process may learn of another capacity than the declared one */
+    bool resizes;            /* some process may learn of another capacity than the declared one */
     bool refusing; /* servers refuse requests without a fault: permissions, defects, numbers at their end */
     int tolerance_ms;   /* how late an answer may be: the quantum, or the scheduling slack of a real run */
     int work_window_ms; /* timed: bounded_work forgets what is older; 0 = 4000 */

@@ -576,7 +576,8 @@ static void observe_capacity(struct check_table *table, const struct check_conte
     } else if (known && event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
         table_drop(table, known);
     } else if (known && event->kind == EVENT_ASKED &&
-               group_claims(table, context, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING) == 0) {
+               group_claims(table, context, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING) ==
+                   0) {
         known->depth = known->flags;
         settle_capacity(table, context, event->lock, known);
     }

@@ -115,8 +115,8 @@ static inline unsigned claim_call(const struct check_record *claim)
 #define NODE_UNDER                                                                                           \
     0x01u /* created while an owner of its process waited for its lock and held alone in the group */
 /* Of a lock whose holds have several nodes each (lock_nodes()). */
-#define NODE_BOUND 0x02u /* a hold stands or stood on it; depth = the owner, or NODE_NOBODY */
-#define NODE_SPENT 0x04u /* and that hold is over; depth = the owner that gave it back, or NODE_NOBODY */
+#define NODE_BOUND 0x02u    /* a hold stands or stood on it; depth = the owner, or NODE_NOBODY */
+#define NODE_SPENT 0x04u    /* and that hold is over; depth = the owner that gave it back, or NODE_NOBODY */
 #define NODE_HAD_ROOM 0x08u /* admitted when its process, which waited, learned of a smaller capacity */
 #define NODE_NOBODY 0xffu
 #define NODE_DIRECTORY_SHIFT 8 /* flags above: number of the directory; of QUEUED too */

@@ -92,14 +92,14 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
         return 1;
     }
     return parser_wrong(parser, word,
-                        verb->flags & VERB_TIMEOUT   ? "owner=N, timeout=DURATION or nowait"
-                        : verb->flags & VERB_PLACE   ? "place=N"
+                        verb->flags & VERB_TIMEOUT    ? "owner=N, timeout=DURATION or nowait"
+                        : verb->flags & VERB_PLACE    ? "place=N"
                         : verb->flags & VERB_CAPACITY ? "capacity=N"
-                        : verb->flags & VERB_ANYWAY  ? "owner=N or anyway"
-                        : verb->flags & VERB_GUARDED ? "owner=N, guarded or nowait"
-                        : verb->flags & VERB_NOWAIT  ? "owner=N or nowait"
-                        : verb->flags & VERB_OWNER   ? "owner=N"
-                                                     : "no option");
+                        : verb->flags & VERB_ANYWAY   ? "owner=N or anyway"
+                        : verb->flags & VERB_GUARDED  ? "owner=N, guarded or nowait"
+                        : verb->flags & VERB_NOWAIT   ? "owner=N or nowait"
+                        : verb->flags & VERB_OWNER    ? "owner=N"
+                                                      : "no option");
 }
 
 /* Returns the index of the lock that a word behind a client verb names, -1 if it names none. The name of a
@@ -468,9 +468,9 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     struct input_word word = input_next_word(&parser->cursor), next = {0};
     const struct verb *verb = verb_find(&word, true);
     if (!verb) {
-        return parser_wrong(
-            parser, &word,
-            "acquire, try, release, downgrade, cancel, write, revocable, revoke, resize, close, open, stop or start");
+        return parser_wrong(parser, &word,
+                            "acquire, try, release, downgrade, cancel, write, revocable, revoke, resize, "
+                            "close, open, stop or start");
     }
     if (parser_client_verb(parser, verb, &command->action, &next) != 0) {
         return -1;

@@ -20,23 +20,23 @@ enum verb_argument {
     ARGUMENT_LABEL,    /* the rest of the line is the label of an action */
 };
 
-#define VERB_OWNER 0x01u     /* takes owner=N */
-#define VERB_TIMEOUT 0x02u   /* takes timeout=DURATION */
-#define VERB_CUT 0x04u       /* takes keep= apply= rc= late link= */
-#define VERB_COUNT 0x08u     /* takes n=N */
-#define VERB_PERMS 0x40u     /* takes perms=N */
-#define VERB_GUARDED 0x80u   /* takes guarded */
-#define VERB_PLACE 0x100u    /* takes place=N */
-#define VERB_ANYWAY 0x200u   /* takes anyway */
-#define VERB_NOWAIT 0x400u   /* takes nowait */
-#define VERB_REACTS 0x800u   /* may stand behind "on granted:" and "on failed:" */
-#define VERB_LOCK 0x1000u    /* the name of a lock behind the process; may be left out if there is one */
-#define VERB_LINK 0x2000u    /* takes link=N */
-#define VERB_BOTH 0x4000u    /* takes the name of a read-write lock, and stands for two actions */
-#define VERB_FOREVER 0x8000u /* of an acquire: it waits without a bound */
+#define VERB_OWNER 0x01u       /* takes owner=N */
+#define VERB_TIMEOUT 0x02u     /* takes timeout=DURATION */
+#define VERB_CUT 0x04u         /* takes keep= apply= rc= late link= */
+#define VERB_COUNT 0x08u       /* takes n=N */
+#define VERB_PERMS 0x40u       /* takes perms=N */
+#define VERB_GUARDED 0x80u     /* takes guarded */
+#define VERB_PLACE 0x100u      /* takes place=N */
+#define VERB_ANYWAY 0x200u     /* takes anyway */
+#define VERB_NOWAIT 0x400u     /* takes nowait */
+#define VERB_REACTS 0x800u     /* may stand behind "on granted:" and "on failed:" */
+#define VERB_LOCK 0x1000u      /* the name of a lock behind the process; may be left out if there is one */
+#define VERB_LINK 0x2000u      /* takes link=N */
+#define VERB_BOTH 0x4000u      /* takes the name of a read-write lock, and stands for two actions */
+#define VERB_FOREVER 0x8000u   /* of an acquire: it waits without a bound */
 #define VERB_CAPACITY 0x10000u /* takes capacity=N, and needs it */
-#define VERB_CLIENT 0x10u    /* the process stands before it */
-#define VERB_FAULT 0x20u     /* listed as a fault */
+#define VERB_CLIENT 0x10u      /* the process stands before it */
+#define VERB_FAULT 0x20u       /* listed as a fault */
 
 struct verb {
     const char *name;  /* NULL = that of its action */

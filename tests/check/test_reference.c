@@ -81,12 +81,12 @@ static int judge(const struct reference *reference, const struct trace_list *lis
     check_set_init(&set, CHECK_BIT(check_position(reference->property)), &context);
     void *block = calloc(1, check_set_state_size(&set));
     assert_non_null(block);
-    while (i < *count && stats.violated == 0 && !stats.limit)
+    while (i < *count && (stats.violated & set.mask) == 0 && !stats.limit)
         check_set_observe(&set, block, &stats, &list->event[i++]);
     free(block);
     *count = stats.limit ? i - 1 : *count;
     judged[reference - references] += stats.finding[check_position(reference->property)].premises > 0;
-    return stats.violated && !stats.limit ? i - 1 : *count;
+    return (stats.violated & set.mask) != 0 && !stats.limit ? i - 1 : *count;
 }
 
 /* By one reference, or by all if it is -1. */

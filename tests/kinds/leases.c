@@ -266,7 +266,7 @@ struct recipe {
     bool plain;   /* the server knows no containers */
     bool stopping;
     struct claim claim[CLAIMS_MAX];
-    struct claim *field; /* CURATOR_376: where the lease is that somebody holds */
+    struct claim *field;          /* CURATOR_376: where the lease is that somebody holds */
     uint16_t capacity[LOCKS_MAX]; /* 0 = the declared one */
 };
 

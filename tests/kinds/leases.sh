@@ -50,7 +50,7 @@ build NONE -Wall -Wextra -Werror
 for file in "$kinds"/leases_*.scn; do
     expect 0 "1 passed" check NONE "$file"
 done
-expect 0 "22 passed, 0 failed" "$LOCKSTEP" check --suite --budget 0 --max-states 5000 --no-shrink \
+expect 0 "24 passed, 0 failed" "$LOCKSTEP" check --suite --budget 0 --max-states 5000 --no-shrink \
     --recipe "$scratch/NONE.so" --out "$scratch"
 
 # The published ones are the canaries s01 to s07 (tests/canary).
