@@ -77,10 +77,15 @@ static bool depends(const struct event *a, const struct event *b)
 {
     bool deleted = b->kind == EVENT_NODE_DELETED;
     bool closed = b->kind == EVENT_SESSION_CLOSED;
+    bool own = a->process == b->process;
     return (a->kind == EVENT_WATCH_SET && closed) || /* the session becomes 0 */
            (a->kind == EVENT_SETTLED && deleted &&
             b->owner == 1 + a->process) || /* its request is under way */
-           (a->kind == EVENT_LISTED && deleted && b->owner == EVENT_BY_OPERATOR); /* the list is too old */
+           (a->kind == EVENT_LISTED && deleted && b->owner == EVENT_BY_OPERATOR) || /* the list is too old */
+           /* It says that it is idle while its session is closed: a search has the order in which it speaks first. */
+           (a->kind == EVENT_SETTLED && closed && own) ||
+           /* It said so while its create was under way: the server reads that in the run without a cut, too. */
+           (a->kind == EVENT_LINK_DOWN && b->kind == EVENT_NODE_CREATED && own && b->cause == 1);
 }
 
 static bool may_change_places(const struct event *a, const struct event *b)
