@@ -8,7 +8,7 @@ help_promises()
     cat <<'TEXT'
 usage: ./dev promises [--check | --rewrite] [--draw N [--seed S]] [--verbose] [NAME...]
 
-Each sentence of mutex.h, rwlock.h, election.h, session.h and recipe.h has a row: a patch tests/promises/HEADER/NAME.patch that breaks what the sentence promises,
+Each sentence of the headers with a folder in tests/promises has a row: a patch tests/promises/HEADER/NAME.patch that breaks what the sentence promises,
 in at most five lines, and names the watcher, which is a test or a property. In a copy of the tree each patch is applied, the watcher
 is built and run alone, and must turn red. Before that the watcher is seen green without a patch. One line a row:
 red, NOT NOTICED, does not apply, or does not build. NAME is a header, a row, or a part of a row's name.

@@ -76,6 +76,8 @@ struct ls_multi_ops {
 struct ls_multi_options {
     const struct ls_multi_ops *ops;
     const struct ACL_vector *acl; /* ACL of the nodes of all members, as in struct ls_mutex_options */
+    struct ls_mutex_counters
+        *counters; /* counters of all members together; NULL if nothing is to be counted */
 };
 
 /* One member. The fields are private. */
@@ -168,6 +170,10 @@ uint32_t ls_multi_depth(const struct ls_multi *multi, uint64_t owner);
 /* Returns the fencing token of one member, that of the first lease if the member has several. Returns 0 if the
  * owner does not hold the members, or if there is no such member. */
 int64_t ls_multi_token(const struct ls_multi *multi, uint64_t owner, int member);
+
+/* Copies the counters that the multi's options name. The result LS_EINVAL means that they name none, that the
+ * multi has no members, or that it is closed. */
+int ls_multi_counters(const struct ls_multi *multi, struct ls_mutex_counters *out);
 
 /* Does what ls_mutex_guard() does, for one member, for its first lease if the member has several. A
  * transaction with the checks of all members of one ensemble does not commit after one of them was lost.

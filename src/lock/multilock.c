@@ -516,7 +516,7 @@ static const struct ls_mutex_ops member_ops = {.on_done = on_done,
                                                .on_warning = on_warning,
                                                .on_revoke = on_revoke,
                                                .on_lost = on_lost};
-static const struct ls_mutex_options member_options = {.ops = &member_ops};
+static const struct ls_mutex_options plain_options = {.ops = &member_ops};
 
 /* ---- life ---- */
 
@@ -529,15 +529,18 @@ int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint3
     multi->members = members;
     multi->capacity = capacity;
     multi->options = lock_queue_ref(options);
-    multi->inner = member_options;
-    multi->inner.acl = options ? options->acl : NULL;
+    multi->inner = plain_options;
+    if (options) {
+        multi->inner.acl = options->acl;
+        multi->inner.counters = options->counters;
+    }
     return LS_OK;
 }
 
 /* In a world the address of what is constant is the same in each run. */
 static const struct ls_mutex_options *options_of_members(const struct ls_multi *multi)
 {
-    return multi->inner.acl ? &multi->inner : &member_options;
+    return multi->inner.acl || multi->inner.counters ? &multi->inner : &plain_options;
 }
 
 static int init_member(struct ls_multi_member *member, struct ls_session *session, const char *path,
@@ -918,6 +921,18 @@ int64_t ls_multi_token(const struct ls_multi *multi, uint64_t owner, int member)
     int64_t token = claim ? claim->czxid : 0;
     ls_env_unlock(env);
     return token;
+}
+
+int ls_multi_counters(const struct ls_multi *multi, struct ls_mutex_counters *out)
+{
+    struct ls_env *env = lock(multi);
+    if (!env)
+        return LS_EINVAL;
+    const struct ls_mutex_counters *counters = multi->inner.counters;
+    if (counters)
+        *out = *counters;
+    ls_env_unlock(env);
+    return counters ? LS_OK : LS_EINVAL;
 }
 
 static int guard(const struct ls_multi *multi, uint64_t owner, int member, zoo_op_t *op, char *path,

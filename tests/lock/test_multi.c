@@ -914,6 +914,44 @@ static void nodes_have_the_acl_of_the_multi(void **state)
     end();
 }
 
+static struct ls_mutex_counters counters;
+
+static void open_counted(struct probe *probe)
+{
+    struct ls_mutex_counters copy = {.grants = 9};
+    counters = (struct ls_mutex_counters){0};
+    options = (struct ls_multi_options){.ops = &ops, .counters = &counters};
+    assert_int_equal(ls_multi_init(&multi, members, MEMBERS, &options), LS_OK);
+    assert_int_equal(ls_multi_counters(&multi, &copy), LS_EINVAL); /* no members */
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/y"), 0);
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), 1);
+}
+
+static void members_are_counted_together(void **state)
+{
+    struct ls_mutex_counters copy = {.grants = 9};
+    (void)state;
+    with(open_counted);
+    acquire(1);
+    release(1);
+    assert_int_equal(ls_multi_counters(&multi, &copy), LS_OK);
+    assert_int_equal(copy.acquires, 2);
+    assert_int_equal(copy.grants, 2);
+    assert_int_equal(copy.releases, 2);
+    told("1 granted; 1 freed");
+    end();
+    assert_int_equal(ls_multi_counters(&multi, &copy), LS_EINVAL);
+}
+
+static void counters_are_those_that_are_named(void **state)
+{
+    struct ls_mutex_counters copy;
+    (void)state;
+    with(open_two);
+    assert_int_equal(ls_multi_counters(&multi, &copy), LS_EINVAL);
+    end();
+}
+
 /* ---- two sessions ---- */
 
 static struct ls_session second;
@@ -1404,6 +1442,8 @@ int main(void)
         cmocka_unit_test(of_several_leases_the_first_counts),
         cmocka_unit_test(callbacks_may_be_missing),
         cmocka_unit_test(nodes_have_the_acl_of_the_multi),
+        cmocka_unit_test(members_are_counted_together),
+        cmocka_unit_test(counters_are_those_that_are_named),
         cmocka_unit_test(a_session_that_is_closed_takes_the_others_along),
         cmocka_unit_test(equal_paths_are_asked_for_as_they_were_added),
         cmocka_unit_test(a_loss_waits_for_the_end_of_on_done),
