@@ -118,17 +118,24 @@ bool hold_set_admits(const struct hold_set *set, const struct check_context *con
 
 /* ---- capacity ---- */
 
+/* What the process was told of a capacity; NULL if it knows the declared one. */
+static const struct check_record *told_capacity(struct check_table *table,
+                                                const struct check_context *context, int lock, int process)
+{
+    return context->resizes ? table_get(table, RECORD_CAPACITY, group_of(context, lock), process, 0) : NULL;
+}
+
 int ledger_capacity(struct check_table *table, const struct check_context *context, int lock, int process)
 {
-    const struct check_record *known = table_get(table, RECORD_CAPACITY, group_of(context, lock), process, 0);
-    return known ? known->flags : spec_of(context, lock)->capacity;
+    const struct check_record *told = told_capacity(table, context, lock, process);
+    return told ? told->flags : spec_of(context, lock)->capacity;
 }
 
 int ledger_largest_capacity(struct check_table *table, const struct check_context *context, int lock,
                             int process)
 {
-    const struct check_record *known = table_get(table, RECORD_CAPACITY, group_of(context, lock), process, 0);
-    return known ? known->depth : spec_of(context, lock)->capacity;
+    const struct check_record *told = told_capacity(table, context, lock, process);
+    return told ? told->depth : spec_of(context, lock)->capacity;
 }
 
 static int capacity_of(struct check_table *table, const struct check_context *context,
