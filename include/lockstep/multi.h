@@ -5,11 +5,11 @@
  * InterProcessMultiLock does. A member is a mutex, a half of a read-write lock, or leases of a semaphore. The
  * members may be of one session or of several, also of sessions with different ensembles.
  *
- * An acquire asks for the members one after the other, in the order of the bytes of their paths. So two
- * programs that name the same locks in different orders do not wait for each other. Members with equal paths
- * are asked for in the order in which they were added. Such members are of different ensembles, or under
- * different chroots. There two programs may wait for each other, unless they add them in the same order. A
- * deadline ends such a wait.
+ * An acquire asks for the members one after the other, in the order of the bytes of their paths. A semaphore is
+ * ordered by the path of its line, PATH/locks. So two programs whose sessions have one chroot, and that name the
+ * same locks in different orders, do not wait for each other. Members with equal paths are asked for in the order
+ * in which they were added. Such members must be of different ensembles, or under different chroots. There two
+ * programs may wait for each other, unless they ask in the same order. A deadline ends such a wait.
  *
  * If one member is refused, the members that were granted before are given back in reverse order. If one is
  * lost before all are granted, the others are given back, and the acquire asks for all of them again. Once all

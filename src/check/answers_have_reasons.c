@@ -395,20 +395,21 @@ static void observe_contender(struct check_table *table, const struct check_cont
 }
 
 /* A node of another process queues before that of a process that tries. */
-static void observe_queued(struct check_table *table, const struct event *event)
+static void observe_queued(struct check_table *table, const struct check_context *context,
+                           const struct event *event)
 {
     struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
     for (; answer; answer = table_next_lock(table, answer))
         if ((answer->flags & ANSWER_TRY) && answer->process != event->process &&
             ledger_queued(table, event->lock, answer->process) == 0)
-            answer->flags |= ANSWER_EXCUSED;
+            excuse(table, context, answer);
 }
 
 static void observe_created(struct check_table *table, const struct check_context *context,
                             const struct event *event)
 {
     if (event->code == CODE_QUEUED)
-        observe_queued(table, event);
+        observe_queued(table, context, event);
     else
         observe_contender(table, context, event);
 }
@@ -422,7 +423,7 @@ static void observe_capacity(struct check_table *table, const struct check_conte
     struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
     for (; answer; answer = table_next_lock(table, answer))
         if ((answer->flags & ANSWER_TRY) && answer->process == event->process)
-            answer->flags |= ANSWER_EXCUSED;
+            excuse(table, context, answer);
 }
 
 /* True if a hold that was asked for in one call with this one has lost its node, or was told to be lost. */

@@ -173,7 +173,7 @@ static check_mask contract(void)
 
 bool check_set_judges(const struct check_set *set, int position)
 {
-    return position >= 0 && ((set->mask | contract()) & CHECK_BIT(position)) != 0;
+    return position >= 0 && ((set->mask | set->wants[EVENT_MISBEHAVED]) & CHECK_BIT(position)) != 0;
 }
 
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context)
@@ -193,6 +193,13 @@ void check_set_init(struct check_set *set, check_mask mask, const struct check_c
     }
     set->ledger_wants = ledger_wants(set->needs);
     set->capacity = capacity_of(set);
+}
+
+void check_set_spare(struct check_set *set, check_mask mask)
+{
+    set->mask &= ~mask;
+    for (int kind = 0; kind < EVENT_KINDS; kind++)
+        set->wants[kind] &= ~mask;
 }
 
 size_t check_set_state_size(const struct check_set *set)

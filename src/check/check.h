@@ -151,6 +151,9 @@ enum check_verdict {
  * the mask says, a recipe that misbehaves violates contract_is_kept: its run ends there, and the others judge no more. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
+/* The set judges none of these any more, contract_is_kept included. */
+void check_set_spare(struct check_set *set, check_mask mask);
+
 /* Returns true if the set can find a violation of this property. */
 bool check_set_judges(const struct check_set *set, int position);
 

@@ -536,6 +536,16 @@ static void note_room(struct check_table *table, const struct check_context *con
             node->flags |= NODE_HAD_ROOM;
 }
 
+/* Whoever asks anew has room by what it knows from now on. */
+static void forget_room(struct check_table *table, const struct check_context *context,
+                        const struct event *event)
+{
+    struct check_record *node = group_first_record(table, context, RECORD_NODE, event->lock);
+    for (; node; node = group_next_record(table, context, node))
+        if (node->process == event->process)
+            node->flags &= (uint16_t)~NODE_HAD_ROOM;
+}
+
 /* A process that knows the declared capacity, and no other since it has a claim, has no record. */
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
@@ -575,11 +585,14 @@ static void observe_capacity(struct check_table *table, const struct check_conte
         learn_capacity(table, context, event);
     } else if (known && event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
         table_drop(table, known);
-    } else if (known && event->kind == EVENT_ASKED &&
+    } else if (context->resizes && event->kind == EVENT_ASKED &&
                group_claims(table, context, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING) ==
                    0) {
-        known->depth = known->flags;
-        settle_capacity(table, context, event->lock, known);
+        forget_room(table, context, event);
+        if (known) {
+            known->depth = known->flags;
+            settle_capacity(table, context, event->lock, known);
+        }
     }
 }
 

@@ -472,7 +472,9 @@ static void on_lost(struct ls_mutex *face, uint64_t inner, int64_t token)
     struct ls_multi *multi = member->multi;
     enter(multi);
     struct lock_bundle *bundle = bundle_of(member, inner);
-    if (bundle && bundle->state == ASKING) {
+    bool stale =
+        !face->closing && !lock_index_tomb(face, inner); /* the hold of a former bundle in this slot */
+    if (bundle && bundle->state == ASKING && !stale) {
         LS_SOMETIMES("member-lost-while-others-are-awaited");
         bundle->again = 1;
         stop_waiting(bundle, LS_ELOST);
@@ -796,6 +798,7 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner)
     if (!enter(multi))
         return closed_rc(multi, LS_ENOENT);
     struct lock_bundle *bundle = find(multi, owner, ASKING, ASKING);
+    bundle = bundle && !bundle->rc ? bundle : NULL; /* its answer is on the way */
     if (bundle) {
         stop(bundle, LS_ECANCELED, 0, -1);
         stop_waiting(bundle, LS_ECANCELED);

@@ -162,6 +162,7 @@ static void init_judges(struct run *run, bool timed)
     };
     check_mask mask = scenario_mask(scenario, schedule_is_random(run->setup.schedule));
     check_set_init(&run->set, mask & ~run->setup.spared, &context);
+    check_set_spare(&run->set, run->setup.spared);
 }
 
 static void hold_event(struct run_events *held, const struct event *event)
