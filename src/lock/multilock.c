@@ -70,6 +70,7 @@ struct lock_bundle {
     uint8_t state;  /* enum bundle_state */
     uint8_t try_only;
     uint8_t untold; /* the loss is to be told when on_done has returned */
+    uint8_t asked;  /* a member that is held already was asked for: its owner is told once all are held */
     uint8_t again;  /* a member is lost: when the present one has answered, all are asked for again */
 };
 
@@ -336,6 +337,19 @@ static void wake(struct lock_bundle *bundle, const struct ls_multi_outcome *outc
     bundle->call = NULL;
 }
 
+/* Requests that came while others were awaited stand in the members' nodes. */
+static void hear_requests(struct lock_bundle *bundle)
+{
+    struct ls_multi_member *member = bundle->multi->first;
+    for (; member; member = member->next) {
+        struct lock_claim *claim =
+            member->face->session ? lock_index_find(member->face, inner_owner(bundle, member)) : NULL;
+        if (claim && member->kind != LEASES)
+            lock_revoke_reread(claim);
+    }
+    bundle->asked = 0;
+}
+
 /* The acquire is over: all members are held, or those that were are given back. */
 static void finish(struct lock_bundle *bundle)
 {
@@ -349,6 +363,8 @@ static void finish(struct lock_bundle *bundle)
         if (bundle->granted)
             LS_SOMETIMES("some-of-several-members-are-given-back");
         give_back(bundle);
+    } else if (bundle->asked) {
+        hear_requests(bundle);
     }
     if (bundle->call)
         wake(bundle, &outcome);
@@ -504,8 +520,10 @@ static void on_revoke(struct ls_mutex *face, uint64_t inner, int64_t token)
     struct ls_multi_member *member = member_of(face);
     struct ls_multi *multi = member->multi;
     struct ls_env *env = enter(multi);
-    const struct lock_bundle *bundle = bundle_of(member, inner);
+    struct lock_bundle *bundle = bundle_of(member, inner);
     uint64_t owner = bundle && bundle->state == HELD ? bundle->owner : 0;
+    if (bundle && bundle->state == ASKING)
+        bundle->asked = 1;
     ls_env_unlock(env);
     if (owner && ops_of(multi)->on_revoke)
         ops_of(multi)->on_revoke(multi, owner, number_of(member));

@@ -68,7 +68,7 @@ caught TELLS_ONE_LOSS all_or_none $suite/one_is_deleted.scn recipe_multi.c \
 
 # A member is kept.
 caught KEEPS_AFTER_A_FAILURE no_orphan_node $suite/given_up.scn multilock.c \
-    's/        give_back\(bundle\);\n    \}\n    if \(bundle->call\)/    }\n    if (bundle->call)/'
+    's/(given-back"\);\n)        give_back\(bundle\);\n/$1/'
 caught KEEPS_AFTER_A_LOSS no_orphan_node $suite/one_is_deleted.scn multilock.c \
     's/    give_back\(bundle\);\n    bundle->untold/    bundle->untold/'
 caught RELEASES_ONE no_orphan_node $suite/both_orders.scn multilock.c 's/while \(bundle->granted\) \{/if (bundle->granted) {/'

@@ -296,6 +296,14 @@ static void on_set(int rc, const struct Stat *stat, const void *data)
 }
 
 /* As a client that knows nothing of kinds of locks. */
+static void ask_for_node_of_x(struct probe *probe)
+{
+    for (int i = 0; i < stage.nodes; i++)
+        if (strstr(stage.node[i], "/x/"))
+            assert_int_equal(ls_mutex_request_revoke_start(&probe->session, stage.node[i], NULL, NULL),
+                             LS_OK);
+}
+
 static void ask_as_curator(struct probe *probe)
 {
     assert_int_equal(zoo_aset(probe->session.zh, stage.node[0], "__REVOKE__", 10, -1, on_set, NULL), ZOK);
@@ -1389,6 +1397,22 @@ static void leases_are_not_asked_for(void **state)
     end();
 }
 
+/* It stands in the node of the member. */
+static void a_request_waits_until_all_are_granted(void **state)
+{
+    (void)state;
+    with(open_two);
+    play("b acquire y", "settle");
+    acquire(5); /* a has x, and waits for y */
+    stage_forget();
+    stage_job(1, ask_for_node_of_x);
+    play("settle");
+    told("");
+    play("b release y", "settle");
+    told("5 granted; 5 asked for 1; b:1 freed");
+    end();
+}
+
 static void a_request_names_the_member(void **state)
 {
     (void)state;
@@ -1460,6 +1484,7 @@ int main(void)
         cmocka_unit_test(a_thread_waits_for_all),
         cmocka_unit_test(a_thread_is_refused),
         cmocka_unit_test(leases_are_not_asked_for),
+        cmocka_unit_test(a_request_waits_until_all_are_granted),
         cmocka_unit_test(a_request_names_the_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
