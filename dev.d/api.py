@@ -82,6 +82,10 @@ for code in ("LS_EAUTHFAILED", "LS_ECANCELED", "LS_EDEADLK", "LS_EGAVEUP", "LS_E
     NO_ANSWER["ls_semaphore_acquire_start", code] = "as of `ls_mutex_acquire_start`"
 NO_ANSWER["ls_semaphore_init", "LS_EOVERFLOW"] = "as of `ls_mutex_init`"
 NO_ANSWER["ls_semaphore_acquire", "LS_EDEADLK"] = "as of `ls_mutex_acquire`"
+# The outcome of on_done, and what becomes of a release: tests/promises/multi has a break for each.
+for name, code in (("ls_multi_acquire_start", "LS_ETIMEDOUT"), ("ls_multi_acquire_start", "LS_ECANCELED"),
+                   ("ls_multi_cancel", "LS_ECANCELED"), ("ls_multi_close", "LS_EUNSURE")):
+    NO_ANSWER[name, code] = "a callback has it, of which `./dev promises multi` asks"
 # A function that no other thread may be in while the object is closed.
 NO_PAIR = {
     ("ls_mutex_init", "ls_mutex_close"): "there is no mutex before it, and no close of one",

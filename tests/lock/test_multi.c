@@ -1201,6 +1201,9 @@ static void add_wrongly(struct probe *probe)
     assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, too_long), LS_EINVAL);
     assert_int_equal(ls_multi_add_leases(&multi, &probe->session, "/locks/y", 2, 2), 1);
     assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/z"), LS_EOVERFLOW);
+    assert_int_equal(ls_multi_add_reader(&multi, &probe->session, "/locks/z"), LS_EOVERFLOW);
+    assert_int_equal(ls_multi_add_writer(&multi, &probe->session, "/locks/z"), LS_EOVERFLOW);
+    assert_int_equal(ls_multi_add_leases(&multi, &probe->session, "/locks/z", 2, 1), LS_EOVERFLOW);
     assert_int_equal(ls_multi_close(&multi), LS_OK);
     assert_int_equal(ls_multi_acquire_start(&multi, 1, -1), LS_ECLOSED);
     assert_int_equal(ls_multi_release_start(&multi, 1), LS_ECLOSED);
@@ -1217,6 +1220,30 @@ static void members_have_bounds(void **state)
 static void add_late(struct probe *probe)
 {
     assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/z"), LS_EINVAL);
+}
+
+/* Each adds a member, with no memory for its first allocation. */
+static void add_without_memory(struct probe *probe)
+{
+    assert_int_equal(ls_multi_init(&multi, members, 2, NULL), LS_OK);
+    process_mark(0)->fail_in = 1;
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), LS_ENOMEM);
+    process_mark(0)->fail_in = 1;
+    assert_int_equal(ls_multi_add_reader(&multi, &probe->session, "/locks/x"), LS_ENOMEM);
+    process_mark(0)->fail_in = 1;
+    assert_int_equal(ls_multi_add_writer(&multi, &probe->session, "/locks/x"), LS_ENOMEM);
+    process_mark(0)->fail_in = 1;
+    assert_int_equal(ls_multi_add_leases(&multi, &probe->session, "/locks/x", 2, 1), LS_ENOMEM);
+    process_mark(0)->fail_in = 0;
+    assert_int_equal(ls_multi_add_mutex(&multi, &probe->session, "/locks/x"), 0);
+    assert_int_equal(ls_multi_close(&multi), LS_OK);
+}
+
+static void members_need_memory(void **state)
+{
+    (void)state;
+    with(add_without_memory);
+    stage_end();
 }
 
 static void no_member_is_added_later(void **state)
@@ -1475,6 +1502,7 @@ int main(void)
         cmocka_unit_test(a_write_with_all_guards_needs_all_members),
         cmocka_unit_test(each_member_has_a_guard),
         cmocka_unit_test(members_have_bounds),
+        cmocka_unit_test(members_need_memory),
         cmocka_unit_test(no_member_is_added_later),
         cmocka_unit_test(a_later_member_needs_memory_too),
         cmocka_unit_test(an_acquire_needs_memory),
