@@ -168,7 +168,8 @@ static uint32_t capacity_of(const struct check_set *set)
 
 static check_mask contract(void)
 {
-    return CHECK_BIT(check_position(check_contract_is_kept.name));
+    int position = check_position(check_contract_is_kept.name);
+    return position < 0 ? 0 : CHECK_BIT(position);
 }
 
 bool check_set_judges(const struct check_set *set, int position)

@@ -9,15 +9,15 @@
 /* Actions are called what their labels call them (coord/action.c), unless a name is given. */
 #define CLIENT(name, flags, action, usage, help)                                                             \
     {                                                                                                        \
-        name, ARGUMENT_LOCK, VERB_CLIENT | (flags), STEP_ACTION, action, usage, help                         \
+        name, VERB_CLIENT | (flags), ARGUMENT_LOCK, STEP_ACTION, action, usage, help                         \
     }
 #define FAULT(argument, flags, action, usage, help)                                                          \
     {                                                                                                        \
-        NULL, argument, VERB_FAULT | (flags), STEP_ACTION, action, usage, help                               \
+        NULL, VERB_FAULT | (flags), argument, STEP_ACTION, action, usage, help                               \
     }
 #define RUNNING(name, argument, step, usage, help)                                                           \
     {                                                                                                        \
-        name, argument, 0, step, 0, usage, help                                                              \
+        name, 0, argument, step, 0, usage, help                                                              \
     }
 
 static const struct verb VERBS[] = {
@@ -54,9 +54,9 @@ static const struct verb VERBS[] = {
     CLIENT(NULL, VERB_REACTS, ACTION_CLOSE, "a close [LOCK]",
            "ends the use of the lock: a pending acquire fails, what is held is given back"),
     CLIENT(NULL, 0, ACTION_OPEN, "a open [LOCK]", "begins the use of a closed lock again"),
-    {NULL, ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_STOP, "a stop",
+    {NULL, VERB_CLIENT, ARGUMENT_NONE, STEP_ACTION, ACTION_STOP, "a stop",
      "closes the session in an orderly way"},
-    {NULL, ARGUMENT_NONE, VERB_CLIENT, STEP_ACTION, ACTION_START, "a start",
+    {NULL, VERB_CLIENT, ARGUMENT_NONE, STEP_ACTION, ACTION_START, "a start",
      "starts the process, or starts it again"},
 
     FAULT(ARGUMENT_PROCESS, VERB_CUT, ACTION_CUT, "cut a [keep=K] [apply=J] [rc=-4|-7] [late] [link=N]",

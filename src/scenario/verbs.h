@@ -40,8 +40,8 @@ enum verb_argument {
 
 struct verb {
     const char *name;  /* NULL = that of its action */
-    uint8_t argument;  /* enum verb_argument */
     uint32_t flags;    /* VERB_… */
+    uint8_t argument;  /* enum verb_argument */
     uint8_t step;      /* enum scenario_step */
     uint8_t action;    /* enum action_kind for STEP_ACTION */
     const char *usage; /* "a acquire [LOCK] [owner=N] [timeout=2s]" */

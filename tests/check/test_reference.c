@@ -325,8 +325,8 @@ static int put_news(struct rng *rng, struct event *events, int count, struct eve
 {
     unsigned call = call_of(event.process, event.owner);
     bool whole = rng_below(rng, 12) != 0;
-    for (uint8_t lock = 0; lock < CALLED; lock++) {
-        event.lock = lock;
+    for (int lock = 0; lock < CALLED; lock++) {
+        event.lock = (uint8_t)lock;
         struct event told = event;
         if (!whole && rng_below(rng, 3) == 0)
             told.kind = EVENT_FAILED;

@@ -368,7 +368,7 @@ static void read_and_want_to_write(void)
 /* The leases of a thread. */
 static uint64_t first_lease(void)
 {
-    return (uint64_t)(10 * fibre_self() + 1);
+    return 10 * (uint64_t)fibre_self() + 1;
 }
 
 static int acquire_leases(uint64_t first, int count)

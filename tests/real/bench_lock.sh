@@ -101,7 +101,7 @@ rounds_of 4 4 "$programs/ours" "$LOCKSTEP_ZK" 4 selector
 
 status=0
 timeout 60 "$programs/ours" "$LOCKSTEP_ZK" 1 moon >"$scratch/said" 2>&1 </dev/null || status=$?
-[[ "$status $(<"$scratch/said")" == '2 usage: ours HOST:PORT CONTENDERS [mutex | read | write | mixed | lease | leases | latch | selector]' ]] ||
+[[ "$status $(<"$scratch/said")" == '2 usage: ours HOST:PORT CONTENDERS [mutex | read | write | mixed | lease | leases | several | latch | selector]' ]] ||
     fail "a kind that is none: exit status $status, $(<"$scratch/said")"
 
 status=0
