@@ -18,8 +18,8 @@ extern "C" {
 
 enum event_kind {
     /* The client's side: what a caller of the recipe asks and is told. */
-    EVENT_ASKED, /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try); cause = the locks of a call
-                       for several, a bit for each, else 0 */
+    EVENT_ASKED,    /* process, lock, owner; code = timeout in ms (-1 = for ever, 0 = try);
+                       cause = the locks of a call for several, a bit for each, else 0 */
     EVENT_GRANTED,  /* process, lock, owner; zxid = fencing token, session = handle's session, code = depth */
     EVENT_FAILED,   /* process, lock, owner; code = rc: the acquire ended without the lock;
                        cause = 1 if this is told within stop(), or within close() of this lock */
@@ -112,8 +112,8 @@ enum event_kind {
                      delivered. The server read it behind the last deletion of a contender of this process by
                      the operator. Worlds with one server only */
     EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on */
-    EVENT_CAPACITY, /* process, lock; code = the capacity of the lock's group that the process knows from now on. It
-                        is the declared one again once the lock is closed, or the process is gone */
+    EVENT_CAPACITY,  /* process, lock; code = the capacity of the lock's group that the process knows from now
+                        on. It is the declared one again once the lock is closed, or the process is gone */
     EVENT_KINDS
 };
 

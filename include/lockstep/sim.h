@@ -144,10 +144,11 @@ struct action {
 /* Of a cut: which of the links of the process that are up, from 0. */
 #define ACTION_CUT_LINK(nth) ((int32_t)(nth) << 8)
 
-/* Of an acquire or a release of several locks: those behind `lock`, in the order of the call. */
+/* How many locks an acquire or a release names behind `lock`, in the order of the call; 0 of any other action. */
 static inline int action_more_locks(const struct action *action)
 {
-    return (int)((uint32_t)action->modes >> 24 & 3u);
+    bool takes = action->kind == ACTION_ACQUIRE || action->kind == ACTION_RELEASE;
+    return takes ? (int)((uint32_t)action->modes >> 24 & 3u) : 0;
 }
 
 static inline int action_lock_at(const struct action *action, int place)

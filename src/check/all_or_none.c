@@ -3,7 +3,7 @@
 
 /* Locks that were asked for in one call are told of together.
  *
- * Formula. A call is what ASKED says of one owner with one set of locks (`cause`). Its news are GRANTED, FAILED,
+ * Formula. A call is an ASKED of one owner with one set of locks (`cause`). Its news are GRANTED, FAILED,
  * RELEASED, REFUSED with LS_ELOST, and HOLD_LOST. Two pieces of news are the same if their kinds are. Once
  * there is news of one lock of a call, the same news of each other lock of the call follows before
  *   - other news of the call, and ASKED of the owner,

@@ -147,8 +147,9 @@ enum check_verdict {
     CHECK_VIOLATED,
 };
 
-/* Prepares a set; `context` is copied (its names pointer too). The set itself never changes after that. Whatever
- * the mask says, a recipe that misbehaves violates contract_is_kept: its run ends there, and the others judge no more. */
+/* Prepares a set; `context` is copied (its names pointer too). Nothing but check_set_spare() changes the set after
+ * that. Whatever the mask says, a recipe that misbehaves violates contract_is_kept: its run ends there, and the
+ * others judge no more. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
 /* The set judges none of these any more, contract_is_kept included. */

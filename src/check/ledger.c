@@ -573,7 +573,7 @@ static void learn_capacity(struct check_table *table, const struct check_context
 static void observe_capacity(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
-    if (!context->specs)
+    if (!context->resizes)
         return;
     if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED) {
         table_drop_process(table, RECORD_CAPACITY, event->process);
@@ -585,9 +585,8 @@ static void observe_capacity(struct check_table *table, const struct check_conte
         learn_capacity(table, context, event);
     } else if (known && event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
         table_drop(table, known);
-    } else if (context->resizes && event->kind == EVENT_ASKED &&
-               group_claims(table, context, event->lock, event->process, CLAIM_WAITING | CLAIM_HOLDING) ==
-                   0) {
+    } else if (event->kind == EVENT_ASKED && group_claims(table, context, event->lock, event->process,
+                                                          CLAIM_WAITING | CLAIM_HOLDING) == 0) {
         forget_room(table, context, event);
         if (known) {
             known->depth = known->flags;

@@ -123,12 +123,6 @@ static int lock_behind(const struct parser *parser, const struct verb *verb, con
     return -1;
 }
 
-static bool action_takes_several(const struct verb *verb, const struct action *action)
-{
-    bool takes = verb->action == ACTION_ACQUIRE || verb->action == ACTION_RELEASE;
-    return takes && action_more_locks(action) > 0;
-}
-
 /* "and LOCK" behind the first lock. Returns 1 if it was that. */
 static int further_lock(struct parser *parser, const struct verb *verb, const struct input_word *word,
                         struct action *action)
@@ -186,12 +180,14 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
             if (more < 0) {
                 return -1;
             }
-            int lock = more ? 0 : lock_behind(parser, verb, &word);
-            if (!more && (lock_given || lock < 0)) {
-                break;
+            if (more == 0) {
+                int lock = lock_given ? -1 : lock_behind(parser, verb, &word);
+                if (lock < 0) {
+                    break;
+                }
+                action->lock = (uint8_t)lock;
+                lock_given = true;
             }
-            action->lock = more ? action->lock : (uint8_t)lock;
-            lock_given = true;
         }
         word = input_next_word(&parser->cursor);
     }
@@ -207,7 +203,7 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     }
     scenario->options.resizes |= (verb->flags & VERB_CAPACITY) != 0;
     bool reacts = ACTION_IS_ON_GRANTED(action->modes) != 0 || ACTION_IS_ON_FAILED(action->modes) != 0;
-    if (action_takes_several(verb, action) && reacts) {
+    if (action_more_locks(action) > 0 && reacts) {
         return parser_wrong(parser, &word, "no 'on granted:' or 'on failed:' behind several locks");
     }
     parser->second = (struct action){.kind = ACTION_RELEASE,

@@ -522,8 +522,7 @@ static int client_text(const struct run *run, const struct action *action, char 
     if (action_has(action, TRAIT_LOCK) && scenario->options.locks > 1) {
         used += snprintf(text + used, size - (size_t)used, " %s", lock_name(scenario, action->lock));
     }
-    bool takes = action->kind == ACTION_ACQUIRE || action->kind == ACTION_RELEASE;
-    for (int i = 1; takes && i <= action_more_locks(action); i++) {
+    for (int i = 1; i <= action_more_locks(action); i++) {
         used += snprintf(text + used, size - (size_t)used, " and %s",
                          lock_name(scenario, action_lock_at(action, i)));
     }

@@ -38,16 +38,28 @@ static bool advance_target(const struct action *action, int32_t *to)
 
 /* ---- what is enabled ---- */
 
-/* Whether an acquire names locks that there are, which its owner is not asking for already. */
-static bool can_ask(const struct action *action)
+/* Whether an acquire or a release names locks that there are, as many as the recipe takes at once. */
+static bool names_locks(const struct action *action)
 {
-    for (int i = 0; i <= action_more_locks(action); i++) {
-        const struct slot *slot = process_slot(action->process, action_lock_at(action, i), action->owner);
-        if (action_lock_at(action, i) >= the_world.options.locks || (slot != NULL && slot->pending)) {
+    int more = action_more_locks(action);
+    for (int i = 0; i <= more; i++) {
+        if (action_lock_at(action, i) >= the_world.options.locks) {
             return false;
         }
     }
-    return action_more_locks(action) == 0 || recipe_can_take_several(the_world.options.recipe);
+    return more == 0 || recipe_can_take_several(the_world.options.recipe);
+}
+
+/* Whether the owner is asking for one of the locks of an acquire already. */
+static bool is_asking(const struct action *action)
+{
+    for (int i = 0; i <= action_more_locks(action); i++) {
+        const struct slot *slot = process_slot(action->process, action_lock_at(action, i), action->owner);
+        if (slot != NULL && slot->pending) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool verb_enabled(const struct action *action)
@@ -66,7 +78,7 @@ static bool verb_enabled(const struct action *action)
     case ACTION_OPEN:
         return false;
     case ACTION_ACQUIRE:
-        return process_running(p) && can_ask(action);
+        return process_running(p) && names_locks(action) && !is_asking(action);
     case ACTION_CANCEL:
         return process_running(p) && slot != NULL && slot->pending;
     case ACTION_WRITE:
@@ -79,8 +91,7 @@ static bool verb_enabled(const struct action *action)
         return process_running(p) && recipe_can_resize(the_world.options.recipe) && action->capacity > 0 &&
                the_world.options.lock[action->lock].capacity > 0;
     case ACTION_RELEASE:
-        return process_running(p) &&
-               (action_more_locks(action) == 0 || recipe_can_take_several(the_world.options.recipe));
+        return process_running(p) && names_locks(action);
     case ACTION_STOP:
         return process_running(p);
     default: /* START */

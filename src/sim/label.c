@@ -67,7 +67,7 @@ static void label_client(const struct action *action, char *label)
     int size = snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", process_name(action->process),
                         is_try ? "try" : world_action_verb(action->kind), about_lock ? " " : "",
                         about_lock ? lock_name(action->lock) : "");
-    for (int i = 1; takes_locks(action) && i <= action_more_locks(action); i++) {
+    for (int i = 1; i <= action_more_locks(action); i++) {
         size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " and %s",
                          lock_name(action_lock_at(action, i)));
     }
