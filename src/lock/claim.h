@@ -570,9 +570,6 @@ void lock_janitor_reap(struct lock_claim *claim);
  * listen yet. */
 void lock_revoke_go(struct lock_claim *claim);
 
-/* Reads the claim's own node once more: a request that stands there is told again. */
-void lock_revoke_reread(struct lock_claim *claim);
-
 /* Whether the claim's watch on its own node stands, and is on this path; an event has consumed it. */
 bool lock_revoke_listens(const struct lock_claim *claim, const char *path);
 void lock_revoke_heard(struct lock_claim *claim, int type);

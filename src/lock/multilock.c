@@ -285,32 +285,39 @@ static int give_back(struct lock_bundle *bundle)
 
 /* ---- telling ---- */
 
+/* Between these two a callback runs, without the mutex, and the bundle stays. */
+static void begin_telling(struct lock_bundle *bundle)
+{
+    bundle->telling++;
+    ls_env_unlock(bundle->multi->env);
+}
+
+static void end_telling(struct lock_bundle *bundle)
+{
+    ls_env_lock(bundle->multi->env);
+    bundle->telling--;
+}
+
 static void tell_lost(struct lock_bundle *bundle)
 {
     struct ls_multi *multi = bundle->multi;
-    struct ls_env *env = multi->env;
     uint64_t owner = bundle->owner;
     int member = bundle->member;
     bundle->untold = 0;
-    bundle->telling++;
-    ls_env_unlock(env);
+    begin_telling(bundle);
     if (ops_of(multi)->on_lost)
         ops_of(multi)->on_lost(multi, owner, member);
-    ls_env_lock(env);
-    bundle->telling--;
+    end_telling(bundle);
 }
 
 static void tell_done(struct lock_bundle *bundle, const struct ls_multi_outcome *outcome)
 {
     struct ls_multi *multi = bundle->multi;
-    struct ls_env *env = multi->env;
     uint64_t owner = bundle->owner;
-    bundle->telling++;
-    ls_env_unlock(env);
+    begin_telling(bundle);
     if (ops_of(multi)->on_done)
         ops_of(multi)->on_done(multi, owner, outcome);
-    ls_env_lock(env);
-    bundle->telling--;
+    end_telling(bundle);
     if (bundle->untold)
         tell_lost(bundle);
 }
@@ -318,15 +325,12 @@ static void tell_done(struct lock_bundle *bundle, const struct ls_multi_outcome 
 static void tell_freed(struct lock_bundle *bundle)
 {
     struct ls_multi *multi = bundle->multi;
-    struct ls_env *env = multi->env;
     uint64_t owner = bundle->owner;
     int rc = bundle->rc;
-    bundle->telling++;
-    ls_env_unlock(env);
+    begin_telling(bundle);
     if (ops_of(multi)->on_freed)
         ops_of(multi)->on_freed(multi, owner, rc);
-    ls_env_lock(env);
-    bundle->telling--;
+    end_telling(bundle);
 }
 
 static void wake(struct lock_bundle *bundle, const struct ls_multi_outcome *outcome)
@@ -337,15 +341,16 @@ static void wake(struct lock_bundle *bundle, const struct ls_multi_outcome *outc
     bundle->call = NULL;
 }
 
-/* Requests that came while others were awaited stand in the members' nodes. */
+/* Requests that came while others were awaited stand in the members' nodes, which are read as if they had just
+ * changed. Of a node that no watch is on, the first read is still to come. */
 static void hear_requests(struct lock_bundle *bundle)
 {
     struct ls_multi_member *member = bundle->multi->first;
     for (; member; member = member->next) {
         struct lock_claim *claim =
             member->face->session ? lock_index_find(member->face, inner_owner(bundle, member)) : NULL;
-        if (claim && member->kind != LEASES)
-            lock_revoke_reread(claim);
+        if (claim && member->kind != LEASES && claim->ear == LOCK_EAR_LISTENING)
+            lock_revoke_heard(claim, ZOO_CHANGED_EVENT);
     }
     bundle->asked = 0;
 }

@@ -122,14 +122,6 @@ void lock_revoke_heard(struct lock_claim *claim, int type)
         lock_revoke_go(claim);
 }
 
-void lock_revoke_reread(struct lock_claim *claim)
-{
-    if (claim->ear != LOCK_EAR_LISTENING)
-        return; /* the read is still to come */
-    claim->ear = LOCK_EAR_DEAF;
-    lock_revoke_go(claim);
-}
-
 void lock_revoke_go(struct lock_claim *claim)
 {
     if (!wants_to_listen(claim) || claim->ear != LOCK_EAR_DEAF || !lock_session_ready(session_of(claim)))
