@@ -416,6 +416,14 @@ static inline void stage_play(const char *line)
         fail_msg("after \"%s\": %s", line, world_trouble(stage.world));
 }
 
+/* The same while a thread of process a sleeps inside of a call. */
+static inline void stage_play_meanwhile(const char *line)
+{
+    fakezk_leave();
+    stage_play(line);
+    fakezk_enter(0);
+}
+
 static inline void stage_play_all(const char *const *lines)
 {
     for (; *lines; lines++)

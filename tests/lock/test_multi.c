@@ -5,6 +5,7 @@
  * for each sentence of multi.h. Two multis are in scenarios/multi, and in the searches. */
 #include "lock/claim.h"
 #include "stage.h"
+#include "support/sleeping_thread.h"
 
 #include <lockstep/multi.h>
 
@@ -15,24 +16,10 @@ static struct ls_multi_member members[MEMBERS];
 static struct ls_multi_options options;
 static void (*in_done)(void); /* called inside on_done and on_lost */
 
-/* ---- a thread that sleeps: it is the world's only one, and others go on from here ---- */
-
-/* The linker wants this name. NOLINTNEXTLINE(bugprone-reserved-identifier) */
-void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
-
-static const char *meanwhile; /* what happens as soon as a thread sleeps */
-static int sleeps;
-
-void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+/* While a thread of process a sleeps, all that can happen does. */
+static void settle(void)
 {
-    (void)waiter;
-    if (!meanwhile || ++sleeps > 8)
-        fail_msg("a thread would wait for ever");
-    ls_env_unlock(env);
-    fakezk_leave();
-    play(meanwhile);
-    fakezk_enter(0);
-    ls_env_lock(env);
+    stage_play_meanwhile("settle");
 }
 
 /* ---- what the callbacks say: "1 granted" ---- */
@@ -1353,7 +1340,7 @@ static void use_both(struct probe *probe)
     struct ls_multi_outcome outcome;
     (void)probe;
     sleeps = 0;
-    meanwhile = "settle";
+    meanwhile = settle;
     assert_int_equal(ls_multi_acquire_outcome(&multi, -1, &outcome), LS_OK);
     assert_int_equal(outcome.depth, 1);
     assert_int_equal(outcome.member, -1);
@@ -1389,7 +1376,7 @@ static void try_in_vain(struct probe *probe)
     struct ls_multi_outcome outcome;
     (void)probe;
     sleeps = 0;
-    meanwhile = "settle";
+    meanwhile = settle;
     assert_int_equal(ls_multi_acquire_outcome(&multi, 0, &outcome), LS_EBUSY);
     assert_int_equal(outcome.rc, LS_EBUSY);
     assert_int_equal(outcome.member, 0);

@@ -5,35 +5,19 @@
  * was, and the least room that suffices. tests/promises has a break for each. */
 #include "lock/claim.h"
 #include "stage.h"
-
-/* ---- a thread that sleeps: it is the world's only one, and others go on from here ---- */
+#include "support/sleeping_thread.h"
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
-void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
 int __real_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
                     stat_completion_t done, const void *data);
 int __wrap_zoo_aset(zhandle_t *zh, const char *path, const char *value, int size, int version,
                     stat_completion_t done, const void *data);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-static void (*meanwhile)(void); /* what another thread does as soon as one sleeps */
-static int sleeps;
-
-void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
-{
-    (void)waiter;
-    if (!meanwhile || ++sleeps > 8)
-        fail_msg("a thread would wait for ever");
-    ls_env_unlock(env);
-    meanwhile();
-    ls_env_lock(env);
-}
-
+/* While a thread of process a sleeps, all that can happen does. */
 static void settle(void)
 {
-    fakezk_leave();
-    play("settle");
-    fakezk_enter(0);
+    stage_play_meanwhile("settle");
 }
 
 /* ---- requests to give a lock back that are refused ---- */
@@ -662,9 +646,7 @@ static void a_close_waits_for_closers_and_not_for_names(void **state)
 
 static void pass_a_second(void)
 {
-    fakezk_leave();
-    play("pass 1000");
-    fakezk_enter(0);
+    stage_play_meanwhile("pass 1000");
 }
 
 static void acquire_in_vain(struct probe *probe)

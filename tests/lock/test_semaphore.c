@@ -5,30 +5,22 @@
  * semaphore.h. Several processes are in scenarios/semaphore, and in the searches. */
 #include "lock/claim.h"
 #include "stage.h"
+#include "support/sleeping_thread.h"
 
 #include <lockstep/semaphore.h>
 
 static struct ls_semaphore lock;
 static struct ls_mutex_options options;
 
-/* ---- a thread that sleeps: it is the world's only one, and others go on from here ---- */
-
-/* The linker wants this name. NOLINTNEXTLINE(bugprone-reserved-identifier) */
-void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
-
-static const char *meanwhile; /* what happens as soon as a thread sleeps */
-static int sleeps;
-
-void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
+/* While a thread of process a sleeps, all that can happen does. */
+static void settle(void)
 {
-    (void)waiter;
-    if (!meanwhile || ++sleeps > 8)
-        fail_msg("a thread would wait for ever");
-    ls_env_unlock(env);
-    fakezk_leave();
-    play(meanwhile);
-    fakezk_enter(0);
-    ls_env_lock(env);
+    stage_play_meanwhile("settle");
+}
+
+static void pass_two_seconds(void)
+{
+    stage_play_meanwhile("pass 2000");
 }
 
 /* ---- what the callbacks say: "1 granted" ---- */
@@ -415,16 +407,16 @@ static void use_two_leases(struct probe *probe)
 {
     (void)probe;
     sleeps = 0;
-    meanwhile = "settle";
+    meanwhile = settle;
     assert_int_equal(ls_semaphore_acquire(&lock, 10, 2, -1), LS_OK);
     assert_int_equal(sleeps, 1);
     assert_int_equal(ls_mutex_query(&lock.leases, 10), LS_HELD);
     assert_int_equal(ls_mutex_query(&lock.leases, 11), LS_HELD);
     assert_int_equal(ls_semaphore_acquire(&lock, 11, 1, -1), LS_EALREADY);
     assert_int_equal(ls_semaphore_acquire(&lock, 20, 1, 0), LS_EBUSY);
-    meanwhile = "pass 2000";
+    meanwhile = pass_two_seconds;
     assert_int_equal(ls_semaphore_acquire(&lock, 20, 1, 1000), LS_ETIMEDOUT);
-    meanwhile = "settle";
+    meanwhile = settle;
     sleeps = 0;
     assert_int_equal(ls_semaphore_release(&lock, 11), LS_OK);
     assert_int_equal(sleeps, 1);

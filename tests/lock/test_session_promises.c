@@ -171,9 +171,7 @@ static void write_line(struct ls_log *log, enum ls_log_level level, const char *
 static void go_on(void)
 {
     in_call = false;
-    fakezk_leave();
-    play("settle");
-    fakezk_enter(0);
+    stage_play_meanwhile("settle");
     in_call = true;
 }
 

@@ -28,6 +28,17 @@ run_curator()
         -Dorg.slf4j.simpleLogger.defaultLogLevel=error CuratorContender "$LOCKSTEP_ZK" "$@"
 }
 
+# each_side_has_500 WHAT FILE...: so many grants at least are in the logs of a room, which begin with the side.
+each_side_has_500()
+{
+    local side grants what=$1
+    shift
+    for side in ours curator; do
+        grants=$(cat "$@" | grep -c "^$side-")
+        ((grants >= 500)) || { echo "$side: $grants $what, expected 500 at least"; failed=1; }
+    done
+}
+
 # apart_is_found_out COMMAND...: of a run whose contenders of ours have a path each it is said that they do not exclude anybody.
 apart_is_found_out()
 {

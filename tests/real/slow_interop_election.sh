@@ -54,10 +54,7 @@ named()
 for style in latch selector; do
     run=(examples/interop/run.sh --zk "$LOCKSTEP_ZK" --lock $style --with curator --seconds 30)
     "${run[@]}" --contender "$contender" --out "$scratch/$style" || failed=1
-    for side in ours curator; do
-        grants=$(grep -c "^$side-" "$scratch/$style/room/log")
-        ((grants >= 500)) || { echo "$style, $side: $grants terms, expected 500 at least"; failed=1; }
-    done
+    each_side_has_500 "terms ($style)" "$scratch/$style/room/log"
     named $style ours curator
     named $style curator ours
 done

@@ -8,11 +8,7 @@ source "${BASH_SOURCE[0]%/*}/lib_interop.sh"
 run=(examples/interop/run.sh --zk "$LOCKSTEP_ZK" --lock rwlock --with curator --seconds 30)
 
 "${run[@]}" --contender "$contender" --out "$scratch/good" || failed=1
-# 500 grants at least on each side, readers and writers together.
-for side in ours curator; do
-    grants=$(cat "$scratch/good/room/log" "$scratch/good/room/readers" | grep -c "^$side-")
-    ((grants >= 500)) || { echo "$side: $grants grants, expected 500 at least"; failed=1; }
-done
+each_side_has_500 grants "$scratch/good/room/log" "$scratch/good/room/readers"
 
 apart_is_found_out "${run[@]}"
 exit $failed
