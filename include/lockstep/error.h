@@ -47,7 +47,9 @@ enum ls_err { LS_OK = 0, LS_ERR_LIST(LS_ERR_ENUM) };
       "the lock's parent has a child that is no contender: Curator would wait for it, or it is of another "  \
       "kind of lock")                                                                                        \
     X(LS_WARN_LEFT_BEHIND, 2, "a contender node could not be removed; it stays until the session ends")      \
-    X(LS_WARN_NODE_GONE, 3, "somebody deleted the node of a hold; the lock is lost")
+    X(LS_WARN_NODE_GONE, 3, "somebody deleted the node of a hold; the lock is lost")                         \
+    X(LS_WARN_CAPACITY, 4,                                                                                   \
+      "more leases of the semaphore are held than its capacity: another client knows a larger one")
 
 #define LS_WARN_ENUM(name, number, text) name = (number),
 enum ls_warning { LS_WARN_NONE = 0, LS_WARN_LIST(LS_WARN_ENUM) };

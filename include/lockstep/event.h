@@ -114,6 +114,7 @@ enum event_kind {
     EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on */
     EVENT_CAPACITY,  /* process, lock; code = the capacity of the lock's group that the process knows from now
                         on. It is the declared one again once the lock is closed, or the process is gone */
+    EVENT_COUNT_SET, /* lock; code = the capacity that the node of the lock's capacity contains from now on, 0 = none */
     EVENT_KINDS
 };
 
@@ -177,6 +178,7 @@ enum event_watch {
     EVENT_WATCH_PREDECESSOR, /* on a contender node of another */
     EVENT_WATCH_PARENT,      /* on the child list of the lock's directory */
     EVENT_WATCH_OTHER,       /* on anything else below or at the lock's directory, also on absent nodes */
+    EVENT_WATCH_COUNT,       /* on the node of the lock's capacity, also while it is absent */
 };
 
 struct event {

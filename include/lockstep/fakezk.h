@@ -120,7 +120,7 @@ enum fakezk_event_kind {
     FAKEZK_ABORTED,       /* the real client library would have ended the process inside the call `path` */
     FAKEZK_LISTED, /* one server only: a list, or the answer that its node is missing, is delivered. The server
                       read it behind the last deletion of an ephemeral of this client by the operator */
-    FAKEZK_NODE_SET, /* the data of an ephemeral node was set: zxid = its czxid, cause = zxid of the write, actor =
+    FAKEZK_NODE_SET, /* the data of a node was set: zxid = its czxid, cause = zxid of the write, actor =
                         FAKEZK_BY_OPERATOR or 0 */
     FAKEZK_MISUSED, /* the call `path` was given what is no open handle of this client: undefined with the real
                        library, here as if it were NULL */
@@ -140,7 +140,7 @@ struct fakezk_event {
     int32_t cause;
     int32_t session;  /* session number, 0 = none */
     const char *path; /* NULL if none */
-    const char *data; /* effects and NODE_CREATED: NULL if it sets nothing */
+    const char *data; /* effects, NODE_CREATED and NODE_SET: NULL if it sets nothing */
     int32_t data_size;
     uint8_t actor; /* NODE_DELETED: 1 + the client whose request deleted the node while its session lived.
                   FAKEZK_BY_OPERATOR = the operator deleted an ephemeral of a live session. 0 = a server did,

@@ -70,6 +70,7 @@ enum ls_report_kind {
     LS_REPORT_REVOKE,      /* a request to a holder to give its lock back: lock, owner, token of the hold */
     LS_REPORT_ASKED,       /* answer to a request by revoke(): lock, rc (LS_ENOENT: no such contender) */
     LS_REPORT_HOLD_LOST,   /* end of one hold whose session goes on: lock, owner, token of the hold */
+    LS_REPORT_CAPACITY, /* the process knows another capacity of a lock from now on: lock, rc = the capacity */
 };
 
 struct ls_report {
@@ -150,6 +151,9 @@ struct ls_rename {
 
 #define LS_RECIPE_STATES_MAX 32
 #define LS_RECIPE_DIRECTORIES_MAX 3
+
+/* Largest capacity that stands in a node. */
+#define LS_RECIPE_COUNT_MAX 10000
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): members are appended */
 struct ls_recipe {
@@ -372,6 +376,12 @@ struct ls_recipe {
      * Each process of a world is told by itself. After open(), and in the next start(), a lock has the declared
      * capacity. */
     int (*set_capacity)(void *state, int lock, int capacity);
+
+    /* Name of the child of a lock's path whose contents are the lock's capacity: a number from 1 to
+     * LS_RECIPE_COUNT_MAX in four bytes, the highest first. NULL = the capacity stands in no node. With it, set_capacity() writes that node, and tells the other processes by that. Each process, the writing
+     * one too, reports CAPACITY whenever it has read another capacity. A process watches the node once while it has
+     * the lock open. */
+    const char *count;
 };
 
 /* ---- recipes in shared objects: --recipe FILE.so ---- */

@@ -12,7 +12,8 @@
  * released, and may be lost, by itself. Acquires are served in the order in which they were begun, whatever
  * the number of leases that they ask for.
  *
- * All clients of a path must name the same capacity. docs/which-lock.md says what happens otherwise. */
+ * All clients of a path must know the same capacity. It is fixed in the programs, or it stands in a shared count,
+ * which ls_semaphore_follow() reads. docs/which-lock.md says what happens otherwise. */
 #ifndef LOCKSTEP_SEMAPHORE_H
 #define LOCKSTEP_SEMAPHORE_H
 
@@ -58,6 +59,28 @@ int ls_semaphore_init(struct ls_semaphore *semaphore, struct ls_session *session
  * - LS_EINVAL: the new capacity is 0 or above LS_SEMAPHORE_CAPACITY_MAX.
  * - LS_ECLOSED: the semaphore is closed. */
 int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity);
+
+/* Tells a program that its semaphore has another capacity from now on. `user` is what the program gave
+ * ls_semaphore_follow(). The function may call any function of this library that does not wait. */
+typedef void (*ls_capacity_fn)(struct ls_semaphore *semaphore, void *user, uint32_t capacity);
+
+/* Follows a shared count from now on: the capacity is what stands in the node `path`, as Curator's SharedCount
+ * writes it. Its contents are four bytes, the highest first. The function only begins to read. The capacity is
+ * that of ls_semaphore_init() until the node has been read.
+ *
+ * - `changed` is called after each change of the capacity. It may be NULL.
+ * - The semaphore follows the count until it is closed, in later ZooKeeper sessions too.
+ * - While the node is missing, may not be read, or contains no number from 1 to LS_SEMAPHORE_CAPACITY_MAX, the
+ *   capacity stays as it is.
+ * - The library never writes the node, and never creates it.
+ * - What ls_semaphore_set_capacity() sets is replaced when the count is read next.
+ *
+ * Returns 0 or one of these:
+ * - LS_EINVAL: the path is NULL or malformed, or longer than LS_MUTEX_PATH_SIZE_MAX.
+ * - LS_EALREADY: the semaphore follows a count already.
+ * - LS_EOVERFLOW: the session has as many watches as servers set anew in one request.
+ * - LS_ENOMEM, LS_ECLOSED. */
+int ls_semaphore_follow(struct ls_semaphore *semaphore, const char *path, ls_capacity_fn changed, void *user);
 
 /* Closes a semaphore, as ls_mutex_close() closes a mutex, and returns what ls_mutex_close() returns. */
 int ls_semaphore_close(struct ls_semaphore *semaphore);

@@ -48,6 +48,7 @@ struct ls_session_listener;
 struct lock_claim;  /* private: one attempt of one owner to hold one mutex */
 struct lock_survey; /* private: one running question for a mutex's participants */
 struct lock_ask;    /* private: one running request to a contender to release its lock */
+struct lock_count;  /* private: one shared count that a semaphore follows */
 struct lock_write;  /* private: one guarded write that a thread waits for */
 struct lock_drain;  /* private: one thread that waits until no callback is running */
 struct ls_loan;
@@ -207,6 +208,7 @@ struct ls_session {
     struct lock_survey *surveys;           /* list of running questions for participants */
     struct lock_ask *asks;                 /* list of running requests to contenders */
     struct lock_write *writes;             /* list of guarded writes that threads wait for */
+    struct lock_count *counts;             /* list of shared counts that semaphores follow */
     struct ls_session_listener *listeners; /* list of listeners, in the order of their adding */
     struct ls_session_listener *cursor;    /* the listener behind the one that is being called */
     struct lock_drain *drains;             /* list of threads that wait until no callback runs */

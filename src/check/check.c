@@ -42,6 +42,8 @@ static const struct {
     [RECORD_NODE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_QUEUED] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_CAPACITY] = {CHECK_VALUE_NONE, CHECK_VALUE_NONE, false},
+    [RECORD_COUNT] = {.nobody = true},
+    [RECORD_SHUT] = {CHECK_VALUE_NONE, CHECK_VALUE_NONE, false},
     [RECORD_LATE] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_GHOST] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, true},
@@ -160,6 +162,8 @@ static uint32_t capacity_of(const struct check_set *set)
         }
     }
     per_contender *= nodes_of_an_owner(context);
+    if (context->counted) /* COUNT and SHUT */
+        more += context->locks * (1 + context->processes);
     if (context->resizes) /* CAPACITY and LATE */
         more += context->processes * context->locks * (1 + 2 * owners * nodes_of_an_owner(context));
     int records = more + context->processes * (per_process + context->locks * owners * per_contender);

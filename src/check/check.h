@@ -42,6 +42,7 @@ struct check_context {
     bool contender_per_unit; /* a hold has a contender for each unit of its count */
     bool queues;             /* contenders come from a line of nodes that queue */
     bool resizes;            /* some process may learn of another capacity than the declared one */
+    bool counted;            /* the capacity of a lock stands in a node that each process watches */
     bool refusing; /* servers refuse requests without a fault: permissions, defects, numbers at their end */
     int tolerance_ms;   /* how late an answer may be: the quantum, or the scheduling slack of a real run */
     int work_window_ms; /* timed: bounded_work forgets what is older; 0 = 4000 */

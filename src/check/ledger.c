@@ -18,6 +18,9 @@
 #define WANTS_CAPACITY                                                                                       \
     (EVENT_BIT(EVENT_CAPACITY) | EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_LOCK_CLOSED) |                     \
      EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_STOPPED))
+#define WANTS_COUNT                                                                                          \
+    (EVENT_BIT(EVENT_COUNT_SET) | EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_LOCK_CLOSED) |                    \
+     EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_STOPPED))
 #define WANTS_EVICTED (EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_LISTED))
 #define WANTS_LISTENERS                                                                                      \
     (EVENT_BIT(EVENT_LISTENS) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_CRASHED) |                    \
@@ -38,7 +41,7 @@ uint64_t ledger_wants(unsigned needs)
     if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
         wants |= WANTS_EVICTED;
     if (needs & CHECK_NEEDS_CLAIMS)
-        wants |= WANTS_CAPACITY;
+        wants |= WANTS_CAPACITY | WANTS_COUNT;
     if (needs & CHECK_NEEDS_WATCHES)
         wants |= WANTS_WATCHES;
     if (needs & CHECK_NEEDS_LISTENERS)
@@ -472,7 +475,7 @@ static struct check_record *watch_of(struct check_table *table, const struct eve
 {
     struct check_record *record =
         table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid);
-    for (int type = EVENT_WATCH_OWN; !record && type <= EVENT_WATCH_OTHER; type++)
+    for (int type = EVENT_WATCH_OWN; !record && type <= EVENT_WATCH_COUNT; type++)
         record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->zxid);
     return record;
 }
@@ -595,12 +598,47 @@ static void observe_capacity(struct check_table *table, const struct check_conte
     }
 }
 
+static void observe_count(struct check_table *table, const struct check_context *context,
+                          const struct event *event)
+{
+    if (!context->counted)
+        return;
+    if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED) {
+        table_drop_process(table, RECORD_SHUT, event->process);
+        return;
+    }
+    int group = group_of(context, event->lock);
+    if (event->kind == EVENT_COUNT_SET) {
+        table_put(table, RECORD_COUNT, group, 0, 0, 0, 0)->flags = (uint16_t)event->code;
+        return;
+    }
+    struct check_record *shut = table_get(table, RECORD_SHUT, group, event->process, 0);
+    if (event->kind == EVENT_LOCK_CLOSED && event->code == 0)
+        table_put(table, RECORD_SHUT, group, event->process, 0, 0, 0);
+    else if (shut && event->kind == EVENT_ASKED)
+        table_drop(table, shut);
+}
+
+bool ledger_has_open(struct check_table *table, const struct check_context *context, int lock, int process)
+{
+    return !context->counted || !table_get(table, RECORD_SHUT, group_of(context, lock), process, 0);
+}
+
+int ledger_count(struct check_table *table, const struct check_context *context, int lock)
+{
+    const struct check_record *count =
+        context->counted ? table_get(table, RECORD_COUNT, group_of(context, lock), 0, 0) : NULL;
+    return count ? count->flags : 0;
+}
+
 void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
                     const struct event *event)
 {
     uint64_t bit = EVENT_BIT(event->kind);
     if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CAPACITY & bit))
         observe_capacity(table, context, event);
+    if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_COUNT & bit))
+        observe_count(table, context, event);
     if ((needs & CHECK_NEEDS_PROCESSES) && (WANTS_PROCESSES & bit))
         observe_process(table, event);
     if ((needs & CHECK_NEEDS_CLAIMS) && (WANTS_CLAIMS & bit)) {

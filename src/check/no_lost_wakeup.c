@@ -14,6 +14,9 @@
  * there, and what is in its way is a hold, belongs to a process that cannot act, or to a wait that is held up
  * itself. A circle of waits is not held up by anything.
  *
+ * A change of a count wakes, too. Let the capacity of a lock stand in a node. Then at REST each process that can act, and has
+ * the lock open, knows that capacity.
+ *
  * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
  *
  * It does not see: a waiter that sleeps for ever in a run that never comes to rest; a wake-up that comes late
@@ -165,6 +168,20 @@ static void judge_group(struct check_table *table, const struct check_context *c
                       free);
 }
 
+static void judge_count(struct check_table *table, const struct check_context *context, int lock,
+                        struct check_note *note)
+{
+    int count = ledger_count(table, context, lock);
+    for (int process = 0; count && process < context->processes; process++) {
+        int known = ledger_capacity(table, context, lock, process);
+        if (known != count && ledger_answerable(table, process) &&
+            ledger_has_open(table, context, lock, process))
+            check_violate(note, "at rest %s knows the capacity %d of %s, but its node contains %d",
+                          check_process_name(context, process).text, known,
+                          check_lock_name(context, lock).text, count);
+    }
+}
+
 /* The czxid of what comes next is above all of the line. */
 static bool has_to_wait(struct check_table *table, const struct check_context *context,
                         const struct event *event)
@@ -179,8 +196,10 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     if (event->kind == EVENT_REST) {
         for (int lock = 0; lock < context->locks; lock++)
-            if (group_of(context, lock) == lock)
+            if (group_of(context, lock) == lock) {
                 judge_group(table, context, lock, note);
+                judge_count(table, context, lock, note);
+            }
         return;
     }
     if (event->code == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&

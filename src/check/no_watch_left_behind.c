@@ -8,6 +8,7 @@
  *     a hold.
  *   - For each owner who waits or holds, at most one watch on its own node. While it waits, one more if the node
  *     before it belongs to another owner of the same process.
+ *   - At most one watch on the node of the capacity, and none if the process has closed the lock.
  *   - None on anything else, absent nodes included. An owner that has released or ended has none.
  *
  * It does not see: watches that the client library has forgotten but the server has not; how many contexts
@@ -24,6 +25,14 @@ static void judge_process(struct check_table *table, const struct check_context 
                   group_watches(table, context, lock, process, EVENT_WATCH_PARENT);
     int own = group_watches(table, context, lock, process, EVENT_WATCH_OWN);
     int other = group_watches(table, context, lock, process, EVENT_WATCH_OTHER);
+    int counts = group_watches(table, context, lock, process, EVENT_WATCH_COUNT);
+    int open = ledger_has_open(table, context, lock, process);
+    if (counts > open) {
+        check_violate(note, "at rest %s has %d watches on the count of %s, which it has %s",
+                      check_process_name(context, process).text, counts, check_lock_name(context, lock).text,
+                      open ? "open" : "closed");
+        return;
+    }
     if (forward <= waiting * lock_nodes(context, lock) && own <= 2 * waiting + holding && other == 0)
         return;
     check_violate(

@@ -67,6 +67,8 @@ enum record_kind {
     RECORD_CAPACITY, /* the ledger: lock, process; flags = the capacity that the process knows, depth = the largest that
                         it has known since it last began to wait for the lock without a claim to it */
     RECORD_LATE, /* at_most_one_holder: as GHOST; depth = the least capacity by which it was admitted when it was deleted */
+    RECORD_COUNT, /* the ledger: lock; flags = the capacity that stands in its node, 0 = none */
+    RECORD_SHUT,  /* the ledger: lock, process; it has closed the lock, whose capacity stands in a node */
     RECORD_KINDS
 };
 
@@ -348,6 +350,10 @@ void hold_set_add_node(struct hold_set *set, const struct check_context *context
 
 /* True if a hold of this lock stands together with the set, by this capacity. */
 bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock, int capacity);
+
+/* The capacity that stands in the node of a lock, 0 if there is none; whether the process has such a lock open. */
+int ledger_count(struct check_table *table, const struct check_context *context, int lock);
+bool ledger_has_open(struct check_table *table, const struct check_context *context, int lock, int process);
 
 /* The capacity of the lock's group that the process knows now; 0 = no limit. */
 int ledger_capacity(struct check_table *table, const struct check_context *context, int lock, int process);

@@ -78,6 +78,10 @@ static enum path_role role_below(const char *below, int *lock)
     const char *slash = strchr(below, '/');
     size_t size = slash != NULL ? (size_t)(slash - below) : strlen(below);
     const char *const *name = the_host->options->recipe->directories;
+    const char *count = the_host->options->recipe->count;
+    if (count != NULL && strcmp(count, below) == 0) {
+        return PATH_COUNT;
+    }
     if (name == NULL) {
         return slash == NULL ? role_of_node(below, lock) : PATH_OTHER;
     }
@@ -183,6 +187,28 @@ static void node_event(int kind, const struct fakezk_event *from)
     }
 }
 
+/* The capacity in four bytes, the highest first; 0 = the contents are none. */
+static int32_t capacity_in(const struct fakezk_event *from)
+{
+    int64_t capacity = 0;
+    for (int i = 0; i < from->data_size && from->data_size == 4; i++) {
+        capacity = capacity << 8 | (unsigned char)from->data[i];
+    }
+    return capacity <= LS_RECIPE_COUNT_MAX ? (int32_t)capacity : 0;
+}
+
+/* What has become of the node of a lock's capacity, if it is one. */
+static void count_event(const struct fakezk_event *from)
+{
+    enum path_role role;
+    struct event event = about_path(EVENT_COUNT_SET, from, &role);
+    event.process = EVENT_PROCESS_NONE;
+    if (event.lock != EVENT_LOCK_NONE && role == PATH_COUNT) {
+        event.code = from->kind == FAKEZK_NODE_DELETED ? 0 : capacity_in(from);
+        the_host->event(&event);
+    }
+}
+
 static void watch_event(int kind, const struct fakezk_event *from)
 {
     enum path_role role;
@@ -191,7 +217,9 @@ static void watch_event(int kind, const struct fakezk_event *from)
     if (event.lock == EVENT_LOCK_NONE) {
         return;
     }
-    if (child_table && role == PATH_DIRECTORY) {
+    if (!child_table && role == PATH_COUNT) {
+        event.code = EVENT_WATCH_COUNT;
+    } else if (child_table && role == PATH_DIRECTORY) {
         event.code = EVENT_WATCH_PARENT;
         event.owner = directory_of_path(from->path, event.lock, false);
     } else if (child_table || role == PATH_DIRECTORY || from->zxid == 0) {
@@ -280,12 +308,17 @@ void events_observe(void *ctx, const struct fakezk_event *from)
     switch ((enum fakezk_event_kind)from->kind) {
     case FAKEZK_NODE_CREATED:
         node_event(EVENT_NODE_CREATED, from);
+        count_event(from);
         break;
     case FAKEZK_NODE_DELETED:
         node_event(EVENT_NODE_DELETED, from);
+        count_event(from);
         break;
     case FAKEZK_NODE_SET:
-        node_event(EVENT_NODE_SET, from);
+        if (from->ephemeral) {
+            node_event(EVENT_NODE_SET, from);
+        }
+        count_event(from);
         break;
     case FAKEZK_SESSION_OPENED:
         plain(EVENT_SESSION_OPENED, from);

@@ -42,6 +42,7 @@ enum path_role {
     PATH_DIRECTORY, /* the path of a lock, or a child of it below which nodes of the lock stand */
     PATH_CONTENDER, /* a node of a lock that stands in line, if it is ephemeral */
     PATH_QUEUED,    /* one that queues, likewise */
+    PATH_COUNT,     /* the node of a lock's capacity */
 };
 /* The lock that a path is about, -1 if there is none. Of the locks of a group: the one whose contender it is, or
  * else the first. */

@@ -184,15 +184,19 @@ static uint8_t actor_of(int client, const struct zk_txn *txn)
 static void announce_set(int client, const struct zk_txn *txn)
 {
     const struct zk_node *node = tree_find(0, txn->bytes);
-    if (node == NULL || node->stat.owner == 0) {
-        return; /* deleted by the same multi, or not ephemeral */
+    if (node == NULL) {
+        return; /* deleted by the same multi */
     }
-    struct fakezk_event event = {.kind = FAKEZK_NODE_SET, .path = txn->bytes, .ephemeral = 1};
-    event.client = (uint8_t)(owner_client(node->stat.owner) - 1);
+    struct fakezk_event event = {.kind = FAKEZK_NODE_SET, .client = (uint8_t)client, .path = txn->bytes};
+    event.ephemeral = node->stat.owner != 0;
+    if (event.ephemeral) {
+        event.client = (uint8_t)(owner_client(node->stat.owner) - 1);
+    }
     event.actor = client == (int)FAKEZK_NONE ? FAKEZK_BY_OPERATOR : 0;
     event.zxid = node->stat.czxid;
     event.cause = txn->zxid;
     event.session = node->stat.owner;
+    show_data(&event, txn->bytes, txn->path_size, txn->data_size);
     fakezk_emit(&event);
 }
 

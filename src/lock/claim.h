@@ -54,6 +54,7 @@ enum {
     LOCK_NOTE_GONE = 32,
     LOCK_NOTE_LOST = 64,
     LOCK_NOTE_GO = 128, /* nothing to tell: lock_mutex_go() is to be called, which may free the claim */
+    LOCK_NOTE_CAPACITY = 256,
 };
 
 /* How a holder hears of requests to give the lock back; see revoke.c. */
@@ -90,6 +91,7 @@ struct lock_place {
     struct ls_session *session;
     uint32_t users;
     uint32_t capacity; /* leases of a semaphore; 0 of other roles */
+    uint32_t largest;  /* the largest capacity so far; 0 of other roles */
     uint16_t size;     /* bytes in path without the final 0 */
     uint16_t role;     /* enum lock_role */
     char path[];
@@ -121,10 +123,10 @@ struct lock_claim {
         reserved;   /* bytes of SetWatches, for the longest watch that this claim may have; see packets.c */
     uint32_t below; /* claims below this one in the tree by watch_id */
     uint16_t watch_id; /* the watcher's context: lowest number that no other claim of the session has */
+    uint16_t notes;    /* LOCK_NOTE_... */
     uint8_t state;     /* enum lock_state */
     uint8_t in_flight; /* requests, LOCK_FIRST ... */
     uint8_t ancestors; /* creates of ancestors in flight */
-    uint8_t notes;     /* LOCK_NOTE_... */
     uint8_t lost; /* creates in a row that were lost with the link and never applied; at most LOCK_LOST_MAX */
     uint8_t named : 1;      /* our node exists as far as we know, and this is its sequence */
     uint8_t maybe : 1;      /* a create was sent and its outcome is unknown */
@@ -219,7 +221,7 @@ void lock_session_forget_listener(struct ls_session *session, struct ls_session_
 
 /* ---- loan.c ---- */
 
-/* The watcher of contenders on a handle on loan; the context is the loan. */
+/* The watcher of all nodes on a handle on loan; the context is the loan. */
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 
 /* Ends all claims, and waits until nothing is in flight and, if connected, nothing is left over. LS_OK;
@@ -282,6 +284,10 @@ bool lock_packets_ears_fit(const struct ls_mutex *mutex);
 void lock_packets_reserve(struct lock_claim *claim);
 void lock_packets_free(struct lock_claim *claim);
 
+/* Bytes of SetWatches for a watch on a path of this size; whether so many more fit. */
+uint32_t lock_packets_watch_size(const struct ls_session *session, size_t path_size);
+bool lock_packets_fits(const struct ls_session *session, uint64_t more);
+
 /* Whether the contender node with contents of this size can be created. */
 bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size);
 
@@ -315,7 +321,7 @@ struct ls_ref lock_queue_ref(const void *constant);
 const void *lock_queue_deref(struct ls_ref ref);
 
 void lock_queue_event(struct ls_session *session, enum ls_session_event event);
-void lock_queue_note(struct lock_claim *claim, uint8_t note);
+void lock_queue_note(struct lock_claim *claim, uint16_t note);
 
 /* Ends an entry into the session. Calls callbacks until nothing is queued, dropping the mutex around each; does
  * nothing if a thread is already at it. Claims may be freed meanwhile. */
@@ -358,6 +364,10 @@ int lock_request_get(struct lock_claim *claim, data_completion_t completion);
 int lock_request_watch_list(struct lock_claim *claim, strings_completion_t completion);
 int lock_request_delete(struct lock_claim *claim, void_completion_t completion);
 int lock_request_unwatch(struct lock_claim *claim, void_completion_t completion);
+
+/* Takes back the watch on a node's data that the session alone has on this path, and one path has once. */
+int lock_request_remove_watch(const struct ls_session *session, const char *path,
+                              void_completion_t completion, const void *data);
 
 /* The same for our own node; the read is marked in claim->ear. */
 int lock_request_listen(struct lock_claim *claim, data_completion_t completion);
@@ -448,6 +458,9 @@ void lock_mutex_drop_tomb(struct lock_claim *claim);
 
 /* ---- mutex_query.c ---- */
 
+/* What the client or the server would refuse as a path, and a bound of our own. */
+bool lock_mutex_path_is_valid(const char *path);
+
 /* Does what ls_mutex_init() does, for contenders of this role. */
 int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path, enum lock_role role,
                     const struct ls_mutex_options *options);
@@ -521,8 +534,43 @@ void lock_semaphore_begin_again(struct lock_claim *taker);
 /* The session of a lease that has a taker is lost: it ends without an answer. */
 void lock_semaphore_lose(struct lock_claim *lease);
 
+/* The capacity; sets one that is valid, of a semaphore that is open. */
+uint32_t lock_semaphore_capacity(const struct ls_semaphore *semaphore);
+void lock_semaphore_resize(struct ls_semaphore *semaphore, uint32_t capacity);
+
+/* Whether more leases stand before this one than any capacity that its semaphore has had. */
+bool lock_semaphore_is_exceeded(const struct lock_claim *lease, const struct lock_view *view);
+
 /* Whether a lease is admitted where so many children of its place do not stand behind it. */
 bool lock_semaphore_admits(const struct lock_claim *lease, const struct lock_view *view);
+
+/* ---- count.c ---- */
+
+/* Does what the session's counts ask for, as far as possible now; the same after a retry timer or at a new connection. */
+void lock_count_go(struct ls_session *session);
+void lock_count_again(struct ls_session *session);
+
+/* The watcher of count nodes on a handle of ours; an event of any node's data or existence. */
+void lock_count_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
+void lock_count_hear(struct ls_session *session, const char *path);
+
+/* The session is lost; its handle is closed and answers nothing any more. */
+void lock_count_session_lost(struct ls_session *session);
+void lock_count_drained(struct ls_session *session);
+
+/* A semaphore is being closed; the session is, which is on loan. */
+void lock_count_end(struct ls_semaphore *semaphore);
+void lock_count_end_all(struct ls_session *session);
+
+/* Bytes of SetWatches that all counts reserve. */
+uint64_t lock_count_reserved(const struct ls_session *session);
+
+/* Whether a request of a count is in flight. */
+bool lock_count_in_flight(const struct ls_session *session);
+
+/* Whether a change waits to be told; tells one, dropping the mutex meanwhile. False if there is none. */
+bool lock_count_waiting(const struct ls_session *session);
+bool lock_count_deliver(struct ls_session *session);
 
 /* ---- parents.c ---- */
 

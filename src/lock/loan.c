@@ -28,6 +28,8 @@ static void tell_all(struct ls_session *session, int type, const char *path)
         next = claim->next;
         lock_mutex_hear(claim, type, path);
     }
+    if (type != ZOO_CHILD_EVENT)
+        lock_count_hear(session, path);
 }
 
 /* The session that has this handle on loan, or NULL. The application calls: the mutex is held in between. */
@@ -134,7 +136,8 @@ static bool in_flight(const struct ls_session *session)
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
         if (claim->in_flight || claim->ancestors || claim->ear == LOCK_EAR_READING)
             return true;
-    return session->proving || session->surveys || session->asks || session->writes;
+    return session->proving || session->surveys || session->asks || session->writes ||
+           lock_count_in_flight(session);
 }
 
 /* Nodes that a connected session can remove are removed: all claims that are there now have something to remove, be it a release that
@@ -143,7 +146,8 @@ static bool is_ending(const void *about)
 {
     const struct ls_session *session = about;
     bool goes_on = session->state == LS_STATE_CONNECTED && session->zh && !session->unarmed;
-    return lock_session_is_open(session) && (in_flight(session) || (goes_on && session->claims));
+    return lock_session_is_open(session) &&
+           (in_flight(session) || (goes_on && (session->claims || session->counts)));
 }
 
 int lock_loan_end(struct ls_session *session)
@@ -152,13 +156,16 @@ int lock_loan_end(struct ls_session *session)
         return LS_OK; /* its handle is closed */
     session->ending = 1;
     lock_session_each(session, lock_mutex_end);
+    lock_count_end_all(session);
     lock_queue_deliver(session);
     lock_queue_wait(session, is_ending, session);
     if (!session->loan)
         return LS_OK; /* another thread has closed it meanwhile */
     if (!lock_session_is_open(session) && in_flight(session))
         return LS_ELOST;
-    return (session->claims || session->stuck) && lock_session_is_open(session) ? LS_EUNSURE : LS_OK;
+    return (session->claims || session->counts || session->stuck) && lock_session_is_open(session)
+               ? LS_EUNSURE
+               : LS_OK;
 }
 
 void lock_loan_give_back(struct ls_session *session)

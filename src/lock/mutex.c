@@ -260,15 +260,16 @@ static void rank_under(struct lock_claim *claim, const struct String_vector *lis
     }
 }
 
-static void warn_foreign(struct lock_claim *claim)
+/* Once in a mutex's life. */
+static void warn(struct lock_claim *claim, enum ls_warning warning, uint16_t note)
 {
-    uint32_t bit = 1u << LS_WARN_FOREIGN_CHILD;
+    uint32_t bit = 1u << warning;
     if (!claim->mutex || claim->mutex->warned & bit)
         return;
     claim->mutex->warned |= bit;
     lock_telemetry_log(session_of(claim), LS_LOG_WARNING, "%s: %s", claim->place->path,
-                       ls_strwarning(LS_WARN_FOREIGN_CHILD));
-    lock_queue_note(claim, LOCK_NOTE_FOREIGN);
+                       ls_strwarning(warning));
+    lock_queue_note(claim, note);
 }
 
 /* Grants a lease if the list has room for it. */
@@ -300,7 +301,7 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
     struct lock_view view;
     lock_mutex_view(claim, list, &view);
     if (view.foreign)
-        warn_foreign(claim);
+        warn(claim, LS_WARN_FOREIGN_CHILD, LOCK_NOTE_FOREIGN);
     if (!view.own) {
         LS_SOMETIMES("own-node-missing-in-list");
         enter(claim, LOCK_SEARCHING);
@@ -311,6 +312,8 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
     } else if (claim->under) {
         rank_under(claim, list);
     } else if (claim->place->role == LOCK_ROLE_LEASE) {
+        if (lock_semaphore_is_exceeded(claim, &view))
+            warn(claim, LS_WARN_CAPACITY, LOCK_NOTE_CAPACITY);
         if (!take_room(claim, &view, list))
             wait_for_room(claim);
     } else if (view.ahead) {

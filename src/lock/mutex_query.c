@@ -13,8 +13,8 @@ static bool is_dots(const char *segment, size_t size)
     return (size == 1 && segment[0] == '.') || (size == 2 && segment[0] == '.' && segment[1] == '.');
 }
 
-/* What the client or the server would refuse (F55), and a bound of our own. */
-static bool path_is_valid(const char *path)
+/* F55 */
+bool lock_mutex_path_is_valid(const char *path)
 {
     size_t size = strnlen(path, LS_MUTEX_PATH_SIZE_MAX + 1);
     if (path[0] != '/' || size > LS_MUTEX_PATH_SIZE_MAX)
@@ -38,7 +38,7 @@ static bool path_is_valid(const char *path)
 int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path, enum lock_role role,
                     const struct ls_mutex_options *options)
 {
-    if (!mutex || !session || !path || !path_is_valid(path))
+    if (!mutex || !session || !path || !lock_mutex_path_is_valid(path))
         return LS_EINVAL;
     memset(mutex, 0, sizeof *mutex);
     size_t size = strlen(path);

@@ -11,7 +11,9 @@
  *   pending            the longer of its own node's path and the predecessor's
  *   held               its own node's path if the lock is revocable, or a watch stands, else nothing
  *   a tomb             nothing: its session took the watches along
- *   ended otherwise    what it had, until it is freed */
+ *   ended otherwise    what it had, until it is freed
+ *
+ * A shared count reserves its path until it is freed (count.c). */
 #include "claim.h"
 
 #include <string.h>
@@ -34,10 +36,15 @@ static size_t chroot_size(const struct ls_session *session)
     return chroot && chroot[1] ? strlen(chroot) : 0;
 }
 
+uint32_t lock_packets_watch_size(const struct ls_session *session, size_t path_size)
+{
+    return (uint32_t)(STRING + chroot_size(session) + path_size);
+}
+
 /* Of a node of the place with a name of this size. */
 static uint64_t path_size(const struct lock_place *place, size_t name_size)
 {
-    return STRING + chroot_size(place->session) + place->size + 1 + name_size;
+    return lock_packets_watch_size(place->session, place->size + 1 + name_size);
 }
 
 static uint64_t own_size(const struct lock_place *place)
@@ -60,14 +67,14 @@ static uint64_t needs(const struct lock_claim *claim)
     return ahead > own ? ahead : own;
 }
 
-static bool fits(const struct ls_session *session, uint64_t more)
+bool lock_packets_fits(const struct ls_session *session, uint64_t more)
 {
     return session->reserved + more + SET_WATCHES <= maxbuffer(session);
 }
 
 bool lock_packets_watch_fits(const struct lock_place *place)
 {
-    return fits(place->session, own_size(place));
+    return lock_packets_fits(place->session, own_size(place));
 }
 
 static void reserve(struct lock_claim *claim, uint64_t size)
@@ -90,7 +97,7 @@ void lock_packets_free(struct lock_claim *claim)
 bool lock_packets_ahead_fits(const struct lock_claim *claim)
 {
     uint64_t size = needs(claim);
-    return size <= claim->reserved || fits(claim->place->session, size - claim->reserved);
+    return size <= claim->reserved || lock_packets_fits(claim->place->session, size - claim->reserved);
 }
 
 bool lock_packets_ears_fit(const struct ls_mutex *mutex)
@@ -99,7 +106,7 @@ bool lock_packets_ears_fit(const struct ls_mutex *mutex)
     for (const struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
         if (claim->mutex == mutex && claim->state == LOCK_HELD && !claim->reserved)
             more += own_size(mutex->place);
-    return fits(mutex->session, more);
+    return lock_packets_fits(mutex->session, more);
 }
 
 /* ---- creates ---- */

@@ -114,7 +114,7 @@ static void deliver_event(struct ls_session *session)
 
 /* ---- answers of claims ---- */
 
-void lock_queue_note(struct lock_claim *claim, uint8_t note)
+void lock_queue_note(struct lock_claim *claim, uint16_t note)
 {
     struct ls_session *session = claim->place->session;
     if (!claim->mutex)
@@ -139,13 +139,15 @@ static void take_first(struct ls_session *session)
     claim->notes = 0;
 }
 
-static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, uint64_t owner, uint8_t notes,
+static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, uint64_t owner, uint16_t notes,
                        const struct ls_outcome *outcome)
 {
     if (notes & LOCK_NOTE_GONE && ops->on_warning)
         ops->on_warning(mutex, owner, LS_WARN_NODE_GONE);
     if (notes & LOCK_NOTE_FOREIGN && ops->on_warning)
         ops->on_warning(mutex, owner, LS_WARN_FOREIGN_CHILD);
+    if (notes & LOCK_NOTE_CAPACITY && ops->on_warning)
+        ops->on_warning(mutex, owner, LS_WARN_CAPACITY);
     if (notes & LOCK_NOTE_DONE && ops->on_done)
         ops->on_done(mutex, owner, outcome);
     if (notes & LOCK_NOTE_LEFT && ops->on_warning)
@@ -180,7 +182,7 @@ static void deliver_revoke(struct ls_session *session)
 static void deliver_go(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
-    claim->notes &= (uint8_t)~LOCK_NOTE_GO;
+    claim->notes &= (uint16_t)~LOCK_NOTE_GO;
     if (!claim->notes)
         take_first(session);
     lock_mutex_go(claim);
@@ -201,7 +203,7 @@ static void deliver_note(struct ls_session *session)
     struct ls_mutex *mutex = lock_semaphore_face(claim);
     const struct ls_mutex_options *options = lock_queue_deref(mutex->options);
     uint64_t owner = claim->owner;
-    uint8_t notes = claim->notes;
+    uint16_t notes = claim->notes;
     struct ls_outcome outcome = {.rc = claim->rc, .zk_rc = claim->rc ? claim->zk_rc : 0};
     if (notes & LOCK_NOTE_DONE && !claim->rc) {
         outcome.depth = claim->depth;
@@ -227,8 +229,8 @@ static void deliver_note(struct ls_session *session)
 
 /* ---- delivery ---- */
 
-/* One thing: session events first, because an answer may rest on them and never the other way round. Before
- * all, the log, which nothing rests on. */
+/* One thing: session events first, because an answer may rest on them and never the other way round. Likewise
+ * a new capacity goes before the grants that rest on it. Before all, the log, which nothing rests on. */
 static bool deliver_one(struct ls_session *session)
 {
     if (lock_telemetry_deliver(session))
@@ -237,6 +239,8 @@ static bool deliver_one(struct ls_session *session)
         deliver_event(session);
         return true;
     }
+    if (lock_count_deliver(session))
+        return true;
     if (session->notes) {
         deliver_note(session);
         return true;
@@ -254,7 +258,7 @@ static bool deliver_one(struct ls_session *session)
 static bool anything(const struct ls_session *session)
 {
     return session->events || session->notes || session->surveys || session->asks || session->idle_note ||
-           lock_telemetry_waiting(session);
+           lock_count_waiting(session) || lock_telemetry_waiting(session);
 }
 
 static void wake_watching(struct ls_session *session)

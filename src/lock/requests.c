@@ -235,6 +235,15 @@ static int remove_watch(struct lock_claim *claim, const char *path, void_complet
     return mark(claim, LOCK_UNWATCH, rc);
 }
 
+int lock_request_remove_watch(const struct ls_session *session, const char *path,
+                              void_completion_t completion, const void *data)
+{
+    if (session->loan)
+        return zoo_aremove_watches(session->zh, path, ZWATCHTYPE_DATA, lock_loan_on_event, session->loan, 0,
+                                   as_slot(completion), data);
+    return zoo_aremove_all_watches(session->zh, path, ZWATCHTYPE_DATA, 0, as_slot(completion), data);
+}
+
 int lock_request_unwatch(struct lock_claim *claim, void_completion_t completion)
 {
     if (claim->place->role == LOCK_ROLE_LEASE)

@@ -66,6 +66,12 @@ bool lock_semaphore_admits(const struct lock_claim *lease, const struct lock_vie
     return (uint32_t)view->before < lease->place->capacity;
 }
 
+bool lock_semaphore_is_exceeded(const struct lock_claim *lease, const struct lock_view *view)
+{
+    uint32_t own = lease->taker ? lease->taker->units - 1 : 0;
+    return (uint32_t)view->before > lease->place->largest + own;
+}
+
 /* ---- taking ---- */
 
 /* Whether the number of a lease is free. A lease that was lost and not released is no obstacle. */
@@ -240,6 +246,7 @@ int ls_semaphore_init(struct ls_semaphore *semaphore, struct ls_session *session
     if (rc)
         return rc;
     semaphore->leases.place->capacity = capacity;
+    semaphore->leases.place->largest = capacity;
     rc = init_part(&semaphore->line, session, path, "locks", LOCK_ROLE_MUTEX, options);
     if (rc)
         lock_mutex_undo_init(&semaphore->leases);
@@ -258,6 +265,20 @@ static void look_again(struct ls_mutex *leases)
     }
 }
 
+uint32_t lock_semaphore_capacity(const struct ls_semaphore *semaphore)
+{
+    return semaphore->leases.place->capacity;
+}
+
+void lock_semaphore_resize(struct ls_semaphore *semaphore, uint32_t capacity)
+{
+    struct lock_place *place = semaphore->leases.place;
+    place->capacity = capacity;
+    if (capacity > place->largest)
+        place->largest = capacity;
+    look_again(&semaphore->leases);
+}
+
 int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity)
 {
     if (!capacity_is_valid(capacity))
@@ -266,8 +287,7 @@ int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity)
     if (!session)
         return LS_ECLOSED;
     struct ls_env *env = session->env;
-    semaphore->leases.place->capacity = capacity;
-    look_again(&semaphore->leases);
+    lock_semaphore_resize(semaphore, capacity);
     lock_queue_deliver(session);
     ls_env_unlock(env);
     return LS_OK;
@@ -276,7 +296,15 @@ int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity)
 int ls_semaphore_close(struct ls_semaphore *semaphore)
 {
     int rc = ls_mutex_close(&semaphore->line);
-    return rc ? rc : ls_mutex_close(&semaphore->leases);
+    if (rc)
+        return rc;
+    struct ls_session *session = lock_mutex_lock(&semaphore->leases);
+    if (session) {
+        lock_count_end(semaphore);
+        lock_queue_deliver(session);
+        ls_env_unlock(session->env);
+    }
+    return ls_mutex_close(&semaphore->leases);
 }
 
 /* ---- asynchronous core ---- */

@@ -276,6 +276,7 @@ void lock_session_drained(struct ls_session *session)
     lock_participants_drained(session);
     lock_revoke_drained(session);
     lock_blocking_drained(session);
+    lock_count_drained(session);
 }
 
 /* ---- the end of a session ---- */
@@ -301,6 +302,7 @@ static void fail(struct ls_session *session, int err, enum ls_session_event even
     lock_queue_event(session, event);
     lock_session_each(session, fail_if_pending);
     lock_session_each(session, lock_mutex_session_lost);
+    lock_count_session_lost(session);
 }
 
 static void on_reopen_timer(void *context);
@@ -312,6 +314,7 @@ static void lose(struct ls_session *session)
         lock_queue_event(session, LS_SESSION_LOST);
     forget_session(session);
     lock_session_each(session, lock_mutex_session_lost);
+    lock_count_session_lost(session);
     if (session->loan)
         return; /* the next handle is lent, or none comes */
     if (ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
@@ -365,6 +368,7 @@ static void on_connected(struct ls_session *session, zhandle_t *zh)
         lock_session_prove(session);
     }
     lock_session_each(session, go_anew);
+    lock_count_again(session);
 }
 
 static void on_suspended(struct ls_session *session)
@@ -522,13 +526,19 @@ static void go_again(struct lock_claim *claim)
         lock_revoke_again(claim);
 }
 
+static void go_all_again(struct ls_session *session)
+{
+    lock_session_each(session, go_again);
+    lock_count_again(session);
+}
+
 static void on_retry_timer(void *context)
 {
     struct ls_session *session = context;
     if (session->state == LS_STATE_LOST && !session->opening && !session->loan)
         open_again(session);
     else if (lock_session_is_open(session))
-        lock_session_each(session, go_again);
+        go_all_again(session);
     lock_queue_deliver(session);
 }
 
@@ -741,6 +751,7 @@ static void end_session(struct ls_session *session)
     forget_session(session);
     lock_session_each(session, fail_if_pending);
     lock_session_each(session, lock_mutex_session_lost);
+    lock_count_session_lost(session);
     lock_queue_deliver(session);
     lock_queue_wait_quiet(session);
     close_handle(session);

@@ -249,7 +249,7 @@ const char *lock_invariants_broken(const struct ls_session *session)
         cleans += claim->state >= LOCK_RELEASING || (claim->state == LOCK_HELD && claim->watching);
         reserved += claim->reserved;
     }
-    NORMAL(session->reserved == reserved);
+    NORMAL(session->reserved == reserved + lock_count_reserved(session));
     NORMAL(session->leftovers == leftovers);
     NORMAL(session->retries <= 16 && session->sweeps <= 16); /* beyond that the default delay does not grow */
     NORMAL(cleans || !session->sweeps);

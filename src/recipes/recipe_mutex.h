@@ -12,6 +12,7 @@ extern const struct ls_recipe ls_recipe_mutex;
 extern const struct ls_recipe ls_recipe_mutex_lent;
 extern const struct ls_recipe ls_recipe_rwlock;
 extern const struct ls_recipe ls_recipe_semaphore;
+extern const struct ls_recipe ls_recipe_semaphore_shared;
 extern const struct ls_recipe ls_recipe_election;
 extern const struct ls_recipe ls_recipe_election_selector;
 extern const struct ls_recipe ls_recipe_multi;

@@ -3,7 +3,10 @@
 
 /* The semaphore as a recipe. Its leases stand below PATH/leases, its line below PATH/locks. An owner of the
  * driver holds as many leases as the lock's count says. With a count of n, owner o has the leases from
- * o * n + 1 on. The first lease stands for all in reports. */
+ * o * n + 1 on. The first lease stands for all in reports.
+ *
+ * `semaphore-shared` follows a shared count, the node PATH/count. Its set_capacity() writes that node, and
+ * each process reports what it reads there. A write that is lost is sent again at the next connection. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
@@ -11,7 +14,10 @@
 #include "recipes/recipe_session.h"
 
 #include <lockstep/semaphore.h>
+#include <stdio.h>
 #include <string.h>
+
+#define COUNT "count"
 
 /* Releases under way of which some lease was not given back for sure. */
 enum { TROUBLES_MAX = 8 };
@@ -29,6 +35,9 @@ struct state {
     const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
     int32_t opened;    /* that many are initialised */
     uint8_t stopped;
+    bool shared;        /* the semaphores follow their counts */
+    int16_t write;      /* a capacity that is to be written, until the write is answered; else 0 */
+    uint8_t writes;     /* the lock whose count it is */
     uint64_t releasing; /* within release(): the last lease that is released; else 0 */
     struct trouble trouble[TROUBLES_MAX];
 };
@@ -142,14 +151,62 @@ static void on_warning(struct ls_mutex *leases, uint64_t lease, enum ls_warning 
     report(leases, lease, &what);
 }
 
+/* ---- the shared count ---- */
+
+static void on_capacity(struct ls_semaphore *semaphore, void *user, uint32_t capacity)
+{
+    struct state *state = user;
+    struct ls_report what = {.kind = LS_REPORT_CAPACITY, .rc = (int)capacity};
+    what.lock = (int)(semaphore - state->semaphores);
+    if (!state->stopped)
+        ls_report(state->session.env, &what);
+}
+
+static void count_path(const struct state *state, int lock, char path[LS_MUTEX_PATH_SIZE_MAX + 1])
+{
+    snprintf(path, LS_MUTEX_PATH_SIZE_MAX + 1, "%s/" COUNT, state->config->lock_paths[lock]);
+}
+
+static void on_written(int rc, const struct Stat *stat, const void *data)
+{
+    struct state *state = (struct state *)(uintptr_t)data;
+    (void)stat;
+    if (rc == ZOK)
+        state->write = 0;
+}
+
+static void write_count(struct state *state)
+{
+    char path[LS_MUTEX_PATH_SIZE_MAX + 1];
+    char value[4] = {0, 0, (char)(state->write >> 8), (char)(state->write & 255)};
+    zhandle_t *zh = recipe_handle(state);
+    if (!state->write || !zh)
+        return;
+    count_path(state, state->writes, path);
+    (void)zoo_aset(zh, path, value, sizeof value, -1, on_written, state);
+}
+
+static int share_capacity(void *memory, int lock, int capacity)
+{
+    struct state *state = memory;
+    if (lock < 0 || lock >= state->opened)
+        return LS_EINVAL;
+    state->write = (int16_t)capacity;
+    state->writes = (uint8_t)lock;
+    write_count(state);
+    return LS_OK;
+}
+
 static void on_event(struct ls_session *session, struct ls_session_listener *listener,
                      enum ls_session_event event, int64_t session_id)
 {
-    const struct state *state = (const struct state *)(const void *)session;
+    struct state *state = (struct state *)(void *)session;
     struct ls_report what;
     (void)listener;
     if (recipe_event(event, session_id, &what) && !state->stopped)
         ls_report(session->env, &what);
+    if (event == LS_SESSION_CONNECTED || event == LS_SESSION_RECONNECTED)
+        write_count(state);
 }
 
 static const struct ls_mutex_ops ops = {.on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
@@ -173,6 +230,11 @@ static int open_lock_at(struct state *state, int lock)
                                 config->locks[lock].capacity, &options);
     if (!err && config->contents)
         err = ls_mutex_set_contents(&semaphore->leases, config->contents, config->contents_size);
+    if (!err && state->shared) {
+        char path[LS_MUTEX_PATH_SIZE_MAX + 1];
+        count_path(state, lock, path);
+        err = ls_semaphore_follow(semaphore, path, on_capacity, state);
+    }
     return err;
 }
 
@@ -206,6 +268,12 @@ static int start(void *memory, struct ls_env *env, const struct ls_recipe_config
     else
         state->taken = lock_arguments_taken(&state->session, &state->semaphores->leases);
     return err;
+}
+
+static int start_shared(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    ((struct state *)memory)->shared = true;
+    return start(memory, env, config);
 }
 
 static void stop(void *memory)
@@ -319,36 +387,30 @@ static enum ls_node_class classify(const struct ls_recipe_config *config, const 
 
 static const char *const directories[] = {"leases", "locks", NULL};
 
+/* What both recipes have. */
+#define SEMAPHORE                                                                                            \
+    .breaks = NULL, .kinds = LS_LOCK_BIT(LS_LOCK_SEMAPHORE), .state_size = sizeof(struct state),             \
+    .stop = stop, .acquire = acquire, .cancel = cancel, .release = release, .query = query,                  \
+    .idle = recipe_idle, .guard = guard, .handle = recipe_handle, .multi = recipe_multi,                     \
+    .canon = recipe_canon, .symmetric = true, .states = recipe_states_with_taking,                           \
+    .states_now = recipe_states_now_with_taking, .marks = "src/lock/", .close = close_lock,                  \
+    .open = open_lock, .in_reports = true, .wrong = wrong, .classify = classify, .directories = directories, \
+    .contender_per_unit = true, .queues = true, .timers = recipe_timers
+
 const struct ls_recipe ls_recipe_semaphore = {
     .name = "semaphore",
     .summary = "semaphore with the core of the mutex; several leases at once, all of them or none",
-    .breaks = NULL,
-    .kinds = LS_LOCK_BIT(LS_LOCK_SEMAPHORE),
-    .state_size = sizeof(struct state),
     .start = start,
-    .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .query = query,
-    .idle = recipe_idle,
-    .guard = guard,
-    .handle = recipe_handle,
-    .multi = recipe_multi,
-    .canon = recipe_canon,
-    .symmetric = true,
-    .states = recipe_states_with_taking,
-    .states_now = recipe_states_now_with_taking,
-    .marks = "src/lock/",
     .sets_no_data = true,
-    .close = close_lock,
-    .open = open_lock,
-    .in_reports = true,
-    .wrong = wrong,
-    .classify = classify,
-    .directories = directories,
-    .contender_per_unit = true,
-    .queues = true,
-    .timers = recipe_timers,
     .set_capacity = set_capacity,
+    SEMAPHORE,
+};
+
+const struct ls_recipe ls_recipe_semaphore_shared = {
+    .name = "semaphore-shared",
+    .summary = "the same, whose capacity stands in the node PATH/count",
+    .start = start_shared,
+    .set_capacity = share_capacity,
+    .count = COUNT,
+    SEMAPHORE,
 };

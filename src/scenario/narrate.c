@@ -129,12 +129,11 @@ static const char *request_name(int code)
 static const char *watch_name(int code)
 {
     static const char *const NAMES[] = {
-        [EVENT_WATCH_OWN] = "own",
-        [EVENT_WATCH_PREDECESSOR] = "predecessor",
-        [EVENT_WATCH_PARENT] = "parent",
-        [EVENT_WATCH_OTHER] = "other",
+        [EVENT_WATCH_OWN] = "own",       [EVENT_WATCH_PREDECESSOR] = "predecessor",
+        [EVENT_WATCH_PARENT] = "parent", [EVENT_WATCH_OTHER] = "other",
+        [EVENT_WATCH_COUNT] = "count",
     };
-    return code >= 0 && code <= EVENT_WATCH_OTHER ? NAMES[code] : "other";
+    return code >= 0 && code <= EVENT_WATCH_COUNT ? NAMES[code] : "other";
 }
 
 /* ---- nodes: whose is it ---- */
@@ -291,6 +290,7 @@ static void line_warned(struct narrator *narrator, const struct event *event)
            event->code == LS_WARN_FOREIGN_CHILD ? "foreign-child"
            : event->code == LS_WARN_LEFT_BEHIND ? "left-behind"
            : event->code == LS_WARN_NODE_GONE   ? "node-gone"
+           : event->code == LS_WARN_CAPACITY    ? "capacity"
                                                 : "-");
 }
 
@@ -455,6 +455,7 @@ static const struct {
     [EVENT_LISTED] = {SHOW_NEVER, line_plain},
     [EVENT_HOLD_LOST] = {SHOW_DEFAULT, line_fence},
     [EVENT_CAPACITY] = {SHOW_DEFAULT, line_capacity},
+    [EVENT_COUNT_SET] = {SHOW_DEFAULT, line_capacity},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

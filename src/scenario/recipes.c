@@ -29,9 +29,15 @@ void recipe_add(const struct ls_recipe *recipe)
 
 const struct ls_recipe *recipe_at(int index)
 {
-    const struct ls_recipe *const correct[] = {
-        &ls_recipe_mutex,    &ls_recipe_mutex_lent,        &ls_recipe_rwlock, &ls_recipe_semaphore,
-        &ls_recipe_election, &ls_recipe_election_selector, &textbook_recipe,  &ls_recipe_multi};
+    const struct ls_recipe *const correct[] = {&ls_recipe_mutex,
+                                               &ls_recipe_mutex_lent,
+                                               &ls_recipe_rwlock,
+                                               &ls_recipe_semaphore,
+                                               &ls_recipe_semaphore_shared,
+                                               &ls_recipe_election,
+                                               &ls_recipe_election_selector,
+                                               &textbook_recipe,
+                                               &ls_recipe_multi};
     const struct {
         const struct ls_recipe *const *recipe;
         int count;

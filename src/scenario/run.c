@@ -153,6 +153,7 @@ static void init_judges(struct run *run, bool timed)
         .contender_per_unit = run->setup.recipe->contender_per_unit,
         .queues = run->setup.recipe->queues,
         .resizes = scenario->options.resizes,
+        .counted = run->setup.recipe->count != NULL,
         .refusing = servers_refuse(&scenario->options),
         .tolerance_ms = 1,
         .specs = world_lock_specs(&scenario->options),

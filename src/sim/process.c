@@ -446,10 +446,12 @@ void process_revoke(int p, int lock, int place)
     }
 }
 
-/* The event first: who waits may be granted before set_capacity() returns. */
+/* The event first, unless a report is to bring it: who waits may be granted before set_capacity() returns. */
 void process_resize(int p, int lock, int capacity)
 {
-    tell_of_lock(EVENT_CAPACITY, p, lock, capacity);
+    if (recipe()->count == NULL) {
+        tell_of_lock(EVENT_CAPACITY, p, lock, capacity);
+    }
     void *state = enter_verb(p);
     int rc = recipe()->set_capacity(state, lock, capacity);
     leave_verb();
@@ -790,6 +792,9 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
         break;
     case LS_REPORT_HOLD_LOST:
         report_hold_lost(p, report);
+        break;
+    case LS_REPORT_CAPACITY:
+        tell_of_lock(EVENT_CAPACITY, p, report->lock, report->rc);
         break;
     case LS_REPORT_IDLE:
         event = observe_process(EVENT_IDLE, p);

@@ -54,6 +54,7 @@ static const char *const NAMES[] = {
     [EVENT_LISTED] = "listed",
     [EVENT_HOLD_LOST] = "hold-lost",
     [EVENT_CAPACITY] = "capacity",
+    [EVENT_COUNT_SET] = "count",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");
 

@@ -66,7 +66,8 @@ static void go_on(void)
 {
     if (!meanwhile || !*meanwhile)
         fail_msg("a close would wait for ever");
-    stage_play_meanwhile(*meanwhile++);
+    else
+        stage_play_meanwhile(*meanwhile++);
 }
 
 void __wrap_ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)

@@ -17,7 +17,7 @@ struct trace_list {
     const struct event *event;
     bool timed, reentrant;
     bool waits_again; /* owners that lose a hold wait again without asking */
-    int locks; /* 0 counts as 1 */
+    int locks;        /* 0 counts as 1 */
 };
 
 static bool ends_process(const struct event *event, int process)

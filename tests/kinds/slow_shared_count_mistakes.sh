@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the lockstep authors
+
+# A semaphore that follows a shared count: src/lock/count.c and its recipe with one mistake each. Each mistake is caught by the
+# property that promises the contrary, and the same build without a mistake passes.
+source "$LOCKSTEP_SOURCE_DIR/tests/cli/lib.sh"
+plain_build_only
+worlds=tests/kinds/shared_count
+
+# build NAME FILE EDIT: a recipe whose FILE is changed by the expression EDIT of perl; none if EDIT is empty.
+build()
+{
+    local tree=$scratch/$1 objects=()
+    mkdir -p "$tree"
+    cp src/lock/*.c src/recipes/*.c "$tree/"
+    rm "$tree/version.c"
+    if [[ $3 ]]; then
+        perl -0pi -e "$3" "$tree/$2"
+        if cmp -s "$tree/$2" "$(ls src/*/"$2")"; then
+            echo "$1: the edit does not change $2"
+            failed=1
+        fi
+    fi
+    printf '%s\n' '#include <lockstep/recipe.h>' '#include "recipes/recipe_mutex.h"' \
+        'LS_RECIPE_MODULE(ls_recipe_semaphore_shared);' >"$tree/module.c"
+    for source in "$tree"/*.c; do
+        objects+=("$source")
+    done
+    "${CC:-cc}" -std=gnu11 -DTHREADED -w -O1 -shared -fPIC -fvisibility=hidden -Iinclude -Isrc -Isrc/lock "${objects[@]}" \
+        -o "$tree.so"
+}
+
+check()
+{
+    "$LOCKSTEP" check --no-shrink --recipe "$scratch/$1.so" --out "$scratch" "$2"
+}
+
+# caught NAME PROPERTY SCENARIO FILE EDIT
+caught()
+{
+    local status=0
+    build "$1" "$4" "$5"
+    check "$1" "$3" >"$scratch/output" 2>&1 || status=$?
+    if [[ $status != 1 ]] || ! grep -qE "  violates (.*, )?$2(,|$)" "$scratch/output"; then
+        echo "$1 in $3: expected $2 to be violated, found exit status $status and:"
+        tail -5 "$scratch/output"
+        failed=1
+    fi
+}
+
+build NONE "" ""
+for name in up_and_down expiry loss close memory; do
+    expect 0 "1 passed" check NONE $worlds/$name.scn
+done
+
+# A change is heard, and the count is not read again.
+caught DEAF no_lost_wakeup $worlds/up_and_down.scn count.c \
+    's/(void lock_count_hear\(.*?)    lock_count_go\(session\);\n/$1/s'
+
+# The count is read before the watch is set: a change in between is missed.
+caught READ_FIRST no_lost_wakeup $worlds/up_and_down.scn count.c \
+    's/(int rc = )(zoo_awexists\([^;]*;)(.*?count->in_flight \|= )EXISTS;\n\s*rc = (zoo_aget\([^;]*;)(.*?)GET : 0/$1$4$3GET;\n rc = $2$5EXISTS : 0/s'
+
+# Acquires that wait do not look again.
+caught ASLEEP no_lost_wakeup $worlds/memory.scn semaphore.c 's/(place->largest = capacity;\n)    look_again[^;]*;/$1/'
+
+# The next ZooKeeper session does not read the count.
+caught ONE_SESSION no_lost_wakeup $worlds/expiry.scn session.c 's/(go_anew\);\n)    lock_count_again\(session\);/$1/'
+
+# A read that is lost with the link, behind a watch that stands, is not repeated.
+caught ONE_TRY no_lost_wakeup $worlds/loss.scn count.c 's/count->fresh = rc == ZOK [^;]*;/count->fresh = 1;/'
+
+# A refused request is repeated at once, and so is one of a session that is over.
+caught AT_ONCE bounded_work $worlds/expiry.scn count.c 's/    count->retry = 1;\n//'
+
+# A closed semaphore leaves its watch.
+caught WATCH_LEFT no_watch_left_behind $worlds/close.scn count.c 's/if \(is_shared\(count\)\)/if (true)/'
+
+# The room for the watch is not given back.
+caught ROOM_LEFT contract_is_kept $worlds/close.scn count.c 's/    session->reserved -= count->size;\n//'
+
+# The program does not hear of one capacity.
+caught UNTOLD at_most_one_holder $worlds/up_and_down.scn count.c 's/count->tell = 1;/count->tell = capacity != 2;/'
+finish
