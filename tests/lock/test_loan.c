@@ -6,6 +6,8 @@
 #include "lock/claim.h"
 #include "stage.h"
 
+#include <lockstep/semaphore.h>
+
 static struct ls_session borrower;
 static struct ls_session_options borrower_options;
 static struct ls_mutex mutex;
@@ -621,6 +623,58 @@ static void end_alone(int nodes)
     stage_end();
 }
 
+/* ---- a shared count ---- */
+
+static struct ls_semaphore semaphore;
+static uint32_t count;
+
+static void take_count(struct ls_semaphore *of, void *user, uint32_t capacity)
+{
+    assert_ptr_equal(of, &semaphore);
+    *(uint32_t *)user = capacity;
+}
+
+static void follow(struct probe *probe)
+{
+    (void)probe;
+    count = 0;
+    assert_int_equal(ls_semaphore_init(&semaphore, &borrower, "/locks/s", 1, NULL), LS_OK);
+    assert_int_equal(ls_semaphore_follow(&semaphore, "/locks/count", take_count, &count), LS_OK);
+}
+
+static void write_two(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(zoo_aset(handle, "/locks/count", "\0\0\0\2", 4, -1, pass_over, NULL), ZOK);
+}
+
+static void close_semaphore(struct probe *probe)
+{
+    (void)probe;
+    assert_int_equal(ls_semaphore_close(&semaphore), LS_OK);
+}
+
+static void a_count_is_followed_on_loan(void **state)
+{
+    (void)state;
+    begin_alone();
+    stage_job(0, follow);
+    play("settle", "create /locks/count", "settle");
+    stage_job(0, write_two);
+    play("settle");
+    assert_int_equal(count, 2);
+    assert_int_equal(fakezk_watches(0), 1);
+    stage_job(0, close_semaphore);
+    play("settle");
+    assert_int_equal(fakezk_watches(0), 0);
+    stage_job(0, follow);
+    play("settle");
+    stage_forget();
+    assert_int_equal(closes_while("apply s1 a unwatch", "deliver a unwatch-reply"), LS_OK);
+    stage_job(0, close_semaphore);
+    end_alone(0);
+}
+
 static void a_close_waits_for_the_pause_of_the_janitor(void **state)
 {
     (void)state;
@@ -877,6 +931,7 @@ int main(void)
         cmocka_unit_test(watches_come_and_go),
         cmocka_unit_test(each_claim_on_loan_is_woken),
         cmocka_unit_test(a_handle_that_dies_while_it_is_given_back_is_closed_first),
+        cmocka_unit_test(a_count_is_followed_on_loan),
         cmocka_unit_test(a_close_waits_for_the_pause_of_the_janitor),
         cmocka_unit_test(a_close_waits_for_what_the_janitor_has_already),
         cmocka_unit_test(a_close_waits_for_a_release_that_could_not_be_sent),

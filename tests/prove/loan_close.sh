@@ -4,5 +4,5 @@
 # A close of a session on loan does not wait for a release whose delete could not be sent yet.
 GROUP=lock
 FILE=src/lock/loan.c
-EDIT='s/(goes_on && session->)claims/\1leftovers/'
+EDIT='s/(goes_on && .session->)claims/\1leftovers/'
 EXPECT='^lock\.loan$'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The blocking calls of the semaphore on a real server: threads, deadlines, callbacks, a close. */
+/* The blocking calls of the semaphore on a real server: threads, deadlines, callbacks, a close, a shared count. */
 #include "stage.h"
 
 #include <lockstep/semaphore.h>
@@ -116,12 +116,74 @@ static void test_blocking_calls_in_callbacks(void **state)
     close_semaphore();
 }
 
+/* ---- the shared count ---- */
+
+#define COUNT "/real/count"
+
+static uint32_t told;
+
+static void on_capacity(struct ls_semaphore *semaphore, void *user, uint32_t capacity)
+{
+    assert_ptr_equal(semaphore, &now.semaphore);
+    assert_ptr_equal(user, &told);
+    __atomic_store_n(&told, capacity, __ATOMIC_SEQ_CST);
+}
+
+static int answers;
+
+static void on_created(int rc, const char *path, const void *data)
+{
+    (void)path;
+    (void)data;
+    assert_int_equal(rc, ZOK);
+    __atomic_add_fetch(&answers, 1, __ATOMIC_SEQ_CST);
+}
+
+static void on_set(int rc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    (void)data;
+    assert_int_equal(rc, ZOK);
+    __atomic_add_fetch(&answers, 1, __ATOMIC_SEQ_CST);
+}
+
+static void on_deleted(int rc, const void *data)
+{
+    (void)data;
+    assert_int_equal(rc, ZOK);
+    __atomic_add_fetch(&answers, 1, __ATOMIC_SEQ_CST);
+}
+
+static void test_the_count_lets_waiters_in(void **state)
+{
+    (void)state;
+    struct caller waiter;
+    open_semaphore("/real/semaphore_count", 1, NULL);
+    zhandle_t *zh = now.client.session.zh;
+    assert_int_equal(ls_semaphore_acquire(&now.semaphore, 1, 1, -1), LS_OK);
+    caller_start(&waiter, &now.client, PATIENCE_MS, acquire_lease);
+    assert_int_equal(zoo_acreate(zh, COUNT, "\0\0\0\1", 4, &ZOO_OPEN_ACL_UNSAFE, 0, on_created, NULL), ZOK);
+    assert_int_equal(ls_semaphore_follow(&now.semaphore, COUNT, on_capacity, &told), LS_OK);
+    assert_int_equal(zoo_aset(zh, COUNT, "\0\0\0\2", 4, -1, on_set, NULL), ZOK);
+    WAIT_UNTIL(__atomic_load_n(&told, __ATOMIC_SEQ_CST) == 2);
+    assert_int_equal(caller_join(&waiter), LS_OK);
+    assert_int_equal(ls_semaphore_release(&now.semaphore, 50), LS_OK);
+    assert_int_equal(zoo_aset(zh, COUNT, "\0\0\0\1", 4, -1, on_set, NULL), ZOK);
+    WAIT_UNTIL(__atomic_load_n(&told, __ATOMIC_SEQ_CST) == 1);
+    assert_int_equal(ls_semaphore_acquire(&now.semaphore, 50, 1, 200), LS_ETIMEDOUT);
+    assert_int_equal(ls_semaphore_release(&now.semaphore, 1), LS_OK);
+    assert_int_equal(zoo_adelete(zh, COUNT, -1, on_deleted, NULL), ZOK);
+    WAIT_UNTIL(__atomic_load_n(&answers, __ATOMIC_SEQ_CST) == 4);
+    close_semaphore();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_another_thread_releases),
         cmocka_unit_test(test_close_ends_the_wait),
         cmocka_unit_test(test_blocking_calls_in_callbacks),
+        cmocka_unit_test(test_the_count_lets_waiters_in),
     };
     zoo_set_debug_level((ZooLogLevel)0);
     return cmocka_run_group_tests(tests, NULL, NULL);
