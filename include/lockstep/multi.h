@@ -55,8 +55,9 @@ struct ls_multi_ops {
     void (*on_freed)(struct ls_multi *multi, uint64_t owner, int rc);
 
     /* Tells that this member of the owner's hold is lost, and with it the hold. The other members are given
-     * back when on_lost begins. on_lost is called once for a hold. on_lost does not begin before on_done of
-     * that hold has returned. A hold is lost in these cases:
+     * back when on_lost begins. on_lost is called once for a hold, unless a release has told its owner
+     * LS_ELOST before. on_lost does not begin before on_done of that hold has returned. A hold is lost in
+     * these cases:
      * - The ZooKeeper session of a member has ended, also because the session was closed.
      * - ls_multi_close() has given the members back.
      * - Another client has deleted the node of a mutex or of a half of a read-write lock.

@@ -21,7 +21,8 @@
  *
  * It does not see: processes with several owners waiting for the same lock (nodes do not say which owner they
  * belong to); the first acquire after one that ended without the lock, until rest (its left-over node could be
- * taken for the new one's, also in the next session); order of asking, which no lock promises. */
+ * taken for the new one's, also in the next session); a place that is given away after the operator has removed a
+ * node of the same wait; order of asking, which no lock promises. */
 #include <check/properties.h>
 
 #define PLACE_DELETING 0x01u  /* its process has sent a delete since */
@@ -239,7 +240,9 @@ const struct property check_granted_in_order = {
     .name = "granted_in_order",
     .sentence = "of contenders that stood and waited at the same time the one created first is granted first",
     .premise = "grants while others had a place in the line",
-    .blind_to = "processes with several waiting owners; the first acquire after a failed one until rest",
+    .blind_to = "processes with several waiting owners; the first acquire after a failed one until rest; a "
+                "wait whose "
+                "node the operator removed",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED) |
              EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |

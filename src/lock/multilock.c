@@ -256,7 +256,7 @@ static void hush(const struct ls_mutex *face, uint64_t owner)
     if (!tomb || !(tomb->notes & LOCK_NOTE_LOST))
         return;
     LS_SOMETIMES("members-are-lost-together");
-    tomb->notes = (uint8_t)((tomb->notes & ~LOCK_NOTE_LOST) | LOCK_NOTE_GO);
+    tomb->notes = (uint16_t)((tomb->notes & ~LOCK_NOTE_LOST) | LOCK_NOTE_GO);
     tomb->czxid = 0;
 }
 

@@ -131,7 +131,7 @@ static int read_mask(const struct ls_replay *replay, const struct run *run, chec
                      struct ls_replay_result *result)
 {
     int position = replay->property ? check_position(replay->property) : -1;
-    *mask = run->set.mask;
+    *mask = run->set.mask | run->set.wants[EVENT_MISBEHAVED]; /* as check_set_judges() has it */
     if (!replay->property) {
         return 0;
     }

@@ -69,6 +69,30 @@ static void the_same_violation_at_the_same_step(void **state)
     assert_int_not_equal(run(replay).verdict, LS_REPLAY_VIOLATED);
 }
 
+static const char *breaks_at_once(const void *state)
+{
+    (void)state;
+    return "nothing";
+}
+
+/* Whatever the file names, and whether a property is asked about or not. */
+static void a_recipe_that_misbehaves_violates_its_contract(void **state)
+{
+    (void)state;
+    static const char *const scenario[] = {
+        "world used", "mutex /locks/x", "process a: acquire", "properties granted_in_order", "----", NULL};
+    struct ls_recipe recipe = *ls_recipe_find("mutex");
+    struct ls_replay replay = {.recipe = &recipe,
+                               .scenario = scenario,
+                               .choices = (const char *const[]){NULL},
+                               .schedule = "search"};
+    recipe.wrong = breaks_at_once;
+    assert_int_equal(run(replay).verdict, LS_REPLAY_VIOLATED);
+    assert_string_equal(run(replay).property, "contract_is_kept");
+    replay.property = "contract_is_kept";
+    assert_int_equal(run(replay).verdict, LS_REPLAY_VIOLATED);
+}
+
 /* Behind the list the programs go on, so that both get the lock. */
 static void a_mended_recipe_runs_to_its_end(void **state)
 {
@@ -224,6 +248,7 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(without_a_world_there_is_no_verdict),
         cmocka_unit_test(a_property_that_is_no_file_is_refused),
+        cmocka_unit_test(a_recipe_that_misbehaves_violates_its_contract),
         cmocka_unit_test(another_world_may_be_opened_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
