@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Several locks at once as a recipe. A driver declares mutexes, and asks for one of them or for several. Each
+/* Several locks at once as a recipe. A driver declares mutexes, with `multi-mixed` read-write locks too, and asks for one of them or for several. Each
  * set of locks that is asked for has a multi of its own, which is made when it is asked for first. Owners
  * 0 .. 255 of the driver are owners 1 .. 256 of a multi. */
 #include "lock/claim.h"
@@ -190,6 +190,17 @@ static void close_set(struct set *set)
     memset(set, 0, sizeof *set);
 }
 
+/* The halves of a read-write lock are neighbours, the reading one first. */
+static int add_lock(struct state *state, struct ls_multi *multi, int lock)
+{
+    const struct ls_recipe_config *config = state->config;
+    const char *path = config->lock_paths[lock];
+    if (!config->locks || config->locks[lock].kind != LS_LOCK_READ_WRITE)
+        return ls_multi_add_mutex(multi, &state->session, path);
+    return config->locks[lock].mode == LS_MODE_SHARED ? ls_multi_add_reader(multi, &state->session, path)
+                                                      : ls_multi_add_writer(multi, &state->session, path);
+}
+
 /* A set that is not there yet is made in the first free place. */
 static int open_set(struct state *state, const int *locks, int count, struct set **out)
 {
@@ -203,7 +214,7 @@ static int open_set(struct state *state, const int *locks, int count, struct set
     int rc = ls_multi_init(&set->multi, set->member, LOCKS_MAX, &multi_options);
     for (int i = 0; i < count && rc >= 0; i++) {
         set->lock[i] = locks[i];
-        rc = ls_multi_add_mutex(&set->multi, &state->session, state->config->lock_paths[locks[i]]);
+        rc = add_lock(state, &set->multi, locks[i]);
         set->count += rc >= 0;
     }
     if (rc >= 0)
@@ -347,32 +358,34 @@ static const char *wrong(const void *memory)
     return lock_invariants_broken(&state->session);
 }
 
+static enum ls_node_class classify_mixed(const struct ls_recipe_config *config, const char *below, int *lock)
+{
+    const char *key;
+    bool both = config->locks && config->locks[*lock].kind == LS_LOCK_READ_WRITE;
+    enum lock_role role = both ? LOCK_ROLE_READER : LOCK_ROLE_MUTEX;
+    *lock += both && lock_names_is_writer(below);
+    return lock_names_key(role, below, &key) == LOCK_KEY_CONTENDER ? LS_NODE_CONTENDER : LS_NODE_OTHER;
+}
+
+/* What both recipes have. */
+#define MULTI                                                                                                \
+    .state_size = sizeof(struct state), .start = start, .stop = stop, .acquire = acquire, .cancel = cancel,  \
+    .release = release, .query = query, .idle = recipe_idle, .guard = guard, .handle = recipe_handle,        \
+    .multi = recipe_multi, .canon = canon, .symmetric = true, .reentrant = true, .states = recipe_states,    \
+    .states_now = recipe_states_now, .marks = "src/lock/", .ignores_children = true, .sets_no_data = true,   \
+    .wrong = wrong, .timers = recipe_timers, .acquire_all = acquire_all, .release_all = release_all
+
 const struct ls_recipe ls_recipe_multi = {
     .name = "multi",
     .summary = "several mutexes at once, all of them or none, without a deadlock by order",
-    .breaks = NULL,
-    .state_size = sizeof(struct state),
-    .start = start,
-    .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .query = query,
-    .idle = recipe_idle,
-    .guard = guard,
-    .handle = recipe_handle,
-    .multi = recipe_multi,
-    .canon = canon,
-    .symmetric = true,
-    .reentrant = true,
-    .states = recipe_states,
-    .states_now = recipe_states_now,
-    .marks = "src/lock/",
-    .ignores_children = true,
     .unread = unread,
-    .sets_no_data = true,
-    .wrong = wrong,
-    .timers = recipe_timers,
-    .acquire_all = acquire_all,
-    .release_all = release_all,
+    MULTI,
+};
+
+const struct ls_recipe ls_recipe_multi_mixed = {
+    .name = "multi-mixed",
+    .summary = "the same, with halves of read-write locks among the mutexes",
+    .kinds = LS_LOCK_BIT(LS_LOCK_MUTEX) | LS_LOCK_BIT(LS_LOCK_READ_WRITE),
+    .classify = classify_mixed,
+    MULTI,
 };

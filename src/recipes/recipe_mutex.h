@@ -16,5 +16,6 @@ extern const struct ls_recipe ls_recipe_semaphore_shared;
 extern const struct ls_recipe ls_recipe_election;
 extern const struct ls_recipe ls_recipe_election_selector;
 extern const struct ls_recipe ls_recipe_multi;
+extern const struct ls_recipe ls_recipe_multi_mixed;
 
 #endif

@@ -37,7 +37,8 @@ const struct ls_recipe *recipe_at(int index)
                                                &ls_recipe_election,
                                                &ls_recipe_election_selector,
                                                &textbook_recipe,
-                                               &ls_recipe_multi};
+                                               &ls_recipe_multi,
+                                               &ls_recipe_multi_mixed};
     const struct {
         const struct ls_recipe *const *recipe;
         int count;
