@@ -12,8 +12,8 @@
  * released, and may be lost, by itself. Acquires are served in the order in which they were begun, whatever
  * the number of leases that they ask for.
  *
- * All clients of a path must know the same capacity. It is fixed in the programs, or it stands in a shared count,
- * which ls_semaphore_follow() reads. docs/which-lock.md says what happens otherwise. */
+ * All clients of a path must know the same capacity. It is fixed in the programs, or it stands in a shared
+ * count, which ls_semaphore_follow() reads. docs/which-lock.md says what happens otherwise. */
 #ifndef LOCKSTEP_SEMAPHORE_H
 #define LOCKSTEP_SEMAPHORE_H
 
@@ -64,14 +64,14 @@ int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity)
  * ls_semaphore_follow(). The function may call any function of this library that does not wait. */
 typedef void (*ls_capacity_fn)(struct ls_semaphore *semaphore, void *user, uint32_t capacity);
 
-/* Follows a shared count from now on: the capacity is what stands in the node `path`, as Curator's SharedCount
- * writes it. Its contents are four bytes, the highest first. The function only begins to read. The capacity is
- * that of ls_semaphore_init() until the node has been read.
+/* Follows a shared count from now on: the capacity is what stands in the node `path`, as Curator's
+ * SharedCount writes it. Its contents are four bytes, the highest first. The function only begins to read.
+ * The capacity is that of ls_semaphore_init() until the node has been read.
  *
  * - `changed` is called after each change of the capacity. It may be NULL.
  * - The semaphore follows the count until it is closed, in later ZooKeeper sessions too.
- * - While the node is missing, may not be read, or contains no number from 1 to LS_SEMAPHORE_CAPACITY_MAX, the
- *   capacity stays as it is.
+ * - While the node is missing, may not be read, or contains no number from 1 to LS_SEMAPHORE_CAPACITY_MAX,
+ *   the capacity stays as it is.
  * - The library never writes the node, and never creates it.
  * - What ls_semaphore_set_capacity() sets is replaced when the count is read next.
  *

@@ -40,8 +40,10 @@ uint64_t ledger_wants(unsigned needs)
         wants |= WANTS_NODES;
     if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
         wants |= WANTS_EVICTED;
-    if (needs & CHECK_NEEDS_CLAIMS)
-        wants |= WANTS_CAPACITY | WANTS_COUNT;
+    if (needs & CHECK_NEEDS_CLAIMS) {
+        wants |= WANTS_CAPACITY;
+        wants |= WANTS_COUNT;
+    }
     if (needs & CHECK_NEEDS_WATCHES)
         wants |= WANTS_WATCHES;
     if (needs & CHECK_NEEDS_LISTENERS)

@@ -14,8 +14,8 @@
  * there, and what is in its way is a hold, belongs to a process that cannot act, or to a wait that is held up
  * itself. A circle of waits is not held up by anything.
  *
- * A change of a count wakes, too. Let the capacity of a lock stand in a node. Then at REST each process that can act, and has
- * the lock open, knows that capacity.
+ * A change of a count wakes, too. Let the capacity of a lock stand in a node. Then at REST each process that can
+ * act, and has the lock open, knows that capacity.
  *
  * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
  *

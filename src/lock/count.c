@@ -13,8 +13,8 @@
  *             connection, or the retry timer, reads again; else the next step does.
  *
  * A change between the exists and the get fires the watch. Then the count is UNREAD when the get is answered.
- *   Claim. If the count does not change any more, and the session stays connected, the semaphore comes to have
- *   the count as its capacity.
+ *   Claim. If the count does not change any more, and the session stays connected, the semaphore comes to
+ *   have the count as its capacity.
  *   Why. Consider the last get that is answered. A change after it would fire the watch of its exists.
  *   Checked by. tests/kinds/slow_shared_count_mistakes.sh.
  *
@@ -108,8 +108,8 @@ static struct lock_count *enter(const void *data, uint8_t request)
     return count;
 }
 
-/* A request was refused, or is lost though the link stands. Without a timer the next connection is the next chance, as
- * it is for a session that is over. */
+/* A request was refused, or is lost though the link stands. Without a timer the next connection is the next
+ * chance, as it is for a session that is over. */
 static void failed(struct lock_count *count, int zk_rc)
 {
     int err;
