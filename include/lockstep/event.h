@@ -114,7 +114,7 @@ enum event_kind {
     EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on */
     EVENT_CAPACITY,  /* process, lock; code = the capacity of the lock's group that the process knows from now
                         on. It is the declared one again once the lock is closed, or the process is gone */
-    EVENT_COUNT_SET, /* lock; code = the capacity that the node of the lock's capacity contains from now on, 0 = none */
+    EVENT_COUNT_SET, /* lock; code = the capacity that stands in the lock's node from now on, 0 = none */
     EVENT_KINDS
 };
 

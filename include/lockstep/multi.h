@@ -69,8 +69,8 @@ struct ls_multi_ops {
      * tells. */
     void (*on_warning)(struct ls_multi *multi, uint64_t owner, int member, enum ls_warning warning);
 
-    /* Tells that a client asks `owner` to give this member back. Leases are not asked for. A request that comes
-     * while other members are awaited is told once all are granted. */
+    /* Tells that a client asks `owner` to give this member back. Leases are not asked for. A request that
+     * comes while other members are awaited is told once all are granted. */
     void (*on_revoke)(struct ls_multi *multi, uint64_t owner, int member);
 };
 

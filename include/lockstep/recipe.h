@@ -70,7 +70,7 @@ enum ls_report_kind {
     LS_REPORT_REVOKE,      /* a request to a holder to give its lock back: lock, owner, token of the hold */
     LS_REPORT_ASKED,       /* answer to a request by revoke(): lock, rc (LS_ENOENT: no such contender) */
     LS_REPORT_HOLD_LOST,   /* end of one hold whose session goes on: lock, owner, token of the hold */
-    LS_REPORT_CAPACITY, /* the process knows another capacity of a lock from now on: lock, rc = the capacity */
+    LS_REPORT_CAPACITY,    /* another capacity of a lock that the process knows from now on: lock, rc */
 };
 
 struct ls_report {
@@ -378,8 +378,9 @@ struct ls_recipe {
     int (*set_capacity)(void *state, int lock, int capacity);
 
     /* Name of the child of a lock's path whose contents are the lock's capacity: a number from 1 to
-     * LS_RECIPE_COUNT_MAX in four bytes, the highest first. NULL = the capacity stands in no node. With it, set_capacity() writes that node, and tells the other processes by that. Each process, the writing
-     * one too, reports CAPACITY whenever it has read another capacity. A process watches the node once while it has
+     * LS_RECIPE_COUNT_MAX in four bytes, the highest first. NULL = the capacity stands in no node. With it,
+     * set_capacity() writes that node, and tells the other processes by that. Each process, the writing one
+     * too, reports CAPACITY whenever it has read another capacity. A process watches the node once while it has
      * the lock open. */
     const char *count;
 };

@@ -240,9 +240,8 @@ const struct property check_granted_in_order = {
     .name = "granted_in_order",
     .sentence = "of contenders that stood and waited at the same time the one created first is granted first",
     .premise = "grants while others had a place in the line",
-    .blind_to = "processes with several waiting owners; the first acquire after a failed one until rest; a "
-                "wait whose "
-                "node the operator removed",
+    .blind_to = "processes with several waiting owners; the first acquire after a failed one until rest; "
+                "a wait whose node the operator removed",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_ASKED) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED) |
              EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) |

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Several locks at once as a recipe. A driver declares mutexes, with `multi-mixed` read-write locks too, and asks for one of them or for several. Each
- * set of locks that is asked for has a multi of its own, which is made when it is asked for first. Owners
- * 0 .. 255 of the driver are owners 1 .. 256 of a multi. */
+/* Several locks at once as a recipe. A driver declares mutexes, with `multi-mixed` read-write locks too, and
+ * asks for one of them or for several. Each set of locks that is asked for has a multi of its own, which is made
+ * when the set is asked for first. Owners 0 .. 255 of the driver are owners 1 .. 256 of a multi. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"

@@ -382,6 +382,21 @@ static inline void stage_set(int processes)
     }
 }
 
+/* Begins a test of one process with a semaphore at /locks/x. Returns its recipe, for the caller to change before the
+ * world is opened. */
+static inline struct ls_recipe *stage_set_semaphore(void)
+{
+    static const char *const directories[] = {"leases", "locks", NULL};
+    static struct ls_recipe recipe;
+    stage_set(1);
+    recipe = stage_recipe;
+    recipe.directories = directories;
+    recipe.ignores_children = false;
+    stage.options.recipe = &recipe;
+    stage.options.used_directory = true;
+    return &recipe;
+}
+
 /* Opens the world as `stage.options` says, without connecting anybody. */
 static inline void stage_open(void)
 {

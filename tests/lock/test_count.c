@@ -55,16 +55,8 @@ static void follow(struct probe *probe)
 
 static void begin_with(uint32_t leases)
 {
-    static const char *const directories[] = {"leases", "locks", NULL};
-    static struct ls_recipe recipe;
-    recipe = stage_recipe;
-    recipe.directories = directories;
-    recipe.ignores_children = false;
-    recipe.sets_no_data = false;
     capacity = leases;
-    stage_set(1);
-    stage.options.recipe = &recipe;
-    stage.options.used_directory = true;
+    stage_set_semaphore()->sets_no_data = false;
     stage_ready();
     stage_job(0, open_lock);
 }

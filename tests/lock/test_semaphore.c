@@ -93,16 +93,8 @@ static enum ls_node_class classify(const struct ls_recipe_config *config, const 
 
 static void one(uint32_t leases)
 {
-    static const char *const directories[] = {"leases", "locks", NULL};
-    static struct ls_recipe recipe;
-    recipe = stage_recipe;
-    recipe.directories = directories;
-    recipe.classify = classify;
-    recipe.ignores_children = false;
     capacity = leases;
-    stage_set(1);
-    stage.options.recipe = &recipe;
-    stage.options.used_directory = true;
+    stage_set_semaphore()->classify = classify;
     stage_ready();
     stage_job(0, open_lock);
 }
