@@ -440,7 +440,8 @@ void live_judge(struct search *search)
     live.scenario.built_in_only = true;
     live.scenario.holds = live.scenario.violates = 0;
     setup.scenario = &live.scenario;
-    setup.spared |= ~lasso_properties(); /* the search has judged the rest; here it would only end the graph */
+    setup.spared |=
+        ~lasso_properties(); /* the search has judged the rest; here it would only end the graph */
     if (run_init(&live.run, &setup) != 0) {
         give_up(&live, "no world can be made");
         return;
