@@ -9,9 +9,9 @@ packages_of()
     run) echo gcc libc6-dev cmake ninja-build libzookeeper-mt-dev libcjson-dev libelf-dev liblz4-dev libxml2-dev ;;
     # The server itself is in libzookeeper-java; the package zookeeper adds a desktop Java and scripts not used here. The
     # others from g++ on are for what users of the library do: C++, pkg-config, Debian packages, looking into a recipe.
-    test) echo libcmocka-dev libzookeeper-java libslf4j-java default-jre-headless g++ pkgconf dpkg-dev file \
+    test) echo libcmocka-dev libhiredis-dev liblua5.1-0-dev libssl-dev libzookeeper-java libslf4j-java default-jre-headless g++ pkgconf dpkg-dev file \
         python3 git help2man gdb valgrind ;;
-    full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ ;;
+    full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ redis-tools ;;
     bench) echo spin gcc libc6-dev && packages_of interop ;;
     interop) echo default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java \
         libguava-java libslf4j-java libzookeeper-java python3-kazoo ;;
@@ -33,9 +33,9 @@ touches neither the network nor the system. It starts and enables no service. Wi
 and exits 4.
 
   run     compiler, cmake, ninja, the ZooKeeper C client: enough for ./dev run
-  test    cmocka, the ZooKeeper server and a Java to run it, g++, pkgconf, dpkg-dev, file, Python, git, help2man, gdb,
-          valgrind: enough for ./dev test and ./dev real
-  full    clang and its tools, gcovr, AFL++: for ./dev test --full, fmt, lint
+  test    cmocka, hiredis, Lua, libcrypto, the ZooKeeper server and a Java to run it, g++, pkgconf, dpkg-dev, file, Python,
+          git, help2man, gdb, valgrind: enough for ./dev test and ./dev real
+  full    clang and its tools, gcovr, AFL++, a Redis server: for ./dev test --full, fmt, lint
   bench   SPIN, a model checker, for ./dev bench explore; what interop has, for ./dev bench lock
   interop Curator, a Java compiler, kazoo: for examples/interop and its test in ./dev test --full
   soak    Python, for the proxy of ./dev soak lock

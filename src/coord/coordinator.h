@@ -256,6 +256,10 @@ struct coordinator {
     int (*guard)(int client, int lock, int owner); /* returns the answer of the recipe's guard() */
 
     const struct coord_lending *lending; /* NULL = callbacks are lent nothing */
+
+    /* Returns the addresses of the servers as recipes get them (ls_recipe_config.hosts), without a chroot. Valid until the
+     * next call. NULL = the client library needs none. */
+    const char *(*hosts)(const struct world_options *options);
 };
 
 /* ---- registration ---- */

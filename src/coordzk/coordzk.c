@@ -12,6 +12,12 @@ const struct coord_host *the_host;
 
 /* ---- life ---- */
 
+static const char *hosts(const struct world_options *options)
+{
+    (void)options;
+    return "127.0.0.1:2181";
+}
+
 /* The leader may change: there are followers, and a script or a budget may restart it. */
 static bool has_epochs(const struct world_options *options)
 {
@@ -283,6 +289,7 @@ static const struct coordinator ZOOKEEPER = {
     .defects = DEFECTS,
     .settings = SETTINGS,
     .lacking = faults_lacking,
+    .hosts = hosts,
 
     .open = open_fake,
     .prepare = prepare,

@@ -14,7 +14,6 @@
 
 #define ARENA_BYTES (16u << 20)
 #define PROCESS_BYTES 2048
-#define HOSTS "127.0.0.1:2181"
 
 struct world the_world;
 
@@ -114,7 +113,8 @@ static void lay_config(struct world_options *options)
         bool is_root = strcmp(options->lock_path[i], "/") == 0;
         the_world.lock_path[i] = constant_text(chroot, is_root ? "" : options->lock_path[i]);
     }
-    config->hosts = constant_text(HOSTS, chroot);
+    const char *(*hosts)(const struct world_options *) = the_world.coordinator->hosts;
+    config->hosts = constant_text(hosts != NULL ? hosts(options) : "", chroot);
     config->lock_paths = paths;
     config->lock_count = options->locks;
     config->session_timeout_ms = options->session_timeout_ms;

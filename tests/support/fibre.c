@@ -41,17 +41,16 @@
 #endif
 
 struct fibre {
-    ucontext_t context; /* where it begins; with FIBRE_SWAPS where it goes on */
-#ifndef FIBRE_SWAPS
-    jmp_buf place; /* where it goes on once it has begun */
-    bool begun;
-#endif
     void (*fn)(void *ctx);
     void *ctx;
     bool (*ready)(void *ctx); /* what it waits for; NULL = nothing */
     void *ready_ctx;
-    bool done;
-    void *shadow; /* the sanitizer's */
+    void *shadow;       /* the sanitizer's */
+    ucontext_t context; /* where it begins; with FIBRE_SWAPS where it goes on */
+#ifndef FIBRE_SWAPS
+    jmp_buf place; /* where it goes on once it has begun */
+#endif
+    bool begun, done;
 };
 
 static struct fibre fibres[FIBRES_MAX];

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The life of the fake, and small questions to it. */
+#include "fakeredis/fakeredis.h"
+
+#include "base/assert.h"
+#include "fakeredis/internal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CLIENT_BYTES 32768
+
+struct fakeredis_options the_options;
+struct arena *the_arena;
+struct server the_servers[FAKEREDIS_SERVERS_MAX];
+int the_entered = -1;
+
+static int client_block[FAKEREDIS_CLIENTS_MAX];
+static char trouble[160];
+
+_Static_assert(sizeof(struct client) % 8 == 0, "records are aligned to 8");
+
+void fake_trouble(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (trouble[0] == 0) {
+        vsnprintf(trouble, sizeof trouble, format, args);
+    }
+    va_end(args);
+}
+
+const char *fakeredis_trouble(void)
+{
+    return trouble[0] != 0 ? trouble : NULL;
+}
+
+int64_t fake_now_ms(int server)
+{
+    (void)server;
+    return the_options.timed ? the_options.now_ms() : 0;
+}
+
+struct client *client_read(int client)
+{
+    arena_read(the_arena, client_block[client]);
+    return arena_at(the_arena, client_block[client]);
+}
+
+struct client *client_mark(int client)
+{
+    arena_mark(the_arena, client_block[client]);
+    return arena_at(the_arena, client_block[client]);
+}
+
+struct pack client_pack(int client)
+{
+    unsigned char *at = (unsigned char *)client_read(client);
+    return (struct pack){
+        .arena = the_arena, .block = client_block[client], .records = at + sizeof(struct client)};
+}
+
+void fakeredis_open(struct arena *arena, const struct fakeredis_options *options)
+{
+    LS_ASSERT(options->clients <= FAKEREDIS_CLIENTS_MAX && options->servers <= FAKEREDIS_SERVERS_MAX);
+    the_options = *options;
+    the_arena = arena;
+    the_entered = -1;
+    trouble[0] = 0;
+    link_open_servers(arena);
+    for (int client = 0; client < options->clients; client++) {
+        client_block[client] = arena_add(arena, CLIENT_BYTES, sizeof(struct client));
+    }
+}
+
+int fakeredis_server_block(int server)
+{
+    return the_servers[server].pack.block;
+}
+
+int fakeredis_client_block(int client)
+{
+    return client_block[client];
+}
+
+redisAsyncContext *fakeredis_context(int client, int connection)
+{
+    return client_read(client)->connection[connection].context;
+}
+
+/* ---- clients ---- */
+
+void fakeredis_enter(int client)
+{
+    client_mark(client);
+    the_entered = client;
+}
+
+void fakeredis_leave(void)
+{
+    the_entered = -1;
+}
+
+void fakeredis_pause(int client, bool on)
+{
+    client_mark(client)->paused = on;
+}
+
+/* The memory of the process goes with it, its contexts included. */
+void fakeredis_crash(int client)
+{
+    struct client *state = client_mark(client);
+    struct pack pack = client_pack(client);
+    for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
+        if (state->connection[i].state != CONNECTION_FREE) {
+            link_abandon(client, i);
+            memset(&state->connection[i], 0, sizeof state->connection[i]);
+        }
+    }
+    pack_clear(&pack, CLIENT_CALLS);
+    pack_clear(&pack, CLIENT_CHANNELS);
+    state->paused = 0;
+    state->failing_call = 0;
+    state->lives++;
+}
+
+void fakeredis_fail_call(int client, int n)
+{
+    client_mark(client)->failing_call = (uint8_t)n;
+}
+
+int fakeredis_failing_call(int client)
+{
+    return client_read(client)->failing_call;
+}
+
+void fakeredis_set_cut_off(int client, bool on)
+{
+    client_mark(client)->cut_off = on;
+}
+
+bool fakeredis_is_cut_off(int client)
+{
+    return client_read(client)->cut_off;
+}
+
+bool fakeredis_is_paused(int client)
+{
+    return client_read(client)->paused;
+}
+
+int fakeredis_lives(int client)
+{
+    return client_read(client)->lives;
+}
+
+/* ---- keys ---- */
+
+struct key *fakeredis_key(int server, int index)
+{
+    const struct pack *pack = &the_servers[server].pack;
+    arena_read(pack->arena, pack->block);
+    struct rec *rec = pack_first(pack, SERVER_KEYS);
+    while (rec != NULL && index-- > 0) {
+        rec = pack_next(pack, rec);
+    }
+    return (struct key *)(void *)rec;
+}
+
+void fakeredis_expire(int server, int index)
+{
+    command_expire(&the_servers[server], fakeredis_key(server, index));
+}
+
+/* ---- texts ---- */
+
+/* The command of a sequence of arguments, in lower case. */
+static void name_command(struct bytes args, char *text, size_t size)
+{
+    size_t at = 0;
+    struct bytes name = {"", 0};
+    sequence_next(args, &at, &name);
+    snprintf(text, size, "%.*s", (int)name.size, name.at);
+    for (char *letter = text; *letter != 0; letter++) {
+        *letter = *letter >= 'A' && *letter <= 'Z' ? (char)(*letter - 'A' + 'a') : *letter;
+    }
+}
+
+void fakeredis_describe_apply(int client, int connection, char *text, size_t size)
+{
+    const struct call_record *record = link_first_sent(client, connection);
+    text[0] = 0;
+    if (record != NULL) {
+        name_command(link_bytes(record), text, size);
+    }
+}
+
+void fakeredis_describe_deliver(int client, int connection, char *text, size_t size)
+{
+    static const char *const words[] = {
+        [CALL_UP] = "up",     [CALL_REFUSED] = "refused", [CALL_SENT] = "",    [CALL_ANSWERED] = "reply",
+        [CALL_LOST] = "down", [CALL_MESSAGE] = "message", [CALL_DOWN] = "down"};
+    const struct call_record *record = link_first(client, connection);
+    snprintf(text, size, "%s", record != NULL ? words[record->rec.tag] : "");
+}
+
+void fakeredis_describe_arrive(int client, char *text, size_t size)
+{
+    struct bytes args = link_first_late(client);
+    text[0] = 0;
+    if (args.at != NULL) {
+        name_command(args, text, size);
+    }
+}
+
+static void dump_key(const struct key *key, char *text, size_t size)
+{
+    static const char *const types[] = {
+        [KEY_TEXT] = "text", [KEY_NUMBER] = "number", [KEY_HASH] = "hash", [KEY_LIST] = "list"};
+    struct bytes name = key_name(key);
+    char digits[KEY_DIGITS_MAX];
+    bool plain = key->rec.tag == KEY_TEXT || key->rec.tag == KEY_NUMBER;
+    struct bytes value = plain ? key_text(key, digits) : (struct bytes){"...", 3};
+    int used = snprintf(text, size, "%.*s: %s %.*s", (int)name.size, name.at, types[key->rec.tag],
+                        (int)value.size, value.at);
+    if (used > 0 && (size_t)used < size) {
+        if (key->ends_ms != KEY_NEVER) {
+            snprintf(text + used, size - (size_t)used, ", lease %s %" PRId64 " ms\n",
+                     the_options.timed ? "until" : "of", key->ends_ms);
+        } else {
+            snprintf(text + used, size - (size_t)used, "\n");
+        }
+    }
+}
+
+void fakeredis_dump(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int server = 0; server < the_options.servers; server++) {
+        const struct key *key;
+        for (int i = 0; (key = fakeredis_key(server, i)) != NULL && used + 1 < size; i++) {
+            used += (size_t)snprintf(text + used, size - used, "s%d ", server + 1);
+            if (used + 1 < size) {
+                dump_key(key, text + used, size - used);
+                used += strlen(text + used);
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Redis servers and the asynchronous client of hiredis 0.14, in memory.
+ *
+ * A program that is linked with this fake calls the functions of <hiredis/async.h>, and gets those of client.c instead of
+ * the library's. Requests are formatted, and replies parsed, by the real library. Nothing happens by itself: a call
+ * queues a request, and the functions below are the steps in which servers and client library go on.
+ *
+ * Places. Each server and each client is one block of the arena. A redisAsyncContext lies in the memory of its process.
+ *
+ * Order. Requests of one connection are done in their order, and so are its replies. Two connections have no order. */
+#ifndef FAKEREDIS_FAKEREDIS_H
+#define FAKEREDIS_FAKEREDIS_H
+
+#include "fakeredis/command.h"
+
+#define FAKEREDIS_CONNECTIONS_MAX 8
+#define FAKEREDIS_SERVERS_MAX 8
+#define FAKEREDIS_PORT 6379 /* of the first server; the next ones have the next ports */
+
+enum fakeredis_event_kind {
+    FAKEREDIS_UP,      /* right before a client is told that a connection is up */
+    FAKEREDIS_DOWN,    /* right before it is told that one has ended */
+    FAKEREDIS_REQUEST, /* a client sends a command */
+    FAKEREDIS_KEY,     /* a key has changed, or is about to go */
+};
+
+struct fakeredis_event {
+    enum fakeredis_event_kind kind;
+    int client;     /* of a key: whose command changed it, -1 = nobody's */
+    int life;       /* lives of that client that were over when it sent the command */
+    int connection; /* of UP, DOWN and REQUEST */
+    int server;
+    struct bytes name;      /* of a request: its command */
+    const struct key *key;  /* of a key */
+    enum key_change change; /* of a key */
+};
+
+struct fakeredis_options {
+    int clients, servers;
+    bool timed;
+    const char *password; /* NULL = none */
+    int32_t (*now_ms)(void);
+    void *(*alloc)(int client, size_t size);
+    void (*free)(int client, void *memory);
+    void (*before_callback)(void); /* NULL = nothing */
+    bool (*stopping)(void);        /* returns whether the process that calls is ending */
+    void (*observe)(const struct fakeredis_event *event);
+};
+
+void fakeredis_open(struct arena *arena, const struct fakeredis_options *options);
+
+/* The first limit or call of a function that the fake does not have, or NULL. */
+const char *fakeredis_trouble(void);
+
+/* ---- clients ---- */
+
+void fakeredis_enter(int client);
+void fakeredis_leave(void);
+void fakeredis_pause(int client, bool on);
+void fakeredis_crash(int client);
+void fakeredis_fail_call(int client, int n);
+int fakeredis_failing_call(int client);
+
+/* Nothing passes between client and servers. */
+void fakeredis_set_cut_off(int client, bool on);
+bool fakeredis_is_cut_off(int client);
+bool fakeredis_is_paused(int client);
+
+/* How many lives of the client are over: it was stopped, or it crashed. */
+int fakeredis_lives(int client);
+
+/* ---- connections: `connection` is a place from 0 to FAKEREDIS_CONNECTIONS_MAX - 1 ---- */
+
+bool fakeredis_is_open(int client, int connection);
+bool fakeredis_is_up(int client, int connection);
+bool fakeredis_awaits(int client, int connection);  /* a reply, or word of its loss, has not been delivered */
+bool fakeredis_is_idle(int client, int connection); /* nothing at all has to be done or delivered */
+
+bool fakeredis_can_apply(int client, int connection);
+bool fakeredis_can_deliver(int client, int connection);
+bool fakeredis_can_connect(int client, int connection);
+bool fakeredis_can_arrive(int client); /* a request of a connection that has ended may still be done */
+
+/* The server does the first request of the connection. Returns whether a value has changed, or a message was sent. */
+bool fakeredis_apply(int client, int connection);
+void fakeredis_connect(int client, int connection);
+bool fakeredis_arrive(int client);
+
+enum { FAKEREDIS_ANSWER = 1, FAKEREDIS_LINK = 2, FAKEREDIS_MESSAGE = 4 };
+/* Delivers what is first. Returns what it was, as bits; 0 = a loss. */
+unsigned fakeredis_deliver(int client, int connection);
+
+/* How many replies are on their way to the client, and how many requests to the server. */
+int fakeredis_replies(int client, int connection);
+int fakeredis_requests(int client, int connection);
+
+/* Whether a request of the client that names this key has not been answered, or the answer has not been delivered. */
+bool fakeredis_asks_about(int client, struct bytes key);
+
+/* The connection breaks. The first `keep` replies still arrive, and the first `apply` requests are still done; with `late`
+ * the last of these is done some time later. */
+void fakeredis_cut(int client, int connection, int keep, int apply, bool late);
+
+/* ---- keys ---- */
+
+/* The index-th key of a server; NULL behind the last. */
+struct key *fakeredis_key(int server, int index);
+void fakeredis_expire(int server, int index);
+int fakeredis_server_block(int server);
+int fakeredis_client_block(int client);
+struct redisAsyncContext *fakeredis_context(int client, int connection); /* NULL = there is none */
+
+/* ---- texts ---- */
+
+/* What apply, deliver or arrive would do: "set", "eval-reply", "up", "message". */
+void fakeredis_describe_apply(int client, int connection, char *text, size_t size);
+void fakeredis_describe_deliver(int client, int connection, char *text, size_t size);
+void fakeredis_describe_arrive(int client, char *text, size_t size);
+void fakeredis_dump(char *text, size_t size);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What the files of the fake share. */
+#ifndef FAKEREDIS_INTERNAL_H
+#define FAKEREDIS_INTERNAL_H
+
+#include "base/code.h"
+#include "fakeredis/fakeredis.h"
+#include "fakeredis/script.h"
+
+#include <hiredis/async.h>
+
+/* ---- a client's block ---- */
+
+#define FAKEREDIS_CLIENTS_MAX 32
+
+enum connection_state {
+    CONNECTION_FREE,
+    CONNECTION_OPENING, /* nothing has been heard of the server yet */
+    CONNECTION_UP,      /* the server reads from it */
+    CONNECTION_BROKEN,  /* the server does not know it any more; the client may not have noticed */
+};
+
+struct connection {
+    uint8_t state; /* enum connection_state */
+    uint8_t server;
+    uint8_t connected;   /* the client library has found that it is up */
+    uint8_t reserved[5]; /* 0 */
+    code_ref on_connect, on_disconnect;
+    redisAsyncContext *context; /* in the memory of the process; its flags are the connection's too */
+};
+
+struct client {
+    struct arena_block head;
+    uint8_t cut_off, paused, lives;
+    uint8_t failing_call; /* the n-th next call that needs memory finds none; 0 = none */
+    uint8_t reserved[4];  /* 0 */
+    struct connection connection[FAKEREDIS_CONNECTIONS_MAX];
+    struct pack_table table;
+};
+
+enum {
+    CLIENT_CALLS,    /* by connection, in their order */
+    CLIENT_CHANNELS, /* by connection, in their order */
+};
+
+enum call_state {
+    CALL_UP = 1,   /* word that the connection is up */
+    CALL_REFUSED,  /* word that it cannot be made */
+    CALL_SENT,     /* the server has not done it: the sequence of its arguments stands behind */
+    CALL_ANSWERED, /* its reply is on the way, and stands behind */
+    CALL_LOST,     /* no reply comes */
+    CALL_MESSAGE,  /* of a channel; it stands behind as a reply */
+    CALL_DOWN,     /* word that the connection has ended: the last one */
+};
+
+enum {
+    CALL_CHANNELS = 1, /* its replies go to the channels' callbacks */
+    CALL_INVALID = 2,  /* sent while listening: its callback gets nothing but an error */
+};
+
+struct call_record {
+    struct rec rec; /* rec.tag = enum call_state; rec.word = bytes behind the record */
+    uint8_t connection, flags;
+    uint16_t reserved; /* 0 */
+    code_ref fn;
+    void *privdata;
+    uint32_t names; /* a bit for the hash of each argument: which keys the request may be about */
+    uint32_t zero;
+};
+
+struct channel_record {
+    struct rec rec; /* rec.word = bytes of the name, which stands behind */
+    uint8_t connection;
+    uint8_t reserved[3]; /* 0 */
+    code_ref fn;
+    void *privdata;
+};
+
+extern struct fakeredis_options the_options;
+extern struct arena *the_arena;
+extern struct server the_servers[FAKEREDIS_SERVERS_MAX];
+extern int the_entered; /* client whose calls these are, -1 = nobody's */
+
+struct client *client_read(int client);
+struct client *client_mark(int client);
+struct pack client_pack(int client);
+void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int64_t fake_now_ms(int server);
+
+/* ---- link.c: what is on its way ---- */
+
+struct call_record *link_first(int client, int connection);
+/* Adds a record in front of the connection's word of its end, or behind all of it. NULL = no room. */
+struct call_record *link_add(int client, int connection, enum call_state state, const void *bytes,
+                             size_t size);
+struct call_record *link_first_sent(int client, int connection); /* NULL = the server has done all */
+/* The arguments of the request that arrives next; NULL bytes = none. */
+struct bytes link_first_late(int client);
+struct bytes link_bytes(const struct call_record *record);
+void link_remove(int client, struct call_record *record);
+/* Sends a command that stands as a sequence. */
+bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,
+               unsigned flags);
+/* The client gives a connection up: what the server has not read may be done late. */
+void link_abandon(int client, int connection);
+
+#define SERVER_BYTES 65528
+
+/* Adds the blocks of all servers. */
+void link_open_servers(struct arena *arena);
+
+/* ---- client.c ---- */
+
+/* Delivers the record that is first. */
+unsigned client_deliver(int client, int connection);
+/* The client library finds that a connection is up. The context says so from the next delivery on: it lies in the memory of
+ * the process, which no other step writes to. */
+void client_note_up(int client, int connection);
+bool client_has_open(int client);
+
+/* ---- replies.c: replies as users of hiredis see them ---- */
+
+/* Parses a reply from its items, up to `used`. It is good until the next call; NULL = it is too large. */
+redisReply *replies_parse(const unsigned char *items, size_t used);
+/* Overwrites the last one. */
+void replies_poison(void);
+
+#endif

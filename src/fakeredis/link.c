@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What is on its way between clients and servers. */
+#include "base/assert.h"
+#include "fakeredis/internal.h"
+
+#include <string.h>
+
+/* ---- records of a connection ---- */
+
+static struct call_record *call_of(struct rec *rec)
+{
+    return (struct call_record *)(void *)rec;
+}
+
+/* The first record that does not stand before those of this connection; NULL = none. */
+static struct call_record *first_from(const struct pack *pack, int connection)
+{
+    struct rec *rec = pack_first(pack, CLIENT_CALLS);
+    while (rec != NULL && call_of(rec)->connection < connection) {
+        rec = pack_next(pack, rec);
+    }
+    return call_of(rec);
+}
+
+struct call_record *link_first(int client, int connection)
+{
+    struct pack pack = client_pack(client);
+    struct call_record *record = first_from(&pack, connection);
+    return record != NULL && record->connection == connection ? record : NULL;
+}
+
+static struct call_record *next_of(int client, struct call_record *record)
+{
+    struct pack pack = client_pack(client);
+    struct call_record *next = call_of(pack_next(&pack, &record->rec));
+    return next != NULL && next->connection == record->connection ? next : NULL;
+}
+
+static struct call_record *find(int client, int connection, enum call_state state)
+{
+    struct call_record *record = link_first(client, connection);
+    while (record != NULL && record->rec.tag != state) {
+        record = next_of(client, record);
+    }
+    return record;
+}
+
+struct call_record *link_first_sent(int client, int connection)
+{
+    return find(client, connection, CALL_SENT);
+}
+
+struct bytes link_bytes(const struct call_record *record)
+{
+    return (struct bytes){(const char *)(record + 1), record->rec.word};
+}
+
+void link_remove(int client, struct call_record *record)
+{
+    struct pack pack = client_pack(client);
+    pack_remove(&pack, &record->rec);
+}
+
+static struct call_record *insert(int client, struct call_record *before, int connection,
+                                  enum call_state state, const void *bytes, size_t size)
+{
+    struct pack pack = client_pack(client);
+    struct rec *rec = pack_insert(&pack, CLIENT_CALLS, before != NULL ? &before->rec : NULL,
+                                  sizeof(struct call_record) + size);
+    if (rec == NULL) {
+        fake_trouble("limit: the block of a client is full");
+        return NULL;
+    }
+    struct call_record *record = call_of(rec);
+    rec->tag = (uint8_t)state;
+    rec->word = (uint32_t)size;
+    record->connection = (uint8_t)connection;
+    if (size > 0) {
+        memcpy(record + 1, bytes, size);
+    }
+    return record;
+}
+
+struct call_record *link_add(int client, int connection, enum call_state state, const void *bytes,
+                             size_t size)
+{
+    struct pack pack = client_pack(client);
+    struct call_record *before = find(client, connection, CALL_DOWN);
+    if (before == NULL) {
+        before = first_from(&pack, connection + 1);
+    }
+    return insert(client, before, connection, state, bytes, size);
+}
+
+/* Gives a record another state and other bytes; it keeps its place and its callback. */
+static void replace(int client, struct call_record *record, enum call_state state, const void *bytes,
+                    size_t size)
+{
+    struct call_record old = *record;
+    struct call_record *new = insert(client, record, old.connection, state, bytes, size);
+    if (new != NULL) {
+        new->flags = old.flags;
+        new->fn = old.fn;
+        new->privdata = old.privdata;
+        new->names = old.names;
+        struct pack pack = client_pack(client);
+        pack_remove(&pack, pack_next(&pack, &new->rec));
+    }
+}
+
+/* ---- requests ---- */
+
+static struct connection *connection_of(int client, int connection)
+{
+    return &client_mark(client)->connection[connection];
+}
+
+static void tell_request(int client, int connection, struct bytes args)
+{
+    size_t at = 0;
+    struct fakeredis_event event = {.kind = FAKEREDIS_REQUEST, .client = client, .connection = connection};
+    event.server = connection_of(client, connection)->server;
+    if (sequence_next(args, &at, &event.name)) {
+        the_options.observe(&event);
+    }
+}
+
+static uint32_t name_bit(struct bytes name)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < name.size; i++) {
+        hash = (hash ^ (unsigned char)name.at[i]) * 16777619u;
+    }
+    return 1u << (hash >> 27);
+}
+
+static uint32_t names_of(struct bytes args)
+{
+    struct bytes text;
+    uint32_t names = 0;
+    for (size_t at = 0; sequence_next(args, &at, &text);) {
+        names |= name_bit(text);
+    }
+    return names;
+}
+
+bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,
+               unsigned flags)
+{
+    bool broken = connection_of(client, connection)->state == CONNECTION_BROKEN;
+    struct bytes bytes = {args->bytes, args->used};
+    if (args->full) {
+        fake_trouble("limit: a command of more than %d bytes", KEY_VALUE_MAX);
+        return false;
+    }
+    tell_request(client, connection, bytes);
+    struct call_record *record =
+        link_add(client, connection, broken ? CALL_LOST : CALL_SENT, bytes.at, broken ? 0 : bytes.size);
+    if (record != NULL) {
+        record->fn = fn;
+        record->privdata = privdata;
+        record->flags = (uint8_t)flags;
+        record->names = names_of(bytes);
+    }
+    return record != NULL;
+}
+
+bool fakeredis_asks_about(int client, struct bytes key)
+{
+    for (int connection = 0; connection < FAKEREDIS_CONNECTIONS_MAX; connection++) {
+        struct call_record *record = link_first(client, connection);
+        for (; record != NULL; record = next_of(client, record)) {
+            if ((record->names & name_bit(key)) != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Requests of a connection that has ended stand by client, in their order. */
+static struct peer_part *first_late(int server, int client)
+{
+    const struct pack *pack = &the_servers[server].pack;
+    arena_read(pack->arena, pack->block);
+    struct rec *rec = pack_first(pack, SERVER_LATE);
+    while (rec != NULL && ((struct peer_part *)(void *)rec)->client < client) {
+        rec = pack_next(pack, rec);
+    }
+    return (struct peer_part *)(void *)rec;
+}
+
+static struct peer_part *oldest_late(int server, int client)
+{
+    struct peer_part *part = first_late(server, client);
+    return part != NULL && part->client == client ? part : NULL;
+}
+
+static int database_of(int server, int client, int connection)
+{
+    struct call call = {
+        .server = &the_servers[server], .client = (uint8_t)client, .connection = (uint8_t)connection};
+    const struct peer *peer = peer_of(&call);
+    return peer != NULL ? peer->database : 0;
+}
+
+static void make_late(int client, int connection, struct bytes args)
+{
+    static struct sequence copy;
+    int server = connection_of(client, connection)->server;
+    int database = database_of(server, client, connection);
+    memcpy(copy.bytes, args.at, args.size);
+    const struct peer_part *next = first_late(server, client + 1);
+    struct rec *rec = pack_insert(&the_servers[server].pack, SERVER_LATE,
+                                  next != NULL ? (struct rec *)(uintptr_t)&next->rec : NULL,
+                                  sizeof(struct peer_part) + args.size);
+    if (rec == NULL) {
+        fake_trouble("limit: the block of a server is full");
+        return;
+    }
+    struct peer_part *part = (struct peer_part *)(void *)rec;
+    rec->word = (uint32_t)args.size;
+    part->client = (uint8_t)client;
+    part->connection = CONNECTION_NONE;
+    part->database = (uint8_t)database;
+    part->life = client_read(client)->lives;
+    memcpy(part + 1, copy.bytes, args.size);
+}
+
+/* ---- what a server does ---- */
+
+static struct sequence running;
+static struct reply reply;
+/* By the command that runs a value has changed, or a channel got a message. A lease that is renewed is no change. */
+static bool changed;
+static int life; /* of the client that sent it */
+
+static void key_changed(struct server *server, int client, const struct key *key, enum key_change change)
+{
+    struct fakeredis_event event = {.kind = FAKEREDIS_KEY, .client = client, .key = key, .change = change};
+    event.server = (int)(server - the_servers);
+    event.life = life;
+    changed = changed || change != KEY_LEASED;
+    the_options.observe(&event);
+}
+
+static int publish(struct server *server, struct bytes channel, struct bytes message)
+{
+    static struct reply text;
+    int count = 0;
+    struct rec *rec = pack_first(&server->pack, SERVER_CHANNELS);
+    reply_clear(&text);
+    reply_array(&text, 3);
+    reply_bytes(&text, REPLY_BULK, (struct bytes){"message", 7});
+    reply_bytes(&text, REPLY_BULK, channel);
+    reply_bytes(&text, REPLY_BULK, message);
+    for (; rec != NULL; rec = pack_next(&server->pack, rec)) {
+        const struct peer_part *part = (struct peer_part *)(void *)rec;
+        struct bytes name = {(const char *)(part + 1), rec->word};
+        if (bytes_equal(name, channel)) {
+            struct call_record *unread = find(part->client, part->connection, CALL_SENT);
+            if (unread != NULL) { /* behind the replies that are on their way, before those to come */
+                insert(part->client, unread, part->connection, CALL_MESSAGE, text.bytes, text.used);
+            } else {
+                link_add(part->client, part->connection, CALL_MESSAGE, text.bytes, text.used);
+            }
+            count++;
+        }
+    }
+    changed = changed || count > 0;
+    return count;
+}
+
+static void note_script(void)
+{
+    if (script_was_stopped()) {
+        fake_trouble("limit: a script runs for too long, or takes too much memory");
+    }
+}
+
+/* Does the first request that the server has not read. */
+static bool serve(int client, int connection)
+{
+    struct bytes argv[COMMAND_ARGS_MAX];
+    struct call_record *record = find(client, connection, CALL_SENT);
+    int server = connection_of(client, connection)->server;
+    struct bytes args = link_bytes(record);
+    memcpy(running.bytes, args.at, args.size);
+    running.used = args.size;
+    changed = false;
+    life = client_read(client)->lives;
+    int argc = command_unpack((struct bytes){running.bytes, running.used}, argv);
+    if (!command_run(&the_servers[server], client, connection, fake_now_ms(server), argc, argv, &reply)) {
+        fake_trouble("limit: the block of a server, or a reply, is full");
+    }
+    note_script();
+    record = find(client, connection, CALL_SENT); /* a message may have moved it */
+    replace(client, record, CALL_ANSWERED, reply.bytes, reply.used);
+    return changed;
+}
+
+static int server_of_late(int client)
+{
+    for (int server = 0; server < the_options.servers; server++) {
+        if (oldest_late(server, client) != NULL) {
+            return server;
+        }
+    }
+    return -1;
+}
+
+struct bytes link_first_late(int client)
+{
+    int server = server_of_late(client);
+    const struct peer_part *part = server >= 0 ? oldest_late(server, client) : NULL;
+    return part != NULL ? (struct bytes){(const char *)(part + 1), part->rec.word} : (struct bytes){NULL, 0};
+}
+
+bool fakeredis_can_arrive(int client)
+{
+    return server_of_late(client) >= 0;
+}
+
+bool fakeredis_arrive(int client)
+{
+    struct bytes argv[COMMAND_ARGS_MAX];
+    int server = server_of_late(client);
+    struct peer_part *part = oldest_late(server, client);
+    int database = part->database;
+    life = (int)part->life;
+    running.used = part->rec.word;
+    memcpy(running.bytes, part + 1, running.used);
+    pack_remove(&the_servers[server].pack, &part->rec);
+    changed = false;
+    int argc = command_unpack((struct bytes){running.bytes, running.used}, argv);
+    if (!command_run_late(&the_servers[server], client, database, fake_now_ms(server), argc, argv, &reply)) {
+        fake_trouble("limit: the block of a server, or a reply, is full");
+    }
+    note_script();
+    return changed;
+}
+
+/* ---- steps ---- */
+
+bool fakeredis_is_open(int client, int connection)
+{
+    return client_read(client)->connection[connection].state != CONNECTION_FREE;
+}
+
+bool fakeredis_is_up(int client, int connection)
+{
+    return client_read(client)->connection[connection].state == CONNECTION_UP;
+}
+
+bool fakeredis_can_connect(int client, int connection)
+{
+    const struct client *state = client_read(client);
+    return state->connection[connection].state == CONNECTION_OPENING && !state->cut_off && !state->paused;
+}
+
+void fakeredis_connect(int client, int connection)
+{
+    struct connection *opened = connection_of(client, connection);
+    opened->state = CONNECTION_UP;
+    if (opened->on_connect == 0) { /* nobody waits for word of it */
+        client_note_up(client, connection);
+        return;
+    }
+    struct pack pack = client_pack(client);
+    insert(client, first_from(&pack, connection), connection, CALL_UP, NULL, 0);
+}
+
+bool fakeredis_can_apply(int client, int connection)
+{
+    return fakeredis_is_up(client, connection) && !client_read(client)->cut_off &&
+           find(client, connection, CALL_SENT) != NULL;
+}
+
+bool fakeredis_apply(int client, int connection)
+{
+    return serve(client, connection);
+}
+
+bool fakeredis_can_deliver(int client, int connection)
+{
+    const struct client *state = client_read(client);
+    const struct call_record *first = link_first(client, connection);
+    if (state->paused || first == NULL || first->rec.tag == CALL_SENT) {
+        return false;
+    }
+    bool from_server = first->rec.tag == CALL_ANSWERED || first->rec.tag == CALL_MESSAGE;
+    return !from_server || !state->cut_off || state->connection[connection].state == CONNECTION_BROKEN;
+}
+
+unsigned fakeredis_deliver(int client, int connection)
+{
+    return client_deliver(client, connection);
+}
+
+static int count(int client, int connection, unsigned states)
+{
+    int sum = 0;
+    struct call_record *record = link_first(client, connection);
+    for (; record != NULL; record = next_of(client, record)) {
+        sum += (states >> record->rec.tag & 1u) != 0;
+    }
+    return sum;
+}
+
+int fakeredis_replies(int client, int connection)
+{
+    return count(client, connection, 1u << CALL_ANSWERED | 1u << CALL_MESSAGE);
+}
+
+int fakeredis_requests(int client, int connection)
+{
+    return count(client, connection, 1u << CALL_SENT);
+}
+
+bool fakeredis_awaits(int client, int connection)
+{
+    return count(client, connection, 1u << CALL_SENT | 1u << CALL_ANSWERED | 1u << CALL_LOST) > 0;
+}
+
+bool fakeredis_is_idle(int client, int connection)
+{
+    return link_first(client, connection) == NULL && !fakeredis_can_connect(client, connection);
+}
+
+/* ---- the end of a connection ---- */
+
+static void hang_up(int client, int connection)
+{
+    struct connection *ended = connection_of(client, connection);
+    if (ended->state == CONNECTION_UP) {
+        struct server *server = &the_servers[ended->server];
+        command_hang_up(server, client, connection);
+    }
+    ended->state = CONNECTION_BROKEN;
+}
+
+/* The n-th record of these states, from 0 on; NULL = there are fewer. */
+static struct call_record *nth(int client, int connection, unsigned states, int n)
+{
+    struct call_record *record = link_first(client, connection);
+    for (; record != NULL; record = next_of(client, record)) {
+        if ((states >> record->rec.tag & 1u) != 0 && n-- == 0) {
+            return record;
+        }
+    }
+    return NULL;
+}
+
+void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
+{
+    const unsigned replies = 1u << CALL_ANSWERED | 1u << CALL_MESSAGE;
+    struct call_record *record;
+    while ((record = nth(client, connection, replies, keep)) != NULL) {
+        if (record->rec.tag == CALL_MESSAGE) {
+            link_remove(client, record);
+        } else {
+            replace(client, record, CALL_LOST, NULL, 0);
+        }
+    }
+    for (int i = 0; i < apply; i++) {
+        record = find(client, connection, CALL_SENT);
+        if (late && i == apply - 1) {
+            make_late(client, connection, link_bytes(record));
+        } else {
+            serve(client, connection);
+            record = nth(client, connection, replies, keep);
+        }
+        replace(client, record, CALL_LOST, NULL, 0);
+    }
+    while ((record = find(client, connection, CALL_SENT)) != NULL) {
+        replace(client, record, CALL_LOST, NULL, 0);
+    }
+    hang_up(client, connection);
+    link_add(client, connection, CALL_DOWN, NULL, 0);
+}
+
+void link_abandon(int client, int connection)
+{
+    struct call_record *record;
+    while ((record = find(client, connection, CALL_SENT)) != NULL) {
+        if (connection_of(client, connection)->state == CONNECTION_UP) {
+            make_late(client, connection, link_bytes(record));
+        }
+        replace(client, record, CALL_LOST, NULL, 0);
+    }
+    hang_up(client, connection);
+}
+
+/* ---- servers ---- */
+
+void link_open_servers(struct arena *arena)
+{
+    for (int s = 0; s < the_options.servers; s++) {
+        struct server *server = &the_servers[s];
+        *server = (struct server){.timed = the_options.timed,
+                                  .password = the_options.password,
+                                  .changed = key_changed,
+                                  .publish = publish};
+        keys_open(&server->pack, arena, SERVER_BYTES);
+    }
+}

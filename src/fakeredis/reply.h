@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Replies of a Redis server as typed items.
+ *
+ * A world keeps replies in this form, not as text of the protocol: the integers 9 and 10 have equal sizes, so two
+ * states that differ in such numbers can count as one. reply_format() makes the text when a reply is delivered. */
+#ifndef FAKEREDIS_REPLY_H
+#define FAKEREDIS_REPLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPLY_BYTES_MAX 8192
+#define REPLY_DEPTH_MAX 7 /* arrays in arrays: as many as the reader of hiredis takes */
+
+/* Bytes that belong to somebody else. They need not end with a zero. */
+struct bytes {
+    const char *at;
+    size_t size;
+};
+
+enum reply_type {
+    REPLY_NIL = 1,
+    REPLY_NIL_ARRAY,
+    REPLY_STATUS,
+    REPLY_ERROR,
+    REPLY_INTEGER,
+    REPLY_BULK,
+    REPLY_ARRAY,
+};
+
+/* An item. Behind the item of a status, an error or a bulk stand `size` bytes, and zeros up to a multiple of 8. Behind
+ * that of an integer stand its 8 bytes. An array has `size` elements, which are the next items. */
+struct reply_item {
+    uint8_t type; /* enum reply_type */
+    uint8_t zero[3];
+    uint32_t size;
+};
+
+struct reply {
+    unsigned char bytes[REPLY_BYTES_MAX];
+    size_t used; /* a multiple of 8 */
+    bool full;   /* an item found no room, and is missing */
+};
+
+void reply_clear(struct reply *reply);
+void reply_nil(struct reply *reply);
+void reply_nil_array(struct reply *reply);
+void reply_status(struct reply *reply, const char *text);
+void reply_bytes(struct reply *reply, enum reply_type type, struct bytes bytes);
+void reply_integer(struct reply *reply, int64_t value);
+void reply_array(struct reply *reply, uint32_t elements);
+
+/* The text begins with the error's code, such as "ERR". Line breaks become spaces. */
+void reply_error(struct reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The item at `at`, and where the next item begins. */
+const struct reply_item *reply_item(const unsigned char *items, size_t at);
+size_t reply_next(const unsigned char *items, size_t at);
+struct bytes reply_text(const struct reply_item *item);
+int64_t reply_number(const struct reply_item *item);
+
+/* Writes `used` bytes of items as text of the protocol, RESP2. Returns its length, or 0 if `size` is too small. */
+size_t reply_format(const unsigned char *items, size_t used, char *text, size_t size);
+
+#endif

@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Baidu's DLock, as its Java classes work (DistributedReentrantLock, RedisLockProcessor): a key with a lease, threads of a
+ * process in a queue, one thread that polls for them, and one that renews the lease.
+ *
+ * A thread of the program is an owner here. It first tries to take the key, also while another thread of the process
+ * holds it. If that fails it stands in the queue, and parks. The first in the queue tries again when it is unparked.
+ *
+ * The retry thread lives while threads wait and no thread of the process holds. It unparks the first of the queue when
+ * the key is gone, or when it gets no answer. The lease thread lives from a grant until a release, a lost lease, or an
+ * interrupt. Both are state machines with a timer and a connection each.
+ *
+ * DLock tells nobody of a lost lease, and has no fencing token.
+ *
+ * The bits of `mended` make one thing right each. */
+#include "scenario/recipes.h"
+
+#include <hiredis/async.h>
+#include <lockstep/error.h>
+#include <lockstep/recipe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOCKS_MAX 2
+#define OWNERS_MAX 3
+#define REPORTS_MAX 16
+#define LEASE_MS 60000
+
+#define NOBODY 255
+
+#define RENEW                                                                                                \
+    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) else return "   \
+    "nil end"
+#define GIVE "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return nil end"
+
+enum {
+    MENDED_LEASE = 1, /* each grant has a lease thread of its own */
+    MENDED_RETRY = 2, /* a retry thread that was interrupted goes on if somebody needs it */
+    MENDED_THIRD = 4, /* the lease is renewed at a third of its length */
+    MENDED_LOSS = 8,  /* the holder is told that its lease was lost */
+    MENDED_ID = 16,   /* ids of owners are unique */
+};
+
+enum link { LINK_OWNER, LINK_RETRY = OWNERS_MAX, LINK_LEASE, LINKS };
+
+enum phase { PHASE_NONE, PHASE_TRYING, PHASE_PARKED, PHASE_RELEASING };
+
+enum actor_state { ACTOR_NONE, ACTOR_SLEEPS, ACTOR_ASKS };
+
+struct thread {
+    struct lock *lock;
+    uint8_t owner;
+    uint8_t phase; /* enum phase */
+    bool pending;  /* an acquire has no answer */
+    bool is_try;
+    bool queued;
+    bool permit; /* it was unparked while it did not park */
+    uint8_t reserved[2];
+};
+
+/* The retry thread or a lease thread. */
+struct actor {
+    struct lock *lock;
+    uint8_t state; /* enum actor_state */
+    bool interrupted;
+    uint8_t owner; /* of a lease thread: whose id it renews */
+    uint8_t reserved[5];
+    struct ls_timer timer;
+};
+
+struct lock {
+    struct state *state;
+    uint8_t index;
+    uint8_t owner; /* NOBODY = no thread of the process holds */
+    uint8_t queue[OWNERS_MAX];
+    uint8_t queued;
+    uint8_t reserved[2];
+    int hold;
+    int reserved2;
+    struct thread thread[OWNERS_MAX];
+    struct actor retry, lease[OWNERS_MAX];
+};
+
+struct state {
+    struct ls_env *env;
+    const struct ls_recipe_config *config;
+    redisAsyncContext *context[LINKS];
+    unsigned mended;
+    bool stopping, one_host;
+    uint8_t host; /* what the address of the machine ends with */
+    uint8_t reserved;
+    struct lock lock[LOCKS_MAX];
+    struct ls_report report[REPORTS_MAX];
+    int reports;
+    int reserved2;
+};
+
+static void loop(struct thread *thread);
+
+/* ---- reports ---- */
+
+static void say(struct thread *thread, int kind, int rc)
+{
+    struct lock *lock = thread->lock;
+    struct state *state = lock->state;
+    if (state->reports < REPORTS_MAX) {
+        state->report[state->reports++] =
+            (struct ls_report){.kind = kind,
+                               .lock = lock->index,
+                               .owner = thread->owner,
+                               .rc = rc,
+                               .depth = lock->owner == thread->owner ? lock->hold : 0};
+    }
+}
+
+/* Called with the mutex, which is dropped. */
+static void tell(struct state *state)
+{
+    struct ls_report report[REPORTS_MAX];
+    int count = state->reports;
+    memcpy(report, state->report, sizeof report);
+    memset(state->report, 0, sizeof state->report);
+    state->reports = 0;
+    ls_env_unlock(state->env);
+    for (int i = 0; i < count; i++) {
+        ls_report(state->env, &report[i]);
+    }
+}
+
+/* ---- connections: opened when they are needed ---- */
+
+static void on_disconnect(const redisAsyncContext *context, int status)
+{
+    struct state *state = context->data;
+    (void)status;
+    ls_env_lock(state->env);
+    for (int i = 0; i < LINKS; i++) {
+        if (state->context[i] == context) {
+            state->context[i] = NULL;
+        }
+    }
+    ls_env_unlock(state->env);
+}
+
+/* NULL = memory is short. */
+static redisAsyncContext *open_link(struct state *state, int link)
+{
+    const char *port = strrchr(state->config->hosts, ':');
+    if (state->context[link] == NULL) {
+        redisAsyncContext *context = redisAsyncConnect("127.0.0.1", port != NULL ? atoi(port + 1) : 6379);
+        if (context != NULL) {
+            context->data = state;
+            redisAsyncSetDisconnectCallback(context, on_disconnect);
+        }
+        state->context[link] = context;
+    }
+    return state->context[link];
+}
+
+static const char *key_of(const struct lock *lock)
+{
+    return lock->state->config->lock_paths[lock->index];
+}
+
+#define ID_MAX 40
+
+/* DLock takes the first address of the machine and the number of the thread. */
+static void id_of(const struct lock *lock, int owner, char id[ID_MAX])
+{
+    const struct state *state = lock->state;
+    bool shared = state->one_host && (state->mended & MENDED_ID) == 0;
+    snprintf(id, ID_MAX, "172.17.0.%d-%d", shared ? 1 : state->host + 1, owner + 1);
+}
+
+/* ---- the lease thread ---- */
+
+static struct actor *lease_of(struct lock *lock, int owner)
+{
+    return &lock->lease[(lock->state->mended & MENDED_LEASE) != 0 ? owner : 0];
+}
+
+static void renew(void *ctx);
+
+static void sleep_until_renewal(struct actor *lease, uint32_t delay_ms)
+{
+    lease->state = ACTOR_SLEEPS;
+    ls_env_timer_start(lease->lock->state->env, &lease->timer, "lease", delay_ms, renew, lease);
+}
+
+static void start_lease(struct lock *lock, int owner)
+{
+    struct actor *lease = lease_of(lock, owner);
+    if (lease->state == ACTOR_NONE) {
+        lease->owner = (uint8_t)owner;
+        lease->interrupted = false;
+        sleep_until_renewal(lease, 1);
+    }
+}
+
+static void interrupt(struct actor *actor)
+{
+    if (actor->state == ACTOR_SLEEPS) {
+        ls_env_timer_stop(actor->lock->state->env, &actor->timer);
+        actor->state = ACTOR_NONE;
+    } else if (actor->state == ACTOR_ASKS) {
+        actor->interrupted = true;
+    }
+}
+
+static void lose(struct lock *lock, int owner)
+{
+    if ((lock->state->mended & MENDED_LOSS) != 0 && lock->owner == owner && lock->hold > 0) {
+        lock->owner = NOBODY;
+        lock->hold = 0;
+        say(&lock->thread[owner], LS_REPORT_HOLD_LOST, 0);
+        if (lock->queued > 0) {
+            loop(&lock->thread[lock->queue[0]]);
+        }
+    }
+}
+
+static void renewed(struct actor *lease, const redisReply *reply)
+{
+    bool lost = reply != NULL && reply->type == REDIS_REPLY_NIL;
+    lease->state = ACTOR_NONE;
+    if (lost) {
+        lose(lease->lock, lease->owner);
+    } else if (!lease->interrupted) {
+        bool third = (lease->lock->state->mended & MENDED_THIRD) != 0;
+        sleep_until_renewal(lease, third ? LEASE_MS / 3 : LEASE_MS * 3 / 4);
+    }
+    lease->interrupted = false;
+}
+
+static void on_renewed(redisAsyncContext *context, void *reply, void *ctx)
+{
+    struct actor *lease = ctx;
+    struct state *state = lease->lock->state;
+    (void)context;
+    ls_env_lock(state->env);
+    if (!state->stopping) {
+        renewed(lease, reply);
+    }
+    tell(state);
+}
+
+static void renew(void *ctx)
+{
+    struct actor *lease = ctx;
+    struct lock *lock = lease->lock;
+    char id[ID_MAX];
+    redisAsyncContext *context = open_link(lock->state, LINK_LEASE);
+    id_of(lock, lease->owner, id);
+    lease->state = ACTOR_ASKS;
+    if (context == NULL || redisAsyncCommand(context, on_renewed, lease, "EVAL %s 1 %s %s %d", RENEW,
+                                             key_of(lock), id, LEASE_MS) != REDIS_OK) {
+        renewed(lease, NULL);
+    }
+}
+
+/* ---- the retry thread ---- */
+
+static void look(void *ctx);
+
+static void sleep_until_look(struct actor *retry, uint32_t delay_ms)
+{
+    retry->state = ACTOR_SLEEPS;
+    ls_env_timer_start(retry->lock->state->env, &retry->timer, "retry", delay_ms, look, retry);
+}
+
+static void start_retry(struct lock *lock)
+{
+    struct actor *retry = &lock->retry;
+    if (retry->state == ACTOR_NONE) {
+        retry->interrupted = false;
+        sleep_until_look(retry, LEASE_MS / 10);
+    } else if ((lock->state->mended & MENDED_RETRY) != 0) {
+        retry->interrupted = false;
+    }
+}
+
+static void unpark_first(struct lock *lock)
+{
+    if (lock->queued > 0) {
+        struct thread *first = &lock->thread[lock->queue[0]];
+        if (first->phase == PHASE_PARKED) {
+            loop(first);
+        } else {
+            first->permit = true;
+        }
+    }
+}
+
+static void looked(struct actor *retry, const redisReply *reply)
+{
+    struct lock *lock = retry->lock;
+    bool is_free = reply == NULL || reply->type != REDIS_REPLY_STRING;
+    if (is_free) {
+        unpark_first(lock);
+    }
+    if (retry->interrupted) {
+        retry->state = ACTOR_NONE;
+        retry->interrupted = false;
+    } else {
+        sleep_until_look(retry, LEASE_MS / 6);
+    }
+}
+
+static void on_looked(redisAsyncContext *context, void *reply, void *ctx)
+{
+    struct actor *retry = ctx;
+    struct state *state = retry->lock->state;
+    (void)context;
+    ls_env_lock(state->env);
+    if (!state->stopping) {
+        looked(retry, reply);
+    }
+    tell(state);
+}
+
+static void look(void *ctx)
+{
+    struct actor *retry = ctx;
+    struct lock *lock = retry->lock;
+    if (lock->owner != NOBODY || lock->queued == 0) {
+        retry->state = ACTOR_NONE;
+        return;
+    }
+    redisAsyncContext *context = open_link(lock->state, LINK_RETRY);
+    retry->state = ACTOR_ASKS;
+    if (context == NULL || redisAsyncCommand(context, on_looked, retry, "GET %s", key_of(lock)) != REDIS_OK) {
+        looked(retry, NULL);
+    }
+}
+
+/* ---- threads of the program ---- */
+
+static void on_tried(redisAsyncContext *context, void *reply, void *ctx);
+
+static void enqueue(struct thread *thread)
+{
+    thread->lock->queue[thread->lock->queued++] = thread->owner;
+    thread->queued = true;
+}
+
+static void dequeue(struct thread *thread)
+{
+    struct lock *lock = thread->lock;
+    if (thread->queued) { /* it is the first */
+        memmove(&lock->queue[0], &lock->queue[1], OWNERS_MAX - 1);
+        lock->queue[OWNERS_MAX - 1] = 0;
+        lock->queued--;
+        thread->queued = false;
+    }
+}
+
+static void park(struct thread *thread)
+{
+    if (thread->lock->owner == NOBODY) {
+        start_retry(thread->lock);
+    }
+    thread->phase = PHASE_PARKED;
+    if (thread->permit) {
+        thread->permit = false;
+        loop(thread);
+    }
+}
+
+static void tried(struct thread *thread, const redisReply *reply)
+{
+    struct lock *lock = thread->lock;
+    bool has = reply != NULL && reply->type == REDIS_REPLY_STATUS;
+    if (has) {
+        lock->owner = thread->owner;
+        lock->hold = 1;
+        interrupt(&lock->retry);
+        start_lease(lock, thread->owner);
+        dequeue(thread);
+        thread->phase = PHASE_NONE;
+        thread->pending = false;
+        thread->permit = false;
+        say(thread, LS_REPORT_GRANTED, 0);
+    } else if (thread->is_try) {
+        thread->phase = PHASE_NONE;
+        thread->pending = false;
+        say(thread, LS_REPORT_FAILED, LS_EBUSY);
+    } else if (!thread->queued) {
+        enqueue(thread);
+        loop(thread);
+    } else {
+        park(thread);
+    }
+}
+
+static void try(struct thread *thread)
+{
+    struct lock *lock = thread->lock;
+    char id[ID_MAX];
+    redisAsyncContext *context = open_link(lock->state, LINK_OWNER + thread->owner);
+    id_of(lock, thread->owner, id);
+    thread->phase = PHASE_TRYING;
+    if (context == NULL || redisAsyncCommand(context, on_tried, thread, "SET %s %s NX PX %d", key_of(lock),
+                                             id, LEASE_MS) != REDIS_OK) {
+        tried(thread, NULL);
+    }
+}
+
+/* One turn of the loop of a thread in the queue. */
+static void loop(struct thread *thread)
+{
+    if (thread->lock->queue[0] == thread->owner) {
+        try(thread);
+    } else {
+        park(thread);
+    }
+}
+
+static void on_tried(redisAsyncContext *context, void *reply, void *ctx)
+{
+    struct thread *thread = ctx;
+    struct state *state = thread->lock->state;
+    (void)context;
+    ls_env_lock(state->env);
+    if (!state->stopping) {
+        tried(thread, reply);
+    }
+    tell(state);
+}
+
+/* The order is DLock's: another thread may have taken the lock since the key was deleted. */
+static void released(struct thread *thread)
+{
+    struct lock *lock = thread->lock;
+    if (lock->owner == thread->owner) {
+        lock->owner = NOBODY;
+    }
+    interrupt(lease_of(lock, thread->owner));
+    thread->phase = PHASE_NONE;
+    say(thread, LS_REPORT_FREED, 0);
+    unpark_first(lock);
+    if (thread->pending) {
+        try(thread);
+    }
+}
+
+static void on_released(redisAsyncContext *context, void *reply, void *ctx)
+{
+    struct thread *thread = ctx;
+    struct state *state = thread->lock->state;
+    (void)context, (void)reply; /* DLock looks at neither */
+    ls_env_lock(state->env);
+    if (!state->stopping) {
+        released(thread);
+    }
+    tell(state);
+}
+
+/* ---- what the driver calls ---- */
+
+static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config, unsigned mended,
+                 bool one_host)
+{
+    struct state *state = memory;
+    uint8_t id[16];
+    ls_env_lock(env);
+    ls_env_unique_id(env, id);
+    state->env = env;
+    state->config = config;
+    state->mended = mended;
+    state->one_host = one_host;
+    state->host = id[3];
+    for (int l = 0; l < LOCKS_MAX; l++) {
+        struct lock *lock = &state->lock[l];
+        lock->state = state;
+        lock->index = (uint8_t)l;
+        lock->owner = NOBODY;
+        lock->retry.lock = lock;
+        for (int o = 0; o < OWNERS_MAX; o++) {
+            lock->thread[o].lock = lock;
+            lock->thread[o].owner = (uint8_t)o;
+            lock->lease[o].lock = lock;
+        }
+    }
+    ls_env_unlock(env);
+    return LS_OK;
+}
+
+static void stop(void *memory)
+{
+    struct state *state = memory;
+    redisAsyncContext *context[LINKS];
+    ls_env_lock(state->env);
+    state->stopping = true;
+    memcpy(context, state->context, sizeof context);
+    for (int l = 0; l < LOCKS_MAX; l++) {
+        struct lock *lock = &state->lock[l];
+        ls_env_timer_stop(state->env, &lock->retry.timer);
+        for (int o = 0; o < OWNERS_MAX; o++) {
+            struct thread *thread = &lock->thread[o];
+            ls_env_timer_stop(state->env, &lock->lease[o].timer);
+            if (thread->phase == PHASE_RELEASING) {
+                say(thread, LS_REPORT_FREED, 0);
+            }
+            if (thread->pending) {
+                say(thread, LS_REPORT_FAILED, LS_ECLOSED);
+            }
+        }
+    }
+    tell(state);
+    for (int i = 0; i < LINKS; i++) {
+        if (context[i] != NULL) {
+            redisAsyncFree(context[i]);
+        }
+    }
+}
+
+static struct thread *thread_of(void *memory, int lock, int owner)
+{
+    struct state *state = memory;
+    bool known =
+        lock >= 0 && lock < LOCKS_MAX && lock < state->config->lock_count && owner >= 0 && owner < OWNERS_MAX;
+    return known ? &state->lock[lock].thread[owner] : NULL;
+}
+
+/* DLock has no tryLock() with a time. */
+static int acquire(void *memory, int lock_index, int owner, int timeout_ms)
+{
+    struct state *state = memory;
+    struct thread *thread = thread_of(memory, lock_index, owner);
+    if (thread == NULL || thread->pending || timeout_ms > 0) {
+        return LS_EINVAL;
+    }
+    struct lock *lock = thread->lock;
+    ls_env_lock(state->env);
+    if (lock->owner == owner && thread->phase != PHASE_RELEASING) {
+        lock->hold++;
+        say(thread, LS_REPORT_GRANTED, 0);
+    } else {
+        thread->pending = true;
+        thread->is_try = timeout_ms == 0;
+        if (thread->phase == PHASE_NONE) {
+            try(thread);
+        }
+    }
+    tell(state);
+    return LS_OK;
+}
+
+/* A thread in lock() cannot be interrupted. */
+static int cancel(void *memory, int lock, int owner)
+{
+    const struct thread *thread = thread_of(memory, lock, owner);
+    return thread != NULL && thread->pending ? LS_EINVAL : LS_ENOENT;
+}
+
+static int release(void *memory, int lock_index, int owner)
+{
+    struct state *state = memory;
+    struct thread *thread = thread_of(memory, lock_index, owner);
+    if (thread == NULL || thread->lock->owner != owner || thread->phase == PHASE_RELEASING) {
+        return LS_ENOTOWNER;
+    }
+    struct lock *lock = thread->lock;
+    ls_env_lock(state->env);
+    if (--lock->hold == 0) {
+        char id[ID_MAX];
+        redisAsyncContext *context = open_link(state, LINK_OWNER + owner);
+        id_of(lock, owner, id);
+        thread->phase = PHASE_RELEASING;
+        if (context == NULL || redisAsyncCommand(context, on_released, thread, "EVAL %s 1 %s %s", GIVE,
+                                                 key_of(lock), id) != REDIS_OK) {
+            released(thread);
+        }
+    }
+    tell(state);
+    return LS_OK;
+}
+
+static enum ls_belief query(const void *memory, int lock_index, int owner)
+{
+    const struct state *state = memory;
+    if (lock_index >= LOCKS_MAX || owner >= OWNERS_MAX) {
+        return LS_NOT_HELD;
+    }
+    const struct lock *lock = &state->lock[lock_index];
+    return lock->owner == owner && lock->hold > 0 ? LS_HELD : LS_NOT_HELD;
+}
+
+/* ---- the recipes ---- */
+
+#define START(NAME, MENDED, ONE_HOST)                                                                        \
+    static int NAME(void *memory, struct ls_env *env, const struct ls_recipe_config *config)                 \
+    {                                                                                                        \
+        return start(memory, env, config, MENDED, ONE_HOST);                                                 \
+    }
+
+START(start_dlock, 0, false)
+START(start_one_host, 0, true)
+START(start_mended, MENDED_LEASE | MENDED_RETRY | MENDED_THIRD | MENDED_LOSS | MENDED_ID, true)
+
+static const struct ls_timer_row TIMERS[] = {
+    {"retry", LS_TIMER_POLL}, {"lease", LS_TIMER_RENEWAL}, {NULL, LS_TIMER_WORK}};
+
+#define RECIPE(NAME, SUMMARY, BREAKS, START_FN)                                                              \
+    {                                                                                                        \
+        .name = (NAME), .summary = (SUMMARY), .breaks = (BREAKS), .state_size = sizeof(struct state),        \
+        .start = (START_FN), .stop = stop, .acquire = acquire, .cancel = cancel, .release = release,         \
+        .query = query, .reentrant = true, .timers = TIMERS, .coordinator = "redis"                          \
+    }
+
+static const struct ls_recipe RECIPES[] = {
+    RECIPE("dlock", "Baidu's DLock: a lease, a queue of threads, a thread that polls and one that renews",
+           "no_lost_wakeup", start_dlock),
+    RECIPE("dlock_one_host", "DLock where all processes find the same address", "hold_keeps_its_node",
+           start_one_host),
+    RECIPE("dlock_mended",
+           "DLock without five of its flaws; a release without an answer still counts as done",
+           "release_matches_acquire", start_mended),
+};
+
+__attribute__((constructor)) static void add_recipes(void)
+{
+    for (int i = 0; i < (int)(sizeof RECIPES / sizeof RECIPES[0]); i++) {
+        recipe_add(&RECIPES[i]);
+    }
+}
