@@ -402,24 +402,39 @@ void redisAsyncFree(redisAsyncContext *ac)
 
 /* ---- commands ---- */
 
-/* Reads the arguments of a command in the protocol's form. Returns their number, or -1 if there are too many. */
-static int read_command(const char *text, size_t size, struct bytes argv[COMMAND_ARGS_MAX])
+/* Reads a line that begins with `type` and has a number, at *at. Returns false if there is none. */
+static bool read_number(struct bytes text, size_t *at, char type, size_t *number)
 {
-    const char *end = text + size;
-    char *next;
-    long argc = strtol(text + 1, &next, 10);
-    LS_ASSERT(size > 0 && text[0] == '*');
-    if (argc < 1 || argc > COMMAND_ARGS_MAX) {
+    size_t i = *at + 1, digits = 0;
+    if (*at >= text.size || text.at[*at] != type) {
+        return false;
+    }
+    for (*number = 0; i < text.size && text.at[i] >= '0' && text.at[i] <= '9' && digits < 9; i++, digits++) {
+        *number = *number * 10 + (size_t)(text.at[i] - '0');
+    }
+    if (digits == 0 || text.size - i < 2 || text.at[i] != '\r' || text.at[i + 1] != '\n') {
+        return false;
+    }
+    *at = i + 2;
+    return true;
+}
+
+/* Reads the arguments of a command in the protocol's form: one array of bulks, and nothing behind it. Returns their number, or
+ * -1 if the text is something else or has too many. */
+static int read_command(struct bytes text, struct bytes argv[COMMAND_ARGS_MAX])
+{
+    size_t at = 0, argc;
+    if (!read_number(text, &at, '*', &argc) || argc < 1 || argc > COMMAND_ARGS_MAX) {
         return -1;
     }
-    text = next + 2;
-    for (long i = 0; i < argc; i++) {
-        LS_ASSERT(text < end && text[0] == '$');
-        argv[i].size = (size_t)strtol(text + 1, &next, 10);
-        argv[i].at = next + 2;
-        text = argv[i].at + argv[i].size + 2;
+    for (size_t i = 0; i < argc; i++) {
+        if (!read_number(text, &at, '$', &argv[i].size) || text.size - at < argv[i].size + 2) {
+            return -1;
+        }
+        argv[i].at = text.at + at;
+        at += argv[i].size + 2;
     }
-    return (int)argc;
+    return at == text.size ? (int)argc : -1;
 }
 
 static bool is(struct bytes text, const char *word)
@@ -433,9 +448,9 @@ static int send_command(redisAsyncContext *context, redisCallbackFn *fn, void *p
     static struct sequence args;
     struct bytes argv[COMMAND_ARGS_MAX];
     int connection = find_context(the_entered, context);
-    int argc = connection >= 0 ? read_command(text, size, argv) : -1;
+    int argc = connection >= 0 ? read_command((struct bytes){text, size}, argv) : -1;
     if (connection >= 0 && argc < 0) {
-        fake_trouble("limit: a command of more than %d arguments", COMMAND_ARGS_MAX);
+        fake_trouble("a command that is no array of 1 to %d bulks", COMMAND_ARGS_MAX);
     }
     if (argc < 0 || (context->c.flags & CONTEXT_ENDS) != 0 || no_memory()) {
         return REDIS_ERR;

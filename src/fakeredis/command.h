@@ -58,7 +58,6 @@ enum {
     SERVER_QUEUED,   /* commands behind MULTI: a sequence of arguments */
     SERVER_CHANNELS, /* channels of SUBSCRIBE: a name */
     SERVER_LATE,     /* requests of connections that have ended: a sequence of arguments */
-    SERVER_BACKLOG,  /* changes that replicas do not have yet */
 };
 
 #define CONNECTION_NONE 255 /* of a request whose connection has ended */

@@ -196,6 +196,34 @@ static void blocking_calls_are_refused_by_name(void **state)
     assert_non_null(strstr(fakeredis_trouble(), "redisCommand"));
 }
 
+/* Bytes that are no command end the run, and nothing else. */
+static void bytes_that_are_no_command(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "PING\r\n",
+                                        "*1\r\n",
+                                        "*1\r\n$4\r\n",
+                                        "*1\r\n$4\r\nPIN",
+                                        "*1\r\n$4\r\nPING\r\nx",
+                                        "*0\r\n",
+                                        "*99\r\n",
+                                        "*1\r\n$99999999999\r\nPING\r\n",
+                                        "*-1\r\n",
+                                        "*1\r\n$-1\r\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        bench_open(true, NULL);
+        redisAsyncContext *c = bench_connected(0);
+        fakeredis_enter(0);
+        assert_int_equal(redisAsyncFormattedCommand(c, bench_done, NULL, texts[i], strlen(texts[i])),
+                         REDIS_ERR);
+        fakeredis_leave();
+        assert_non_null(fakeredis_trouble());
+        bench_close(NULL);
+        bench_said[0] = 0;
+    }
+}
+
 static void a_call_can_find_no_memory(void **state)
 {
     (void)state;
@@ -225,6 +253,7 @@ int main(void)
         cmocka_unit_test_teardown(a_crash_leaves_requests, bench_close),
         cmocka_unit_test_teardown(a_cut_off_client_gets_nothing, bench_close),
         cmocka_unit_test_teardown(blocking_calls_are_refused_by_name, bench_close),
+        cmocka_unit_test_teardown(bytes_that_are_no_command, bench_close),
         cmocka_unit_test_teardown(a_call_can_find_no_memory, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
