@@ -295,6 +295,7 @@ static void run_or_queue(struct call *call)
     if (multi && (command->flags & COMMAND_AT_ONCE) == 0) {
         peer_queue(call);
     } else {
+        LS_ASSERT(command->run != NULL); /* a command with parts has no arity of 1 */
         command->run(call);
     }
 }

@@ -62,7 +62,7 @@ static void *make_array(const redisReadTask *task, int elements)
 {
     redisReply *reply = make(task, REDIS_REPLY_ARRAY);
     if (reply != NULL && elements > 0) {
-        reply->element = take((size_t)elements * sizeof *reply->element);
+        reply->element = take((size_t)elements * sizeof(redisReply *));
         if (reply->element == NULL) {
             return NULL;
         }

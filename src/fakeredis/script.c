@@ -63,7 +63,7 @@ struct bytes script_text(const unsigned char digest[DIGEST_BYTES])
 
 static void write_digits(const unsigned char digest[DIGEST_BYTES], char digits[DIGEST_DIGITS + 1])
 {
-    for (int i = 0; i < DIGEST_BYTES; i++) {
+    for (size_t i = 0; i < DIGEST_BYTES; i++) {
         snprintf(digits + 2 * i, 3, "%02x", digest[i]);
     }
 }
@@ -587,6 +587,7 @@ static void set_args(lua_State *lua, const char *name, const struct bytes *argv,
 static bool compile(lua_State *lua, struct bytes text, const char *digits, struct reply *reply)
 {
     static char whole[SCRIPT_BYTES_MAX + 128];
+    LS_ASSERT(text.at != NULL && text.size <= SCRIPT_BYTES_MAX);
     int size = snprintf(whole, sizeof whole, "function f_%s() ", digits);
     memcpy(whole + size, text.at, text.size);
     memcpy(whole + (size_t)size + text.size, "\nend", 4);

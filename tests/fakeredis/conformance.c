@@ -110,6 +110,7 @@ static const char *draw_channel(void)
     return PICK(channels);
 }
 
+/* NOLINTBEGIN(bugprone-suspicious-missing-comma): one script stands on several lines */
 static const char *const SCRIPTS[] = {
     "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return nil end",
     "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],100000) else return nil "
@@ -159,6 +160,7 @@ static const char *const SCRIPTS[] = {
     "return string.rep('ab',3)",
     "return redis.call('pttl',KEYS[1]) > 0",
 };
+/* NOLINTEND(bugprone-suspicious-missing-comma) */
 
 static void put(struct drawn *drawn, const char *text)
 {
@@ -196,7 +198,7 @@ static void draw_script(struct drawn *drawn)
     char digits[DIGEST_DIGITS + 1];
     unsigned char digest[DIGEST_BYTES];
     script_learn((struct bytes){script, strlen(script)}, digest);
-    for (int i = 0; i < DIGEST_BYTES; i++) {
+    for (size_t i = 0; i < DIGEST_BYTES; i++) {
         snprintf(digits + 2 * i, 3, rng_below(&rng, 9) == 0 ? "%02X" : "%02x", digest[i]);
     }
     if (kind == 0) {
