@@ -42,6 +42,10 @@ struct action_list {
  * and returns an action that is in no list. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process);
 
+/* Appends the cuts of a link that the budgets pay for: each number of replies that still arrive with each number of
+ * requests that are still done; with the last of these late, too. */
+void action_list_add_cuts(struct action_list *list, int process, int link, int replies, int requests, int rc);
+
 static inline bool action_list_buys(const struct action_list *list, enum world_fault fault)
 {
     return (list->faults >> fault & 1u) != 0;
@@ -173,6 +177,10 @@ struct coordinator {
     /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 
+    /* Returns the addresses of the servers as recipes get them (ls_recipe_config.hosts), without a chroot. The
+     * text is valid until the next call. NULL = the client library needs no address. */
+    const char *(*hosts)(const struct world_options *options);
+
     /* ---- life ---- */
     void (*open)(const struct coord_host *host); /* adds the blocks to the arena */
     void (*prepare)(void);                       /* makes everything that stands before a run; optional */
@@ -256,10 +264,6 @@ struct coordinator {
     int (*guard)(int client, int lock, int owner); /* returns the answer of the recipe's guard() */
 
     const struct coord_lending *lending; /* NULL = callbacks are lent nothing */
-
-    /* Returns the addresses of the servers as recipes get them (ls_recipe_config.hosts), without a chroot. Valid until the
-     * next call. NULL = the client library needs none. */
-    const char *(*hosts)(const struct world_options *options);
 };
 
 /* ---- registration ---- */

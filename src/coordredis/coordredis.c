@@ -144,20 +144,27 @@ static void observe(const struct fakeredis_event *from)
 
 /* ---- leases ---- */
 
-static int client_of(const struct key *key)
+/* The claim whose key this is; NULL = none. */
+static const struct claim *claim_of(const struct key *key)
 {
     int lock = lock_of(key);
     const struct claim *claim = lock >= 0 ? &claims_read()->lock[lock] : NULL;
-    return claim != NULL && claim->position != 0 ? claim->client : key->writer - 1;
+    return claim != NULL && claim->position != 0 ? claim : NULL;
 }
 
-/* Nobody renews the lease, nor will: its owner is gone, or does not act, or has neither a renewal armed nor a request
- * about the key under way. */
+static int client_of(const struct key *key)
+{
+    const struct claim *claim = claim_of(key);
+    return claim != NULL ? claim->client : key->writer - 1;
+}
+
+/* Nobody renews the lease, nor will. Its owner is gone, or does not act, or has neither a renewal armed nor a
+ * request about the key under way. */
 static bool is_due(const struct key *key)
 {
-    int client = client_of(key), lock = lock_of(key);
-    const struct claim *claim = lock >= 0 ? &claims_read()->lock[lock] : NULL;
-    bool gone = claim != NULL && claim->position != 0 && claim->session != life_of(client);
+    const struct claim *claim = claim_of(key);
+    int client = client_of(key);
+    bool gone = claim != NULL && claim->session != life_of(client);
     return gone || fakeredis_is_cut_off(client) || fakeredis_is_paused(client) ||
            (!host->renews(client) && !fakeredis_asks_about(client, key_name(key)));
 }
@@ -226,20 +233,8 @@ static void add_cuts(struct action_list *list, int client)
 {
     int connection;
     for (int link = 0; (connection = linked_connection(client, link)) >= 0; link++) {
-        int replies = fakeredis_replies(client, connection),
-            requests = fakeredis_requests(client, connection);
-        for (int i = 0; i < (replies + 1) * (requests + 1) * 2; i++) {
-            int keep = i / 2 / (requests + 1), apply = i / 2 % (requests + 1);
-            bool late = i % 2 == 1;
-            if (!action_list_buys(list, late ? WORLD_FAULT_LATE : WORLD_FAULT_LOSS) || (late && apply == 0)) {
-                continue;
-            }
-            struct action *action = action_list_add(list, ACTION_CUT, client);
-            action->keep = (uint8_t)keep;
-            action->apply = (uint8_t)apply;
-            action->rc = host->options->loss_rc;
-            action->modes = ACTION_CUT_LINK(link) | (late ? ACTION_CUT_LATE : 0);
-        }
+        action_list_add_cuts(list, client, link, fakeredis_replies(client, connection),
+                             fakeredis_requests(client, connection), host->options->loss_rc);
     }
 }
 
@@ -409,7 +404,7 @@ static void open_all(const struct coord_host *wanted)
 static bool is_idle(int client)
 {
     for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
-        if (fakeredis_is_open(client, i) && !fakeredis_is_idle(client, i)) {
+        if (!fakeredis_is_idle(client, i)) {
             return false;
         }
     }
@@ -453,20 +448,10 @@ static bool linked(int client)
     return true;
 }
 
-static bool has_open(int client)
-{
-    for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
-        if (fakeredis_is_open(client, i)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool awaits(int client)
 {
     for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
-        if (fakeredis_is_open(client, i) && fakeredis_awaits(client, i)) {
+        if (fakeredis_awaits(client, i)) {
             return true;
         }
     }
@@ -584,7 +569,7 @@ static const struct coordinator REDIS = {
     .busy = busy,
     .cut_off = fakeredis_is_cut_off,
     .linked = linked,
-    .has_open = has_open,
+    .has_open = fakeredis_has_open,
     .awaits = awaits,
     .position = position,
     .number_of_token = number,

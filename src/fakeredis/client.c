@@ -9,9 +9,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define CONTEXT_ENDS (REDIS_DISCONNECTING | REDIS_FREEING)
 
@@ -33,7 +31,7 @@ static int find_context(int client, const redisAsyncContext *context)
     return -1;
 }
 
-bool client_has_open(int client)
+bool fakeredis_has_open(int client)
 {
     const struct client *state = client_read(client);
     for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
@@ -128,7 +126,6 @@ static void run_callback(redisAsyncContext *context, code_ref fn, redisReply *re
 static void tell_link(enum fakeredis_event_kind kind, int client, int connection)
 {
     struct fakeredis_event event = {.kind = kind, .client = client, .connection = connection};
-    event.server = at(client, connection)->server;
     the_options.observe(&event);
 }
 
@@ -164,7 +161,7 @@ static void finish(int client, int connection, int status)
     }
     memset(at(client, connection), 0, sizeof *ended);
     the_options.free(client, context);
-    if (!client_has_open(client) && the_options.stopping()) {
+    if (!fakeredis_has_open(client) && the_options.stopping()) {
         client_mark(client)->lives++;
     }
 }
@@ -228,18 +225,6 @@ static void deliver_to_channel(int client, int connection, const unsigned char *
     run_callback(context, copy.fn, replies_parse(items, size), copy.privdata);
 }
 
-static size_t end_of_reply(const unsigned char *items, size_t from)
-{
-    uint32_t more = 1;
-    while (more > 0) {
-        const struct reply_item *item = reply_item(items, from);
-        more += item->type == REPLY_ARRAY ? item->size : 0;
-        from = reply_next(items, from);
-        more--;
-    }
-    return from;
-}
-
 static void deliver_reply(int client, int connection, const struct call_record *call,
                           const unsigned char *items)
 {
@@ -247,7 +232,7 @@ static void deliver_reply(int client, int connection, const struct call_record *
     bool is_array = reply_item(items, 0)->type == REPLY_ARRAY;
     if (call->rec.tag == CALL_MESSAGE || ((call->flags & CALL_CHANNELS) != 0 && is_array)) {
         for (size_t from = 0; from < call->rec.word;) {
-            size_t end = end_of_reply(items, from);
+            size_t end = reply_end(items, from);
             deliver_to_channel(client, connection, items + from, end - from);
             from = end;
         }
@@ -266,7 +251,7 @@ static void end_if_wanted(int client, int connection)
     }
 }
 
-unsigned client_deliver(int client, int connection)
+unsigned fakeredis_deliver(int client, int connection)
 {
     static unsigned char items[REPLY_BYTES_MAX] __attribute__((aligned(8)));
     struct call_record *first = link_first(client, connection);
@@ -437,11 +422,6 @@ static int read_command(struct bytes text, struct bytes argv[COMMAND_ARGS_MAX])
     return at == text.size ? (int)argc : -1;
 }
 
-static bool is(struct bytes text, const char *word)
-{
-    return text.size == strlen(word) && strncasecmp(text.at, word, text.size) == 0;
-}
-
 static int send_command(redisAsyncContext *context, redisCallbackFn *fn, void *privdata, const char *text,
                         size_t size)
 {
@@ -458,17 +438,17 @@ static int send_command(redisAsyncContext *context, redisCallbackFn *fn, void *p
     bool listens = (context->c.flags & REDIS_SUBSCRIBED) != 0;
     unsigned flags = listens ? CALL_INVALID : 0;
     code_ref packed = code_pack_fn((code_fn)fn);
-    if (is(argv[0], "psubscribe") || is(argv[0], "punsubscribe") || is(argv[0], "monitor")) {
+    if (call_is(argv[0], "psubscribe") || call_is(argv[0], "punsubscribe") || call_is(argv[0], "monitor")) {
         fake_trouble("%.*s: the fake of Redis does not have it", (int)argv[0].size, argv[0].at);
         return REDIS_ERR;
     }
-    if (is(argv[0], "subscribe")) {
+    if (call_is(argv[0], "subscribe")) {
         context->c.flags |= REDIS_SUBSCRIBED;
         for (int i = 1; i < argc; i++) {
             set_channel(the_entered, connection, argv[i], packed, privdata);
         }
         flags = CALL_CHANNELS;
-    } else if (is(argv[0], "unsubscribe")) {
+    } else if (call_is(argv[0], "unsubscribe")) {
         if (!listens) {
             return REDIS_ERR;
         }

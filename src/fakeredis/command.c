@@ -24,21 +24,10 @@ void call_syntax_error(struct call *call)
     reply_error(call->reply, "ERR syntax error");
 }
 
-/* The command's name in lower case. */
-static void name_of(const struct call *call, char name[COMMAND_NAME_MAX])
-{
-    size_t size = call->argv[0].size < COMMAND_NAME_MAX - 1 ? call->argv[0].size : COMMAND_NAME_MAX - 1;
-    for (size_t i = 0; i < size; i++) {
-        char letter = call->argv[0].at[i];
-        name[i] = letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-    }
-    name[size] = 0;
-}
-
 void call_arity_error(struct call *call)
 {
     char name[COMMAND_NAME_MAX];
-    name_of(call, name);
+    bytes_lower(call->argv[0], name, sizeof name);
     reply_error(call->reply, "ERR wrong number of arguments for '%s' command", name);
 }
 
@@ -60,7 +49,7 @@ bool call_lease(struct call *call, struct bytes text, int64_t unit_ms, bool abso
     int64_t from = absolute || !call->server->timed ? 0 : call->now_ms;
     if (number <= 0 || number > INT64_MAX / unit_ms || number * unit_ms > INT64_MAX - from) {
         char name[COMMAND_NAME_MAX];
-        name_of(call, name);
+        bytes_lower(call->argv[0], name, sizeof name);
         reply_error(call->reply, "ERR invalid expire time in '%s' command", name);
         return false;
     }
@@ -308,18 +297,23 @@ static bool run(struct call *call)
     return !call->no_room && !call->reply->full;
 }
 
+static struct call new_call(struct server *server, int client, int connection, int64_t now_ms, int argc,
+                            const struct bytes *argv, struct reply *reply)
+{
+    arena_read(server->pack.arena, server->pack.block);
+    return (struct call){.server = server,
+                         .client = (uint8_t)client,
+                         .connection = (uint8_t)connection,
+                         .now_ms = now_ms,
+                         .argc = argc,
+                         .argv = argv,
+                         .reply = reply};
+}
+
 bool command_run(struct server *server, int client, int connection, int64_t now_ms, int argc,
                  const struct bytes *argv, struct reply *reply)
 {
-    struct call call = {.server = server,
-                        .client = (uint8_t)client,
-                        .connection = (uint8_t)connection,
-                        .now_ms = now_ms,
-                        .live_ms = now_ms,
-                        .argc = argc,
-                        .argv = argv,
-                        .reply = reply};
-    arena_read(server->pack.arena, server->pack.block);
+    struct call call = new_call(server, client, connection, now_ms, argc, argv, reply);
     const struct peer *peer = peer_of(&call);
     call.database = peer != NULL ? peer->database : 0;
     return run(&call);
@@ -328,16 +322,8 @@ bool command_run(struct server *server, int client, int connection, int64_t now_
 bool command_run_late(struct server *server, int client, int database, int64_t now_ms, int argc,
                       const struct bytes *argv, struct reply *reply)
 {
-    struct call call = {.server = server,
-                        .client = (uint8_t)client,
-                        .connection = CONNECTION_NONE,
-                        .database = database,
-                        .now_ms = now_ms,
-                        .live_ms = now_ms,
-                        .argc = argc,
-                        .argv = argv,
-                        .reply = reply};
-    arena_read(server->pack.arena, server->pack.block);
+    struct call call = new_call(server, client, CONNECTION_NONE, now_ms, argc, argv, reply);
+    call.database = database;
     return run(&call);
 }
 

@@ -33,8 +33,6 @@ struct server {
     void (*changed)(struct server *server, int client, const struct key *key, enum key_change change);
     /* Sends a message to the connections that listen to a channel. Returns how many there are. */
     int (*publish)(struct server *server, struct bytes channel, struct bytes message);
-    /* Returns how many replicas have all that a connection has written. */
-    int (*replicas)(struct server *server, int client, int connection);
 };
 
 /* What a server keeps of a connection. Records stand by client and connection. A connection without one is new. */
@@ -73,13 +71,11 @@ struct peer_part {
 struct call {
     struct server *server;
     uint8_t client, connection;
-    bool in_script;  /* called by a script */
-    bool in_exec;    /* run by EXEC */
-    bool no_room;    /* a write found no room in the block */
-    int64_t now_ms;  /* the server's clock: of a script, at its start */
-    int64_t live_ms; /* the same, but it goes on in a script */
-    int database;    /* the one that is selected */
-    int argc;        /* arguments, the command's name included */
+    bool in_script; /* called by a script */
+    bool no_room;   /* a write found no room in the block */
+    int64_t now_ms; /* the server's clock; a script takes no time */
+    int database;   /* the one that is selected */
+    int argc;       /* arguments, the command's name included */
     const struct bytes *argv;
     struct reply *reply;
 };

@@ -141,7 +141,7 @@ static void keys_persist(struct call *call)
     reply_integer(call->reply, had ? 1 : 0);
 }
 
-/* What is left of a lease, or when it ends; rounded to units. In a script the clock of these goes on (R4). */
+/* What is left of a lease, or when it ends; rounded to units. */
 static void left(struct call *call, int64_t unit_ms, bool absolute)
 {
     const struct key *key = call_key(call, call->argv[1]);
@@ -149,7 +149,7 @@ static void left(struct call *call, int64_t unit_ms, bool absolute)
         reply_integer(call->reply, key == NULL ? -2 : -1);
         return;
     }
-    int64_t from = absolute || !call->server->timed ? 0 : call->live_ms;
+    int64_t from = absolute || !call->server->timed ? 0 : call->now_ms;
     int64_t ms = key->ends_ms > from ? key->ends_ms - from : 0;
     reply_integer(call->reply, unit_ms == 1 ? ms : (int64_t)(((uint64_t)ms + 500) / (uint64_t)unit_ms));
 }

@@ -157,9 +157,9 @@ static void peer_time(struct call *call)
 {
     char text[KEY_DIGITS_MAX];
     reply_array(call->reply, 2);
-    int size = snprintf(text, sizeof text, "%lld", (long long)(call->live_ms / 1000));
+    int size = snprintf(text, sizeof text, "%lld", (long long)(call->now_ms / 1000));
     reply_bytes(call->reply, REPLY_BULK, (struct bytes){text, (size_t)size});
-    size = snprintf(text, sizeof text, "%lld", (long long)(call->live_ms % 1000 * 1000));
+    size = snprintf(text, sizeof text, "%lld", (long long)(call->now_ms % 1000 * 1000));
     reply_bytes(call->reply, REPLY_BULK, (struct bytes){text, (size_t)size});
 }
 
@@ -254,7 +254,7 @@ static void peer_getname(struct call *call)
     }
 }
 
-/* WAIT does not block here: who waits is the connection's matter. */
+/* There are no replicas: the timeout would always pass. */
 static void peer_wait(struct call *call)
 {
     int64_t wanted, timeout_ms;
@@ -277,8 +277,7 @@ static void peer_wait(struct call *call)
         reply_error(call->reply, "ERR timeout is negative");
         return;
     }
-    int count = server->replicas != NULL ? server->replicas(server, call->client, call->connection) : 0;
-    reply_integer(call->reply, count);
+    reply_integer(call->reply, 0);
 }
 
 /* ---- transactions ---- */
@@ -409,7 +408,6 @@ static void run_first(struct call *exec)
     memcpy(args.bytes, text.at, text.size);
     args.used = text.size;
     pack_remove(&exec->server->pack, &part->rec);
-    call.in_exec = true;
     call.argc = command_unpack((struct bytes){args.bytes, args.used}, argv);
     call.argv = argv;
     command_find(&call)->run(&call);

@@ -39,9 +39,8 @@ const char *fakeredis_trouble(void)
     return trouble[0] != 0 ? trouble : NULL;
 }
 
-int64_t fake_now_ms(int server)
+int64_t fake_now_ms(void)
 {
-    (void)server;
     return the_options.timed ? the_options.now_ms() : 0;
 }
 
@@ -184,10 +183,7 @@ static void name_command(struct bytes args, char *text, size_t size)
     size_t at = 0;
     struct bytes name = {"", 0};
     sequence_next(args, &at, &name);
-    snprintf(text, size, "%.*s", (int)name.size, name.at);
-    for (char *letter = text; *letter != 0; letter++) {
-        *letter = *letter >= 'A' && *letter <= 'Z' ? (char)(*letter - 'A' + 'a') : *letter;
-    }
+    bytes_lower(name, text, size);
 }
 
 void fakeredis_describe_apply(int client, int connection, char *text, size_t size)

@@ -28,11 +28,9 @@ enum fakeredis_event_kind {
 
 struct fakeredis_event {
     enum fakeredis_event_kind kind;
-    int client;     /* of a key: whose command changed it, -1 = nobody's */
-    int life;       /* lives of that client that were over when it sent the command */
-    int connection; /* of UP, DOWN and REQUEST */
-    int server;
-    struct bytes name;      /* of a request: its command */
+    int client;             /* of a key: whose command changed it, -1 = nobody's */
+    int life;               /* lives of that client that were over when it sent the command */
+    int connection;         /* of UP, DOWN and REQUEST */
     const struct key *key;  /* of a key */
     enum key_change change; /* of a key */
 };
@@ -73,6 +71,7 @@ int fakeredis_lives(int client);
 
 /* ---- connections: `connection` is a place from 0 to FAKEREDIS_CONNECTIONS_MAX - 1 ---- */
 
+bool fakeredis_has_open(int client); /* a connection */
 bool fakeredis_is_open(int client, int connection);
 bool fakeredis_is_up(int client, int connection);
 bool fakeredis_awaits(int client, int connection);  /* a reply, or word of its loss, has not been delivered */

@@ -87,7 +87,7 @@ struct client *client_read(int client);
 struct client *client_mark(int client);
 struct pack client_pack(int client);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int64_t fake_now_ms(int server);
+int64_t fake_now_ms(void);
 
 /* ---- link.c: what is on its way ---- */
 
@@ -113,12 +113,9 @@ void link_open_servers(struct arena *arena);
 
 /* ---- client.c ---- */
 
-/* Delivers the record that is first. */
-unsigned client_deliver(int client, int connection);
 /* The client library finds that a connection is up. The context says so from the next delivery on: it lies in the memory of
  * the process, which no other step writes to. */
 void client_note_up(int client, int connection);
-bool client_has_open(int client);
 
 /* ---- replies.c: replies as users of hiredis see them ---- */
 

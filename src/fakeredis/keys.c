@@ -37,6 +37,16 @@ bool bytes_equal(struct bytes a, struct bytes b)
     return a.size == b.size && (a.size == 0 || memcmp(a.at, b.at, a.size) == 0);
 }
 
+void bytes_lower(struct bytes text, char *lower, size_t size)
+{
+    size_t length = text.size < size - 1 ? text.size : size - 1;
+    for (size_t i = 0; i < length; i++) {
+        char letter = text.at[i];
+        lower[i] = letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+    }
+    lower[length] = 0;
+}
+
 static int bytes_order(struct bytes a, struct bytes b)
 {
     size_t least = a.size < b.size ? a.size : b.size;
@@ -210,20 +220,6 @@ void keys_set_lease(const struct pack *server, struct key *key, int64_t ends_ms)
 void keys_remove(const struct pack *server, struct key *key)
 {
     pack_remove(server, &key->rec);
-}
-
-void keys_clear(const struct pack *server, int database)
-{
-    struct rec *rec = pack_first(server, SERVER_KEYS);
-    while (rec != NULL) {
-        uint32_t offset = (uint32_t)((unsigned char *)rec - server->records);
-        if (database < 0 || key_from(rec)->database == database) {
-            pack_remove(server, rec);
-            rec = offset < pack_table(server)->end[SERVER_KEYS] ? rec : NULL;
-        } else {
-            rec = pack_next(server, rec);
-        }
-    }
 }
 
 /* ---- sequences ---- */

@@ -64,8 +64,6 @@ struct key *keys_set_number(const struct pack *server, int database, struct byte
 void keys_set_lease(const struct pack *server, struct key *key, int64_t ends_ms);
 void keys_remove(const struct pack *server, struct key *key);
 
-/* Removes the keys of a database; of all if it is negative. */
-void keys_clear(const struct pack *server, int database);
 int keys_count(const struct pack *server, int database);
 
 /* ---- sequences of texts: the values of hashes and lists, and arguments of commands ---- */
@@ -87,6 +85,7 @@ int sequence_count(struct bytes sequence);
 /* Reads an integer in its usual form: no sign but a minus, no zeros in front, nothing behind. */
 bool bytes_integer(struct bytes text, int64_t *number);
 bool bytes_equal(struct bytes a, struct bytes b);
+void bytes_lower(struct bytes text, char *lower, size_t size); /* as much as fits, and a zero */
 
 /* ---- the script cache ---- */
 

@@ -117,16 +117,6 @@ static struct connection *connection_of(int client, int connection)
     return &client_mark(client)->connection[connection];
 }
 
-static void tell_request(int client, int connection, struct bytes args)
-{
-    size_t at = 0;
-    struct fakeredis_event event = {.kind = FAKEREDIS_REQUEST, .client = client, .connection = connection};
-    event.server = connection_of(client, connection)->server;
-    if (sequence_next(args, &at, &event.name)) {
-        the_options.observe(&event);
-    }
-}
-
 static uint32_t name_bit(struct bytes name)
 {
     uint32_t hash = 2166136261u;
@@ -155,7 +145,8 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
         fake_trouble("limit: a command of more than %d bytes", KEY_VALUE_MAX);
         return false;
     }
-    tell_request(client, connection, bytes);
+    the_options.observe(
+        &(struct fakeredis_event){.kind = FAKEREDIS_REQUEST, .client = client, .connection = connection});
     struct call_record *record =
         link_add(client, connection, broken ? CALL_LOST : CALL_SENT, bytes.at, broken ? 0 : bytes.size);
     if (record != NULL) {
@@ -240,7 +231,7 @@ static int life; /* of the client that sent it */
 static void key_changed(struct server *server, int client, const struct key *key, enum key_change change)
 {
     struct fakeredis_event event = {.kind = FAKEREDIS_KEY, .client = client, .key = key, .change = change};
-    event.server = (int)(server - the_servers);
+    (void)server;
     event.life = life;
     changed = changed || change != KEY_LEASED;
     the_options.observe(&event);
@@ -260,7 +251,7 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
         const struct peer_part *part = (struct peer_part *)(void *)rec;
         struct bytes name = {(const char *)(part + 1), rec->word};
         if (bytes_equal(name, channel)) {
-            struct call_record *unread = find(part->client, part->connection, CALL_SENT);
+            struct call_record *unread = link_first_sent(part->client, part->connection);
             if (unread != NULL) { /* behind the replies that are on their way, before those to come */
                 insert(part->client, unread, part->connection, CALL_MESSAGE, text.bytes, text.used);
             } else {
@@ -273,30 +264,34 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
     return count;
 }
 
-static void note_script(void)
+/* Copies arguments, because their record may move while they run. Returns them. */
+static int take(struct bytes args, struct bytes argv[COMMAND_ARGS_MAX])
 {
+    memcpy(running.bytes, args.at, args.size);
+    running.used = args.size;
+    changed = false;
+    return command_unpack((struct bytes){running.bytes, running.used}, argv);
+}
+
+static void note_limits(bool had_room)
+{
+    if (!had_room) {
+        fake_trouble("limit: the block of a server, or a reply, is full");
+    }
     if (script_was_stopped()) {
         fake_trouble("limit: a script runs for too long, or takes too much memory");
     }
 }
 
-/* Does the first request that the server has not read. */
-static bool serve(int client, int connection)
+bool fakeredis_apply(int client, int connection)
 {
     struct bytes argv[COMMAND_ARGS_MAX];
-    struct call_record *record = find(client, connection, CALL_SENT);
+    struct call_record *record = link_first_sent(client, connection);
     int server = connection_of(client, connection)->server;
-    struct bytes args = link_bytes(record);
-    memcpy(running.bytes, args.at, args.size);
-    running.used = args.size;
-    changed = false;
+    int argc = take(link_bytes(record), argv);
     life = client_read(client)->lives;
-    int argc = command_unpack((struct bytes){running.bytes, running.used}, argv);
-    if (!command_run(&the_servers[server], client, connection, fake_now_ms(server), argc, argv, &reply)) {
-        fake_trouble("limit: the block of a server, or a reply, is full");
-    }
-    note_script();
-    record = find(client, connection, CALL_SENT); /* a message may have moved it */
+    note_limits(command_run(&the_servers[server], client, connection, fake_now_ms(), argc, argv, &reply));
+    record = link_first_sent(client, connection); /* a message may have moved it */
     replace(client, record, CALL_ANSWERED, reply.bytes, reply.used);
     return changed;
 }
@@ -328,17 +323,10 @@ bool fakeredis_arrive(int client)
     struct bytes argv[COMMAND_ARGS_MAX];
     int server = server_of_late(client);
     struct peer_part *part = oldest_late(server, client);
-    int database = part->database;
+    int argc = take(link_first_late(client), argv), database = part->database;
     life = (int)part->life;
-    running.used = part->rec.word;
-    memcpy(running.bytes, part + 1, running.used);
     pack_remove(&the_servers[server].pack, &part->rec);
-    changed = false;
-    int argc = command_unpack((struct bytes){running.bytes, running.used}, argv);
-    if (!command_run_late(&the_servers[server], client, database, fake_now_ms(server), argc, argv, &reply)) {
-        fake_trouble("limit: the block of a server, or a reply, is full");
-    }
-    note_script();
+    note_limits(command_run_late(&the_servers[server], client, database, fake_now_ms(), argc, argv, &reply));
     return changed;
 }
 
@@ -375,12 +363,7 @@ void fakeredis_connect(int client, int connection)
 bool fakeredis_can_apply(int client, int connection)
 {
     return fakeredis_is_up(client, connection) && !client_read(client)->cut_off &&
-           find(client, connection, CALL_SENT) != NULL;
-}
-
-bool fakeredis_apply(int client, int connection)
-{
-    return serve(client, connection);
+           link_first_sent(client, connection) != NULL;
 }
 
 bool fakeredis_can_deliver(int client, int connection)
@@ -392,11 +375,6 @@ bool fakeredis_can_deliver(int client, int connection)
     }
     bool from_server = first->rec.tag == CALL_ANSWERED || first->rec.tag == CALL_MESSAGE;
     return !from_server || !state->cut_off || state->connection[connection].state == CONNECTION_BROKEN;
-}
-
-unsigned fakeredis_deliver(int client, int connection)
-{
-    return client_deliver(client, connection);
 }
 
 static int count(int client, int connection, unsigned states)
@@ -465,16 +443,16 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
         }
     }
     for (int i = 0; i < apply; i++) {
-        record = find(client, connection, CALL_SENT);
+        record = link_first_sent(client, connection);
         if (late && i == apply - 1) {
             make_late(client, connection, link_bytes(record));
         } else {
-            serve(client, connection);
+            fakeredis_apply(client, connection);
             record = nth(client, connection, replies, keep);
         }
         replace(client, record, CALL_LOST, NULL, 0);
     }
-    while ((record = find(client, connection, CALL_SENT)) != NULL) {
+    while ((record = link_first_sent(client, connection)) != NULL) {
         replace(client, record, CALL_LOST, NULL, 0);
     }
     hang_up(client, connection);
@@ -484,7 +462,7 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
 void link_abandon(int client, int connection)
 {
     struct call_record *record;
-    while ((record = find(client, connection, CALL_SENT)) != NULL) {
+    while ((record = link_first_sent(client, connection)) != NULL) {
         if (connection_of(client, connection)->state == CONNECTION_UP) {
             make_late(client, connection, link_bytes(record));
         }

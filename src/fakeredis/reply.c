@@ -110,6 +110,16 @@ size_t reply_next(const unsigned char *items, size_t at)
     return at + sizeof *item + (has_bytes(item) ? padded(item->size) : 0);
 }
 
+size_t reply_end(const unsigned char *items, size_t at)
+{
+    for (uint32_t more = 1; more > 0; more--) {
+        const struct reply_item *item = reply_item(items, at);
+        more += item->type == REPLY_ARRAY ? item->size : 0;
+        at = reply_next(items, at);
+    }
+    return at;
+}
+
 struct bytes reply_text(const struct reply_item *item)
 {
     return (struct bytes){(const char *)(item + 1), item->size};

@@ -59,6 +59,9 @@ void reply_error(struct reply *reply, const char *format, ...) __attribute__((fo
 /* The item at `at`, and where the next item begins. */
 const struct reply_item *reply_item(const unsigned char *items, size_t at);
 size_t reply_next(const unsigned char *items, size_t at);
+
+/* Where the reply that begins at `at` ends, with the elements of its arrays. */
+size_t reply_end(const unsigned char *items, size_t at);
 struct bytes reply_text(const struct reply_item *item);
 int64_t reply_number(const struct reply_item *item);
 

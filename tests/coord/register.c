@@ -478,19 +478,8 @@ static void add_cuts(struct action_list *list, int client)
     int handle;
     for (int link = 0; (handle = linked(client, link)) >= 0; link++) {
         const struct reg *reg = &client_at(client)->connection[handle];
-        int kept = count_of(reg, true), unread = count_of(reg, false);
-        for (int i = 0; i < (kept + 1) * (unread + 1) * 2; i++) {
-            int keep = i / 2 / (unread + 1), apply = i / 2 % (unread + 1);
-            bool late = i % 2 == 1;
-            if (!action_list_buys(list, late ? WORLD_FAULT_LATE : WORLD_FAULT_LOSS) || (late && apply == 0)) {
-                continue;
-            }
-            struct action *action = action_list_add(list, ACTION_CUT, client);
-            action->keep = (uint8_t)keep;
-            action->apply = (uint8_t)apply;
-            action->rc = host->options->loss_rc;
-            action->modes = ACTION_CUT_LINK(link) | (late ? ACTION_CUT_LATE : 0);
-        }
+        action_list_add_cuts(list, client, link, count_of(reg, true), count_of(reg, false),
+                             host->options->loss_rc);
     }
 }
 

@@ -448,19 +448,6 @@ static void say(const struct drawn *drawn, const char *ours, size_t ours_size, c
     printf("\nfake: %.*s\nreal: %.*s\n", (int)ours_size, ours, (int)theirs_size, theirs);
 }
 
-/* Items from `at` on, until one reply has ended. */
-static size_t end_of_reply(const struct reply *reply, size_t at)
-{
-    uint32_t more = 1;
-    while (more > 0) {
-        const struct reply_item *item = reply_item(reply->bytes, at);
-        more += item->type == REPLY_ARRAY ? item->size : 0;
-        at = reply_next(reply->bytes, at);
-        more--;
-    }
-    return at;
-}
-
 /* Reads one reply of the real server, and compares it with the fake's. */
 static void compare(const struct drawn *drawn, int connection, const unsigned char *items, size_t size)
 {
@@ -524,7 +511,7 @@ static void run_drawn(const struct drawn *drawn, int connection)
     }
     send_real(drawn, connection);
     for (size_t at = 0; at < reply.used;) {
-        size_t end = end_of_reply(&reply, at);
+        size_t end = reply_end(reply.bytes, at);
         compare(drawn, connection, reply.bytes + at, end - at);
         at = end;
     }
@@ -544,7 +531,9 @@ static void reset(void)
         command_hang_up(&server, 0, c);
         freeReplyObject(redisCommand(real[c], "RESET"));
     }
-    keys_clear(&server.pack, -1);
+    static struct reply reply;
+    struct bytes flush = {"flushall", 8};
+    command_run(&server, 0, 0, clock_ms(), 1, &flush, &reply);
     scripts_clear(&server.pack);
     freeReplyObject(redisCommand(real[0], "FLUSHALL"));
     freeReplyObject(redisCommand(real[0], "SCRIPT FLUSH"));
