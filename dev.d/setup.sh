@@ -9,8 +9,8 @@ packages_of()
     run) echo gcc libc6-dev cmake ninja-build libzookeeper-mt-dev libcjson-dev libelf-dev liblz4-dev libxml2-dev ;;
     # The server itself is in libzookeeper-java; the package zookeeper adds a desktop Java and scripts not used here. The
     # others from g++ on are for what users of the library do: C++, pkg-config, Debian packages, looking into a recipe.
-    test) echo libcmocka-dev libhiredis-dev liblua5.1-0-dev libssl-dev libzookeeper-java libslf4j-java default-jre-headless g++ pkgconf dpkg-dev file \
-        python3 git help2man gdb valgrind ;;
+    test) echo libcmocka-dev libhiredis-dev liblua5.1-0-dev libssl-dev libzookeeper-java libslf4j-java default-jre-headless \
+        g++ pkgconf dpkg-dev file python3 git help2man gdb valgrind ;;
     full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ redis-tools ;;
     bench) echo spin gcc libc6-dev && packages_of interop ;;
     interop) echo default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java \

@@ -42,8 +42,8 @@ struct action_list {
  * and returns an action that is in no list. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process);
 
-/* Appends the cuts of a link that the budgets pay for: each number of replies that still arrive with each number of
- * requests that are still done; with the last of these late, too. */
+/* Appends the cuts of a link that the budgets pay for: each number of replies that still arrive with each
+ * number of requests that are still done; with the last of these late, too. */
 void action_list_add_cuts(struct action_list *list, int process, int link, int replies, int requests, int rc);
 
 static inline bool action_list_buys(const struct action_list *list, enum world_fault fault)

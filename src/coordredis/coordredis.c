@@ -3,13 +3,16 @@
 
 /* Redis as a coordinator: src/fakeredis behind coord/coordinator.h.
  *
- * The path of a lock is the name of its key, in database 0. The key is a claim of the client that made it, from then
- * until the key is deleted, ends with its lease, or is written by another client. Claims of a lock are numbered from 1
- * on; that number is the position that judges see. A recipe with fencing tokens counts them likewise.
+ * The path of a lock is the name of its key, in database 0. The key is a claim of the client that made it,
+ * from then until the key is deleted, ends with its lease, or is written by another client. Claims of a
+ * lock are numbered from 1 on; that number is the position that judges see. A recipe with fencing tokens
+ * counts them likewise.
  *
- * There are no sessions. The session of an event is the life of a process: from its start to its stop or crash.
+ * There are no sessions. The session of an event is the life of a process: from its start to its stop or
+ * crash.
  *
- * Leases have no clock here. A lease may end at any time, unless its owner renews it: then the end costs a fault. */
+ * Leases have no clock here. A lease may end at any time, unless its owner renews it: then the end costs a
+ * fault. */
 #include "base/arena.h"
 #include "base/assert.h"
 #include "coord/coordinator.h"

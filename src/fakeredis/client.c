@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions of <hiredis/async.h>, and the callbacks that they promise. Order and conditions are those of hiredis 0.14:
- * one callback for each command in order; on the end of a connection all callbacks that wait get no reply, then the
- * channels' callbacks likewise, then the one of the end. */
+/* The functions of <hiredis/async.h>, and the callbacks that they promise. Order and conditions are those
+ * of hiredis 0.14: one callback for each command in order; on the end of a connection all callbacks that
+ * wait get no reply, then the channels' callbacks likewise, then the one of the end. */
 #include "base/assert.h"
 #include "fakeredis/internal.h"
 
@@ -226,18 +226,18 @@ static void deliver_to_channel(int client, int connection, const unsigned char *
 }
 
 static void deliver_reply(int client, int connection, const struct call_record *call,
-                          const unsigned char *items)
+                          const unsigned char *items, size_t size)
 {
     redisAsyncContext *context = at(client, connection)->context;
     bool is_array = reply_item(items, 0)->type == REPLY_ARRAY;
     if (call->rec.tag == CALL_MESSAGE || ((call->flags & CALL_CHANNELS) != 0 && is_array)) {
-        for (size_t from = 0; from < call->rec.word;) {
+        for (size_t from = 0; from < size;) {
             size_t end = reply_end(items, from);
             deliver_to_channel(client, connection, items + from, end - from);
             from = end;
         }
     } else if ((call->flags & CALL_INVALID) == 0 || !is_array) {
-        run_callback(context, call->fn, replies_parse(items, call->rec.word), call->privdata);
+        run_callback(context, call->fn, replies_parse(items, size), call->privdata);
     }
 }
 
@@ -260,7 +260,6 @@ unsigned fakeredis_deliver(int client, int connection)
     if (at(client, connection)->connected) {
         at(client, connection)->context->c.flags |= REDIS_CONNECTED;
     }
-    memcpy(items, first + 1, call.rec.word);
     switch ((enum call_state)call.rec.tag) {
     case CALL_UP:
     case CALL_REFUSED:
@@ -279,8 +278,10 @@ unsigned fakeredis_deliver(int client, int connection)
         news = FAKEREDIS_ANSWER;
         break;
     }
+    struct bytes reply = link_reply(first);
+    memcpy(items, reply.at, reply.size);
     link_remove(client, first);
-    deliver_reply(client, connection, &call, items);
+    deliver_reply(client, connection, &call, items, reply.size);
     replies_poison();
     end_if_wanted(client, connection);
     return news;
@@ -322,7 +323,7 @@ redisAsyncContext *redisAsyncConnect(const char *ip, int port)
     if (server < 0 || server >= the_options.servers) {
         opened->server = 0;
         opened->state = CONNECTION_BROKEN;
-        link_add(the_entered, free_place, CALL_REFUSED, NULL, 0);
+        link_note(the_entered, free_place, CALL_REFUSED);
     }
     return context;
 }
@@ -404,8 +405,8 @@ static bool read_number(struct bytes text, size_t *at, char type, size_t *number
     return true;
 }
 
-/* Reads the arguments of a command in the protocol's form: one array of bulks, and nothing behind it. Returns their number, or
- * -1 if the text is something else or has too many. */
+/* Reads the arguments of a command in the protocol's form: one array of bulks, and nothing behind it.
+ * Returns their number, or -1 if the text is something else or has too many. */
 static int read_command(struct bytes text, struct bytes argv[COMMAND_ARGS_MAX])
 {
     size_t at = 0, argc;

@@ -137,8 +137,8 @@ void call_set_lease(struct call *call, struct key *key, int64_t ends_ms)
     tell(call, key, KEY_LEASED);
 }
 
-/* Writes an error for a command that is not run at all. `text` begins with a code, or stands behind ERR. An EXEC ends
- * the transaction then. */
+/* Writes an error for a command that is not run at all. `text` begins with a code, or stands behind ERR.
+ * An EXEC ends the transaction then. */
 __attribute__((format(printf, 3, 4))) static void refuse(struct call *call, const struct command *command,
                                                          const char *format, ...)
 {

@@ -3,8 +3,9 @@
 
 /* Commands of one Redis server: one call runs one command to its end, and writes one reply.
  *
- * Words and order of checks are those of Redis 7.0. tests/fakeredis/slow_conformance.c compares them with a real
- * server's. A command that Redis has and this table lacks answers as Redis does to an unknown command. */
+ * Words and order of checks are those of Redis 7.0. tests/fakeredis/slow_conformance.c compares them with
+ * a real server's. A command that Redis has and this table lacks answers as Redis does to an unknown
+ * command. */
 #ifndef FAKEREDIS_COMMAND_H
 #define FAKEREDIS_COMMAND_H
 
@@ -25,8 +26,8 @@ enum key_change {
 struct server {
     struct pack pack; /* its block; see enum below for the lists behind SERVER_SCRIPTS */
     bool timed;       /* leases end by the clock; otherwise `ends_ms` of a key is the length of its lease */
-    bool
-        read_only; /* a replica: commands that write are refused, and no lease that has ended deletes its key */
+    /* A replica: commands that write are refused, and no lease that has ended deletes its key. */
+    bool read_only;
     const char *password; /* NULL = none is required */
     void *ctx;            /* for the functions below; each may be NULL */
     /* Tells of a change right after it; before it for KEY_DELETED and KEY_EXPIRED. */
@@ -35,7 +36,8 @@ struct server {
     int (*publish)(struct server *server, struct bytes channel, struct bytes message);
 };
 
-/* What a server keeps of a connection. Records stand by client and connection. A connection without one is new. */
+/* What a server keeps of a connection. Records stand by client and connection. A connection without one is
+ * new. */
 struct peer {
     struct rec rec; /* rec.word = bytes of the name, which stands behind */
     uint8_t client, connection, database, flags;
@@ -80,8 +82,9 @@ struct call {
     struct reply *reply;
 };
 
-/* Runs a command of a connection, or queues it. argv[0] is its name. The reply holds one item, or one for each channel of
- * SUBSCRIBE and UNSUBSCRIBE. Returns false if the block has no room: the run is of no use any more. */
+/* Runs a command of a connection, or queues it. argv[0] is its name. The reply holds one item, or one for
+ * each channel of SUBSCRIBE and UNSUBSCRIBE. Returns false if the block has no room: the run is of no use
+ * any more. */
 bool command_run(struct server *server, int client, int connection, int64_t now_ms, int argc,
                  const struct bytes *argv, struct reply *reply);
 
@@ -92,8 +95,8 @@ bool command_run_late(struct server *server, int client, int database, int64_t n
 /* Deletes a key whose lease has ended, by the decision of a world without a clock. */
 void command_expire(struct server *server, struct key *key);
 
-/* Arguments as one sequence, and back. A script's text is kept as its digest. command_unpack() returns their number; the
- * arguments are good as long as `sequence` is. */
+/* Arguments as one sequence, and back. A script's text is kept as its digest. command_unpack() returns
+ * their number; the arguments are good as long as `sequence` is. */
 void command_pack(int argc, const struct bytes *argv, struct sequence *sequence);
 int command_unpack(struct bytes sequence, struct bytes argv[COMMAND_ARGS_MAX]);
 
@@ -120,13 +123,15 @@ struct command {
 extern const struct command commands_keys[], commands_text[], commands_hash[], commands_list[],
     commands_peer[], commands_script[];
 
-/* Finds a command by name in any case, with its part behind '|' if it has parts. Writes the error and returns NULL
- * if there is none, or if the number of arguments is wrong. In a script the words are others. */
+/* Finds a command by name in any case, with its part behind '|' if it has parts. Writes the error and
+ * returns NULL if there is none, or if the number of arguments is wrong. In a script the words are others. */
 const struct command *command_find(struct call *call);
 
-/* Returns a key that exists; NULL = none, or its lease has ended. Deletes the latter, unless the server is a replica. */
+/* Returns a key that exists; NULL = none, or its lease has ended. Deletes the latter, unless the server is
+ * a replica. */
 struct key *call_key(struct call *call, struct bytes name);
-/* The same for a key of these types, bits of 1 << enum key_type. False = the key has another type: the error is written. */
+/* The same for a key of these types, bits of 1 << enum key_type. False = the key has another type: the
+ * error is written. */
 bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct key **key);
 #define TYPES_TEXT (1u << KEY_TEXT | 1u << KEY_NUMBER)
 #define TYPES_HASH (1u << KEY_HASH)
@@ -148,8 +153,8 @@ bool call_is(struct bytes text, const char *word); /* compares letters in any ca
 void call_syntax_error(struct call *call);
 void call_arity_error(struct call *call);
 
-/* Reads a lease of these units behind now, or at this time if `absolute`. False = Redis does not take it: the error is
- * written. `*ends_ms` is what struct key keeps. */
+/* Reads a lease of these units behind now, or at this time if `absolute`. False = Redis does not take it:
+ * the error is written. `*ends_ms` is what struct key keeps. */
 bool call_lease(struct call *call, struct bytes text, int64_t unit_ms, bool absolute, int64_t *ends_ms);
 
 struct peer *peer_of(struct call *call); /* NULL = a new connection */

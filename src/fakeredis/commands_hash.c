@@ -25,7 +25,8 @@ static bool find_field(struct bytes hash, struct bytes field, struct bytes *valu
     return false;
 }
 
-/* Writes the hash with one field set, or without it if `value` is NULL, to `changed`. Returns whether it had the field. */
+/* Writes the hash with one field set, or without it if `value` is NULL, to `changed`. Returns whether it
+ * had the field. */
 static bool change(struct bytes hash, struct bytes field, const struct bytes *value)
 {
     struct bytes name, old;

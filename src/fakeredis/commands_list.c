@@ -180,7 +180,8 @@ static void list_lrange(struct call *call)
     }
 }
 
-/* Removes elements that equal a text: as many as |count| from the front, or from the end if it is negative; 0 = all. */
+/* Removes elements that equal a text: as many as |count| from the front, or from the end if it is
+ * negative; 0 = all. */
 static void list_lrem(struct call *call)
 {
     struct key *key;

@@ -191,7 +191,7 @@ void fakeredis_describe_apply(int client, int connection, char *text, size_t siz
     const struct call_record *record = link_first_sent(client, connection);
     text[0] = 0;
     if (record != NULL) {
-        name_command(link_bytes(record), text, size);
+        name_command(link_args(record), text, size);
     }
 }
 

@@ -3,13 +3,16 @@
 
 /* Redis servers and the asynchronous client of hiredis 0.14, in memory.
  *
- * A program that is linked with this fake calls the functions of <hiredis/async.h>, and gets those of client.c instead of
- * the library's. Requests are formatted, and replies parsed, by the real library. Nothing happens by itself: a call
- * queues a request, and the functions below are the steps in which servers and client library go on.
+ * A program that is linked with this fake calls the functions of <hiredis/async.h>, and gets those of
+ * client.c instead of the library's. Requests are formatted, and replies parsed, by the real library.
+ * Nothing happens by itself: a call queues a request, and the functions below are the steps in which
+ * servers and client library go on.
  *
- * Places. Each server and each client is one block of the arena. A redisAsyncContext lies in the memory of its process.
+ * Places. Each server and each client is one block of the arena. A redisAsyncContext lies in the memory of
+ * its process.
  *
- * Order. Requests of one connection are done in their order, and so are its replies. Two connections have no order. */
+ * Order. Requests of one connection are done in their order, and so are its replies. Two connections have
+ * no order. */
 #ifndef FAKEREDIS_FAKEREDIS_H
 #define FAKEREDIS_FAKEREDIS_H
 
@@ -82,7 +85,8 @@ bool fakeredis_can_deliver(int client, int connection);
 bool fakeredis_can_connect(int client, int connection);
 bool fakeredis_can_arrive(int client); /* a request of a connection that has ended may still be done */
 
-/* The server does the first request of the connection. Returns whether a value has changed, or a message was sent. */
+/* The server does the first request of the connection. Returns whether a value has changed, or a message
+ * was sent. */
 bool fakeredis_apply(int client, int connection);
 void fakeredis_connect(int client, int connection);
 bool fakeredis_arrive(int client);
@@ -95,11 +99,12 @@ unsigned fakeredis_deliver(int client, int connection);
 int fakeredis_replies(int client, int connection);
 int fakeredis_requests(int client, int connection);
 
-/* Whether a request of the client that names this key has not been answered, or the answer has not been delivered. */
+/* Whether a request of the client that names this key has not been answered, or the answer has not been
+ * delivered. */
 bool fakeredis_asks_about(int client, struct bytes key);
 
-/* The connection breaks. The first `keep` replies still arrive, and the first `apply` requests are still done; with `late`
- * the last of these is done some time later. */
+/* The connection breaks. The first `keep` replies still arrive, and the first `apply` requests are still
+ * done; with `late` the last of these is done some time later. */
 void fakeredis_cut(int client, int connection, int keep, int apply, bool late);
 
 /* ---- keys ---- */

@@ -49,8 +49,8 @@ enum call_state {
     CALL_UP = 1,   /* word that the connection is up */
     CALL_REFUSED,  /* word that it cannot be made */
     CALL_SENT,     /* the server has not done it: the sequence of its arguments stands behind */
-    CALL_ANSWERED, /* its reply is on the way, and stands behind */
-    CALL_LOST,     /* no reply comes */
+    CALL_ANSWERED, /* its reply is on the way, and stands behind the arguments */
+    CALL_LOST,     /* no reply comes; its arguments still stand behind */
     CALL_MESSAGE,  /* of a channel; it stands behind as a reply */
     CALL_DOWN,     /* word that the connection has ended: the last one */
 };
@@ -66,7 +66,7 @@ struct call_record {
     uint16_t reserved; /* 0 */
     code_ref fn;
     void *privdata;
-    uint32_t names; /* a bit for the hash of each argument: which keys the request may be about */
+    uint32_t args; /* bytes of arguments, which stand first behind the record, padded to a multiple of 8 */
     uint32_t zero;
 };
 
@@ -92,13 +92,14 @@ int64_t fake_now_ms(void);
 /* ---- link.c: what is on its way ---- */
 
 struct call_record *link_first(int client, int connection);
-/* Adds a record in front of the connection's word of its end, or behind all of it. NULL = no room. */
-struct call_record *link_add(int client, int connection, enum call_state state, const void *bytes,
-                             size_t size);
+/* Adds word of the connection behind all that is on its way, but before the word of its end. */
+void link_note(int client, int connection, enum call_state state);
 struct call_record *link_first_sent(int client, int connection); /* NULL = the server has done all */
 /* The arguments of the request that arrives next; NULL bytes = none. */
 struct bytes link_first_late(int client);
-struct bytes link_bytes(const struct call_record *record);
+struct bytes link_args(const struct call_record *record);
+struct bytes
+link_reply(const struct call_record *record); /* items; of a request that has none yet, no bytes */
 void link_remove(int client, struct call_record *record);
 /* Sends a command that stands as a sequence. */
 bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,
@@ -113,8 +114,8 @@ void link_open_servers(struct arena *arena);
 
 /* ---- client.c ---- */
 
-/* The client library finds that a connection is up. The context says so from the next delivery on: it lies in the memory of
- * the process, which no other step writes to. */
+/* The client library finds that a connection is up. The context says so from the next delivery on: it lies
+ * in the memory of the process, which no other step writes to. */
 void client_note_up(int client, int connection);
 
 /* ---- replies.c: replies as users of hiredis see them ---- */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What one Redis server keeps: its keys with their values and leases, and its script cache, in one arena block.
+/* What one Redis server keeps: its keys with their values and leases, and its script cache, in one arena
+ * block.
  *
- * A value is a text, a number, a hash or a list. A text that is the usual form of a 64-bit integer is kept as a
- * number, as Redis does, so that it has the same size whatever its value. A hash and a list are sequences of texts in
- * their order; a hash has each field's value behind the field.
+ * A value is a text, a number, a hash or a list. A text that is the usual form of a 64-bit integer is kept
+ * as a number, as Redis does, so that it has the same size whatever its value. A hash and a list are
+ * sequences of texts in their order; a hash has each field's value behind the field.
  *
  * Pointers to keys, and bytes of values, are good until the next change of the block. */
 #ifndef FAKEREDIS_KEYS_H
@@ -28,7 +29,8 @@ enum {
     SERVER_LISTS,
 };
 
-/* rec.tag is the enum key_type. The name stands behind, then the value, each with zeros up to a multiple of 8. */
+/* rec.tag is the enum key_type. The name stands behind, then the value, each with zeros up to a multiple
+ * of 8. */
 struct key {
     struct rec rec;  /* rec.word = bytes of the name */
     int64_t ends_ms; /* the lease's last millisecond on the server's clock; KEY_NEVER = none */
@@ -54,8 +56,9 @@ int64_t key_number(const struct key *key);
 #define KEY_DIGITS_MAX 24
 struct bytes key_text(const struct key *key, char *room);
 
-/* Makes the value of a key, which need not exist; its lease stays. Returns NULL if there is no room: nothing has changed
- * then. keys_set_text() keeps a number if the text is one. `value` may not lie in the block. */
+/* Makes the value of a key, which need not exist; its lease stays. Returns NULL if there is no room:
+ * nothing has changed then. keys_set_text() keeps a number if the text is one. `value` may not lie in the
+ * block. */
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value);
 struct key *keys_set_text(const struct pack *server, int database, struct bytes name, struct bytes text);
@@ -92,7 +95,8 @@ void bytes_lower(struct bytes text, char *lower, size_t size); /* as much as fit
 #define DIGEST_BYTES 20
 #define DIGEST_DIGITS 40
 
-/* Whether a script is in the cache is the server's state; its text is not, since its digest says which it is. */
+/* Whether a script is in the cache is the server's state; its text is not, since its digest says which it
+ * is. */
 bool scripts_have(const struct pack *server, const unsigned char digest[DIGEST_BYTES]);
 bool scripts_add(const struct pack *server, const unsigned char digest[DIGEST_BYTES]); /* false = no room */
 void scripts_clear(const struct pack *server);

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+static const struct bytes NOTHING = {NULL, 0};
+
 /* ---- records of a connection ---- */
 
 static struct call_record *call_of(struct rec *rec)
@@ -52,9 +54,20 @@ struct call_record *link_first_sent(int client, int connection)
     return find(client, connection, CALL_SENT);
 }
 
-struct bytes link_bytes(const struct call_record *record)
+static size_t padded(size_t size)
 {
-    return (struct bytes){(const char *)(record + 1), record->rec.word};
+    return (size + 7) / 8 * 8;
+}
+
+struct bytes link_args(const struct call_record *record)
+{
+    return (struct bytes){(const char *)(record + 1), record->args};
+}
+
+struct bytes link_reply(const struct call_record *record)
+{
+    size_t from = padded(record->args);
+    return (struct bytes){(const char *)(record + 1) + from, record->rec.word - from};
 }
 
 void link_remove(int client, struct call_record *record)
@@ -63,10 +76,12 @@ void link_remove(int client, struct call_record *record)
     pack_remove(&pack, &record->rec);
 }
 
+/* A record with room for arguments, and with a reply. NULL = no room. */
 static struct call_record *insert(int client, struct call_record *before, int connection,
-                                  enum call_state state, const void *bytes, size_t size)
+                                  enum call_state state, size_t args, struct bytes items)
 {
     struct pack pack = client_pack(client);
+    size_t size = padded(args) + items.size;
     struct rec *rec = pack_insert(&pack, CLIENT_CALLS, before != NULL ? &before->rec : NULL,
                                   sizeof(struct call_record) + size);
     if (rec == NULL) {
@@ -77,36 +92,43 @@ static struct call_record *insert(int client, struct call_record *before, int co
     rec->tag = (uint8_t)state;
     rec->word = (uint32_t)size;
     record->connection = (uint8_t)connection;
-    if (size > 0) {
-        memcpy(record + 1, bytes, size);
+    record->args = (uint32_t)args;
+    if (items.size > 0) {
+        memcpy((unsigned char *)(record + 1) + padded(args), items.at, items.size);
     }
     return record;
 }
 
-struct call_record *link_add(int client, int connection, enum call_state state, const void *bytes,
-                             size_t size)
+/* Adds a record in front of the connection's word of its end, or behind all of it. */
+static struct call_record *append(int client, int connection, enum call_state state, size_t args,
+                                  struct bytes items)
 {
     struct pack pack = client_pack(client);
     struct call_record *before = find(client, connection, CALL_DOWN);
     if (before == NULL) {
         before = first_from(&pack, connection + 1);
     }
-    return insert(client, before, connection, state, bytes, size);
+    return insert(client, before, connection, state, args, items);
 }
 
-/* Gives a record another state and other bytes; it keeps its place and its callback. */
-static void replace(int client, struct call_record *record, enum call_state state, const void *bytes,
-                    size_t size)
+void link_note(int client, int connection, enum call_state state)
+{
+    append(client, connection, state, 0, NOTHING);
+}
+
+/* Gives a request another state, and a reply. It keeps its place, its arguments and its callback. */
+static void replace(int client, struct call_record *record, enum call_state state, struct bytes items)
 {
     struct call_record old = *record;
-    struct call_record *new = insert(client, record, old.connection, state, bytes, size);
+    struct call_record *new = insert(client, record, old.connection, state, old.args, items);
     if (new != NULL) {
+        struct pack pack = client_pack(client);
+        record = call_of(pack_next(&pack, &new->rec));
         new->flags = old.flags;
         new->fn = old.fn;
         new->privdata = old.privdata;
-        new->names = old.names;
-        struct pack pack = client_pack(client);
-        pack_remove(&pack, pack_next(&pack, &new->rec));
+        memcpy(new + 1, record + 1, old.args);
+        pack_remove(&pack, &record->rec);
     }
 }
 
@@ -117,30 +139,10 @@ static struct connection *connection_of(int client, int connection)
     return &client_mark(client)->connection[connection];
 }
 
-static uint32_t name_bit(struct bytes name)
-{
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < name.size; i++) {
-        hash = (hash ^ (unsigned char)name.at[i]) * 16777619u;
-    }
-    return 1u << (hash >> 27);
-}
-
-static uint32_t names_of(struct bytes args)
-{
-    struct bytes text;
-    uint32_t names = 0;
-    for (size_t at = 0; sequence_next(args, &at, &text);) {
-        names |= name_bit(text);
-    }
-    return names;
-}
-
 bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,
                unsigned flags)
 {
     bool broken = connection_of(client, connection)->state == CONNECTION_BROKEN;
-    struct bytes bytes = {args->bytes, args->used};
     if (args->full) {
         fake_trouble("limit: a command of more than %d bytes", KEY_VALUE_MAX);
         return false;
@@ -148,14 +150,25 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
     the_options.observe(
         &(struct fakeredis_event){.kind = FAKEREDIS_REQUEST, .client = client, .connection = connection});
     struct call_record *record =
-        link_add(client, connection, broken ? CALL_LOST : CALL_SENT, bytes.at, broken ? 0 : bytes.size);
+        append(client, connection, broken ? CALL_LOST : CALL_SENT, args->used, NOTHING);
     if (record != NULL) {
         record->fn = fn;
         record->privdata = privdata;
         record->flags = (uint8_t)flags;
-        record->names = names_of(bytes);
+        memcpy(record + 1, args->bytes, args->used);
     }
     return record != NULL;
+}
+
+static bool names(struct bytes args, struct bytes key)
+{
+    struct bytes text;
+    for (size_t at = 0; sequence_next(args, &at, &text);) {
+        if (bytes_equal(text, key)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool fakeredis_asks_about(int client, struct bytes key)
@@ -163,7 +176,7 @@ bool fakeredis_asks_about(int client, struct bytes key)
     for (int connection = 0; connection < FAKEREDIS_CONNECTIONS_MAX; connection++) {
         struct call_record *record = link_first(client, connection);
         for (; record != NULL; record = next_of(client, record)) {
-            if ((record->names & name_bit(key)) != 0) {
+            if (names(link_args(record), key)) {
                 return true;
             }
         }
@@ -224,7 +237,8 @@ static void make_late(int client, int connection, struct bytes args)
 
 static struct sequence running;
 static struct reply reply;
-/* By the command that runs a value has changed, or a channel got a message. A lease that is renewed is no change. */
+/* By the command that runs a value has changed, or a channel got a message. A lease that is renewed is no
+ * change. */
 static bool changed;
 static int life; /* of the client that sent it */
 
@@ -253,9 +267,9 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
         if (bytes_equal(name, channel)) {
             struct call_record *unread = link_first_sent(part->client, part->connection);
             if (unread != NULL) { /* behind the replies that are on their way, before those to come */
-                insert(part->client, unread, part->connection, CALL_MESSAGE, text.bytes, text.used);
+                insert(part->client, unread, part->connection, CALL_MESSAGE, 0, reply_all(&text));
             } else {
-                link_add(part->client, part->connection, CALL_MESSAGE, text.bytes, text.used);
+                append(part->client, part->connection, CALL_MESSAGE, 0, reply_all(&text));
             }
             count++;
         }
@@ -267,6 +281,7 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
 /* Copies arguments, because their record may move while they run. Returns them. */
 static int take(struct bytes args, struct bytes argv[COMMAND_ARGS_MAX])
 {
+    LS_ASSERT(args.at != NULL);
     memcpy(running.bytes, args.at, args.size);
     running.used = args.size;
     changed = false;
@@ -288,11 +303,11 @@ bool fakeredis_apply(int client, int connection)
     struct bytes argv[COMMAND_ARGS_MAX];
     struct call_record *record = link_first_sent(client, connection);
     int server = connection_of(client, connection)->server;
-    int argc = take(link_bytes(record), argv);
+    int argc = take(link_args(record), argv);
     life = client_read(client)->lives;
     note_limits(command_run(&the_servers[server], client, connection, fake_now_ms(), argc, argv, &reply));
     record = link_first_sent(client, connection); /* a message may have moved it */
-    replace(client, record, CALL_ANSWERED, reply.bytes, reply.used);
+    replace(client, record, CALL_ANSWERED, reply_all(&reply));
     return changed;
 }
 
@@ -357,7 +372,7 @@ void fakeredis_connect(int client, int connection)
         return;
     }
     struct pack pack = client_pack(client);
-    insert(client, first_from(&pack, connection), connection, CALL_UP, NULL, 0);
+    insert(client, first_from(&pack, connection), connection, CALL_UP, 0, NOTHING);
 }
 
 bool fakeredis_can_apply(int client, int connection)
@@ -439,24 +454,24 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
         if (record->rec.tag == CALL_MESSAGE) {
             link_remove(client, record);
         } else {
-            replace(client, record, CALL_LOST, NULL, 0);
+            replace(client, record, CALL_LOST, NOTHING);
         }
     }
     for (int i = 0; i < apply; i++) {
         record = link_first_sent(client, connection);
         if (late && i == apply - 1) {
-            make_late(client, connection, link_bytes(record));
+            make_late(client, connection, link_args(record));
         } else {
             fakeredis_apply(client, connection);
             record = nth(client, connection, replies, keep);
         }
-        replace(client, record, CALL_LOST, NULL, 0);
+        replace(client, record, CALL_LOST, NOTHING);
     }
     while ((record = link_first_sent(client, connection)) != NULL) {
-        replace(client, record, CALL_LOST, NULL, 0);
+        replace(client, record, CALL_LOST, NOTHING);
     }
     hang_up(client, connection);
-    link_add(client, connection, CALL_DOWN, NULL, 0);
+    link_note(client, connection, CALL_DOWN);
 }
 
 void link_abandon(int client, int connection)
@@ -464,9 +479,9 @@ void link_abandon(int client, int connection)
     struct call_record *record;
     while ((record = link_first_sent(client, connection)) != NULL) {
         if (connection_of(client, connection)->state == CONNECTION_UP) {
-            make_late(client, connection, link_bytes(record));
+            make_late(client, connection, link_args(record));
         }
-        replace(client, record, CALL_LOST, NULL, 0);
+        replace(client, record, CALL_LOST, NOTHING);
     }
     hang_up(client, connection);
 }

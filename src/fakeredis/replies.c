@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Replies are parsed by the reader of hiredis. Its objects are made here, in memory at a fixed address that is used for one
- * reply at a time: what a recipe sees does not depend on the heap of the program. */
+/* Replies are parsed by the reader of hiredis. Its objects are made here, in memory at a fixed address
+ * that is used for one reply at a time: what a recipe sees does not depend on the heap of the program. */
 #include "base/assert.h"
 #include "fakeredis/internal.h"
 

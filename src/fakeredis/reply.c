@@ -25,6 +25,11 @@ void reply_clear(struct reply *reply)
     reply->full = false;
 }
 
+struct bytes reply_all(const struct reply *reply)
+{
+    return (struct bytes){(const char *)reply->bytes, reply->used};
+}
+
 /* Adds an item with zeroed room for `room` bytes, and returns that room; NULL without space. */
 static void *add(struct reply *reply, enum reply_type type, size_t size, size_t room)
 {

@@ -3,8 +3,9 @@
 
 /* Replies of a Redis server as typed items.
  *
- * A world keeps replies in this form, not as text of the protocol: the integers 9 and 10 have equal sizes, so two
- * states that differ in such numbers can count as one. reply_format() makes the text when a reply is delivered. */
+ * A world keeps replies in this form, not as text of the protocol: the integers 9 and 10 have equal sizes,
+ * so two states that differ in such numbers can count as one. reply_format() makes the text when a reply
+ * is delivered. */
 #ifndef FAKEREDIS_REPLY_H
 #define FAKEREDIS_REPLY_H
 
@@ -31,8 +32,9 @@ enum reply_type {
     REPLY_ARRAY,
 };
 
-/* An item. Behind the item of a status, an error or a bulk stand `size` bytes, and zeros up to a multiple of 8. Behind
- * that of an integer stand its 8 bytes. An array has `size` elements, which are the next items. */
+/* An item. Behind the item of a status, an error or a bulk stand `size` bytes, and zeros up to a multiple
+ * of 8. Behind that of an integer stand its 8 bytes. An array has `size` elements, which are the next
+ * items. */
 struct reply_item {
     uint8_t type; /* enum reply_type */
     uint8_t zero[3];
@@ -46,6 +48,7 @@ struct reply {
 };
 
 void reply_clear(struct reply *reply);
+struct bytes reply_all(const struct reply *reply); /* all items */
 void reply_nil(struct reply *reply);
 void reply_nil_array(struct reply *reply);
 void reply_status(struct reply *reply, const char *text);
@@ -65,7 +68,8 @@ size_t reply_end(const unsigned char *items, size_t at);
 struct bytes reply_text(const struct reply_item *item);
 int64_t reply_number(const struct reply_item *item);
 
-/* Writes `used` bytes of items as text of the protocol, RESP2. Returns its length, or 0 if `size` is too small. */
+/* Writes `used` bytes of items as text of the protocol, RESP2. Returns its length, or 0 if `size` is too
+ * small. */
 size_t reply_format(const unsigned char *items, size_t used, char *text, size_t size);
 
 #endif

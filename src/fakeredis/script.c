@@ -526,7 +526,8 @@ static void open_libraries(lua_State *lua)
     }
 }
 
-/* The functions that a script needs are on the stack from now on: note_place, and the table of its globals. */
+/* The functions that a script needs are on the stack from now on: note_place, and the table of its
+ * globals. */
 enum { PLACE_AT = 1, GLOBALS_AT = 2 };
 
 static void push_surroundings(lua_State *lua)

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Baidu's DLock, as its Java classes work (DistributedReentrantLock, RedisLockProcessor): a key with a lease, threads of a
- * process in a queue, one thread that polls for them, and one that renews the lease.
+/* Baidu's DLock, as its Java classes work (DistributedReentrantLock, RedisLockProcessor): a key with a
+ * lease, threads of a process in a queue, one thread that polls for them, and one that renews the lease.
  *
- * A thread of the program is an owner here. It first tries to take the key, also while another thread of the process
- * holds it. If that fails it stands in the queue, and parks. The first in the queue tries again when it is unparked.
+ * A thread of the program is an owner here. It first tries to take the key, also while another thread of
+ * the process holds it. If that fails it stands in the queue, and parks. The first in the queue tries
+ * again when it is unparked.
  *
- * The retry thread lives while threads wait and no thread of the process holds. It unparks the first of the queue when
- * the key is gone, or when it gets no answer. The lease thread lives from a grant until a release, a lost lease, or an
- * interrupt. Both are state machines with a timer and a connection each.
+ * The retry thread lives while threads wait and no thread of the process holds. It unparks the first of
+ * the queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
+ * release, a lost lease, or an interrupt. Both are state machines with a timer and a connection each.
  *
  * DLock tells nobody of a lost lease, and has no fencing token.
  *
  * The bits of `mended` make one thing right each. */
+#include "lockredis/parts.h"
 #include "scenario/recipes.h"
 
 #include <hiredis/async.h>
 #include <lockstep/error.h>
 #include <lockstep/recipe.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOCKS_MAX 2
 #define OWNERS_MAX 3
-#define REPORTS_MAX 16
 #define LEASE_MS 60000
 
 #define NOBODY 255
@@ -92,9 +92,7 @@ struct state {
     uint8_t host; /* what the address of the machine ends with */
     uint8_t reserved;
     struct lock lock[LOCKS_MAX];
-    struct ls_report report[REPORTS_MAX];
-    int reports;
-    int reserved2;
+    struct reports reports;
 };
 
 static void loop(struct thread *thread);
@@ -105,28 +103,17 @@ static void say(struct thread *thread, int kind, int rc)
 {
     struct lock *lock = thread->lock;
     struct state *state = lock->state;
-    if (state->reports < REPORTS_MAX) {
-        state->report[state->reports++] =
-            (struct ls_report){.kind = kind,
-                               .lock = lock->index,
-                               .owner = thread->owner,
-                               .rc = rc,
-                               .depth = lock->owner == thread->owner ? lock->hold : 0};
-    }
+    reports_add(&state->reports, &(struct ls_report){.kind = kind,
+                                                     .lock = lock->index,
+                                                     .owner = thread->owner,
+                                                     .rc = rc,
+                                                     .depth = lock->owner == thread->owner ? lock->hold : 0});
 }
 
 /* Called with the mutex, which is dropped. */
 static void tell(struct state *state)
 {
-    struct ls_report report[REPORTS_MAX];
-    int count = state->reports;
-    memcpy(report, state->report, sizeof report);
-    memset(state->report, 0, sizeof state->report);
-    state->reports = 0;
-    ls_env_unlock(state->env);
-    for (int i = 0; i < count; i++) {
-        ls_report(state->env, &report[i]);
-    }
+    reports_tell(&state->reports, state->env);
 }
 
 /* ---- connections: opened when they are needed ---- */
@@ -147,9 +134,8 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 /* NULL = memory is short. */
 static redisAsyncContext *open_link(struct state *state, int link)
 {
-    const char *port = strrchr(state->config->hosts, ':');
     if (state->context[link] == NULL) {
-        redisAsyncContext *context = redisAsyncConnect("127.0.0.1", port != NULL ? atoi(port + 1) : 6379);
+        redisAsyncContext *context = redisAsyncConnect("127.0.0.1", parts_port(state->config->hosts));
         if (context != NULL) {
             context->data = state;
             redisAsyncSetDisconnectCallback(context, on_disconnect);

@@ -3,26 +3,25 @@
 
 /* Locks that are one key with a lease, taken by SET NX PX, as tutorials write them.
  *
- * naive_setnx deletes the key without a look at who holds it, and never renews the lease. setnx_owned has the known
- * repairs: an id for each attempt, release and renewal by scripts that compare it, a renewal at a third of the lease,
- * and a report when a renewal finds the key gone. It has no fencing token: a holder that sleeps through its lease
- * believes on.
+ * naive_setnx deletes the key without a look at who holds it, and never renews the lease. setnx_owned has
+ * the known repairs: an id for each attempt, release and renewal by scripts that compare it, a renewal at
+ * a third of the lease, and a report when a renewal finds the key gone. It has no fencing token: a holder
+ * that sleeps through its lease believes on.
  *
  * They have no idle(): a request that is done late leaves a key, and the lease ends it.
  *
  * Both poll while they wait, and connect again after the end of a connection. */
+#include "lockredis/parts.h"
 #include "scenario/recipes.h"
 
 #include <hiredis/async.h>
 #include <lockstep/error.h>
 #include <lockstep/recipe.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOCKS_MAX 4
 #define OWNERS_MAX 4
-#define REPORTS_MAX (2 * LOCKS_MAX * OWNERS_MAX)
 #define LEASE_MS 30000
 #define POLL_MS 200
 #define RECONNECT_MS 100
@@ -65,9 +64,7 @@ struct state {
     uint8_t reserved[5];
     struct ls_timer reconnect;
     struct attempt attempt[LOCKS_MAX][OWNERS_MAX];
-    struct ls_report report[REPORTS_MAX]; /* to be told once the mutex is free */
-    int reports;
-    int reserved2;
+    struct reports reports;
 };
 
 static void proceed(struct attempt *attempt);
@@ -77,24 +74,16 @@ static void proceed(struct attempt *attempt);
 static void say(struct attempt *attempt, int kind, int rc)
 {
     struct state *state = attempt->state;
-    if (state->reports < REPORTS_MAX) {
-        state->report[state->reports++] = (struct ls_report){
-            .kind = kind, .lock = attempt->lock, .owner = attempt->owner, .rc = rc, .depth = attempt->depth};
-    }
+    reports_add(
+        &state->reports,
+        &(struct ls_report){
+            .kind = kind, .lock = attempt->lock, .owner = attempt->owner, .rc = rc, .depth = attempt->depth});
 }
 
 /* Called with the mutex, which is dropped. */
 static void tell(struct state *state)
 {
-    struct ls_report report[REPORTS_MAX];
-    int count = state->reports;
-    memcpy(report, state->report, sizeof report);
-    memset(state->report, 0, sizeof state->report);
-    state->reports = 0;
-    ls_env_unlock(state->env);
-    for (int i = 0; i < count; i++) {
-        ls_report(state->env, &report[i]);
-    }
+    reports_tell(&state->reports, state->env);
 }
 
 /* ---- the attempt ---- */
@@ -367,8 +356,7 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 /* Called with the mutex. Without memory it tries again later. */
 static void open_connection(struct state *state)
 {
-    const char *port = strrchr(state->config->hosts, ':');
-    state->context = redisAsyncConnect("127.0.0.1", port != NULL ? atoi(port + 1) : 6379);
+    state->context = redisAsyncConnect("127.0.0.1", parts_port(state->config->hosts));
     if (state->context == NULL) {
         ended(state);
         return;

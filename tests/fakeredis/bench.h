@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A bench for the fake of Redis: two clients and one server, of which the test does each step. What callbacks get is
- * written to a line of words, which the test compares. */
+/* A bench for the fake of Redis: two clients and one server, of which the test does each step. What
+ * callbacks get is written to a line of words, which the test compares. */
 #ifndef TESTS_FAKEREDIS_BENCH_H
 #define TESTS_FAKEREDIS_BENCH_H
 

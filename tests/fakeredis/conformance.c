@@ -3,10 +3,10 @@
 
 /* Compares the fake's commands with a real server's: conformance PORT SEQUENCES SEED.
  *
- * A sequence is 40 drawn commands on three connections, from an empty server on. Each reply of the fake, as text of the
- * protocol, is compared byte by byte with the real one. The fake gets its clock before the server does: what is left of a
- * lease may differ by the longest delay of a reply in the sequence. Short leases have surely ended when the next command
- * comes. */
+ * A sequence is 40 drawn commands on three connections, from an empty server on. Each reply of the fake,
+ * as text of the protocol, is compared byte by byte with the real one. The fake gets its clock before the
+ * server does: what is left of a lease may differ by the longest delay of a reply in the sequence. Short
+ * leases have surely ended when the next command comes. */
 #include "base/rng.h"
 #include "fakeredis/command.h"
 #include "fakeredis/script.h"
@@ -168,8 +168,8 @@ static void put(struct drawn *drawn, const char *text)
     drawn->argc++;
 }
 
-/* A template: words of one letter stand for something that is drawn, others for themselves. K key, V value, L lease, F
- * field, C channel, I small integer. */
+/* A template: words of one letter stand for something that is drawn, others for themselves. K key, V
+ * value, L lease, F field, C channel, I small integer. */
 static void put_template(struct drawn *drawn, const char *template)
 {
     static const char *const integers[] = {"0", "1", "2", "-1", "5", "-3", "x"};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The client library: what hiredis 0.14 promises to its callers (R17), and what the end of a connection does. */
+/* The client library: what hiredis 0.14 promises to its callers (R17), and what the end of a connection
+ * does. */
 #include "fakeredis/bench.h"
 
 /* Commands are taken before the connection is up, and answered in their order. */
@@ -32,7 +33,8 @@ static void nobody_answers_at_another_port(void **state)
     assert_false(fakeredis_is_open(0, 0));
 }
 
-/* Behind the end of a connection all callbacks that wait run once, without a reply, then the one of the end. */
+/* Behind the end of a connection all callbacks that wait run once, without a reply, then the one of the
+ * end. */
 static void a_cut_answers_all_that_wait(void **state)
 {
     (void)state;
@@ -196,6 +198,27 @@ static void blocking_calls_are_refused_by_name(void **state)
     assert_non_null(strstr(fakeredis_trouble(), "redisCommand"));
 }
 
+/* A request is about the keys that it names, and about no other one, until its reply has been delivered. */
+static void a_request_is_about_its_keys(void **state)
+{
+    (void)state;
+    bench_open(true, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    struct bytes key = {"k", 1};
+    bench_send(0, c, "get", "GET k");
+    assert_true(fakeredis_asks_about(0, key));
+    for (int letter = 'a'; letter <= 'z'; letter++) {
+        char name[] = {'/', 'l', 'o', 'c', 'k', 's', '/', (char)letter};
+        assert_false(fakeredis_asks_about(0, (struct bytes){name, sizeof name}));
+    }
+    assert_false(fakeredis_asks_about(1, key));
+    fakeredis_apply(0, 0);
+    assert_true(fakeredis_asks_about(0, key));
+    bench_run_client(0);
+    assert_false(fakeredis_asks_about(0, key));
+    bench_saw("get=nil ");
+}
+
 /* Bytes that are no command end the run, and nothing else. */
 static void bytes_that_are_no_command(void **state)
 {
@@ -253,6 +276,7 @@ int main(void)
         cmocka_unit_test_teardown(a_crash_leaves_requests, bench_close),
         cmocka_unit_test_teardown(a_cut_off_client_gets_nothing, bench_close),
         cmocka_unit_test_teardown(blocking_calls_are_refused_by_name, bench_close),
+        cmocka_unit_test_teardown(a_request_is_about_its_keys, bench_close),
         cmocka_unit_test_teardown(bytes_that_are_no_command, bench_close),
         cmocka_unit_test_teardown(a_call_can_find_no_memory, bench_close),
     };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* How a Redis server behaves, rule by rule (docs/fidelity-redis.md). That the words are those of a real server is what
- * fakeredis.conformance compares. */
+/* How a Redis server behaves, rule by rule (docs/fidelity-redis.md). That the words are those of a real
+ * server is what fakeredis.conformance compares. */
 #include "fakeredis/bench.h"
 
-/* R1, R2: a lease ends by the clock of the server; the key is there in its last millisecond, and gone in the next one. */
+/* R1, R2: a lease ends by the clock of the server; the key is there in its last millisecond, and gone in
+ * the next one. */
 static void a_lease_ends_behind_its_last_millisecond(void **state)
 {
     (void)state;
@@ -60,8 +61,8 @@ static void a_script_that_fails_is_not_rolled_back(void **state)
               "75ed1b62cd5b99986444549a1c720cb8820ae2dd, on @user_script:1. ");
 }
 
-/* R6: SET NX is nil if the key exists, also with one's own value; it succeeds over a lease that has ended; a plain SET ends the
- * lease. */
+/* R6: SET NX is nil if the key exists, also with one's own value; it succeeds over a lease that has ended;
+ * a plain SET ends the lease. */
 static void set_nx_takes_a_free_key_alone(void **state)
 {
     (void)state;
@@ -209,6 +210,37 @@ static void a_password_is_asked_for(void **state)
         "3=OK 4=nil ");
 }
 
+/* Runs a command of at most three words on a server alone, and returns its reply as text of the protocol. */
+static const char *ask(struct server *server, const char *name, const char *key, const char *value)
+{
+    static struct reply reply;
+    static char text[256];
+    const struct bytes argv[] = {{name, strlen(name)},
+                                 {key, key != NULL ? strlen(key) : 0},
+                                 {value, value != NULL ? strlen(value) : 0}};
+    int argc = key == NULL ? 1 : value == NULL ? 2 : 3;
+    assert_true(command_run(server, 0, 0, bench_now, argc, argv, &reply));
+    text[reply_format(reply.bytes, reply.used, text, sizeof text - 1)] = 0;
+    return text;
+}
+
+/* R11: a replica refuses writes, and deletes nothing by itself; a read finds no key whose lease has ended. */
+static void a_replica_is_read_only(void **state)
+{
+    (void)state;
+    struct server server = {.timed = true};
+    bench_open(true, NULL);
+    keys_open(&server.pack, &bench_arena, 4096);
+    assert_string_equal(ask(&server, "set", "k", "v"), "+OK\r\n");
+    assert_string_equal(ask(&server, "pexpire", "k", "30"), ":1\r\n");
+    server.read_only = true;
+    bench_now += 31;
+    assert_string_equal(ask(&server, "get", "k", NULL), "$-1\r\n");
+    assert_string_equal(ask(&server, "dbsize", NULL, NULL), ":1\r\n");
+    assert_string_equal(ask(&server, "del", "k", NULL),
+                        "-READONLY You can't write against a read only replica.\r\n");
+}
+
 /* In a world without a clock a lease has a length and no end. */
 static void a_lease_without_a_clock_has_a_length(void **state)
 {
@@ -240,6 +272,7 @@ int main(void)
         cmocka_unit_test_teardown(a_watched_key_stops_exec, bench_close),
         cmocka_unit_test_teardown(messages_come_in_order, bench_close),
         cmocka_unit_test_teardown(a_password_is_asked_for, bench_close),
+        cmocka_unit_test_teardown(a_replica_is_read_only, bench_close),
         cmocka_unit_test_teardown(a_lease_without_a_clock_has_a_length, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,8 +34,8 @@
 
 #define STACK_BYTES ((size_t)512 * 1024)
 
-/* Sanitizers see a jump from one stack to another as an error, but not swapcontext(). That asks the system at each
- * change for the signals that are blocked, which takes most of the time of a test. */
+/* Sanitizers see a jump from one stack to another as an error, but not swapcontext(). That asks the system
+ * at each change for the signals that are blocked, which takes most of the time of a test. */
 #if defined(FIBRE_ASAN) || defined(FIBRE_TSAN)
 #define FIBRE_SWAPS 1
 #endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "lockredis/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define USUAL_PORT 6379
+
+void reports_add(struct reports *reports, const struct ls_report *report)
+{
+    if (reports->count < REPORTS_MAX) {
+        reports->report[reports->count++] = *report;
+    }
+}
+
+void reports_tell(struct reports *reports, struct ls_env *env)
+{
+    struct reports told = *reports;
+    memset(reports, 0, sizeof *reports);
+    ls_env_unlock(env);
+    for (int i = 0; i < told.count; i++) {
+        ls_report(env, &told.report[i]);
+    }
+}
+
+int parts_port(const char *hosts)
+{
+    const char *port = strrchr(hosts, ':');
+    return port != NULL ? atoi(port + 1) : USUAL_PORT;
+}
