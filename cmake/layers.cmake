@@ -6,6 +6,7 @@
 
 # lockstep_layer(NAME [PIC] [RECIPE])
 # Compiles src/NAME/*.c into one OBJECT library, lockstep_layer_NAME: the prefix is for projects that have this one inside.
+# A folder in a layer, LAYER/FOLDER, is a layer of its own, lockstep_layer_LAYER_FOLDER.
 # PIC: the objects also go into a shared library. RECIPE: what is searched is to be what is shipped.
 function(lockstep_layer name)
     cmake_parse_arguments(PARSE_ARGV 1 layer "PIC;RECIPE" "" "")
@@ -13,6 +14,7 @@ function(lockstep_layer name)
     if(NOT sources)
         return()
     endif()
+    string(REPLACE / _ name ${name})
     add_library(lockstep_layer_${name} OBJECT ${sources})
     lockstep_includes(lockstep_layer_${name})
     # Conversions between signed and unsigned are too many at the border to zookeeper.h; !"text" is how assertions talk.
@@ -36,6 +38,7 @@ endfunction()
 function(lockstep_objects out)
     set(objects)
     foreach(layer IN LISTS ARGN)
+        string(REPLACE / _ layer ${layer})
         if(TARGET lockstep_layer_${layer})
             list(APPEND objects $<TARGET_OBJECTS:lockstep_layer_${layer}>)
         endif()

@@ -35,7 +35,8 @@ extern "C" {
     X(LS_EUNSURE, -16, "the answer was lost: what was asked may be done or not")                             \
     X(LS_EGAVEUP, -17, "the retry policy is exhausted")                                                      \
     X(LS_EOVERFLOW, -18, "a counter or buffer is too small")                                                 \
-    X(LS_EUNSUPPORTED, -19, "the client library lacks what was asked for")
+    X(LS_EUNSUPPORTED, -19, "the client library lacks what was asked for")                                   \
+    X(LS_EREFUSED, -20, "the server refused the request")
 
 #define LS_ERR_ENUM(name, number, text) name = (number),
 enum ls_err { LS_OK = 0, LS_ERR_LIST(LS_ERR_ENUM) };

@@ -15,6 +15,7 @@ extern "C" {
 #define EVENT_PROCESS_NONE 255u /* done by the operator or by nobody in particular */
 #define EVENT_LOCK_NONE 255u    /* not about one lock */
 #define EVENT_BY_OPERATOR 255u  /* of NODE_DELETED and NODE_SET: the operator has done it to a contender */
+#define EVENT_BY_TIME 254u      /* of NODE_DELETED: the lease ran out of a process that runs */
 
 enum event_kind {
     /* The client's side: what a caller of the recipe asks and is told. */
@@ -57,7 +58,8 @@ enum event_kind {
                            cause = 1 if it is one, and idle() of its process says that no clean-up is left over */
     EVENT_NODE_DELETED, /* process, lock, session, path, code likewise; zxid = the node's czxid; cause = zxid of the deletion;
                            owner = 1 + the process whose request deleted it while the session of the node lived,
-                           EVENT_BY_OPERATOR = the operator, while the session of a contender lived, 0 = a server, the
+                           EVENT_BY_OPERATOR = the operator, while the session of a contender lived, EVENT_BY_TIME = nobody:
+                           no fault ended its lease, and its process was not paused, 0 = a server, the
                            session was over already, or unknown (a real server) */
     EVENT_SESSION_OPENED, /* process, session: committed */
     EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand; code = 1 if, by the
@@ -106,12 +108,13 @@ enum event_kind {
                        EVENT_BY_OPERATOR = by the operator, 0 = by a client, which asks to give the lock back */
     EVENT_LISTENS, /* process, lock; code = rc of revocable(): 0 = requests to give the lock back are told from now
                        on */
-    EVENT_REVOKES,   /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
-    EVENT_CLOSES,    /* process, lock: it closes the lock; a LOCK_CLOSED follows behind all answers */
-    EVENT_LISTED,    /* process, lock: a list of the lock's directory, or the answer that it is missing, was
+    EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
+    EVENT_CLOSES,  /* process, lock: it closes the lock; a LOCK_CLOSED follows behind all answers */
+    EVENT_LISTED,  /* process, lock: a list of the lock's directory, or the answer that it is missing, was
                      delivered. The server read it behind the last deletion of a contender of this process by
                      the operator. Worlds with one server only */
-    EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on */
+    EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on; cause = 1 if a
+                     timer of LS_TIMER_LEASE (recipe.h) fired in this step, else 0 */
     EVENT_CAPACITY,  /* process, lock; code = the capacity of the lock's group that the process knows from now
                         on. It is the declared one again once the lock is closed, or the process is gone */
     EVENT_COUNT_SET, /* lock; code = the capacity that stands in the lock's node from now on, 0 = none */

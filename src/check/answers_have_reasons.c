@@ -31,7 +31,7 @@
  *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
  *   - HOLD_LOST comes only to an owner that holds, and the node of its hold is gone, or that of a hold that was asked for
- *     in one call with it.
+ *     in one call with it, or a fault stands before it and a timer fired that ends the belief in a lease.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS), unless
  *     a timer that is no deadline has fired: of a time without a clock every length is possible.
  *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
@@ -451,7 +451,8 @@ static void judge_hold_lost(struct check_table *table, const struct check_contex
     if (!ledger_holds(table, event))
         check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but it had none", WHO,
                       event->owner, WHAT);
-    else if (standing_hold(table, event) && !has_lost_of_call(table, context, event))
+    else if (standing_hold(table, event) && !has_lost_of_call(table, context, event) &&
+             (event->cause == 0 || !ledger_may_fail(table, context)))
         check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but its node stands", WHO,
                       event->owner, WHAT);
 }

@@ -19,6 +19,7 @@ static const struct property *all[CHECK_PROPERTIES_MAX] = {
     &check_contract_is_kept,         &check_hold_keeps_its_node,
     &check_answers_have_reasons,     &check_belief_ends_in_time,
     &check_every_revocation_is_told, &check_all_or_none,
+    &check_held_lease_is_renewed,
 };
 static check_mask loaded_mask;
 
@@ -105,25 +106,26 @@ const struct property *check_find(const char *name)
     return position < 0 ? NULL : all[position];
 }
 
-static check_mask mask_of(bool timed, bool several)
+/* Those with just this condition besides the mode. */
+static check_mask mask_of(bool timed, unsigned condition)
 {
     check_mask mask = 0;
     int count = check_count();
     for (int i = 0; i < count; i++)
         if ((all[i]->modes & (timed ? PROPERTY_TIMED : PROPERTY_UNTIMED)) &&
-            ((all[i]->modes & PROPERTY_SEVERAL) != 0) == several)
+            (all[i]->modes & (PROPERTY_SEVERAL | PROPERTY_LEASES)) == condition)
             mask |= CHECK_BIT(i);
     return mask;
 }
 
 check_mask check_default_mask(bool timed)
 {
-    return mask_of(timed, false);
+    return mask_of(timed, 0);
 }
 
-check_mask check_several_mask(bool timed)
+check_mask check_special_mask(bool timed, bool several, bool leases)
 {
-    return mask_of(timed, true);
+    return (several ? mask_of(timed, PROPERTY_SEVERAL) : 0) | (leases ? mask_of(timed, PROPERTY_LEASES) : 0);
 }
 
 /* The most nodes that one owner needs, those that queue included. */

@@ -29,6 +29,7 @@ typedef uint64_t check_mask;
 #define PROPERTY_TIMED 0x02u
 #define PROPERTY_ALWAYS (PROPERTY_UNTIMED | PROPERTY_TIMED)
 #define PROPERTY_SEVERAL 0x04u /* only where some step asks for several locks at once */
+#define PROPERTY_LEASES 0x08u  /* only where the coordinator ends a contender by time alone */
 
 struct check_table; /* the state block, see check/state.h */
 
@@ -94,8 +95,8 @@ int check_position(const char *name);
 /* All properties that mean something by default in that mode (bits as in check_position()). */
 check_mask check_default_mask(bool timed);
 
-/* Those of them that are about calls for several locks, which check_default_mask() leaves out. */
-check_mask check_several_mask(bool timed);
+/* What check_default_mask() leaves out: properties about calls for several locks, and about leases. */
+check_mask check_special_mask(bool timed, bool several, bool leases);
 
 /* Adds a property to all, for the life of the program; its position, or -1 if there are too many. Not while a set exists. */
 int check_add(const struct property *property);

@@ -27,5 +27,6 @@ extern const struct property check_answers_have_reasons;
 extern const struct property check_belief_ends_in_time;
 extern const struct property check_every_revocation_is_told;
 extern const struct property check_all_or_none;
+extern const struct property check_held_lease_is_renewed;
 
 #endif

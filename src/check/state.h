@@ -152,7 +152,7 @@ static inline unsigned claim_call(const struct check_record *claim)
 /* LS_EUNSUPPORTED in LISTENS, likewise. */
 #define CODE_UNSUPPORTED (-19)
 /* The least number of enum ls_err, likewise. */
-#define CODE_LEAST (-19)
+#define CODE_LEAST (-20)
 
 /* ZooKeeper's types of the event behind WOKEN. */
 enum { TYPE_DELETED = 2, TYPE_CHILD = 4 };
@@ -160,7 +160,7 @@ enum { TYPE_DELETED = 2, TYPE_CHILD = 4 };
 /* Of NODE_DELETED: a request of some process took the node away. */
 static inline bool event_is_by_process(const struct event *event)
 {
-    return event->owner != 0 && event->owner != EVENT_BY_OPERATOR;
+    return event->owner != 0 && event->owner != EVENT_BY_OPERATOR && event->owner != EVENT_BY_TIME;
 }
 
 /* ---- the table ---- */

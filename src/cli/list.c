@@ -40,6 +40,7 @@ static void list_properties(void)
     const struct property *const *all = check_all(&count);
     for (int i = 0; i < count; i++) {
         const char *where = all[i]->modes & PROPERTY_SEVERAL    ? "where several locks are asked for at once"
+                            : all[i]->modes & PROPERTY_LEASES   ? "where locks are leases, untimed"
                             : all[i]->modes == PROPERTY_ALWAYS  ? "always"
                             : all[i]->modes == PROPERTY_TIMED   ? "timed"
                             : all[i]->modes == PROPERTY_UNTIMED ? "untimed"

@@ -88,6 +88,8 @@ struct coord_host {
     bool (*says_idle)(int client); /* asks the recipe; false if the recipe cannot be asked now */
     /* Returns whether the process runs and has a timer of LS_TIMER_RENEWAL armed. */
     bool (*renews)(int client);
+    /* Returns whether the process runs and has a timer of LS_TIMER_LEASE armed. */
+    bool (*trusts_leases)(int client);
     void (*wake)(int client);    /* lets retries (D8), polls and renewals of the process fire again */
     void (*aborted)(int client); /* says that the client library has ended the process */
     bool (*stopping)(void);      /* returns whether a recipe's stop() is running */
@@ -174,6 +176,8 @@ struct coordinator {
     const struct coord_kind *kinds;              /* NULL = none */
     const struct coord_fault *faults;            /* NULL = none */
     const struct coord_option *options;          /* values are in world_options.own; NULL = none */
+    bool
+        leases; /* a contender ends when nobody renews it; with the owner EVENT_BY_TIME if nothing excuses that */
     /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 

@@ -4,9 +4,9 @@
 /* Redis as a coordinator: src/fakeredis behind coord/coordinator.h.
  *
  * The path of a lock is the name of its key, in database 0. The key is a claim of the client that made it,
- * from then until the key is deleted, ends with its lease, or is written by another client. Claims of a
- * lock are numbered from 1 on; that number is the position that judges see. A recipe with fencing tokens
- * counts them likewise.
+ * from then until the key is deleted, ends with its lease, or gets another value or another writer. Claims of
+ * a lock are numbered from 1 on; that number is the position that judges see. A recipe with fencing tokens
+ * counts them likewise: one for each value.
  *
  * There are no sessions. The session of an event is the life of a process: from its start to its stop or
  * crash.
@@ -15,6 +15,7 @@
  * fault. */
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/hash.h"
 #include "coord/coordinator.h"
 #include "fakeredis/fakeredis.h"
 
@@ -30,8 +31,10 @@ struct claim {
     int64_t position; /* 0 = the key does not exist */
     int32_t session;
     uint8_t client;
-    uint8_t reserved[3]; /* 0 */
+    uint8_t misses;      /* requests about the key without a reply since the last one that was done, capped */
+    uint8_t reserved[2]; /* 0 */
     int64_t claims;      /* of this lock up to now */
+    uint64_t value;      /* hash of the key's text; 0 = it is no text */
 };
 
 struct claims {
@@ -101,13 +104,50 @@ static void end_claim(int lock, int by)
     }
 }
 
-static void begin_claim(int lock, int client, int32_t session)
+/* A hash or a list may change while its owner holds; a text is one owner's. */
+static uint64_t value_of(const struct key *key)
+{
+    char room[KEY_DIGITS_MAX];
+    if (key->rec.tag != KEY_TEXT && key->rec.tag != KEY_NUMBER) {
+        return 0;
+    }
+    struct bytes text = key_text(key, room);
+    return hash_bytes(text.at, text.size, 1);
+}
+
+static void begin_claim(int lock, int client, int32_t session, uint64_t value)
 {
     struct claim *claim = &claims_mark()->lock[lock];
     claim->position = ++claim->claims;
+    claim->value = value;
     claim->client = (uint8_t)client;
     claim->session = session;
     tell_node(EVENT_NODE_CREATED, lock, claim, 1 + client);
+}
+
+/* The claim whose key this is; NULL = none. */
+static const struct claim *claim_of(const struct key *key)
+{
+    int lock = lock_of(key);
+    const struct claim *claim = lock >= 0 ? &claims_read()->lock[lock] : NULL;
+    return claim != NULL && claim->position != 0 ? claim : NULL;
+}
+
+static bool is_due(const struct key *key);
+
+/* How many renewals in a row may fail before the lease of an owner ends. */
+static int survives(void)
+{
+    return host->options->recipe->lease_misses;
+}
+
+/* Who has ended this lease: nobody but time, or a fault. A process that is paused has an excuse. */
+static int ended_by(const struct key *key)
+{
+    const struct claim *claim = claim_of(key);
+    bool acts =
+        claim != NULL && claim->session == life_of(claim->client) && !fakeredis_is_paused(claim->client);
+    return !host->options->timed && acts && is_due(key) ? EVENT_BY_TIME : 0;
 }
 
 static void observe_key(const struct fakeredis_event *from)
@@ -117,12 +157,28 @@ static void observe_key(const struct fakeredis_event *from)
         return;
     }
     const struct claim *claim = &claims_read()->lock[lock];
-    bool mine = claim->position != 0 && claim->client == from->client;
+    uint64_t value = value_of(from->key);
+    bool mine = claim->position != 0 && claim->client == from->client && claim->value == value;
     if (from->change == KEY_DELETED || from->change == KEY_EXPIRED) {
-        end_claim(lock, from->change == KEY_DELETED ? 1 + from->client : 0);
+        end_claim(lock, from->change == KEY_DELETED ? 1 + from->client : ended_by(from->key));
     } else if (from->change == KEY_WRITTEN && !mine) {
         end_claim(lock, 1 + from->client);
-        begin_claim(lock, from->client, session_of(from->client, from->life));
+        begin_claim(lock, from->client, session_of(from->client, from->life), value);
+    } else if (mine && claim->misses > 0) {
+        claims_mark()->lock[lock].misses = 0; /* the lease begins anew */
+    }
+}
+
+/* A request of the owner about its key has no reply: its lease has one renewal less to come. */
+static void observe_lost(const struct fakeredis_event *from)
+{
+    for (int lock = 0; lock < host->options->locks; lock++) {
+        const struct claim *claim = &claims_read()->lock[lock];
+        const char *path = host->config->lock_paths[lock];
+        if (claim->position != 0 && claim->client == from->client && claim->misses <= survives() &&
+            fakeredis_names(from->args, (struct bytes){path, strlen(path)})) {
+            claims_mark()->lock[lock].misses++;
+        }
     }
 }
 
@@ -130,6 +186,10 @@ static void observe(const struct fakeredis_event *from)
 {
     if (from->kind == FAKEREDIS_KEY) {
         observe_key(from);
+        return;
+    }
+    if (from->kind == FAKEREDIS_LOST) {
+        observe_lost(from);
         return;
     }
     int kind = from->kind == FAKEREDIS_UP     ? EVENT_LINK_UP
@@ -147,29 +207,31 @@ static void observe(const struct fakeredis_event *from)
 
 /* ---- leases ---- */
 
-/* The claim whose key this is; NULL = none. */
-static const struct claim *claim_of(const struct key *key)
-{
-    int lock = lock_of(key);
-    const struct claim *claim = lock >= 0 ? &claims_read()->lock[lock] : NULL;
-    return claim != NULL && claim->position != 0 ? claim : NULL;
-}
-
 static int client_of(const struct key *key)
 {
     const struct claim *claim = claim_of(key);
     return claim != NULL ? claim->client : key->writer - 1;
 }
 
-/* Nobody renews the lease, nor will. Its owner is gone, or does not act, or has neither a renewal armed nor a
- * request about the key under way. */
+/* Nobody renews the lease, nor will. Its owner is gone, or does not act; or it has no timer that ends its trust in the
+ * lease first, and cannot renew in time: it is cut off, or has neither a renewal armed nor a request about the key
+ * under way, or too many renewals in a row have failed. */
 static bool is_due(const struct key *key)
 {
     const struct claim *claim = claim_of(key);
     int client = client_of(key);
     bool gone = claim != NULL && claim->session != life_of(client);
-    return gone || fakeredis_is_cut_off(client) || fakeredis_is_paused(client) ||
-           (!host->renews(client) && !fakeredis_asks_about(client, key_name(key)));
+    bool in_time = claim == NULL || claim->misses <= survives();
+    bool renews = in_time && !fakeredis_is_cut_off(client) &&
+                  (host->renews(client) || fakeredis_asks_about(client, key_name(key)));
+    return gone || fakeredis_is_paused(client) || (!renews && !host->trusts_leases(client));
+}
+
+/* A fault may end the lease early. It does not end one that its owner stops trusting before: that would take a server
+ * whose clock jumps. */
+static bool may_end(const struct key *key)
+{
+    return is_due(key) || !host->trusts_leases(client_of(key));
 }
 
 static const struct key *leased_key(int32_t place)
@@ -186,7 +248,8 @@ static void add_expiries(struct action_list *list, int client, bool due, bool no
     for (int server = 0; !host->options->timed && server < host->options->servers; server++) {
         for (int i = 0; i < PLACES_MAX && (key = fakeredis_key(server, i)) != NULL; i++) {
             int32_t place = 1 + server * PLACES_MAX + i;
-            if (leased_key(place) != NULL && client_of(key) == client && (is_due(key) ? due : not_due)) {
+            if (leased_key(place) != NULL && client_of(key) == client && may_end(key) &&
+                (is_due(key) ? due : not_due)) {
                 action_list_add(list, ACTION_EXPIRE, client)->session = place;
             }
         }
@@ -289,7 +352,7 @@ static bool enabled(const struct action *action)
         return fakeredis_can_arrive(client);
     case ACTION_EXPIRE: {
         const struct key *key = leased_key(action->session);
-        return !host->options->timed && key != NULL && client_of(key) == client;
+        return !host->options->timed && key != NULL && client_of(key) == client && may_end(key);
     }
     case ACTION_CUT:
         return can_cut(action);
@@ -546,6 +609,7 @@ static const struct coord_kind KINDS[] = {
 
 static const struct coordinator REDIS = {
     .name = "redis",
+    .leases = true,
     .symbols = SYMBOLS,
     .defects = NO_WORDS,
     .settings = NO_WORDS,

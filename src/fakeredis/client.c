@@ -137,11 +137,21 @@ static void finish(int client, int connection, int status)
     struct channel_record *channel;
     context->c.flags |= REDIS_DISCONNECTING;
     link_abandon(client, connection);
+    if (at(client, connection)->connected) { /* the first reply that is missing tells the end */
+        tell_link(FAKEREDIS_DOWN, client, connection);
+    }
     while ((record = link_first(client, connection)) != NULL) {
         struct call_record call = *record;
+        bool is_lost =
+            call.rec.tag == CALL_LOST || (call.rec.tag == CALL_ANSWERED && (call.flags & CALL_CHANNELS) == 0);
+        if (is_lost) {
+            the_options.observe(&(struct fakeredis_event){.kind = FAKEREDIS_LOST,
+                                                          .client = client,
+                                                          .connection = connection,
+                                                          .args = link_args(record)});
+        }
         link_remove(client, record);
-        if (call.rec.tag == CALL_LOST ||
-            (call.rec.tag == CALL_ANSWERED && (call.flags & CALL_CHANNELS) == 0)) {
+        if (is_lost) {
             run_callback(context, call.fn, NULL, call.privdata);
         }
     }
@@ -152,12 +162,9 @@ static void finish(int client, int connection, int status)
     }
     struct connection *ended = at(client, connection);
     code_ref on_disconnect = ended->on_disconnect;
-    if (ended->connected) {
-        tell_link(FAKEREDIS_DOWN, client, connection);
-        if (on_disconnect != 0) {
-            before_callback();
-            ((redisDisconnectCallback *)code_unpack_fn(on_disconnect))(context, status);
-        }
+    if (ended->connected && on_disconnect != 0) {
+        before_callback();
+        ((redisDisconnectCallback *)code_unpack_fn(on_disconnect))(context, status);
     }
     memset(at(client, connection), 0, sizeof *ended);
     the_options.free(client, context);

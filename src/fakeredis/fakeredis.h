@@ -27,13 +27,15 @@ enum fakeredis_event_kind {
     FAKEREDIS_DOWN,    /* right before it is told that one has ended */
     FAKEREDIS_REQUEST, /* a client sends a command */
     FAKEREDIS_KEY,     /* a key has changed, or is about to go */
+    FAKEREDIS_LOST,    /* right before a client is told that a command has no reply */
 };
 
 struct fakeredis_event {
     enum fakeredis_event_kind kind;
     int client;             /* of a key: whose command changed it, -1 = nobody's */
     int life;               /* lives of that client that were over when it sent the command */
-    int connection;         /* of UP, DOWN and REQUEST */
+    int connection;         /* of UP, DOWN, REQUEST and LOST */
+    struct bytes args;      /* of LOST: the command, as a sequence */
     const struct key *key;  /* of a key */
     enum key_change change; /* of a key */
 };
@@ -102,6 +104,8 @@ int fakeredis_requests(int client, int connection);
 /* Whether a request of the client that names this key has not been answered, or the answer has not been
  * delivered. */
 bool fakeredis_asks_about(int client, struct bytes key);
+/* Whether a command names this key. */
+bool fakeredis_names(struct bytes args, struct bytes key);
 
 /* The connection breaks. The first `keep` replies still arrive, and the first `apply` requests are still
  * done; with `late` the last of these is done some time later. */

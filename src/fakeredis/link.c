@@ -160,7 +160,7 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
     return record != NULL;
 }
 
-static bool names(struct bytes args, struct bytes key)
+bool fakeredis_names(struct bytes args, struct bytes key)
 {
     struct bytes text;
     for (size_t at = 0; sequence_next(args, &at, &text);) {
@@ -176,7 +176,7 @@ bool fakeredis_asks_about(int client, struct bytes key)
     for (int connection = 0; connection < FAKEREDIS_CONNECTIONS_MAX; connection++) {
         struct call_record *record = link_first(client, connection);
         for (; record != NULL; record = next_of(client, record)) {
-            if (names(link_args(record), key)) {
+            if (fakeredis_names(link_args(record), key)) {
                 return true;
             }
         }

@@ -16,7 +16,6 @@
 
 static unsigned char *scratch;
 static size_t used;
-static redisReader *reader;
 
 static void *take(size_t size)
 {
@@ -108,19 +107,14 @@ redisReply *replies_parse(const unsigned char *items, size_t size)
     if (scratch == NULL) {
         open_scratch();
     }
-    if (reader == NULL) {
-        reader = redisReaderCreateWithFunctions(&functions);
-        LS_ASSERT(reader != NULL);
-    }
+    redisReader *reader = redisReaderCreateWithFunctions(&functions);
+    LS_ASSERT(reader != NULL);
     used = 0;
     size_t length = reply_format(items, size, text, sizeof text);
-    if (length == 0 || redisReaderFeed(reader, text, length) != REDIS_OK ||
-        redisReaderGetReply(reader, &reply) != REDIS_OK || reply == NULL) {
-        redisReaderFree(reader);
-        reader = NULL;
-        return NULL;
-    }
-    return reply;
+    bool parsed = length > 0 && redisReaderFeed(reader, text, length) == REDIS_OK &&
+                  redisReaderGetReply(reader, &reply) == REDIS_OK;
+    redisReaderFree(reader);
+    return parsed ? reply : NULL;
 }
 
 void replies_poison(void)

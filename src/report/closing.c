@@ -191,16 +191,19 @@ static void say_promises(FILE *out, const struct whole *whole)
 {
     int known, kept = 0;
     check_mask tested = 0, broken = 0;
-    check_mask elsewhere = check_several_mask(false) | check_several_mask(true);
+    bool several = false, leases = false;
     check_all(&known);
     for (int i = 0; i < whole->count; i++) {
-        elsewhere = whole->items[i].scenario->options.several ? 0 : elsewhere;
+        several |= whole->items[i].scenario->options.several;
+        leases |= scenario_has_leases(whole->items[i].scenario);
         for (int p = 0; p < known && whole->items[i].finished; p++) {
             enum check_verdict verdict = outcome_verdict(whole->items[i].outcome, p);
             tested |= verdict != CHECK_NOT_JUDGED ? CHECK_BIT(p) : 0;
             broken |= verdict == CHECK_VIOLATED ? CHECK_BIT(p) : 0;
         }
     }
+    check_mask elsewhere =
+        check_special_mask(false, !several, !leases) | check_special_mask(true, !several, !leases);
     for (int p = 0; p < known; p++) {
         kept += ((tested & ~broken) >> p & 1) != 0;
     }

@@ -99,6 +99,7 @@ const char *narrator_rc_name(int rc)
         {LS_ENOAUTH, "no-permission"},
         {LS_EAUTHFAILED, "auth-failed"},
         {LS_EZK, "zookeeper"},
+        {LS_EREFUSED, "refused"},
         {LS_ECLOSED, "closed"},
         {LS_EDEADLK, "deadlock"},
         {LS_EALREADY, "already"},

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "check/check.h"
+#include "coord/coordinator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -351,12 +352,17 @@ int scenario_read_part(struct scenario *scenario, const char *name, const char *
     return parse_or_close(scenario, error, NULL);
 }
 
+bool scenario_has_leases(const struct scenario *scenario)
+{
+    return coordinator_find(scenario->options.coordinator)->leases;
+}
+
 check_mask scenario_mask(const struct scenario *scenario, bool random)
 {
     bool timed = scenario->options.timed && !random;
     check_mask named = scenario->properties;
     check_mask all = check_default_mask(timed), loaded = check_loaded_mask();
-    all |= scenario->options.several ? check_several_mask(timed) : 0;
+    all |= check_special_mask(timed, scenario->options.several, scenario_has_leases(scenario));
     check_mask mask = named ? named | (loaded & all) : all;
     mask = random && !scenario->exploring ? mask & all : mask | scenario->holds | scenario->violates;
     return scenario->built_in_only ? mask & ~loaded : mask;

@@ -103,6 +103,9 @@ int scenario_read_part(struct scenario *scenario, const char *name, const char *
 
 void scenario_close(struct scenario *scenario);
 
+/* Whether its coordinator ends contenders by time. */
+bool scenario_has_leases(const struct scenario *scenario);
+
 /* The properties that this scenario is judged by in that mode: those that it names in `properties`, `holds`
  * and `violates`, or all that mean something in the mode; besides, those that were loaded and mean something in it. Random runs are untimed whatever the file says: of
  * the named ones they keep those that mean something there. */

@@ -324,7 +324,7 @@ static void do_whole(void *ctx)
         }
         process_ask_belief(p);
     }
-    world->timer_fired = false;
+    world->timer_fired = world->lease_timer_fired = false;
 }
 
 static uint32_t kind_of_delivery(const struct action *action)

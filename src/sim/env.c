@@ -162,13 +162,29 @@ static bool has_fired(int p, const struct ls_timer *timer)
     return rec != NULL;
 }
 
+/* Without a clock: whether it is not yet the time of a timer whose role says what comes before it. */
+static bool has_to_wait(int p, const struct timer *timer)
+{
+    const struct coordinator *coordinator = the_world.coordinator;
+    switch ((enum ls_timer_role)timer->rec.tag) {
+    case LS_TIMER_POLL:
+    case LS_TIMER_RENEWAL:
+        return has_fired(p, timer->timer);
+    case LS_TIMER_LEASE:
+        return !coordinator->cut_off(p) && (timers_of_role(p, LS_TIMER_RENEWAL) || coordinator->awaits(p));
+    case LS_TIMER_PATIENCE:
+        return !coordinator->cut_off(p);
+    default:
+        return false;
+    }
+}
+
 /* Without a clock a retry that nothing has changed for would only repeat itself, for ever: a real back-off lets more
  * time pass each time than whatever goes on in the ensemble takes. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
-    bool in_vain = (process_tired(p) && timer_is(timer, LS_TIMER_WORK)) ||
-                   (timer_repeats(timer) && has_fired(p, timer->timer));
-    return timer_is_due(timer) && (the_world.options.timed || !in_vain);
+    bool in_vain = process_tired(p) && timer_is(timer, LS_TIMER_WORK);
+    return timer_is_due(timer) && (the_world.options.timed || (!in_vain && !has_to_wait(p, timer)));
 }
 
 void repeats_note(int p, const struct ls_timer *timer)
@@ -211,7 +227,7 @@ bool timers_of_work(int p)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct timer *timer = (struct timer *)rec;
-        if (timer_is_work(timer) && !(timer_repeats(timer) && has_fired(p, timer->timer))) {
+        if (timer_is_work(timer) && !has_to_wait(p, timer)) {
             return true;
         }
     }
@@ -220,7 +236,19 @@ bool timers_of_work(int p)
 
 bool timer_is_work(const struct timer *timer)
 {
-    return timer_is(timer, LS_TIMER_WORK) || timer_is(timer, LS_TIMER_STEP) || timer_is(timer, LS_TIMER_POLL);
+    const unsigned work = 1u << LS_TIMER_WORK | 1u << LS_TIMER_STEP | 1u << LS_TIMER_POLL |
+                          1u << LS_TIMER_RENEWAL | 1u << LS_TIMER_LEASE | 1u << LS_TIMER_PATIENCE;
+    return (work >> timer->rec.tag & 1u) != 0;
+}
+
+bool timers_of_role(int p, enum ls_timer_role role)
+{
+    struct pack pack = process_pack(p);
+    struct rec *rec = pack_first(&pack, LIST_TIMER);
+    while (rec != NULL && !timer_is((struct timer *)rec, role)) {
+        rec = pack_next(&pack, rec);
+    }
+    return rec != NULL;
 }
 
 bool timer_repeats(const struct timer *timer)

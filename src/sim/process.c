@@ -592,6 +592,7 @@ void process_fire(int p, int index)
     fired.timer->armed = 0;
     ls_timer_fn fn = (ls_timer_fn)code_unpack_fn(fired.fn);
     the_world.timer_fired = !timer_is(&fired, LS_TIMER_DEADLINE);
+    the_world.lease_timer_fired = timer_is(&fired, LS_TIMER_LEASE);
     the_world.locked = 1;
     fn(fired.ctx);
     if (the_world.locked != 1) {
@@ -737,6 +738,7 @@ static void report_hold_lost(int p, const struct ls_report *report)
     }
     struct event event = slot_event(EVENT_HOLD_LOST, p, report->lock, report->owner);
     event.zxid = the_world.coordinator->position(report->token);
+    event.cause = the_world.lease_timer_fired;
     observe(&event);
 }
 

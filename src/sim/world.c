@@ -181,12 +181,12 @@ static void host_wake(int p)
 
 static bool host_renews(int p)
 {
-    struct pack pack = process_pack(p);
-    struct rec *rec = process_running(p) ? pack_first(&pack, LIST_TIMER) : NULL;
-    while (rec != NULL && !timer_is((struct timer *)rec, LS_TIMER_RENEWAL)) {
-        rec = pack_next(&pack, rec);
-    }
-    return rec != NULL;
+    return process_running(p) && timers_of_role(p, LS_TIMER_RENEWAL);
+}
+
+static bool host_trusts_leases(int p)
+{
+    return process_running(p) && timers_of_role(p, LS_TIMER_LEASE);
 }
 
 static const char *host_text(int slot)
@@ -228,6 +228,7 @@ static void lay_coordinator(const struct world_options *options)
                                          .says_idle = process_says_idle,
                                          .wake = host_wake,
                                          .renews = host_renews,
+                                         .trusts_leases = host_trusts_leases,
                                          .aborted = host_aborted,
                                          .stopping = host_stopping,
                                          .alloc = host_alloc,

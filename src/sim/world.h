@@ -115,6 +115,7 @@ struct world {
     struct release *release; /* the innermost one that the running process is in; NULL = none */
     bool reacting;           /* an owner acts within the report of an answer */
     bool timer_fired;        /* in this step, one that is no deadline */
+    bool lease_timer_fired;  /* in this step, one that ends a belief in a lease */
     bool stopping;           /* within a recipe's stop */
     uint8_t closing;         /* within a recipe's close: 1 + the lock; else 0 */
     bool zoned;              /* there is a guard: the memory of processes has red zones, see zones.c */
@@ -141,7 +142,7 @@ static inline void world_forget_call(void)
     the_world.locked = the_world.in_callback = the_world.running = 0;
     the_world.asked = -1;
     the_world.release = NULL;
-    the_world.reacting = the_world.timer_fired = the_world.stopping = false;
+    the_world.reacting = the_world.timer_fired = the_world.lease_timer_fired = the_world.stopping = false;
     the_world.closing = 0;
 }
 
@@ -391,13 +392,15 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
-/* Whether the timer goes on with something: it has the role of work, of a thread's turn, or of a poll. */
+/* Whether the timer goes on with something: it is no deadline and no upkeep. */
 bool timer_is_work(const struct timer *timer);
+/* Whether a timer of this role is armed. */
+bool timers_of_role(int p, enum ls_timer_role role);
 
 /* Whether the timer has this role. */
 bool timer_is(const struct timer *timer, enum ls_timer_role role);
 /* Its time has come; untimed, something has changed since a timer of work fired last (D8); of a poll or renewal, since
- * this one did. */
+ * this one did; and a timer that waits for another one or for an answer (recipe.h) has waited. */
 bool timer_may_fire(int p, const struct timer *timer);
 /* Whether one of work is armed, or a poll that something new is to be found by. */
 bool timers_of_work(int p);

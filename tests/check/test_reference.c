@@ -18,6 +18,7 @@
 #include <check/reference/every_loss_is_told.h>
 #include <check/reference/every_revocation_is_told.h>
 #include <check/reference/granted_in_order.h>
+#include <check/reference/held_lease_is_renewed.h>
 #include <check/reference/hold_keeps_its_node.h>
 #include <check/reference/no_lost_wakeup.h>
 #include <check/reference/no_orphan_node.h>
@@ -56,6 +57,7 @@ static const struct reference {
                   {"granted_in_order", is_out_of_order},
                   {"bounded_work", works_without_bound},
                   {"at_most_one_wakeup_per_release", wakes_more_than_one},
+                  {"held_lease_is_renewed", lets_a_lease_run_out},
                   {"all_or_none", tells_a_part}};
 /* The last one is about calls for several locks, which have lists of their own. */
 enum { CALLS = sizeof references / sizeof references[0] - 1, REFERENCES = CALLS };
@@ -258,7 +260,7 @@ static int draw_list(struct rng *rng, struct event *events, bool timed, bool wai
         event->zxid = 1 + rng_below(rng, (uint32_t)zxid + 1);
         event->now_ms = timed ? now_ms += rng_below(rng, 12) : 0;
         if (event->kind == EVENT_FAILED || event->kind == EVENT_FREED || event->kind == EVENT_DOUBTS ||
-            event->kind == EVENT_NODE_CREATED)
+            event->kind == EVENT_NODE_CREATED || event->kind == EVENT_HOLD_LOST)
             event->cause = rng_below(rng, event->kind == EVENT_DOUBTS ? 3 : 2);
         if (event->kind == EVENT_EFFECT && rng_below(rng, 4) == 0)
             event->cause = event->zxid;
@@ -280,7 +282,9 @@ static int draw_list(struct rng *rng, struct event *events, bool timed, bool wai
             event->kind = EVENT_NODE_DELETED;
             event->now_ms = now_ms;
             event->owner = (uint8_t)rng_below(rng, PROCESSES + 1);
-            event->owner = rng_below(rng, 4) == 0 ? EVENT_BY_OPERATOR : event->owner;
+            event->owner = rng_below(rng, 4) == 0   ? EVENT_BY_OPERATOR
+                           : rng_below(rng, 8) == 0 ? EVENT_BY_TIME
+                                                    : event->owner;
             node[which] = node[--nodes];
         }
     }

@@ -9,7 +9,7 @@ static void all_properties_are_described(void **state)
     int count;
     const struct property *const *all = check_all(&count);
     (void)state;
-    assert_int_equal(count, 20);
+    assert_int_equal(count, 21);
     for (int i = 0; i < count; i++) {
         assert_int_equal(check_position(all[i]->name), i);
         assert_ptr_equal(check_find(all[i]->name), all[i]);
@@ -17,7 +17,7 @@ static void all_properties_are_described(void **state)
         assert_true(strlen(all[i]->premise) > 5);
         assert_true(strlen(all[i]->blind_to) > 10);
         assert_true(all[i]->needs_search ? all[i]->modes == 0 && all[i]->wants == 0
-                                         : (all[i]->modes & PROPERTY_TIMED) != 0);
+                                         : (all[i]->modes & PROPERTY_ALWAYS) != 0);
     }
     assert_null(check_find("at_most_two_holders"));
     assert_int_equal(check_position(""), -1);

@@ -4,42 +4,51 @@
 
 # What the library exports is what src/lock/exports.txt lists, and what its headers declare. In the static library
 # everything else is hidden and called lock_*, so that it gets into nobody's way; the fake and what stands on it have no other
-# names than their headers' and the client's.
+# names than their headers' and the client's. The same holds for the library for Redis and src/lockredis/exports.txt, where it is
+# built; there the prefix is lockredis_*.
 set -euo pipefail
 export LC_ALL=C
 cd "$LOCKSTEP_BUILD_DIR"
-list=$LOCKSTEP_SOURCE_DIR/src/lock/exports.txt
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
 
-# compare WHAT FILE: the file's lines are those of the list.
+# compare WHAT LIST FILE: the file's lines are those of the list.
 compare()
 {
-    if ! diff -u "$list" "$2"; then
-        echo "$1 and src/lock/exports.txt differ. What is removed or changed is an event for users: docs/stability.md."
+    if ! diff -u "$LOCKSTEP_SOURCE_DIR/$2" "$3"; then
+        echo "$1 and $2 differ. What is removed or changed is an event for users: docs/stability.md."
         failed=1
     fi
 }
 
-# symbols VISIBILITY: names of what the objects of the static library define. Instrumentation brings names with __.
+# symbols LIBRARY VISIBILITY: names of what the objects of a static library define. Instrumentation brings names with __,
+# link time optimisation such with a dot.
 symbols()
 {
-    readelf -sW liblockstep.a | awk -v visibility="$1" \
-        '($5 == "GLOBAL" || $5 == "WEAK") && $6 == visibility && $7 != "UND" && $8 !~ /^__/ { print $8 }' | sort -u
+    readelf -sW "$1" | awk -v visibility="$2" \
+        '($5 == "GLOBAL" || $5 == "WEAK") && $6 == visibility && $7 != "UND" && $8 !~ /^__|[.]/ { print $8 }' | sort -u
 }
 
-# mangle_path is of the library that counts for coverage.
-nm -D --defined-only liblockstep.so | awk '$3 !~ /^__/ && $3 != "mangle_path" { print $3 }' | sort >"$scratch/shared"
-compare liblockstep.so "$scratch/shared"
+# library NAME LIST PREFIX
+library()
+{
+    # mangle_path is of the library that counts for coverage.
+    nm -D --defined-only "$1.so" | awk '$3 !~ /^__/ && $3 != "mangle_path" { print $3 }' | sort >"$scratch/shared"
+    compare "$1.so" "$2" "$scratch/shared"
+    symbols "$1.a" DEFAULT >"$scratch/static"
+    compare "$1.a" "$2" "$scratch/static"
+    symbols "$1.a" HIDDEN >"$scratch/hidden"
+    [[ -s $scratch/hidden ]] || { echo "$1.a hides nothing: this test does not see what it should" && failed=1; }
+    if grep -v "^$3" "$scratch/hidden"; then
+        echo "these names of $1.a may clash with those of a program: call them $3*"
+        failed=1
+    fi
+}
 
-symbols DEFAULT >"$scratch/static"
-compare liblockstep.a "$scratch/static"
-symbols HIDDEN >"$scratch/hidden"
-[[ -s $scratch/hidden ]] || { echo "liblockstep.a hides nothing: this test does not see what it should" && failed=1; }
-if grep -v '^lock_' "$scratch/hidden"; then
-    echo "these names of liblockstep.a may clash with those of a program: call them lock_*"
-    failed=1
+library liblockstep src/lock/exports.txt lock_
+if [[ -e liblockstep_redis.so ]]; then
+    library liblockstep_redis src/lockredis/exports.txt lockredis_
 fi
 
 # The fake has the names of its headers, of the client library's, and of our locks; so has what stands on it.
@@ -49,7 +58,7 @@ for library in liblockstep_fake.a liblockstep_sim.a; do
         echo "these names of $library may clash with those of a program that is tested with it"
         failed=1
     fi
-    grep -vx -e 'ls_env_pthread_.*' "$list" | comm -23 - "$scratch/fake" >"$scratch/missing"
+    grep -vx -e 'ls_env_pthread_.*' "$LOCKSTEP_SOURCE_DIR/src/lock/exports.txt" | comm -23 - "$scratch/fake" >"$scratch/missing"
     if [[ -s $scratch/missing ]]; then
         echo "$library lacks:" && cat "$scratch/missing"
         failed=1
@@ -60,8 +69,19 @@ if ! grep -qx ls_replay_run "$scratch/fake"; then
     failed=1
 fi
 
-# Functions that the headers of the library declare: all headers but those of the harness.
-(cd "$LOCKSTEP_SOURCE_DIR/include/lockstep" && ls ./*.h | grep -vE '/(fakezk|property|recipe|replay|sim)\.h$' | xargs cat) |
-    grep -E '^[a-z].*[ *]ls_[a-z0-9_]+\(' | grep -v '^typedef' | grep -oE 'ls_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$scratch/declared"
-compare 'what the headers declare' "$scratch/declared"
+# declared LIST HEADER...: the functions that these headers declare.
+declared()
+{
+    local list=$1
+    shift
+    cat "$@" | grep -E '^[a-z].*[ *]ls_[a-z0-9_]+\(' | grep -v '^typedef' | grep -oE 'ls_[a-z0-9_]+\(' | tr -d '(' |
+        sort -u >"$scratch/declared"
+    compare 'what the headers declare' "$list" "$scratch/declared"
+}
+
+# All headers but those of the harness.
+headers=$LOCKSTEP_SOURCE_DIR/include/lockstep
+mapfile -t of_zookeeper < <(printf '%s\n' "$headers"/*.h | grep -vE '/(fakezk|property|recipe|replay|sim|redis[a-z_]*)\.h$')
+declared src/lock/exports.txt "${of_zookeeper[@]}"
+declared src/lockredis/exports.txt "$headers"/redis*.h
 exit $failed

@@ -23,7 +23,10 @@ declare -A MAY=(
     [coordzk]="base coord api fakezk.h sim.h zookeeper"
     [fakeredis]="base"
     [coordredis]="base coord fakeredis sim.h"
-    [lockredis]="api scenario"
+    [lockredis]="api"
+    [lockredis/world]="lockredis api scenario"
+    [lockredis/published]="lockredis api scenario"
+    [loopredis]="lockredis api"
     [sim]="base state trace coord api sim.h lock_spec.h"
     [plugin]="base trace coord sim api sim.h"
     [scenario]="base state trace recipes broken check coord sim api sim.h property.h replay"
@@ -49,7 +52,7 @@ check_tree()
             layer=include
         else
             layer=${file#src/}
-            layer=${layer%%/*}
+            layer=${layer%/*} # a folder in a layer is a layer of its own
         fi
         if ! allowed "$root" "$file" "$layer" "$target"; then
             echo "$file: $layer may not include $target"
@@ -79,7 +82,7 @@ allowed()
         ;;
     lockstep/*) [[ $layer == include ]] || one_of api "${MAY[$layer]-}" ;;
     zookeeper/*) [[ $layer == include ]] || one_of zookeeper "${MAY[$layer]-}" ;;
-    *) [[ $layer != lock && $layer != recipes && $layer != broken ]] || ! one_of "$name" "$FORBIDDEN_TO_RECIPES" ;;
+    *) [[ $layer != lock && $layer != lockredis* && $layer != recipes && $layer != broken ]] || ! one_of "$name" "$FORBIDDEN_TO_RECIPES" ;;
     esac
 }
 
@@ -143,6 +146,7 @@ self_test()
     plant src/coord/a.c '#include <lockstep/fakezk.h>'
     plant src/scenario/b.c '#include <lockstep/fakezk.h>'
     plant src/real/a.c '#include "sim/world.h"'
+    plant src/lockredis/a.c '#include "scenario/recipes.h"'
     plant include/lockstep/a.h '#include "base/arena.h"'
     # And what is right must pass.
     plant src/sim/right.h ''
@@ -152,8 +156,10 @@ self_test()
     plant src/coordzk/right.c '#include <lockstep/fakezk.h>'
     plant src/sim/right.c '#include <pthread.h>'
     plant src/lock/right.c '#include <zookeeper/zookeeper.h>'
+    plant src/lockredis/world/right.c '#include "scenario/recipes.h"'
     expected="include/lockstep/a.h src/base/a.c src/check/a.c src/check/b.c src/coord/a.c src/fakezk/a.c"
-    expected+=" src/fakezk/b.c src/lock/a.c src/lock/b.c src/lock/c.c src/real/a.c src/scenario/a.c src/scenario/b.c"
+    expected+=" src/fakezk/b.c src/lock/a.c src/lock/b.c src/lock/c.c src/lockredis/a.c src/real/a.c src/scenario/a.c"
+    expected+=" src/scenario/b.c"
     expected+=" src/sim/a.c src/sim/b.c src/sim/c.c src/sim/d.c src/sim/e.c src/sim/f.c src/sim/g.c src/sim/h.c src/sim/i.c"
     found=$(check_tree "$scratch" | cut -d: -f1 | sort | tr '\n' ' ' || true)
     if [[ $found != "$expected " ]]; then

@@ -3,5 +3,5 @@
 # A world is at rest though a poll would find something new.
 GROUP=coord
 FILE=src/sim/env.c
-EDIT='s/timer_is_work\(timer\) && !\(timer_repeats\(timer\) && /timer_is_work(timer) \&\& !(timer_repeats(timer) \&\& !/'
+EDIT='s/timer_is_work\(timer\) && !has_to_wait/timer_is_work(timer) \&\& has_to_wait/'
 EXPECT='^coord\.register$'

@@ -168,7 +168,8 @@ static bool answers_without_reason(const struct trace_list *list, int i)
         return event->code != 0 && !was_faulted(list, i);
     if (event->kind == EVENT_HOLD_LOST)
         return holding(list, i, event->lock, event->process, event->owner) < 0 ||
-               holds_standing(list, i, event->process, event->owner);
+               ((event->cause == 0 || !was_faulted(list, i)) &&
+                holds_standing(list, i, event->process, event->owner));
     if (event->kind == EVENT_DOUBTS)
         return denies_a_hold(list, i) || is_unsure_of_a_hold(list, i);
     if (event->kind != EVENT_FAILED)

@@ -233,7 +233,7 @@ static bool has_waited(const struct trace_list *list, int from, int to, int lock
 static bool is_deleted_by_a_process(const struct event *event)
 {
     return event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner != 0 &&
-           event->owner != EVENT_BY_OPERATOR;
+           event->owner != EVENT_BY_OPERATOR && event->owner != EVENT_BY_TIME;
 }
 
 /* ---- links and listeners ---- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "lockredis/parts.h"
+#include "lockredis/published/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,13 @@ void reports_tell(struct reports *reports, struct ls_env *env)
     ls_env_unlock(env);
     for (int i = 0; i < told.count; i++) {
         ls_report(env, &told.report[i]);
+    }
+}
+
+void parts_hex(const uint8_t *bytes, size_t size, char *text)
+{
+    for (size_t i = 0; i < size; i++) {
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     }
 }
 

@@ -4,18 +4,20 @@
 /* Baidu's DLock, as its Java classes work (DistributedReentrantLock, RedisLockProcessor): a key with a
  * lease, threads of a process in a queue, one thread that polls for them, and one that renews the lease.
  *
- * A thread of the program is an owner here. It first tries to take the key, also while another thread of
- * the process holds it. If that fails it stands in the queue, and parks. The first in the queue tries
- * again when it is unparked.
+ * A thread of the program is an owner here. It first tries to take the key, also while another thread of the
+ * process holds it. If that fails it stands in the queue, and parks. The first in the queue tries again when
+ * it is unparked.
  *
- * The retry thread lives while threads wait and no thread of the process holds. It unparks the first of
- * the queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
+ * The retry thread lives while threads wait and no thread of the process holds. It unparks the first of the
+ * queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
  * release, a lost lease, or an interrupt. Both are state machines with a timer and a connection each.
  *
  * DLock tells nobody of a lost lease, and has no fencing token.
  *
- * The bits of `mended` make one thing right each. */
-#include "lockredis/parts.h"
+ * The bits of `mended` make one thing right each. Besides dlock there is a recipe with all of them, and one
+ * for each flaw, which lacks the bit for that flaw. MENDED_BELIEF hides some flaws: it tells the holder in
+ * time whatever the reason. The recipes for these flaws lack it, too. */
+#include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 
 #include <hiredis/async.h>
@@ -29,6 +31,7 @@
 #define LEASE_MS 60000
 
 #define NOBODY 255
+#define LIFE_BYTES 16
 
 #define RENEW                                                                                                \
     "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) else return "   \
@@ -36,11 +39,14 @@
 #define GIVE "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return nil end"
 
 enum {
-    MENDED_LEASE = 1, /* each grant has a lease thread of its own */
-    MENDED_RETRY = 2, /* a retry thread that was interrupted goes on if somebody needs it */
-    MENDED_THIRD = 4, /* the lease is renewed at a third of its length */
-    MENDED_LOSS = 8,  /* the holder is told that its lease was lost */
-    MENDED_ID = 16,   /* ids of owners are unique */
+    MENDED_LEASE = 1,    /* each grant has a lease thread of its own */
+    MENDED_RETRY = 2,    /* a retry thread that was interrupted goes on if somebody needs it */
+    MENDED_THIRD = 4,    /* the lease is renewed at a third of its length */
+    MENDED_LOSS = 8,     /* the holder is told when a renewal finds that its lease was lost */
+    MENDED_ID = 16,      /* ids of owners are unique */
+    MENDED_RELEASE = 32, /* a release is asked for until it is answered */
+    MENDED_BELIEF = 64,  /* the holder is told of the loss before its lease can end unrenewed */
+    MENDED_ALL = 127,
 };
 
 enum link { LINK_OWNER, LINK_RETRY = OWNERS_MAX, LINK_LEASE, LINKS };
@@ -58,6 +64,8 @@ struct thread {
     bool queued;
     bool permit; /* it was unparked while it did not park */
     uint8_t reserved[2];
+    struct ls_timer again; /* the release is asked for once more */
+    struct ls_stamp sent;  /* when the key was asked for last */
 };
 
 /* The retry thread or a lease thread. */
@@ -68,6 +76,7 @@ struct actor {
     uint8_t owner; /* of a lease thread: whose id it renews */
     uint8_t reserved[5];
     struct ls_timer timer;
+    struct ls_stamp sent; /* of a lease thread: when a renewal was asked for last */
 };
 
 struct lock {
@@ -78,7 +87,7 @@ struct lock {
     uint8_t queued;
     uint8_t reserved[2];
     int hold;
-    int reserved2;
+    struct ls_timer belief; /* ends before the lease of the owner can end */
     struct thread thread[OWNERS_MAX];
     struct actor retry, lease[OWNERS_MAX];
 };
@@ -89,8 +98,8 @@ struct state {
     redisAsyncContext *context[LINKS];
     unsigned mended;
     bool stopping, one_host;
-    uint8_t host; /* what the address of the machine ends with */
-    uint8_t reserved;
+    uint8_t reserved[2];
+    uint8_t life[LIFE_BYTES]; /* an id of this run of the program */
     struct lock lock[LOCKS_MAX];
     struct reports reports;
 };
@@ -150,14 +159,20 @@ static const char *key_of(const struct lock *lock)
     return lock->state->config->lock_paths[lock->index];
 }
 
-#define ID_MAX 40
+#define ID_MAX 60
 
-/* DLock takes the first address of the machine and the number of the thread. */
+/* DLock takes the first address of the machine and the number of the thread. A process that was started anew
+ * has the ids of the former one again. */
 static void id_of(const struct lock *lock, int owner, char id[ID_MAX])
 {
     const struct state *state = lock->state;
-    bool shared = state->one_host && (state->mended & MENDED_ID) == 0;
-    snprintf(id, ID_MAX, "172.17.0.%d-%d", shared ? 1 : state->host + 1, owner + 1);
+    if ((state->mended & MENDED_ID) == 0) {
+        snprintf(id, ID_MAX, "172.17.0.%d-%d", state->one_host ? 1 : state->life[3] + 1, owner + 1);
+        return;
+    }
+    char life[2 * LIFE_BYTES + 1];
+    parts_hex(state->life, LIFE_BYTES, life);
+    snprintf(id, ID_MAX, "%s-%d", life, owner + 1);
 }
 
 /* ---- the lease thread ---- */
@@ -197,7 +212,8 @@ static void interrupt(struct actor *actor)
 
 static void lose(struct lock *lock, int owner)
 {
-    if ((lock->state->mended & MENDED_LOSS) != 0 && lock->owner == owner && lock->hold > 0) {
+    if (lock->owner == owner && lock->hold > 0) {
+        ls_env_timer_stop(lock->state->env, &lock->belief);
         lock->owner = NOBODY;
         lock->hold = 0;
         say(&lock->thread[owner], LS_REPORT_HOLD_LOST, 0);
@@ -207,13 +223,35 @@ static void lose(struct lock *lock, int owner)
     }
 }
 
+static void belief_over(void *ctx)
+{
+    struct lock *lock = ctx;
+    interrupt(lease_of(lock, lock->owner));
+    lose(lock, lock->owner);
+    tell(lock->state);
+    ls_env_lock(lock->state->env);
+}
+
+/* A request that was sent then has begun the lease anew. */
+static void believe(struct lock *lock, const struct ls_stamp *sent)
+{
+    struct ls_env *env = lock->state->env;
+    if ((lock->state->mended & MENDED_BELIEF) != 0) {
+        int64_t left = (int64_t)LEASE_MS / 10 * 9 - ls_env_elapsed_ms(env, sent);
+        ls_env_timer_start(env, &lock->belief, "belief", left > 0 ? (uint32_t)left : 0, belief_over, lock);
+    }
+}
+
 static void renewed(struct actor *lease, const redisReply *reply)
 {
     bool lost = reply != NULL && reply->type == REDIS_REPLY_NIL;
     lease->state = ACTOR_NONE;
-    if (lost) {
+    if (reply != NULL && !lost && lease->lock->owner == lease->owner && lease->lock->hold > 0) {
+        believe(lease->lock, &lease->sent);
+    }
+    if (lost && (lease->lock->state->mended & MENDED_LOSS) != 0) {
         lose(lease->lock, lease->owner);
-    } else if (!lease->interrupted) {
+    } else if (!lost && !lease->interrupted) {
         bool third = (lease->lock->state->mended & MENDED_THIRD) != 0;
         sleep_until_renewal(lease, third ? LEASE_MS / 3 : LEASE_MS * 3 / 4);
     }
@@ -240,6 +278,7 @@ static void renew(void *ctx)
     redisAsyncContext *context = open_link(lock->state, LINK_LEASE);
     id_of(lock, lease->owner, id);
     lease->state = ACTOR_ASKS;
+    ls_env_stamp(lock->state->env, &lease->sent);
     if (context == NULL || redisAsyncCommand(context, on_renewed, lease, "EVAL %s 1 %s %s %d", RENEW,
                                              key_of(lock), id, LEASE_MS) != REDIS_OK) {
         renewed(lease, NULL);
@@ -363,6 +402,7 @@ static void tried(struct thread *thread, const redisReply *reply)
         lock->hold = 1;
         interrupt(&lock->retry);
         start_lease(lock, thread->owner);
+        believe(lock, &thread->sent);
         dequeue(thread);
         thread->phase = PHASE_NONE;
         thread->pending = false;
@@ -387,6 +427,7 @@ static void try(struct thread *thread)
     redisAsyncContext *context = open_link(lock->state, LINK_OWNER + thread->owner);
     id_of(lock, thread->owner, id);
     thread->phase = PHASE_TRYING;
+    ls_env_stamp(lock->state->env, &thread->sent);
     if (context == NULL || redisAsyncCommand(context, on_tried, thread, "SET %s %s NX PX %d", key_of(lock),
                                              id, LEASE_MS) != REDIS_OK) {
         tried(thread, NULL);
@@ -431,16 +472,50 @@ static void released(struct thread *thread)
     }
 }
 
+static void answered(struct thread *thread, const redisReply *reply);
+static void give(struct thread *thread);
+
 static void on_released(redisAsyncContext *context, void *reply, void *ctx)
 {
     struct thread *thread = ctx;
     struct state *state = thread->lock->state;
-    (void)context, (void)reply; /* DLock looks at neither */
+    (void)context;
     ls_env_lock(state->env);
     if (!state->stopping) {
-        released(thread);
+        answered(thread, reply);
     }
     tell(state);
+}
+
+static void ask_again(void *ctx)
+{
+    struct thread *thread = ctx;
+    give(thread);
+    tell(thread->lock->state);
+    ls_env_lock(thread->lock->state->env);
+}
+
+/* DLock does not look at the reply, and takes none for one. */
+static void answered(struct thread *thread, const redisReply *reply)
+{
+    struct state *state = thread->lock->state;
+    if (reply == NULL && (state->mended & MENDED_RELEASE) != 0) {
+        ls_env_timer_start(state->env, &thread->again, "again", 100, ask_again, thread);
+    } else {
+        released(thread);
+    }
+}
+
+static void give(struct thread *thread)
+{
+    struct lock *lock = thread->lock;
+    char id[ID_MAX];
+    redisAsyncContext *context = open_link(lock->state, LINK_OWNER + thread->owner);
+    id_of(lock, thread->owner, id);
+    if (context == NULL || redisAsyncCommand(context, on_released, thread, "EVAL %s 1 %s %s", GIVE,
+                                             key_of(lock), id) != REDIS_OK) {
+        answered(thread, NULL);
+    }
 }
 
 /* ---- what the driver calls ---- */
@@ -449,14 +524,12 @@ static int start(void *memory, struct ls_env *env, const struct ls_recipe_config
                  bool one_host)
 {
     struct state *state = memory;
-    uint8_t id[16];
     ls_env_lock(env);
-    ls_env_unique_id(env, id);
+    ls_env_unique_id(env, state->life);
     state->env = env;
     state->config = config;
     state->mended = mended;
     state->one_host = one_host;
-    state->host = id[3];
     for (int l = 0; l < LOCKS_MAX; l++) {
         struct lock *lock = &state->lock[l];
         lock->state = state;
@@ -483,9 +556,11 @@ static void stop(void *memory)
     for (int l = 0; l < LOCKS_MAX; l++) {
         struct lock *lock = &state->lock[l];
         ls_env_timer_stop(state->env, &lock->retry.timer);
+        ls_env_timer_stop(state->env, &lock->belief);
         for (int o = 0; o < OWNERS_MAX; o++) {
             struct thread *thread = &lock->thread[o];
             ls_env_timer_stop(state->env, &lock->lease[o].timer);
+            ls_env_timer_stop(state->env, &thread->again);
             if (thread->phase == PHASE_RELEASING) {
                 say(thread, LS_REPORT_FREED, 0);
             }
@@ -551,14 +626,9 @@ static int release(void *memory, int lock_index, int owner)
     struct lock *lock = thread->lock;
     ls_env_lock(state->env);
     if (--lock->hold == 0) {
-        char id[ID_MAX];
-        redisAsyncContext *context = open_link(state, LINK_OWNER + owner);
-        id_of(lock, owner, id);
+        ls_env_timer_stop(state->env, &lock->belief);
         thread->phase = PHASE_RELEASING;
-        if (context == NULL || redisAsyncCommand(context, on_released, thread, "EVAL %s 1 %s %s", GIVE,
-                                                 key_of(lock), id) != REDIS_OK) {
-            released(thread);
-        }
+        give(thread);
     }
     tell(state);
     return LS_OK;
@@ -584,26 +654,47 @@ static enum ls_belief query(const void *memory, int lock_index, int owner)
 
 START(start_dlock, 0, false)
 START(start_one_host, 0, true)
-START(start_mended, MENDED_LEASE | MENDED_RETRY | MENDED_THIRD | MENDED_LOSS | MENDED_ID, true)
+START(start_mended, MENDED_ALL, true)
+START(start_shared_thread, MENDED_ALL & ~(MENDED_LEASE | MENDED_BELIEF), true)
+START(start_forgotten, MENDED_ALL & ~MENDED_RETRY, true)
+START(start_late, MENDED_ALL & ~(MENDED_THIRD | MENDED_BELIEF), true)
+START(start_untold, MENDED_ALL & ~(MENDED_LOSS | MENDED_BELIEF), true)
+START(start_address, MENDED_ALL & ~MENDED_ID, true)
+START(start_one_release, MENDED_ALL & ~MENDED_RELEASE, true)
+START(start_unbounded, MENDED_ALL & ~MENDED_BELIEF, true)
 
 static const struct ls_timer_row TIMERS[] = {
-    {"retry", LS_TIMER_POLL}, {"lease", LS_TIMER_RENEWAL}, {NULL, LS_TIMER_WORK}};
+    {"retry", LS_TIMER_POLL}, {"lease", LS_TIMER_RENEWAL}, {"belief", LS_TIMER_LEASE}, {NULL, LS_TIMER_WORK}};
 
-#define RECIPE(NAME, SUMMARY, BREAKS, START_FN)                                                              \
+#define RECIPE(NAME, SUMMARY, BREAKS, START_FN, MISSES)                                                      \
     {                                                                                                        \
         .name = (NAME), .summary = (SUMMARY), .breaks = (BREAKS), .state_size = sizeof(struct state),        \
         .start = (START_FN), .stop = stop, .acquire = acquire, .cancel = cancel, .release = release,         \
-        .query = query, .reentrant = true, .timers = TIMERS, .coordinator = "redis"                          \
+        .query = query, .reentrant = true, .timers = TIMERS, .coordinator = "redis",                         \
+        .lease_misses = (MISSES)                                                                             \
     }
 
 static const struct ls_recipe RECIPES[] = {
     RECIPE("dlock", "Baidu's DLock: a lease, a queue of threads, a thread that polls and one that renews",
-           "no_lost_wakeup", start_dlock),
+           "held_lease_is_renewed", start_dlock, 0),
     RECIPE("dlock_one_host", "DLock where all processes find the same address", "hold_keeps_its_node",
-           start_one_host),
-    RECIPE("dlock_mended",
-           "DLock without five of its flaws; a release without an answer still counts as done",
-           "release_matches_acquire", start_mended),
+           start_one_host, 0),
+    RECIPE("dlock_mended", "DLock without seven of its flaws, which the next recipes have one by one", NULL,
+           start_mended, 1),
+    RECIPE("dlock_shared_lease_thread", "a grant takes over a lease thread that is about to end",
+           "held_lease_is_renewed", start_shared_thread, 1),
+    RECIPE("dlock_forgotten_thread", "a thread relies on a retry thread that is about to end",
+           "no_lost_wakeup", start_forgotten, 1),
+    RECIPE("dlock_late_renewal", "the lease is renewed so late that one lost renewal ends it",
+           "held_lease_is_renewed", start_late, 0),
+    RECIPE("dlock_untold_loss", "a renewal that finds the key gone tells nobody", "every_loss_is_told",
+           start_untold, 1),
+    RECIPE("dlock_address_as_id", "owners are known by an address and a thread number", "hold_keeps_its_node",
+           start_address, 1),
+    RECIPE("dlock_unanswered_release", "a release without an answer counts as done",
+           "release_matches_acquire", start_one_release, 1),
+    RECIPE("dlock_unbounded_belief", "a holder that is cut off believes longer than its lease",
+           "held_lease_is_renewed", start_unbounded, 1),
 };
 
 __attribute__((constructor)) static void add_recipes(void)

@@ -22,6 +22,9 @@ void reports_add(struct reports *reports, const struct ls_report *report);
 /* Called with the mutex: drops it, and tells all reports. */
 void reports_tell(struct reports *reports, struct ls_env *env);
 
+/* Writes the bytes of an id in hexadecimal digits, with a zero byte behind them. */
+void parts_hex(const uint8_t *bytes, size_t size, char *text);
+
 /* The port of the only server of a connect string. */
 int parts_port(const char *hosts);
 

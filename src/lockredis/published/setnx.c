@@ -11,7 +11,7 @@
  * They have no idle(): a request that is done late leaves a key, and the lease ends it.
  *
  * Both poll while they wait, and connect again after the end of a connection. */
-#include "lockredis/parts.h"
+#include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 
 #include <hiredis/async.h>
@@ -96,9 +96,7 @@ static void new_id(struct attempt *attempt)
         return;
     }
     ls_env_unique_id(attempt->state->env, id);
-    for (size_t i = 0; i < sizeof id; i++) {
-        snprintf(attempt->id + 2 * i, 3, "%02x", id[i]);
-    }
+    parts_hex(id, sizeof id, attempt->id);
 }
 
 static void begin(struct attempt *attempt)
@@ -510,12 +508,13 @@ static const struct ls_timer_row TIMERS[] = {{"poll", LS_TIMER_POLL},
     {                                                                                                        \
         .name = (NAME), .summary = (SUMMARY), .breaks = (BREAKS), .state_size = sizeof(struct state),        \
         .start = (START), .stop = stop, .acquire = acquire, .cancel = cancel, .release = release,            \
-        .query = query, .reentrant = true, .timers = TIMERS, .coordinator = "redis"                          \
+        .query = query, .reentrant = true, .timers = TIMERS, .coordinator = "redis", .lease_misses = 1       \
     }
 
 static const struct ls_recipe RECIPES[] = {
-    RECIPE("setnx_owned", "SET NX PX with an id, renewed and released by scripts that compare it", NULL,
-           start_owned),
+    RECIPE("setnx_owned",
+           "SET NX PX with an id, renewed and released by scripts; believes on while it is cut off",
+           "held_lease_is_renewed", start_owned),
     RECIPE("naive_setnx", "SET NX PX, released by DEL, never renewed", "at_most_one_holder", start_naive),
 };
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The thread that uses hiredis. The functions are resolved at link time, as those of env.h are. In
+ * applications src/loopredis/loop.c has a thread or the loop of the application. In worlds
+ * src/lockredis/world/loop.c has none, because a world moves connections itself.
+ *
+ * They are called with the environment's mutex, unless they say otherwise. */
+#ifndef LOCKREDIS_LOOP_H
+#define LOCKREDIS_LOOP_H
+
+#include <lockstep/redis.h>
+
+struct redisAsyncContext;
+
+/* Returns 0 or LS_ENOMEM. */
+int lockredis_loop_open(struct ls_redis *redis);
+
+/* Has lockredis_client_run() called soon. It may drop the mutex meanwhile. */
+void lockredis_loop_wake(struct ls_redis *redis);
+
+/* A new connection. Called without the mutex, inside lockredis_client_run(). Returns whether the loop has it. */
+bool lockredis_loop_attach(struct ls_redis *redis, struct redisAsyncContext *context);
+
+/* Writes what can be written at once. Called without the mutex, inside lockredis_client_run(). */
+void lockredis_loop_flush(struct redisAsyncContext *context);
+
+/* Has lockredis_client_run() called a last time, and ends the loop. It drops the mutex meanwhile. */
+void lockredis_loop_close(struct ls_redis *redis);
+
+int lockredis_loop_descriptor(const struct ls_redis *redis);
+
+#endif
