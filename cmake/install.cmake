@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# What `cmake --install` puts where, in three components: `library` (what a linked program needs to run), `dev` (what it
-# needs to be built and tested) and `program` (the harness).
+# What `cmake --install` puts where, in components: `library` (what a linked program needs to run), `dev` (what it
+# needs to be built and tested) and `program` (the harness); where hiredis is there, `redis` (library and harness for Redis).
 include(CMakePackageConfigHelpers)
 set(CMAKE_FILES ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
 set(PKGCONFIG_FILES ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -39,6 +39,20 @@ foreach(name lockstep lockstep-fake lockstep-sim)
     configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${PKGCONFIG_FILES} COMPONENT dev)
 endforeach()
+
+if(TARGET lockstep_redis_shared)
+    install(
+        TARGETS lockstep_redis_shared lockstep_redis_static
+        EXPORT lockstepRedisTargets
+        LIBRARY COMPONENT redis NAMELINK_COMPONENT redis
+        ARCHIVE COMPONENT redis)
+    install(EXPORT lockstepRedisTargets NAMESPACE lockstep:: DESTINATION ${CMAKE_FILES} COMPONENT redis)
+    configure_file(cmake/lockstep-redis.pc.in ${PROJECT_BINARY_DIR}/package/lockstep-redis.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/package/lockstep-redis.pc DESTINATION ${PKGCONFIG_FILES} COMPONENT redis)
+endif()
+if(TARGET lockstep_redis)
+    install(TARGETS lockstep_redis RUNTIME COMPONENT redis)
+endif()
 
 if(LOCKSTEP_PROGRAM)
     install(TARGETS lockstep RUNTIME COMPONENT program)

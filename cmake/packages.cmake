@@ -2,7 +2,7 @@
 # Copyright the lockstep authors
 
 # `cpack -G DEB` in a build folder makes three packages, one for each component of the installation (install.cmake):
-# liblockstepSOVERSION, liblockstep-dev and lockstep.
+# liblockstepSOVERSION, liblockstep-dev and lockstep; where hiredis is there, lockstep-redis.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME lockstep)
 set(CPACK_PACKAGE_CONTACT "the lockstep authors <lockstep@localhost>")
@@ -35,7 +35,19 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "simulator and model checker for lock recipes
  Runs the locks of liblockstep in a simulated world of connections that break and sessions that expire.")
 
-foreach(component LIBRARY DEV PROGRAM)
+set(packages LIBRARY DEV PROGRAM)
+if(TARGET lockstep_redis_shared)
+    list(APPEND packages REDIS)
+    list(APPEND CPACK_COMPONENTS_ALL redis)
+    set(CPACK_DEBIAN_REDIS_PACKAGE_NAME lockstep-redis)
+    set(CPACK_DEBIAN_REDIS_PACKAGE_SECTION devel)
+    set(CPACK_DEBIAN_REDIS_PACKAGE_DEPENDS "liblockstep-dev (= ${PROJECT_VERSION}), libhiredis-dev")
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
+    set(CPACK_COMPONENT_REDIS_DESCRIPTION "lock on Redis, and simulator for such locks
+ A mutex with a lease for programs on hiredis, and worlds of Redis for the simulator of lockstep.")
+endif()
+
+foreach(component IN LISTS packages)
     string(TOLOWER ${component} name)
     install(
         FILES LICENSE

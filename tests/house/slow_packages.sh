@@ -54,11 +54,15 @@ check_package liblockstep-dev "^$library \\(= ${version//./[.]}\\), libzookeeper
     lib/cmake/lockstep/lockstepTargets.cmake lib/cmake/lockstep/lockstepTargets-relwithdebinfo.cmake
     lib/cmake/lockstep/zookeeper.cmake"
 check_package lockstep '(^|, )libcjson1' bin/lockstep
+check_package lockstep-redis '(^|, )libhiredis0[.]14' \
+    "bin/lockstep-redis lib/liblockstep_redis.so lib/liblockstep_redis.so.${library#liblockstep} lib/liblockstep_redis.so.$version
+    lib/liblockstep_redis.a lib/pkgconfig/lockstep-redis.pc lib/cmake/lockstep/lockstepRedisTargets.cmake
+    lib/cmake/lockstep/lockstepRedisTargets-relwithdebinfo.cmake"
 # What the documents call the packages and the library. The change log tells what was.
 for package in "$scratch"/*.deb; do
     dpkg-deb -f "$package" Package
 done | sort >"$scratch/made"
-sed -n 's/^| `\([a-z0-9.-]*\)` | `\(library\|dev\|program\)` |.*/\1/p' "$LOCKSTEP_SOURCE_DIR/docs/install.md" | sort >"$scratch/named"
+sed -n 's/^| `\([a-z0-9.-]*\)` | `\(library\|dev\|program\|redis\)` |.*/\1/p' "$LOCKSTEP_SOURCE_DIR/docs/install.md" | sort >"$scratch/named"
 diff -u "$scratch/made" "$scratch/named" || wrong "docs/install.md names other packages than are made"
 (cd "$LOCKSTEP_SOURCE_DIR" && grep -noE 'liblockstep(\.so\.)?[0-9][0-9.]*[0-9]' README.md docs/*.md) |
     grep -vE ":liblockstep(\.so\.)?${library#liblockstep}\$" >"$scratch/stale" || true

@@ -114,7 +114,7 @@ static void server_kill(struct server *server)
 }
 
 /* Sends one command. The result is the integer of the reply, 1 for a status or a text, 0 for nil, -1 for an error. */
-static long long server_command(const struct server *server, const char *format, ...)
+__attribute__((unused)) static long long server_command(const struct server *server, const char *format, ...)
 {
     redisContext *context = redisConnect("127.0.0.1", server->port);
     long long result = -1;
