@@ -113,6 +113,7 @@ struct ls_redis {
     bool hears;      /* a connection for messages is wanted */
     bool delivering; /* a thread is calling callbacks */
     bool running;    /* a thread is in lockredis_client_run() */
+    bool closing;    /* a thread is in ls_redis_close() */
 };
 
 /* Initialises a client. `hosts` is a list of servers, "HOST:PORT,HOST:PORT". A server without a port has
@@ -131,7 +132,8 @@ int ls_redis_start(struct ls_redis *redis);
  * are held are given back, if the connection takes the request at once; otherwise their leases end. With
  * `attach` this is legal on the thread of the loop alone.
  *
- * LS_EDEADLK: the function was called inside a callback, and nothing is closed. */
+ * If two threads close a client at once, both return when it is closed. Inside a callback the function returns
+ * LS_EDEADLK and closes nothing. */
 int ls_redis_close(struct ls_redis *redis);
 
 /* Returns the state of the client at this moment. */

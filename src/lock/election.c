@@ -293,7 +293,8 @@ static const struct ls_mutex_options *options_of_mutex(struct ls_election *elect
 {
     if (!options || (!options->acl && !options->counters))
         return &mutex_options;
-    election->inner = (struct ls_mutex_options){&mutex_ops, options->acl, options->counters};
+    election->inner =
+        (struct ls_mutex_options){.ops = &mutex_ops, .acl = options->acl, .counters = options->counters};
     return &election->inner;
 }
 

@@ -508,13 +508,8 @@ int ls_redis_start(struct ls_redis *redis)
     return rc;
 }
 
-int ls_redis_close(struct ls_redis *redis)
+static void close_mutexes(struct ls_redis *redis)
 {
-    if (ls_env_in_callback(redis->env)) {
-        return LS_EDEADLK;
-    }
-    ls_env_lock(redis->env);
-    bool started = redis->state != LS_REDIS_NEW && redis->state != LS_REDIS_CLOSED;
     struct redis_lock *lock;
     for (lock = redis->locks; lock != NULL; lock = lock->next) {
         if (lock->mutex != NULL) {
@@ -529,6 +524,13 @@ int ls_redis_close(struct ls_redis *redis)
             lock->mutex = NULL;
         }
     }
+}
+
+static void close_client(struct ls_redis *redis)
+{
+    bool started = redis->state != LS_REDIS_NEW && redis->state != LS_REDIS_CLOSED;
+    redis->closing = true;
+    close_mutexes(redis);
     redis->state = LS_REDIS_CLOSED;
     ls_env_timer_stop(redis->env, &redis->reconnect_timer);
     if (started) {
@@ -536,8 +538,33 @@ int ls_redis_close(struct ls_redis *redis)
     }
     ls_env_timer_stop(redis->env, &redis->patience_timer);
     lockredis_lock_free_all(redis);
+    redis->closing = false;
     lockredis_client_changed(redis);
-    ls_env_unlock(redis->env);
+}
+
+static void wait_for_close(struct ls_redis *redis)
+{
+    struct redis_wait wait = {.env = redis->env};
+    ls_env_waiter_init(redis->env, &wait.waiter);
+    while (redis->closing) {
+        wait_for_change(redis, &wait);
+    }
+    ls_env_waiter_close(redis->env, &wait.waiter);
+}
+
+int ls_redis_close(struct ls_redis *redis)
+{
+    struct ls_env *env = redis->env;
+    if (ls_env_in_callback(env)) {
+        return LS_EDEADLK;
+    }
+    ls_env_lock(env);
+    if (redis->closing) {
+        wait_for_close(redis);
+    } else {
+        close_client(redis);
+    }
+    ls_env_unlock(env);
     return LS_OK;
 }
 

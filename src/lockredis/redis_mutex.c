@@ -255,14 +255,16 @@ int64_t ls_redis_mutex_token(const struct ls_redis_mutex *mutex, uint64_t owner)
 
 /* ---- blocking shell ---- */
 
+/* The client may be gone when the answer is there. */
 static int finish_call(struct ls_redis *redis, struct redis_call *call, int rc, bool waits)
 {
+    struct ls_env *env = redis->env;
     lockredis_client_settle(redis);
     while (waits && !call->done) {
-        ls_env_wait(redis->env, &call->waiter);
+        ls_env_wait(env, &call->waiter);
     }
-    ls_env_unlock(redis->env);
-    ls_env_waiter_close(redis->env, &call->waiter);
+    ls_env_unlock(env);
+    ls_env_waiter_close(env, &call->waiter);
     return waits ? call->rc : rc;
 }
 

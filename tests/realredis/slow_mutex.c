@@ -413,6 +413,43 @@ static void close_answers(void **state)
     close_client(&a);
 }
 
+static void *take_for_ever(void *ctx)
+{
+    return ls_redis_mutex_acquire(ctx, -1) == LS_ECLOSED ? ctx : NULL;
+}
+
+static void *close_redis(void *ctx)
+{
+    return ls_redis_close(ctx) == LS_OK ? ctx : NULL;
+}
+
+/* Two threads close the client, while another one waits for the lock. */
+static void closed_by_two_threads(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct client a, b;
+        pthread_t waiter, closer[2];
+        void *returned;
+        open_client(&a, &the_server);
+        open_client(&b, &the_server);
+        assert_int_equal(ls_redis_mutex_acquire(&a.mutex, -1), LS_OK);
+        assert_int_equal(pthread_create(&waiter, NULL, take_for_ever, &b.mutex), 0);
+        sleep_ms(round);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(pthread_create(&closer[i], NULL, close_redis, &b.redis), 0);
+        }
+        for (int i = 0; i < 2; i++) {
+            pthread_join(closer[i], &returned);
+            assert_ptr_equal(returned, &b.redis);
+        }
+        pthread_join(waiter, &returned);
+        assert_ptr_equal(returned, &b.mutex);
+        assert_int_equal(ls_env_pthread_close(b.env), LS_OK);
+        close_client(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +465,7 @@ int main(void)
         cmocka_unit_test(replicas_confirm),
         cmocka_unit_test(threads_count),
         cmocka_unit_test(close_answers),
+        cmocka_unit_test(closed_by_two_threads),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }
