@@ -11,7 +11,7 @@ packages_of()
     # others from g++ on are for what users of the library do: C++, pkg-config, Debian packages, looking into a recipe.
     test) echo libcmocka-dev libhiredis-dev liblua5.1-0-dev libssl-dev libzookeeper-java libslf4j-java default-jre-headless \
         g++ pkgconf dpkg-dev file python3 git help2man gdb valgrind ;;
-    full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ redis-tools ;;
+    full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ redis-tools libevent-dev ;;
     bench) echo spin gcc libc6-dev && packages_of interop ;;
     interop) echo default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java \
         libguava-java libslf4j-java libzookeeper-java python3-kazoo ;;
@@ -35,7 +35,7 @@ and exits 4.
   run     compiler, cmake, ninja, the ZooKeeper C client: enough for ./dev run
   test    cmocka, hiredis, Lua, libcrypto, the ZooKeeper server and a Java to run it, g++, pkgconf, dpkg-dev, file, Python,
           git, help2man, gdb, valgrind: enough for ./dev test and ./dev real
-  full    clang and its tools, gcovr, AFL++, a Redis server: for ./dev test --full, fmt, lint
+  full    clang and its tools, gcovr, AFL++, a Redis server, libevent: for ./dev test --full, fmt, lint
   bench   SPIN, a model checker, for ./dev bench explore; what interop has, for ./dev bench lock
   interop Curator, a Java compiler, kazoo: for examples/interop and its test in ./dev test --full
   soak    Python, for the proxy of ./dev soak lock

@@ -4,29 +4,16 @@
 
 # examples/redis_section.c is built with the installed files alone, and gets the lock on a real server. Without a server its acquire
 # ends at the deadline.
-set -euo pipefail
-tool=$(command -v redis-check-rdb) || {
-    echo "no redis-check-rdb (Debian: redis-tools)"
-    exit 77
-}
-if [[ -n $LOCKSTEP_SANITIZE ]] || nm "$LOCKSTEP_BUILD_DIR/liblockstep.a" 2>/dev/null | grep __gcov_init >/dev/null; then
-    exit 77 # nobody installs an instrumented build
-fi
-scratch=$(mktemp -d)
-server=
-trap '[[ -z $server ]] || kill "$server" 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
+source "$(dirname "$0")/lib.sh"
 cmake --install "$LOCKSTEP_BUILD_DIR" --prefix "$scratch/root" >/dev/null
 export PKG_CONFIG_PATH=$scratch/root/lib/pkgconfig LD_LIBRARY_PATH=$scratch/root/lib
 cc -std=c11 -Wall -Werror "$LOCKSTEP_SOURCE_DIR/examples/redis_section.c" $(pkg-config --cflags --libs lockstep-redis) -o "$scratch/section"
 
-port=$((20000 + RANDOM % 10000))
-(cd "$scratch" && exec -a redis-server "$tool" --port "$port" --bind 127.0.0.1 --save '') >"$scratch/log" &
-server=$!
+start_server
 for round in 1 2 3; do
     found=$("$scratch/section" "127.0.0.1:$port")
     [[ $found == "held with token $round" ]] || { echo "round $round: $found" && exit 1; }
 done
-kill "$server" && wait "$server" 2>/dev/null || true
-server=
+stop_server
 found=$("$scratch/section" "127.0.0.1:$port" 2>&1) && { echo "without a server: $found" && exit 1; }
 [[ $found == "redis_section: the lock: the deadline has passed" ]] || { echo "without a server: $found" && exit 1; }
