@@ -314,6 +314,49 @@ static void a_call_that_is_refused_is_repeated(void **state)
     end();
 }
 
+/* The answer to the next read of the contents. */
+static struct {
+    int rc;     /* in place of the server's, unless it is 0 */
+    bool waits; /* after that answer a timer runs until the next try */
+    data_completion_t got;
+} mishap;
+
+static void on_got(int zk_rc, const char *value, int value_size, const struct Stat *stat, const void *data)
+{
+    int taken = mishap.rc;
+    mishap.rc = 0;
+    if (taken == ZOK) {
+        mishap.got(zk_rc, value, value_size, stat, data);
+    } else {
+        mishap.got(taken, NULL, -1, NULL, data);
+        mishap.waits = lock.leases.session->retry_timer.armed != 0;
+    }
+}
+
+int __real_zoo_aget(zhandle_t *zh, const char *path, int watch, data_completion_t done, const void *data);
+int __wrap_zoo_aget(zhandle_t *zh, const char *path, int watch, data_completion_t done, const void *data);
+
+int __wrap_zoo_aget(zhandle_t *zh, const char *path, int watch, data_completion_t done, const void *data)
+{
+    mishap.got = done;
+    return __real_zoo_aget(zh, path, watch, on_got, data);
+}
+
+/* The server could not read the count: it is read again after a while, without another change. */
+static void a_read_that_fails_is_repeated(void **state)
+{
+    (void)state;
+    begin_following();
+    bytes = "\0\0\0\2";
+    size = 4;
+    mishap.rc = ZSYSTEMERROR;
+    stage_job(0, write_bytes);
+    play("settle");
+    assert_true(mishap.waits);
+    told("capacity 2");
+    end();
+}
+
 /* ---- two capacities on one path ---- */
 
 static void open_other(struct probe *probe)
@@ -364,6 +407,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_followed_is_refused),
         cmocka_unit_test(another_capacity_lasts_until_the_next_read),
         cmocka_unit_test(a_call_that_is_refused_is_repeated),
+        cmocka_unit_test(a_read_that_fails_is_repeated),
         cmocka_unit_test(a_larger_capacity_of_others_is_told),
         cmocka_unit_test(ones_own_former_capacity_is_no_reason),
     };
