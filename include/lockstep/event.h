@@ -113,8 +113,8 @@ enum event_kind {
     EVENT_LISTED,  /* process, lock: a list of the lock's directory, or the answer that it is missing, was
                      delivered. The server read it behind the last deletion of a contender of this process by
                      the operator. Worlds with one server only */
-    EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on; cause = 1 if a
-                     timer of LS_TIMER_LEASE (recipe.h) fired in this step, else 0 */
+    EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on;
+                     cause = 1 if a timer of LS_TIMER_LEASE (recipe.h) fired in this step, else 0 */
     EVENT_CAPACITY,  /* process, lock; code = the capacity of the lock's group that the process knows from now
                         on. It is the declared one again once the lock is closed, or the process is gone */
     EVENT_COUNT_SET, /* lock; code = the capacity that stands in the lock's node from now on, 0 = none */

@@ -109,9 +109,9 @@ enum ls_node_class {
     LS_NODE_QUEUED,    /* it stands while its owner waits, and goes when its owner has its contenders */
 };
 
-/* The roles of timers. A world is at rest while only deadlines, upkeep, polls and renewals that have fired since the
- * last change, and timers that may not fire are armed. A poll or renewal fires again only after something has
- * changed. */
+/* The roles of timers. A world is at rest while only deadlines, upkeep, polls and renewals that have fired
+ * since the last change, and timers that may not fire are armed. A poll or renewal fires again only after
+ * something has changed. */
 enum ls_timer_role {
     LS_TIMER_WORK,     /* goes on with something, such as a retry */
     LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault may refuse the start of such a timer */
@@ -119,9 +119,9 @@ enum ls_timer_role {
     LS_TIMER_POLL,     /* looks whether the lock is free */
     LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */
     LS_TIMER_STEP, /* gives a thread of the process its next turn. It needs no change since it has fired */
-    /* Ends a belief before the lease ends that it rests on. Without a clock, no lease of the process ends by itself while
-     * it is armed and the process is not paused. It fires while the process is cut off, or has neither a renewal armed
-     * nor a request without an answer. */
+    /* Ends a belief before the lease ends that it rests on. Without a clock, no lease of the process ends by
+     * itself while it is armed and the process is not paused. It fires while the process is cut off, or has
+     * neither a renewal armed nor a request without an answer. */
     LS_TIMER_LEASE,
     LS_TIMER_PATIENCE, /* gives up on an answer. Without a clock it fires only while the process is cut off */
 };
@@ -390,8 +390,8 @@ struct ls_recipe {
      * the lock open. */
     const char *count;
 
-    /* Number of renewals in a row that may fail before a lease of the recipe ends. In a world without a clock a lease
-     * ends freely once more of them have failed. */
+    /* Number of renewals in a row that may fail before a lease of the recipe ends. In a world without a
+     * clock a lease ends freely once more of them have failed. */
     uint8_t lease_misses;
 };
 

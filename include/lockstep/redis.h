@@ -19,8 +19,8 @@
  *
  * Fork and signals: as session.h says.
  *
- * hiredis 0.14 has no TLS, so these connections have none. The page docs/operating-redis.md says what a
- * deployment of Redis costs a lock. */
+ * hiredis 0.14 has no TLS, so these connections have none. The page docs/operating-redis.md tells the cost of each
+ * deployment of Redis for a lock. */
 #ifndef LOCKSTEP_REDIS_H
 #define LOCKSTEP_REDIS_H
 

@@ -75,14 +75,19 @@ static void wait_for_change(struct ls_redis *redis, struct redis_wait *wait)
     *link = wait->next;
 }
 
-void lockredis_client_drain(struct ls_redis *redis)
+static void wait_while(struct ls_redis *redis, const bool *busy)
 {
     struct redis_wait wait = {.env = redis->env};
     ls_env_waiter_init(redis->env, &wait.waiter);
-    while (redis->delivering) {
+    while (*busy) {
         wait_for_change(redis, &wait);
     }
     ls_env_waiter_close(redis->env, &wait.waiter);
+}
+
+void lockredis_client_drain(struct ls_redis *redis)
+{
+    wait_while(redis, &redis->delivering);
 }
 
 /* ---- servers of the connect string ---- */
@@ -142,9 +147,14 @@ static uint32_t delay_ms(uint16_t failures)
     return delay < RECONNECT_MS_MAX ? delay : RECONNECT_MS_MAX;
 }
 
+static bool is_open(const struct ls_redis *redis)
+{
+    return redis->state == LS_REDIS_CONNECTING || redis->state == LS_REDIS_CONNECTED;
+}
+
 static void connect_later(struct ls_redis *redis)
 {
-    if (redis->state == LS_REDIS_CONNECTING || redis->state == LS_REDIS_CONNECTED) {
+    if (is_open(redis)) {
         if (redis->failures < FAILURES_MAX) {
             redis->failures++;
         }
@@ -256,16 +266,8 @@ static void fail(struct ls_redis *redis, int err)
     lockredis_client_changed(redis);
 }
 
-static bool is_about_credentials(const redisReply *reply)
-{
-    static const char *const WORDS[] = {"WRONGPASS", "NOAUTH", "ERR AUTH", "ERR Client sent AUTH", NULL};
-    for (int i = 0; WORDS[i] != NULL; i++) {
-        if (strncmp(reply->str, WORDS[i], strlen(WORDS[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
+static const char *const CREDENTIALS[] = {"WRONGPASS", "NOAUTH", "ERR AUTH", "ERR Client sent AUTH", NULL};
+static const char *const LOADING[] = {"LOADING", NULL};
 
 static void on_greeted(redisAsyncContext *context, void *answered, void *ctx)
 {
@@ -274,10 +276,10 @@ static void on_greeted(redisAsyncContext *context, void *answered, void *ctx)
     ls_env_lock(redis->env);
     struct redis_connection *connection = connection_of(redis, context);
     if (reply != NULL && redis->state != LS_REDIS_FAILED) {
-        if (reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "LOADING", 7) == 0) {
+        if (reply->type == REDIS_REPLY_ERROR && lockredis_request_begins(reply, LOADING)) {
             lockredis_client_moves(redis);
         } else if (reply->type == REDIS_REPLY_ERROR) {
-            fail(redis, is_about_credentials(reply) ? LS_EAUTHFAILED : LS_EREFUSED);
+            fail(redis, lockredis_request_begins(reply, CREDENTIALS) ? LS_EAUTHFAILED : LS_EREFUSED);
         } else if (--connection->greetings == 0 && !connection->drops) {
             up(redis, connection);
         }
@@ -370,11 +372,6 @@ static void close_connection(struct ls_redis *redis, struct redis_connection *co
     }
 }
 
-static bool is_open(const struct ls_redis *redis)
-{
-    return redis->state == LS_REDIS_CONNECTING || redis->state == LS_REDIS_CONNECTED;
-}
-
 static void connect_all(struct ls_redis *redis)
 {
     struct redis_connection *const all[] = {&redis->commands, &redis->messages};
@@ -401,8 +398,9 @@ static void send_all(struct ls_redis *redis)
         if (lockredis_request_send(lock, request)) {
             lockredis_client_counts(redis);
         } else {
-            lock->asked = REQUEST_NONE;
             redis->commands.drops = true;
+            redis->commands.up = false;
+            lockredis_lock_answered(lock, &(struct lock_answer){.kind = ANSWER_LOST});
         }
     }
     for (struct redis_lock *lock = redis->locks; lock != NULL && redis->messages.up; lock = lock->next) {
@@ -542,16 +540,6 @@ static void close_client(struct ls_redis *redis)
     lockredis_client_changed(redis);
 }
 
-static void wait_for_close(struct ls_redis *redis)
-{
-    struct redis_wait wait = {.env = redis->env};
-    ls_env_waiter_init(redis->env, &wait.waiter);
-    while (redis->closing) {
-        wait_for_change(redis, &wait);
-    }
-    ls_env_waiter_close(redis->env, &wait.waiter);
-}
-
 int ls_redis_close(struct ls_redis *redis)
 {
     struct ls_env *env = redis->env;
@@ -560,7 +548,7 @@ int ls_redis_close(struct ls_redis *redis)
     }
     ls_env_lock(env);
     if (redis->closing) {
-        wait_for_close(redis);
+        wait_while(redis, &redis->closing);
     } else {
         close_client(redis);
     }

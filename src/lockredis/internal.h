@@ -179,6 +179,9 @@ struct lock_answer {
 /* The request under way has this answer. */
 void lockredis_lock_answered(struct redis_lock *lock, const struct lock_answer *answer);
 
+/* Whether an id is none of zeros. */
+bool lockredis_lock_has_id(const uint8_t id[ID_SIZE]);
+
 /* For how many ms more the hold may be believed in. */
 int64_t lockredis_lock_belief_left_ms(const struct redis_lock *lock);
 
@@ -189,6 +192,9 @@ bool lockredis_request_send(struct redis_lock *lock, enum lock_request request);
 
 /* Sends the subscription to the lock's channel. */
 bool lockredis_request_subscribe(struct redis_lock *lock);
+
+/* Whether the text of an error begins with one of these words; NULL ends them. */
+bool lockredis_request_begins(const struct redisReply *reply, const char *const *words);
 
 /* The digests of the scripts, for tests. `which` counts from 0; NULL behind the last. */
 const char *lockredis_request_script(int which, const char **digest);

@@ -86,7 +86,7 @@ static void forget_ids(struct redis_lock *lock)
     lock->granted = false;
 }
 
-static bool has_id(const uint8_t id[ID_SIZE])
+bool lockredis_lock_has_id(const uint8_t id[ID_SIZE])
 {
     static const uint8_t none[ID_SIZE];
     return memcmp(id, none, ID_SIZE) != 0;
@@ -107,7 +107,7 @@ static void take(struct redis_lock *lock)
     if (lock->granted) {
         memcpy(lock->old, lock->id, ID_SIZE);
     }
-    if (lock->granted || !has_id(lock->id)) {
+    if (lock->granted || !lockredis_lock_has_id(lock->id)) {
         new_id(lock);
     }
     lock->woken = false;

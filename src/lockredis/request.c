@@ -62,18 +62,15 @@ const char *lockredis_request_script(int which, const char **digest)
 
 /* ---- replies ---- */
 
-static bool begins(const redisReply *reply, const char *word)
+bool lockredis_request_begins(const redisReply *reply, const char *const *words)
 {
-    size_t size = strlen(word);
-    return reply->len >= size && memcmp(reply->str, word, size) == 0;
-}
-
-static bool begins_with_one_of(const redisReply *reply, const char *const *words)
-{
-    while (*words != NULL && !begins(reply, *words)) {
-        words++;
+    for (; *words != NULL; words++) {
+        size_t size = strlen(*words);
+        if (reply->len >= size && memcmp(reply->str, *words, size) == 0) {
+            return true;
+        }
     }
-    return *words != NULL;
+    return false;
 }
 
 /* Errors of a server that is no primary, or not yet. */
@@ -81,17 +78,19 @@ static const char *const ELSEWHERE[] = {"READONLY ", "LOADING ", "MASTERDOWN ", 
 /* Errors of a server that does nothing now. */
 static const char *const LATER[] = {"BUSY ", "OOM ", "MISCONF ", "NOREPLICAS ", "TRYAGAIN ", NULL};
 
+static const char *const FORGOTTEN[] = {"NOSCRIPT ", NULL};
+
 static enum answer_kind kind_of_error(struct ls_redis *redis, const redisReply *reply)
 {
-    if (begins(reply, "NOSCRIPT ")) {
+    if (lockredis_request_begins(reply, FORGOTTEN)) {
         redis->scripts = 0;
         return ANSWER_UNKNOWN;
     }
-    if (begins_with_one_of(reply, ELSEWHERE)) {
+    if (lockredis_request_begins(reply, ELSEWHERE)) {
         lockredis_client_moves(redis);
         return ANSWER_LATER;
     }
-    return begins_with_one_of(reply, LATER) ? ANSWER_LATER : ANSWER_REFUSED;
+    return lockredis_request_begins(reply, LATER) ? ANSWER_LATER : ANSWER_REFUSED;
 }
 
 static bool is_pair(const redisReply *reply)
@@ -152,10 +151,9 @@ static int send_script(struct redis_lock *lock, enum lock_request request)
     const char *verb = is_known ? "EVALSHA" : "EVAL", *name = lock->name;
     const char *text = is_known ? SCRIPTS[script].digest : SCRIPTS[script].text;
     char id[ID_TEXT_SIZE], other[ID_TEXT_SIZE];
-    static const uint8_t none[ID_SIZE];
     uint32_t lease = lockredis_client_lease_ms(redis);
     id_text(lock->id, id);
-    id_text(memcmp(lock->old, none, ID_SIZE) != 0 ? lock->old : lock->id, other);
+    id_text(lockredis_lock_has_id(lock->old) ? lock->old : lock->id, other);
     redis->scripts |= (uint8_t)(1u << script);
     switch (request) {
     case REQUEST_TAKE:

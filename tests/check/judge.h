@@ -183,6 +183,18 @@ static inline void deleted(struct judge *judge, int process, int64_t czxid, int6
                                .session = SESSION(process)});
 }
 
+/* `actor` is the `owner` of NODE_DELETED (event.h): a process plus 1, EVENT_BY_OPERATOR, EVENT_BY_TIME or 0. */
+static inline void deleted_by(struct judge *judge, int process, int64_t czxid, int actor)
+{
+    show(judge, (struct event){.kind = EVENT_NODE_DELETED,
+                               .process = (uint8_t)process,
+                               .owner = (uint8_t)actor,
+                               .code = 1,
+                               .zxid = czxid,
+                               .cause = 90,
+                               .session = SESSION(process)});
+}
+
 static inline void watch_as(struct judge *judge, enum event_kind kind, int process, int64_t czxid,
                             enum event_watch type)
 {

@@ -211,16 +211,6 @@ static void locks_are_kept_apart(void **state)
     judge_close(&judge);
 }
 
-static void deleted_by(struct judge *judge, int process, int64_t czxid, int actor)
-{
-    show(judge, (struct event){.kind = EVENT_NODE_DELETED,
-                               .process = (uint8_t)process,
-                               .owner = (uint8_t)(actor + 1),
-                               .code = 1,
-                               .zxid = czxid,
-                               .session = SESSION(process)});
-}
-
 /* A holds, and then its node goes by a request of that process. */
 static void rob(struct judge *judge, int actor)
 {
@@ -230,7 +220,7 @@ static void rob(struct judge *judge, int actor)
     granted(judge, A, 10);
     asked(judge, B);
     created(judge, B, 11);
-    deleted_by(judge, A, 10, actor);
+    deleted_by(judge, A, 10, 1 + actor);
     assert_verdict(judge, CHECK_HOLDS);
 }
 
@@ -257,7 +247,7 @@ static void grant_on_a_deleted_node_beside_a_hold_is_violated(void **state)
         created(&judge, A, 10);
         asked(&judge, B);
         created(&judge, B, 11);
-        deleted_by(&judge, A, 10, A);
+        deleted_by(&judge, A, 10, 1 + A);
         granted(&judge, order == 0 ? A : B, order == 0 ? 10 : 11);
         assert_verdict(&judge, CHECK_HOLDS);
         granted(&judge, order == 0 ? B : A, order == 0 ? 11 : 10);
@@ -274,7 +264,7 @@ static void grant_without_a_token_may_stand_on_another_node(void **state)
     judge_open(&judge, PROPERTY, false);
     asked(&judge, A);
     created(&judge, A, 10);
-    deleted_by(&judge, A, 10, A); /* left over from the hold before */
+    deleted_by(&judge, A, 10, 1 + A); /* left over from the hold before */
     created(&judge, A, 11);
     deleted(&judge, A, 11, 20); /* its session is over, and it does not know */
     asked(&judge, B);

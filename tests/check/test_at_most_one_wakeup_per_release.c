@@ -22,7 +22,7 @@ static void watches_list(struct judge *judge, int process)
     watch_as(judge, EVENT_WATCH_SET, process, 2, EVENT_WATCH_PARENT);
 }
 
-static void deleted_by(struct judge *judge, int process, int64_t czxid, int by)
+static void deleted_at_20_by(struct judge *judge, int process, int64_t czxid, int by)
 {
     show(judge, (struct event){.kind = EVENT_NODE_DELETED,
                                .process = (uint8_t)process,
@@ -36,7 +36,7 @@ static void deleted_by(struct judge *judge, int process, int64_t czxid, int by)
 /* A deletes its contender, to give the lock back. */
 static void goes(struct judge *judge, int64_t czxid)
 {
-    deleted_by(judge, A, czxid, 1 + A);
+    deleted_at_20_by(judge, A, czxid, 1 + A);
 }
 
 /* All are connected; B, C and D wait, with the nodes 11, 12 and 13, behind A's node 10. */
@@ -66,7 +66,7 @@ static void one_each_holds(void **state)
     goes(&judge, 10);
     unwatches(&judge, B, 10);
     granted(&judge, B, 11);
-    deleted_by(&judge, B, 11, 1 + B);
+    deleted_at_20_by(&judge, B, 11, 1 + B);
     assert_verdict(&judge, CHECK_HOLDS);
     assert_int_equal(judge.finding->premises, 2);
     judge_close(&judge);
@@ -135,7 +135,7 @@ static void the_end_of_a_session_counts_no_watch_of_it(void **state)
         open_with_line(&judge);
         watches_list(&judge, B);
         watches_list(&judge, C);
-        deleted_by(&judge, B, 11, by);
+        deleted_at_20_by(&judge, B, 11, by);
         assert_verdict(&judge, by == 0 ? CHECK_HOLDS : CHECK_VIOLATED);
         judge_close(&judge);
     }
@@ -194,8 +194,8 @@ static void one_per_node_of_a_session_holds(void **state)
     created(&judge, A, 14);
     watches(&judge, B, 10);
     watches(&judge, C, 14);
-    deleted_by(&judge, A, 10, 0);
-    deleted_by(&judge, A, 14, 0);
+    deleted_at_20_by(&judge, A, 10, 0);
+    deleted_at_20_by(&judge, A, 14, 0);
     assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
 }
@@ -243,7 +243,7 @@ static void one_of_two_gives_up(struct judge *judge, int by)
     created(judge, C, 14);
     watches(judge, C, 11);
     watches(judge, C, 13);
-    deleted_by(judge, C, 12, by);
+    deleted_at_20_by(judge, C, 12, by);
     watches(judge, D, 11);
 }
 
@@ -258,7 +258,7 @@ static void watches_of_who_has_left_do_not_count(void **state)
         struct judge judge;
         one_of_two_gives_up(&judge, cases[i].by);
         on(&judge, EVENT_SETTLED, C); /* it still watches something */
-        deleted_by(&judge, B, 11, 1 + B);
+        deleted_at_20_by(&judge, B, 11, 1 + B);
         assert_verdict(&judge, cases[i].verdict);
         judge_close(&judge);
     }
@@ -278,10 +278,10 @@ static void who_has_failed_has_left_and_who_has_released_has_not(void **state)
         } else {
             failed(&judge, C);
         }
-        deleted_by(&judge, C, 12, 1 + C);
+        deleted_at_20_by(&judge, C, 12, 1 + C);
         asked(&judge, C);
         watches(&judge, D, 11);
-        deleted_by(&judge, B, 11, 1 + B);
+        deleted_at_20_by(&judge, B, 11, 1 + B);
         assert_verdict(&judge, releases ? CHECK_VIOLATED : CHECK_HOLDS);
         judge_close(&judge);
     }
@@ -300,7 +300,7 @@ static void who_has_left_counts_again_once_nothing_is_left_over(void **state)
         if (settled)
             on(&judge, EVENT_SETTLED, C);
         watches(&judge, C, 11);
-        deleted_by(&judge, B, 11, 1 + B);
+        deleted_at_20_by(&judge, B, 11, 1 + B);
         assert_verdict(&judge, settled ? CHECK_VIOLATED : CHECK_HOLDS);
         judge_close(&judge);
     }
@@ -313,7 +313,7 @@ static void who_was_evicted_counts_again_once_it_has_not_waited(void **state)
     for (int waits = 0; waits < 2; waits++) {
         struct judge judge;
         open_with_line(&judge);
-        deleted_by(&judge, C, 12, EVENT_BY_OPERATOR);
+        deleted_at_20_by(&judge, C, 12, EVENT_BY_OPERATOR);
         on(&judge, EVENT_SETTLED, C);
         if (!waits) {
             failed(&judge, C);
@@ -322,7 +322,7 @@ static void who_was_evicted_counts_again_once_it_has_not_waited(void **state)
         }
         watches(&judge, C, 11);
         watches(&judge, D, 11);
-        deleted_by(&judge, B, 11, 1 + B);
+        deleted_at_20_by(&judge, B, 11, 1 + B);
         assert_verdict(&judge, waits ? CHECK_HOLDS : CHECK_VIOLATED);
         judge_close(&judge);
     }
@@ -338,7 +338,7 @@ static void nothing_is_kept_of_who_has_crashed(void **state)
     up(&judge, C);
     asked(&judge, C);
     watches(&judge, C, 11);
-    deleted_by(&judge, B, 11, 1 + B);
+    deleted_at_20_by(&judge, B, 11, 1 + B);
     assert_verdict(&judge, CHECK_VIOLATED);
     judge_close(&judge);
 }

@@ -5,16 +5,6 @@
 
 #define PROPERTY "held_lease_is_renewed"
 
-static void ended_by(struct judge *judge, int process, int64_t czxid, int actor)
-{
-    show(judge, (struct event){.kind = EVENT_NODE_DELETED,
-                               .process = (uint8_t)process,
-                               .owner = (uint8_t)actor,
-                               .code = 1,
-                               .zxid = czxid,
-                               .session = SESSION(process)});
-}
-
 static void hold(struct judge *judge)
 {
     judge_open(judge, PROPERTY, false);
@@ -29,7 +19,7 @@ static void lease_that_runs_out_under_its_holder(void **state)
     struct judge judge;
     (void)state;
     hold(&judge);
-    ended_by(&judge, A, 10, EVENT_BY_TIME);
+    deleted_by(&judge, A, 10, EVENT_BY_TIME);
     assert_verdict(&judge, CHECK_VIOLATED);
     judge_close(&judge);
 }
@@ -42,7 +32,7 @@ static void other_ends_are_not_meant(void **state)
     for (int i = 0; i < 3; i++) {
         struct judge judge;
         hold(&judge);
-        ended_by(&judge, A, 10, actors[i]);
+        deleted_by(&judge, A, 10, actors[i]);
         assert_verdict(&judge, CHECK_HOLDS);
         judge_close(&judge);
     }
@@ -59,7 +49,7 @@ static void hold_that_is_over_needs_no_lease(void **state)
             show(&judge, (struct event){.kind = EVENT_HOLD_LOST, .process = A, .zxid = 10, .cause = 1});
         else
             released(&judge, A);
-        ended_by(&judge, A, 10, EVENT_BY_TIME);
+        deleted_by(&judge, A, 10, EVENT_BY_TIME);
         assert_verdict(&judge, CHECK_HOLDS);
         judge_close(&judge);
     }
@@ -72,7 +62,7 @@ static void lease_of_another_node(void **state)
     (void)state;
     hold(&judge);
     created(&judge, B, 11);
-    ended_by(&judge, B, 11, EVENT_BY_TIME);
+    deleted_by(&judge, B, 11, EVENT_BY_TIME);
     assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);
 }
@@ -85,7 +75,7 @@ static void holder_that_nothing_tells(void **state)
         struct judge judge;
         hold(&judge);
         up_all(&judge);
-        ended_by(&judge, A, 10, 0);
+        deleted_by(&judge, A, 10, 0);
         if (told)
             show(&judge, (struct event){.kind = EVENT_HOLD_LOST, .process = A, .zxid = 10});
         show(&judge, (struct event){.kind = EVENT_REST, .process = EVENT_PROCESS_NONE});

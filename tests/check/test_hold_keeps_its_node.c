@@ -10,18 +10,6 @@
 #define BY(process) ((process) + 1) /* who deleted it */
 #define BY_NOBODY 0
 
-/* The node of a process goes. */
-static void deleted_by(struct judge *judge, int process, int64_t czxid, int actor)
-{
-    show(judge, (struct event){.kind = EVENT_NODE_DELETED,
-                               .process = (uint8_t)process,
-                               .owner = (uint8_t)actor,
-                               .code = 1,
-                               .zxid = czxid,
-                               .cause = 90,
-                               .session = SESSION(process)});
-}
-
 static void hold(struct judge *judge)
 {
     judge_open(judge, PROPERTY, false);
