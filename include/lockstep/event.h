@@ -108,9 +108,9 @@ enum event_kind {
                        EVENT_BY_OPERATOR = by the operator, 0 = by a client, which asks to give the lock back */
     EVENT_LISTENS, /* process, lock; code = rc of revocable(): 0 = requests to give the lock back are told from now
                        on */
-    EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
-    EVENT_CLOSES,  /* process, lock: it closes the lock; a LOCK_CLOSED follows behind all answers */
-    EVENT_LISTED,  /* process, lock: a list of the lock's directory, or the answer that it is missing, was
+    EVENT_REVOKES,   /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
+    EVENT_CLOSES,    /* process, lock: it closes the lock; a LOCK_CLOSED follows behind all answers */
+    EVENT_LISTED,    /* process, lock: a list of the lock's directory, or the answer that it is missing, was
                      delivered. The server read it behind the last deletion of a contender of this process by
                      the operator. Worlds with one server only */
     EVENT_HOLD_LOST, /* process, lock, owner; zxid = fencing token: the hold is over, its session goes on;
