@@ -116,7 +116,8 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
  *
  * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, or one of these:
  * - LS_ECANCELED: ls_redis_mutex_cancel() ended the acquire.
- * - LS_EREFUSED: the server refused the request, for instance because the key is of another type.
+ * - LS_EREFUSED: the server refused the request, for instance because the key is of another type. Or the
+ *   acquire was a try, and too few replicas had the grant.
  * - LS_EAUTHFAILED: the server refused the credentials.
  * - LS_ECLOSED: the mutex or its client was closed. */
 int ls_redis_mutex_acquire_start(struct ls_redis_mutex *mutex, uint64_t owner, int timeout_ms);

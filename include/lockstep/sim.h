@@ -309,7 +309,7 @@ void world_without_text(uint32_t mask, char text[WORLD_WITHOUT_MAX]);
 struct canon;
 
 #define WORLD_CROWD_MAX 150
-#define WORLD_OWN_OPTIONS_MAX 4
+#define WORLD_OWN_OPTIONS_MAX 8
 
 struct world_options {
     const struct ls_recipe *recipe;

@@ -21,16 +21,16 @@
  * stand: two such contenders are never admitted at once, and one node carries one grant only, which is why two owners
  * of one process on the same node are refused.
  *
- * A hold whose node was deleted by a request of some process goes on all the same: its session lives, and its owner was
- * told nothing. So its node stays as a ghost (GHOST_HELD) until the hold ends, and a grant beside it is two holders at
- * once. Without such a deletion there is no such ghost.
+ * A hold whose node was deleted by a request of some process, or forgotten by a server, goes on all the same: its
+ * session lives, and its owner was told nothing. So its node stays as a ghost (GHOST_HELD) until the hold ends, and a
+ * grant beside it is two holders at once. Without such a deletion there is no such ghost.
  *
  * It does not see: what anybody believes, nor how long; a grant to an owner who already holds (one level
  * deeper); which node is meant when a process has several and the token names none of them (then the oldest
  * free one counts). */
 #include <check/properties.h>
 
-#define GHOST_TAKEN 0x01u /* a request of some process deleted it while its session lived */
+#define GHOST_TAKEN 0x01u /* a process deleted it while its session lived, or a server lost it */
 #define GHOST_HELD 0x02u  /* and an owner holds on it */
 
 /* True if another owner of the process holds on that node. */
@@ -52,6 +52,12 @@ static bool is_taken(const struct check_record *node, const struct event *event)
     return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->a == event->zxid;
 }
 
+/* A server that has lost writes gives a number again. */
+static bool is_same_node(const struct check_record *a, const struct check_record *b)
+{
+    return a->a == b->a && a->process == b->process;
+}
+
 /* A hold that excludes this grant, by a node that a process deleted; or, if that is how the grant itself stands, by any
  * other node. */
 static const struct check_record *hold_beside(struct check_table *table, const struct check_context *context,
@@ -62,7 +68,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
     struct check_record *ghost, *claim;
     ghost = group_first_record(table, context, RECORD_GHOST, event->lock);
     for (; ghost; ghost = group_next_record(table, context, ghost)) {
-        if ((ghost->flags & GHOST_HELD) == 0 || ghost->a == node->a)
+        if ((ghost->flags & GHOST_HELD) == 0 || is_same_node(ghost, node))
             continue;
         hold_set_add_node(&set, context, ghost->lock);
         if (!hold_set_admits(&set, context, event->lock, capacity))
@@ -72,7 +78,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
         return NULL;
     claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
     for (; claim; claim = group_next_record(table, context, claim)) {
-        if ((claim->flags & CLAIM_HOLDING) == 0 || claim->a == node->a ||
+        if ((claim->flags & CLAIM_HOLDING) == 0 || is_same_node(claim, node) ||
             !ledger_node(table, claim->lock, claim->a))
             continue;
         hold_set_add(&set, context, claim->lock);
@@ -181,9 +187,9 @@ static void judge_grant(struct check_table *table, const struct check_context *c
                       WHAT, event->owner, other->owner);
     const struct check_record *beside = hold_beside(table, context, event, node);
     if (beside)
-        check_violate(note,
-                      "%s was granted %s while %s holds it; a process had deleted the node of one of them",
-                      WHO, WHAT, check_process_name(context, beside->process).text);
+        check_violate(
+            note, "%s was granted %s while %s holds it; the node of one of them is gone, and nobody told it",
+            WHO, WHAT, check_process_name(context, beside->process).text);
 }
 
 /* The ghost that the grant stands on, if a process made it one. */
@@ -277,7 +283,7 @@ static void remember_ghost(struct check_table *table, const struct check_context
 {
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
-    bool taken = event_is_by_process(event);
+    bool taken = event_is_by_process(event) || event->owner == EVENT_BY_LOSS;
     bool held = taken && ledger_holder(table, event->lock, -1, event->zxid);
     uint16_t flags = (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
     const struct check_record *node = awaited(table, event);

@@ -146,6 +146,7 @@ static void finish(int client, int connection, int status)
             call.rec.tag == CALL_LOST || (call.rec.tag == CALL_ANSWERED && (call.flags & CALL_CHANNELS) == 0);
         if (is_lost) {
             the_options.observe(&(struct fakeredis_event){.kind = FAKEREDIS_LOST,
+                                                          .server = at(client, connection)->server,
                                                           .client = client,
                                                           .connection = connection,
                                                           .args = link_args(record)});

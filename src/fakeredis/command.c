@@ -5,6 +5,7 @@
 #include "fakeredis/command.h"
 
 #include "base/assert.h"
+#include "fakeredis/backlog.h"
 #include "fakeredis/script.h"
 
 #include <stdarg.h>
@@ -69,6 +70,11 @@ static void tell(struct call *call, const struct key *key, enum key_change chang
 
 void call_remove(struct call *call, struct key *key, enum key_change change)
 {
+    if (change == KEY_DELETED) {
+        backlog_note(call, key->database, key_name(key));
+    } else {
+        backlog_forget(call->server, key);
+    }
     tell(call, key, change);
     keys_remove(&call->server->pack, key);
 }
@@ -95,23 +101,32 @@ bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct
     return true;
 }
 
+/* Notes who has written. Other lives matter to a server that may lose writes alone. */
+static void sign(struct call *call, struct key *key)
+{
+    key->writer = (uint8_t)(call->client + 1);
+    key->life = call->server->lag > 0 ? call->server->life : 0;
+}
+
 static void written(struct call *call, struct key *key)
 {
     if (key == NULL) {
         call->no_room = true;
         return;
     }
-    key->writer = (uint8_t)(call->client + 1);
+    sign(call, key);
     tell(call, key, KEY_WRITTEN);
 }
 
 void call_set_text(struct call *call, struct bytes name, struct bytes text)
 {
+    backlog_note(call, call->database, name);
     written(call, keys_set_text(&call->server->pack, call->database, name, text));
 }
 
 void call_set_number(struct call *call, struct bytes name, int64_t number)
 {
+    backlog_note(call, call->database, name);
     written(call, keys_set_number(&call->server->pack, call->database, name, number));
 }
 
@@ -126,14 +141,16 @@ void call_set_sequence(struct call *call, struct bytes name, enum key_type type,
             call_remove(call, key, KEY_DELETED);
         }
     } else {
+        backlog_note(call, call->database, name);
         written(call, keys_set(&call->server->pack, call->database, name, type, bytes));
     }
 }
 
 void call_set_lease(struct call *call, struct key *key, int64_t ends_ms)
 {
+    backlog_note(call, key->database, key_name(key));
     keys_set_lease(&call->server->pack, key, ends_ms);
-    key->writer = (uint8_t)(call->client + 1);
+    sign(call, key);
     tell(call, key, KEY_LEASED);
 }
 
@@ -293,6 +310,7 @@ static bool run(struct call *call)
 {
     LS_ASSERT(call->argc > 0 && call->argc <= COMMAND_ARGS_MAX);
     reply_clear(call->reply);
+    backlog_begin();
     run_or_queue(call);
     return !call->no_room && !call->reply->full;
 }
@@ -331,6 +349,12 @@ void command_expire(struct server *server, struct key *key)
 {
     struct call call = {.server = server};
     call_remove(&call, key, KEY_EXPIRED);
+}
+
+void command_lose(struct server *server, struct key *key)
+{
+    struct call call = {.server = server};
+    call_remove(&call, key, KEY_LOST);
 }
 
 /* ---- arguments as a sequence ---- */

@@ -20,6 +20,16 @@ enum key_change {
     KEY_LEASED,  /* it has another lease, or none any more */
     KEY_DELETED,
     KEY_EXPIRED, /* it went because its lease had ended */
+    KEY_LOST,    /* the server has lost it */
+};
+
+/* A key that is again as it was before a write that the server has lost. */
+struct lost_write {
+    int database;
+    struct bytes name;
+    const struct key *key; /* as it is now; NULL = it does not exist */
+    bool created;          /* the lost write had made it */
+    bool over;             /* its lease has ended since: nothing came back */
 };
 
 /* One server, as commands see it. */
@@ -29,11 +39,15 @@ struct server {
     /* A replica: commands that write are refused, and no lease that has ended deletes its key. */
     bool read_only;
     const char *password; /* NULL = none is required */
-    void *ctx;            /* for the functions below; each may be NULL */
-    /* Tells of a change right after it; before it for KEY_DELETED and KEY_EXPIRED. */
+    int lag;              /* writes that its backlog keeps */
+    int replicas;
+    uint8_t life; /* lives that are over of the client whose command runs */
+    void *ctx;    /* for the functions below; each may be NULL */
+    /* Tells of a change right after it; before it for KEY_DELETED, KEY_EXPIRED and KEY_LOST. */
     void (*changed)(struct server *server, int client, const struct key *key, enum key_change change);
     /* Sends a message to the connections that listen to a channel. Returns how many there are. */
     int (*publish)(struct server *server, struct bytes channel, struct bytes message);
+    void (*lost)(struct server *server, const struct lost_write *write);
 };
 
 /* What a server keeps of a connection. Records stand by client and connection. A connection without one is
@@ -58,6 +72,7 @@ enum {
     SERVER_QUEUED,   /* commands behind MULTI: a sequence of arguments */
     SERVER_CHANNELS, /* channels of SUBSCRIBE: a name */
     SERVER_LATE,     /* requests of connections that have ended: a sequence of arguments */
+    SERVER_BACKLOG,  /* keys as they were before the last writes */
 };
 
 #define CONNECTION_NONE 255 /* of a request whose connection has ended */
@@ -94,6 +109,8 @@ bool command_run_late(struct server *server, int client, int database, int64_t n
 
 /* Deletes a key whose lease has ended, by the decision of a world without a clock. */
 void command_expire(struct server *server, struct key *key);
+/* The server loses a key, by no command. */
+void command_lose(struct server *server, struct key *key);
 
 /* Arguments as one sequence, and back. A script's text is kept as its digest. command_unpack() returns
  * their number; the arguments are good as long as `sequence` is. */

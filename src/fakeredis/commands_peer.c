@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Commands about the connection itself: names, passwords and databases, transactions, channels. */
+#include "fakeredis/backlog.h"
 #include "fakeredis/command.h"
 
 #include <stdio.h>
@@ -277,7 +278,12 @@ static void peer_wait(struct call *call)
         reply_error(call->reply, "ERR timeout is negative");
         return;
     }
-    reply_integer(call->reply, 0);
+    if (server_facts(&server->pack)->detached || server->replicas == 0) {
+        reply_integer(call->reply, 0);
+    } else {
+        backlog_confirm(server, call->client, call->connection);
+        reply_integer(call->reply, server->replicas);
+    }
 }
 
 /* ---- transactions ---- */

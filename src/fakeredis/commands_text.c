@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Commands for texts and numbers: SET with its options, GET, and counters. */
+#include "fakeredis/backlog.h"
 #include "fakeredis/command.h"
 
 #include <string.h>
@@ -75,6 +76,7 @@ static void set_with_lease(struct call *call, struct bytes name, struct bytes te
 {
     struct key *key = keys_find(&call->server->pack, call->database, name);
     if (key != NULL && !keep) {
+        backlog_note(call, call->database, name);
         keys_set_lease(&call->server->pack, key, KEY_NEVER);
     }
     call_set_text(call, name, text);

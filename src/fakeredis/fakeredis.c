@@ -39,9 +39,9 @@ const char *fakeredis_trouble(void)
     return trouble[0] != 0 ? trouble : NULL;
 }
 
-int64_t fake_now_ms(void)
+int64_t server_now_ms(int server)
 {
-    return the_options.timed ? the_options.now_ms() : 0;
+    return the_options.timed ? the_options.now_ms() + server_facts(&the_servers[server].pack)->clock_ms : 0;
 }
 
 struct client *client_read(int client)
@@ -173,6 +173,11 @@ struct key *fakeredis_key(int server, int index)
 void fakeredis_expire(int server, int index)
 {
     command_expire(&the_servers[server], fakeredis_key(server, index));
+}
+
+void fakeredis_evict(int server, int index)
+{
+    command_lose(&the_servers[server], fakeredis_key(server, index));
 }
 
 /* ---- texts ---- */

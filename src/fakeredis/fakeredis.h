@@ -28,20 +28,25 @@ enum fakeredis_event_kind {
     FAKEREDIS_REQUEST, /* a client sends a command */
     FAKEREDIS_KEY,     /* a key has changed, or is about to go */
     FAKEREDIS_LOST,    /* right before a client is told that a command has no reply */
+    FAKEREDIS_UNDONE,  /* a server has lost a write */
 };
 
 struct fakeredis_event {
     enum fakeredis_event_kind kind;
-    int client;             /* of a key: whose command changed it, -1 = nobody's */
-    int life;               /* lives of that client that were over when it sent the command */
-    int connection;         /* of UP, DOWN, REQUEST and LOST */
-    struct bytes args;      /* of LOST: the command, as a sequence */
-    const struct key *key;  /* of a key */
-    enum key_change change; /* of a key */
+    int server;                    /* of KEY, LOST and UNDONE */
+    int client;                    /* of a key: whose command changed it, -1 = nobody's */
+    int life;                      /* lives of that client that were over when it sent the command */
+    int connection;                /* of UP, DOWN, REQUEST and LOST */
+    struct bytes args;             /* of LOST: the command, as a sequence */
+    const struct key *key;         /* of a key */
+    enum key_change change;        /* of a key */
+    const struct lost_write *lost; /* of UNDONE */
 };
 
 struct fakeredis_options {
     int clients, servers;
+    int replicas; /* of each server */
+    int lag;      /* writes at most that a server may lose at once */
     bool timed;
     const char *password; /* NULL = none */
     int32_t (*now_ms)(void);
@@ -101,9 +106,9 @@ unsigned fakeredis_deliver(int client, int connection);
 int fakeredis_replies(int client, int connection);
 int fakeredis_requests(int client, int connection);
 
-/* Whether a request of the client that names this key has not been answered, or the answer has not been
+/* Whether a request of the client to this server that names this key has not been answered, or the answer has not been
  * delivered. */
-bool fakeredis_asks_about(int client, struct bytes key);
+bool fakeredis_asks_about(int client, int server, struct bytes key);
 /* Whether a command names this key. */
 bool fakeredis_names(struct bytes args, struct bytes key);
 
@@ -116,9 +121,34 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late);
 /* The index-th key of a server; NULL behind the last. */
 struct key *fakeredis_key(int server, int index);
 void fakeredis_expire(int server, int index);
+void fakeredis_evict(int server, int index); /* the server drops the key */
 int fakeredis_server_block(int server);
 int fakeredis_client_block(int client);
 struct redisAsyncContext *fakeredis_context(int client, int connection); /* NULL = there is none */
+
+/* ---- faults of servers ---- */
+
+/* A server ends, and another life of it begins at once. Connections to it break, its scripts are forgotten, and what it
+ * has not read is lost. */
+enum fakeredis_kept {
+    FAKEREDIS_KEEPS_ALL,
+    FAKEREDIS_KEEPS_SAFE, /* all but the writes that its replica, or its log, may lack */
+    FAKEREDIS_KEEPS_NONE,
+};
+void fakeredis_restart(int server, enum fakeredis_kept kept);
+
+bool fakeredis_has_scripts(int server);
+void fakeredis_flush(int server); /* it forgets its scripts */
+
+/* The replicas of a server hear nothing from it: WAIT counts none of them. */
+void fakeredis_detach(int server, bool on);
+bool fakeredis_is_detached(int server);
+
+/* The clock of a server jumps forward. In a world without a clock all leases end. */
+void fakeredis_jump(int server, int32_t ms);
+
+/* The server answers the first request of the connection with an error, and does not do it. */
+void fakeredis_reject(int client, int connection, const char *error);
 
 /* ---- texts ---- */
 

@@ -87,7 +87,7 @@ struct client *client_read(int client);
 struct client *client_mark(int client);
 struct pack client_pack(int client);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int64_t fake_now_ms(void);
+int64_t server_now_ms(int server); /* by its own clock */
 
 /* ---- link.c: what is on its way ---- */
 
@@ -108,6 +108,9 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
 void link_abandon(int client, int connection);
 
 #define SERVER_BYTES 65528
+
+/* Gives a request a reply, or a state. It keeps its place, its arguments and its callback. */
+void link_replace(int client, struct call_record *record, enum call_state state, struct bytes items);
 
 /* Adds the blocks of all servers. */
 void link_open_servers(struct arena *arena);

@@ -12,6 +12,7 @@
 /* The fixed part of a server's block. */
 struct server_block {
     struct arena_block head;
+    struct server_facts facts;
     struct pack_table table;
 };
 
@@ -28,6 +29,13 @@ void keys_open(struct pack *server, struct arena *arena, size_t bytes)
     int block = arena_add(arena, bytes, sizeof(struct server_block));
     unsigned char *at = arena_at(arena, block);
     *server = (struct pack){.arena = arena, .block = block, .records = at + sizeof(struct server_block)};
+}
+
+struct server_facts *server_facts(const struct pack *server)
+{
+    struct server_block *block = arena_at(server->arena, server->block);
+    arena_read(server->arena, server->block);
+    return &block->facts;
 }
 
 /* ---- numbers and texts ---- */
@@ -96,6 +104,11 @@ struct bytes key_name(const struct key *key)
 struct bytes key_value(const struct key *key)
 {
     LS_ASSERT(key->rec.tag != KEY_NUMBER);
+    return (struct bytes){(const char *)value_of(key), key->value_size};
+}
+
+struct bytes key_bytes(const struct key *key)
+{
     return (struct bytes){(const char *)value_of(key), key->value_size};
 }
 
@@ -190,6 +203,7 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     next->rec.word = (uint32_t)name.size;
     next->ends_ms = before.ends_ms;
     next->writer = before.writer;
+    next->life = before.life;
     next->database = (uint8_t)database;
     next->value_size = (uint32_t)value.size;
     memcpy(name_of(next), name.at, name.size);

@@ -35,13 +35,24 @@ struct key {
     struct rec rec;  /* rec.word = bytes of the name */
     int64_t ends_ms; /* the lease's last millisecond on the server's clock; KEY_NEVER = none */
     uint8_t database;
-    uint8_t writer;    /* client that wrote the key last, plus 1; 0 = nobody */
-    uint16_t reserved; /* 0 */
+    uint8_t writer;   /* client that wrote the key last, plus 1; 0 = nobody */
+    uint8_t life;     /* of a server with a backlog: lives of the writer that were over; otherwise 0 */
+    uint8_t reserved; /* 0 */
     uint32_t value_size;
+};
+
+/* What stands in front of the lists. */
+struct server_facts {
+    int64_t clock_ms;    /* how far the server's clock is ahead of the world's */
+    uint8_t detached;    /* its replica hears nothing from it */
+    uint8_t reserved[7]; /* 0 */
 };
 
 /* Adds a server's block to the arena. */
 void keys_open(struct pack *server, struct arena *arena, size_t bytes);
+
+/* Whoever changes them marks the block first. */
+struct server_facts *server_facts(const struct pack *server);
 
 /* ---- keys ---- */
 
@@ -50,6 +61,7 @@ struct bytes key_name(const struct key *key);
 
 /* The bytes of a KEY_TEXT, a KEY_HASH or a KEY_LIST. */
 struct bytes key_value(const struct key *key);
+struct bytes key_bytes(const struct key *key); /* of any key, as keys_set() takes them */
 int64_t key_number(const struct key *key);
 
 /* The text of a KEY_TEXT or a KEY_NUMBER; `room` of KEY_DIGITS_MAX bytes takes the digits. */

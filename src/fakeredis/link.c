@@ -116,8 +116,7 @@ void link_note(int client, int connection, enum call_state state)
     append(client, connection, state, 0, NOTHING);
 }
 
-/* Gives a request another state, and a reply. It keeps its place, its arguments and its callback. */
-static void replace(int client, struct call_record *record, enum call_state state, struct bytes items)
+void link_replace(int client, struct call_record *record, enum call_state state, struct bytes items)
 {
     struct call_record old = *record;
     struct call_record *new = insert(client, record, old.connection, state, old.args, items);
@@ -171,10 +170,12 @@ bool fakeredis_names(struct bytes args, struct bytes key)
     return false;
 }
 
-bool fakeredis_asks_about(int client, struct bytes key)
+bool fakeredis_asks_about(int client, int server, struct bytes key)
 {
+    const struct client *state = client_read(client);
     for (int connection = 0; connection < FAKEREDIS_CONNECTIONS_MAX; connection++) {
-        struct call_record *record = link_first(client, connection);
+        bool to_it = state->connection[connection].server == server;
+        struct call_record *record = to_it ? link_first(client, connection) : NULL;
         for (; record != NULL; record = next_of(client, record)) {
             if (fakeredis_names(link_args(record), key)) {
                 return true;
@@ -240,15 +241,23 @@ static struct reply reply;
 /* By the command that runs a value has changed, or a channel got a message. A lease that is renewed is no
  * change. */
 static bool changed;
-static int life; /* of the client that sent it */
 
 static void key_changed(struct server *server, int client, const struct key *key, enum key_change change)
 {
     struct fakeredis_event event = {.kind = FAKEREDIS_KEY, .client = client, .key = key, .change = change};
-    (void)server;
-    event.life = life;
+    event.life = server->life;
+    event.server = (int)(server - the_servers);
     changed = changed || change != KEY_LEASED;
     the_options.observe(&event);
+}
+
+static void write_lost(struct server *server, const struct lost_write *write)
+{
+    the_options.observe(&(struct fakeredis_event){.kind = FAKEREDIS_UNDONE,
+                                                  .server = (int)(server - the_servers),
+                                                  .client = -1,
+                                                  .key = write->key,
+                                                  .lost = write});
 }
 
 static int publish(struct server *server, struct bytes channel, struct bytes message)
@@ -304,10 +313,11 @@ bool fakeredis_apply(int client, int connection)
     struct call_record *record = link_first_sent(client, connection);
     int server = connection_of(client, connection)->server;
     int argc = take(link_args(record), argv);
-    life = client_read(client)->lives;
-    note_limits(command_run(&the_servers[server], client, connection, fake_now_ms(), argc, argv, &reply));
+    the_servers[server].life = client_read(client)->lives;
+    note_limits(
+        command_run(&the_servers[server], client, connection, server_now_ms(server), argc, argv, &reply));
     record = link_first_sent(client, connection); /* a message may have moved it */
-    replace(client, record, CALL_ANSWERED, reply_all(&reply));
+    link_replace(client, record, CALL_ANSWERED, reply_all(&reply));
     return changed;
 }
 
@@ -339,9 +349,10 @@ bool fakeredis_arrive(int client)
     int server = server_of_late(client);
     struct peer_part *part = oldest_late(server, client);
     int argc = take(link_first_late(client), argv), database = part->database;
-    life = (int)part->life;
+    the_servers[server].life = (uint8_t)part->life;
     pack_remove(&the_servers[server].pack, &part->rec);
-    note_limits(command_run_late(&the_servers[server], client, database, fake_now_ms(), argc, argv, &reply));
+    note_limits(
+        command_run_late(&the_servers[server], client, database, server_now_ms(server), argc, argv, &reply));
     return changed;
 }
 
@@ -454,7 +465,7 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
         if (record->rec.tag == CALL_MESSAGE) {
             link_remove(client, record);
         } else {
-            replace(client, record, CALL_LOST, NOTHING);
+            link_replace(client, record, CALL_LOST, NOTHING);
         }
     }
     for (int i = 0; i < apply; i++) {
@@ -465,10 +476,10 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
             fakeredis_apply(client, connection);
             record = nth(client, connection, replies, keep);
         }
-        replace(client, record, CALL_LOST, NOTHING);
+        link_replace(client, record, CALL_LOST, NOTHING);
     }
     while ((record = link_first_sent(client, connection)) != NULL) {
-        replace(client, record, CALL_LOST, NOTHING);
+        link_replace(client, record, CALL_LOST, NOTHING);
     }
     hang_up(client, connection);
     link_note(client, connection, CALL_DOWN);
@@ -481,7 +492,7 @@ void link_abandon(int client, int connection)
         if (connection_of(client, connection)->state == CONNECTION_UP) {
             make_late(client, connection, link_args(record));
         }
-        replace(client, record, CALL_LOST, NOTHING);
+        link_replace(client, record, CALL_LOST, NOTHING);
     }
     hang_up(client, connection);
 }
@@ -494,7 +505,10 @@ void link_open_servers(struct arena *arena)
         struct server *server = &the_servers[s];
         *server = (struct server){.timed = the_options.timed,
                                   .password = the_options.password,
+                                  .lag = the_options.lag,
+                                  .replicas = the_options.replicas,
                                   .changed = key_changed,
+                                  .lost = write_lost,
                                   .publish = publish};
         keys_open(&server->pack, arena, SERVER_BYTES);
     }

@@ -50,6 +50,12 @@ static void lease_over(void *ctx);
 static void renewal_due(void *ctx);
 static void poll_due(void *ctx);
 
+static void watch_lease(struct redis_lock *lock)
+{
+    ls_env_timer_start(env_of(lock), &lock->lease_timer, "lease",
+                       (uint32_t)lockredis_lock_belief_left_ms(lock), lease_over, lock);
+}
+
 /* The request that was sent at `sent` has confirmed the hold. */
 static void confirm(struct redis_lock *lock)
 {
@@ -59,8 +65,7 @@ static void confirm(struct redis_lock *lock)
     int64_t elapsed = ls_env_elapsed_ms(env, &lock->confirmed);
     uint32_t until = elapsed < third ? third - (uint32_t)elapsed : 0;
     ls_env_timer_start(env, &lock->renewal_timer, "renewal", until, renewal_due, lock);
-    ls_env_timer_start(env, &lock->lease_timer, "lease", (uint32_t)lockredis_lock_belief_left_ms(lock),
-                       lease_over, lock);
+    watch_lease(lock);
 }
 
 static void poll_in(struct redis_lock *lock, int64_t delay_ms)
@@ -216,6 +221,8 @@ static void lease_over(void *ctx)
     struct redis_lock *lock = ctx;
     if (lock->stage == STAGE_HELD) {
         lose(lock, true);
+    } else if (lock->stage == STAGE_CONFIRMING) {
+        enter(lock, STAGE_TAKING);
     } else {
         freed(lock, LS_EUNSURE);
         lockredis_lock_go_on(lock);
@@ -296,6 +303,7 @@ static void took(struct redis_lock *lock, int64_t token)
     } else if (lockredis_client_options(lock->redis)->replicas > 0) {
         lock->token = token;
         enter(lock, STAGE_CONFIRMING);
+        watch_lease(lock);
     } else {
         grant(lock, token);
     }
@@ -347,14 +355,17 @@ static void confirm_answered(struct redis_lock *lock, const struct lock_answer *
 {
     bool enough =
         answer->kind == ANSWER_YES && answer->number >= lockredis_client_options(lock->redis)->replicas;
-    if (answer->kind == ANSWER_LOST) {
+    ls_env_timer_stop(env_of(lock), &lock->lease_timer);
+    if (lock->stage != STAGE_CONFIRMING) { /* the lease was over before the answer */
+        lockredis_lock_go_on(lock);
+    } else if (answer->kind == ANSWER_LOST) {
         enter(lock, STAGE_TAKING); /* another connection cannot tell: the write is repeated */
         lock->repeated = true;
         lockredis_lock_go_on(lock);
     } else if (enough && is_waited_for(lock) && lockredis_lock_belief_left_ms(lock) > 0) {
         grant(lock, lock->token);
     } else {
-        lockredis_claim_answer_all(lock, true, LS_EBUSY);
+        lockredis_claim_answer_all(lock, true, enough ? LS_EBUSY : LS_EREFUSED);
         lock->stands_back = is_waited_for(lock);
         enter(lock, STAGE_GIVING);
     }

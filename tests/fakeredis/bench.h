@@ -69,10 +69,14 @@ static inline void bench_observe(const struct fakeredis_event *event)
     static const char *const changes[] = {[KEY_WRITTEN] = "wrote",
                                           [KEY_LEASED] = "leased",
                                           [KEY_DELETED] = "deleted",
-                                          [KEY_EXPIRED] = "expired"};
+                                          [KEY_EXPIRED] = "expired",
+                                          [KEY_LOST] = "lost"};
     if (event->kind == FAKEREDIS_KEY) {
         struct bytes name = key_name(event->key);
         bench_say("(%s %.*s) ", changes[event->change], (int)name.size, name.at);
+    } else if (event->kind == FAKEREDIS_UNDONE) {
+        bench_say("(%s %.*s) ", event->key != NULL ? "back" : "undone", (int)event->lost->name.size,
+                  event->lost->name.at);
     }
 }
 
@@ -120,9 +124,12 @@ static inline void bench_down(const redisAsyncContext *context, int status)
     bench_say(status == REDIS_OK ? "closed " : "down ");
 }
 
-static inline void bench_open(bool timed, const char *password)
+/* A server with replicas, which may lose its last `lag` writes. */
+static inline void bench_open_replicated(bool timed, const char *password, int replicas, int lag)
 {
     struct fakeredis_options options = {.clients = 2,
+                                        .replicas = replicas,
+                                        .lag = lag,
                                         .servers = 1,
                                         .timed = timed,
                                         .password = password,
@@ -139,6 +146,11 @@ static inline void bench_open(bool timed, const char *password)
     }
     arena_clear(&bench_arena);
     fakeredis_open(&bench_arena, &options);
+}
+
+static inline void bench_open(bool timed, const char *password)
+{
+    bench_open_replicated(timed, password, 0, 0);
 }
 
 static inline redisAsyncContext *bench_connect(int client)

@@ -126,6 +126,149 @@ static void the_script_cache_can_be_flushed(void **state)
               "5=-NOSCRIPT No matching script. Please use EVAL. ");
 }
 
+/* R9: a replica that takes the place of its server may lack the last writes, and has all before them. What a script
+ * wrote is one write. */
+static void a_failover_loses_the_last_writes(void **state)
+{
+    (void)state;
+    bench_open_replicated(false, NULL, 1, 1);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "1", "SET k old PX 30");
+    bench_ask(0, c, "2", "EVAL %s 2 k n",
+              "redis.call('incr',KEYS[2]) return redis.call('set',KEYS[1],'new')");
+    bench_saw("(wrote k) (leased k) 1=OK (wrote n) (wrote k) 2=OK ");
+    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    bench_saw("(back k) (undone n) ");
+    bench_run_client(0);
+    bench_saw("down ");
+    c = bench_connected(0);
+    bench_ask(0, c, "k", "GET k");
+    bench_ask(0, c, "pttl", "PTTL k");
+    bench_ask(0, c, "n", "GET n");
+    bench_saw("k='old' pttl=30 n=nil ");
+}
+
+/* R9: a lost deletion brings the key back, unless its lease has ended meanwhile. */
+static void a_lost_deletion_brings_a_key_back(void **state)
+{
+    (void)state;
+    bench_open_replicated(false, NULL, 1, 2);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "1", "SET k v PX 30");
+    bench_ask(0, c, "2", "DEL k");
+    bench_ask(0, c, "3", "SET other v PX 30");
+    bench_said[0] = 0;
+    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    bench_saw("(undone other) (back k) ");
+    bench_run_client(0);
+    bench_saw("down ");
+    c = bench_connected(0);
+    bench_ask(0, c, "1", "PEXPIRE k 40");
+    fakeredis_expire(0, 0);
+    bench_said[0] = 0;
+    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    bench_saw("(undone k) ");
+    assert_null(fakeredis_key(0, 0));
+}
+
+/* R10: WAIT makes the writes of its own connection safe, and all before them; it counts no replica that hears
+ * nothing. */
+static void wait_makes_writes_safe(void **state)
+{
+    (void)state;
+    bench_open_replicated(false, NULL, 2, 3);
+    redisAsyncContext *a = bench_connected(0);
+    redisAsyncContext *b = bench_connected(1);
+    bench_ask(0, a, "1", "SET x 1");
+    bench_ask(1, b, "2", "SET y 1");
+    bench_ask(0, a, "3", "SET z 1");
+    fakeredis_detach(0, true);
+    bench_ask(1, b, "unheard", "WAIT 1 0");
+    fakeredis_detach(0, false);
+    bench_said[0] = 0;
+    bench_ask(1, b, "wait", "WAIT 1 0");
+    bench_saw("wait=2 ");
+    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    bench_saw("(undone z) ");
+}
+
+/* R12: a server that starts again has all of its keys, all but the last writes, or none. It knows no script. */
+static void a_restart_keeps_what_the_log_has(void **state)
+{
+    (void)state;
+    bench_open_replicated(false, NULL, 0, 1);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "1", "SET k 1");
+    bench_ask(0, c, "2", "EVAL %s 0", "return 1");
+    bench_ask(0, c, "3", "SET n 1");
+    assert_true(fakeredis_has_scripts(0));
+    bench_said[0] = 0;
+    fakeredis_restart(0, FAKEREDIS_KEEPS_ALL);
+    bench_saw("");
+    assert_false(fakeredis_has_scripts(0));
+    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    bench_saw("(undone n) ");
+    fakeredis_restart(0, FAKEREDIS_KEEPS_NONE);
+    bench_saw("(lost k) ");
+    assert_null(fakeredis_key(0, 0));
+}
+
+/* R8, R12: what a server had not read when it ended is not done. */
+static void an_end_of_the_server_loses_requests(void **state)
+{
+    (void)state;
+    bench_open(false, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    bench_send(0, c, "1", "SET k 1");
+    fakeredis_restart(0, FAKEREDIS_KEEPS_ALL);
+    bench_run_client(0);
+    bench_saw("1=lost down ");
+    assert_null(fakeredis_key(0, 0));
+}
+
+/* R13: a server without memory drops a key. */
+static void a_key_can_be_evicted(void **state)
+{
+    (void)state;
+    bench_open(false, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "1", "SET k 1 PX 30");
+    bench_said[0] = 0;
+    fakeredis_evict(0, 0);
+    bench_saw("(lost k) ");
+}
+
+/* R1: a clock that jumps forward ends leases early. */
+static void a_clock_that_jumps_ends_leases(void **state)
+{
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        bench_open(timed == 1, NULL);
+        redisAsyncContext *c = bench_connected(0);
+        bench_ask(0, c, "1", "SET k 1 PX 30");
+        bench_ask(0, c, "2", "SET n 1");
+        fakeredis_jump(0, 31);
+        bench_said[0] = 0;
+        bench_ask(0, c, "k", "EXISTS k");
+        bench_ask(0, c, "n", "EXISTS n");
+        bench_saw(timed == 1 ? "(expired k) k=0 n=1 " : "k=0 n=1 ");
+        bench_close(state);
+    }
+}
+
+/* R15: a server that is loading, out of memory or busy answers with an error, and does nothing. */
+static void a_request_can_be_rejected(void **state)
+{
+    (void)state;
+    bench_open(false, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    bench_send(0, c, "1", "SET k 1");
+    bench_send(0, c, "2", "SET n 1");
+    fakeredis_reject(0, 0, "LOADING Redis is loading the dataset in memory");
+    bench_run_client(0);
+    bench_saw("1=-LOADING Redis is loading the dataset in memory (wrote n) 2=OK ");
+}
+
 /* A script that does not end ends the run. */
 static void an_endless_script_is_noticed(void **state)
 {
@@ -273,6 +416,14 @@ int main(void)
         cmocka_unit_test_teardown(messages_come_in_order, bench_close),
         cmocka_unit_test_teardown(a_password_is_asked_for, bench_close),
         cmocka_unit_test_teardown(a_replica_is_read_only, bench_close),
+        cmocka_unit_test_teardown(a_failover_loses_the_last_writes, bench_close),
+        cmocka_unit_test_teardown(a_lost_deletion_brings_a_key_back, bench_close),
+        cmocka_unit_test_teardown(wait_makes_writes_safe, bench_close),
+        cmocka_unit_test_teardown(a_restart_keeps_what_the_log_has, bench_close),
+        cmocka_unit_test_teardown(an_end_of_the_server_loses_requests, bench_close),
+        cmocka_unit_test_teardown(a_key_can_be_evicted, bench_close),
+        cmocka_unit_test_teardown(a_clock_that_jumps_ends_leases, bench_close),
+        cmocka_unit_test_teardown(a_request_can_be_rejected, bench_close),
         cmocka_unit_test_teardown(a_lease_without_a_clock_has_a_length, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,16 +61,28 @@ static const struct ls_redis_mutex_ops OPS = {.on_done = on_done, .on_freed = on
 
 /* ---- what the driver calls ---- */
 
-static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+static int start_with(void *memory, struct ls_env *env, const struct ls_recipe_config *config,
+                      const struct ls_redis_options *options)
 {
     struct state *state = memory;
     state->config = config;
-    int rc =
-        config->lock_count <= LOCKS_MAX ? ls_redis_init(&state->redis, env, config->hosts, NULL) : LS_EINVAL;
+    int rc = config->lock_count <= LOCKS_MAX ? ls_redis_init(&state->redis, env, config->hosts, options)
+                                             : LS_EINVAL;
     for (int i = 0; i < config->lock_count && rc == LS_OK; i++) {
         rc = ls_redis_mutex_init(&state->mutex[i], &state->redis, config->lock_paths[i], &OPS);
     }
     return rc == LS_OK ? ls_redis_start(&state->redis) : rc;
+}
+
+static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    return start_with(memory, env, config, NULL);
+}
+
+static int start_confirmed(void *memory, struct ls_env *env, const struct ls_recipe_config *config)
+{
+    static const struct ls_redis_options options = {.replicas = 1};
+    return start_with(memory, env, config, &options);
 }
 
 static void stop(void *memory)
@@ -176,28 +188,24 @@ static const struct ls_timer_row TIMERS[] = {{"deadline", LS_TIMER_DEADLINE}, {"
                                              {"lease", LS_TIMER_LEASE},       {"poll", LS_TIMER_POLL},
                                              {"patience", LS_TIMER_PATIENCE}, {NULL, LS_TIMER_WORK}};
 
-static const struct ls_recipe RECIPE = {
-    .name = "redis_mutex",
-    .summary =
-        "the mutex of liblockstep_redis: a key with a lease, renewed, with fencing tokens and messages",
-    .state_size = sizeof(struct state),
-    .start = start,
-    .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .query = query,
-    .reentrant = true,
-    .close = close_lock,
-    .open = open_lock,
-    .in_reports = true,
-    .wrong = wrong,
-    .timers = TIMERS,
-    .coordinator = "redis",
-    .lease_misses = 2,
+#define RECIPE(called, does, starts)                                                                         \
+    {                                                                                                        \
+        .name = called, .summary = does, .state_size = sizeof(struct state), .start = starts, .stop = stop,  \
+        .acquire = acquire, .cancel = cancel, .release = release, .query = query, .reentrant = true,         \
+        .close = close_lock, .open = open_lock, .in_reports = true, .wrong = wrong, .timers = TIMERS,        \
+        .coordinator = "redis", .lease_misses = 2,                                                           \
+    }
+
+static const struct ls_recipe RECIPES[] = {
+    RECIPE("redis_mutex",
+           "the mutex of liblockstep_redis: a key with a lease, renewed, with fencing tokens and messages",
+           start),
+    RECIPE("redis_mutex_confirmed", "the same, and a replica has each grant before it is told",
+           start_confirmed),
 };
 
-__attribute__((constructor)) static void add_recipe(void)
+__attribute__((constructor)) static void add_recipes(void)
 {
-    recipe_add(&RECIPE);
+    recipe_add(&RECIPES[0]);
+    recipe_add(&RECIPES[1]);
 }

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Claims: who has the key of a lock, as judges are told.
+ *
+ * Each server has a share of a lock for whoever wrote its key there. Who has the shares of more than half of
+ * the servers has the claim. With one server that is who has the key.
+ *
+ * Claims of a lock are numbered from 1 on. A recipe with fencing tokens counts them likewise, by a counter at
+ * the server. So the number goes back, as the counter does, when a single server loses writes. */
+#include "base/arena.h"
+#include "base/hash.h"
+#include "coordredis/internal.h"
+
+#include <string.h>
+
+struct share {
+    uint64_t value;  /* hash of the key's text; 0 = it is no text */
+    int32_t session; /* of the writer; 0 = the key does not exist */
+    uint8_t client;
+    uint8_t misses;      /* requests about the key without a reply since the last one that was done, capped */
+    uint8_t reserved[2]; /* 0 */
+};
+
+struct claim {
+    int64_t position; /* 0 = nobody has it */
+    int64_t claims;   /* of this lock up to now */
+    uint64_t value;
+    int32_t session;
+    uint8_t client;
+    uint8_t reserved[3];  /* 0 */
+    struct share share[]; /* of each server */
+};
+
+static int block;
+
+static size_t claim_bytes(void)
+{
+    return sizeof(struct claim) + (size_t)redis_host->options->servers * sizeof(struct share);
+}
+
+static struct claim *claim_at(int lock)
+{
+    unsigned char *at = arena_at(redis_host->arena, block);
+    return (struct claim *)(void *)(at + sizeof(struct arena_block) + (size_t)lock * claim_bytes());
+}
+
+static const struct claim *read_claim(int lock)
+{
+    arena_read(redis_host->arena, block);
+    return claim_at(lock);
+}
+
+static struct claim *mark_claim(int lock)
+{
+    arena_mark(redis_host->arena, block);
+    return claim_at(lock);
+}
+
+void claims_open(void)
+{
+    size_t size = sizeof(struct arena_block) + (size_t)redis_host->options->locks * claim_bytes();
+    block = arena_add(redis_host->arena, size, size);
+}
+
+int claims_block(void)
+{
+    return block;
+}
+
+int32_t session_of(int client, int life)
+{
+    return 1 + client + redis_host->options->processes * life;
+}
+
+int32_t life_of(int client)
+{
+    return session_of(client, fakeredis_lives(client));
+}
+
+/* ---- locks and their keys ---- */
+
+/* The lock of this key, -1 if it is of none. */
+static int lock_of_name(int database, struct bytes name)
+{
+    for (int lock = 0; database == 0 && lock < redis_host->options->locks; lock++) {
+        const char *path = redis_host->config->lock_paths[lock];
+        if (strlen(path) == name.size && memcmp(path, name.at, name.size) == 0) {
+            return lock;
+        }
+    }
+    return -1;
+}
+
+static int lock_of(const struct key *key)
+{
+    return lock_of_name(key->database, key_name(key));
+}
+
+/* A hash or a list may change while its owner holds; a text is one owner's. */
+static uint64_t value_of(const struct key *key)
+{
+    char room[KEY_DIGITS_MAX];
+    if (key->rec.tag != KEY_TEXT && key->rec.tag != KEY_NUMBER) {
+        return 0;
+    }
+    struct bytes text = key_text(key, room);
+    return hash_bytes(text.at, text.size, 1);
+}
+
+/* The share that this key is; NULL = it is no lock's. */
+static const struct share *share_of(int server, const struct key *key)
+{
+    int lock = lock_of(key);
+    const struct share *share = lock >= 0 ? &read_claim(lock)->share[server] : NULL;
+    return share != NULL && share->session != 0 ? share : NULL;
+}
+
+int claims_client(int server, const struct key *key)
+{
+    const struct share *share = share_of(server, key);
+    return share != NULL ? share->client : key->writer - 1;
+}
+
+bool claims_is_of_former_life(int server, const struct key *key)
+{
+    const struct share *share = share_of(server, key);
+    return share != NULL && share->session != life_of(share->client);
+}
+
+int claims_misses(int server, const struct key *key)
+{
+    const struct share *share = share_of(server, key);
+    return share != NULL ? share->misses : 0;
+}
+
+bool claims_find(int client, int lock, int *server, int *index)
+{
+    for (int s = 0; s < redis_host->options->servers; s++) {
+        const struct share *share = &read_claim(lock)->share[s];
+        const struct key *key = NULL;
+        for (int i = 0; share->session != 0 && share->client == client; i++) {
+            key = fakeredis_key(s, i);
+            if (key == NULL || lock_of(key) == lock) {
+                *server = s;
+                *index = i;
+                return key != NULL;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- who has more than half ---- */
+
+static void tell_node(int kind, int lock, const struct claim *claim, int by)
+{
+    struct event event = redis_host->event_of(kind, claim->client);
+    event.lock = (uint8_t)lock;
+    event.owner = (uint8_t)by;
+    event.code = 1;
+    event.zxid = claim->position;
+    event.session = claim->session;
+    event.path = redis_host->lock_path[lock];
+    event.cause = kind == EVENT_NODE_DELETED ? claim->claims : redis_host->says_idle(claim->client);
+    redis_host->event(&event);
+}
+
+static void end_claim(int lock, int by)
+{
+    struct claim *claim = mark_claim(lock);
+    tell_node(EVENT_NODE_DELETED, lock, claim, by);
+    claim->position = 0;
+    claim->value = 0;
+    claim->session = 0;
+    claim->client = 0;
+}
+
+static void begin_claim(int lock, const struct share *share)
+{
+    struct claim *claim = mark_claim(lock);
+    claim->position = ++claim->claims;
+    claim->value = share->value;
+    claim->client = share->client;
+    claim->session = share->session;
+    tell_node(EVENT_NODE_CREATED, lock, claim, 1 + claim->client);
+}
+
+static bool is_same(const struct share *a, const struct share *b)
+{
+    return a->session == b->session && a->client == b->client && a->value == b->value;
+}
+
+/* A share of whoever has more than half of them; NULL = nobody has. */
+static const struct share *winner(const struct claim *claim)
+{
+    int servers = redis_host->options->servers;
+    for (int s = 0; s < servers; s++) {
+        int count = 0;
+        for (int t = 0; t < servers; t++) {
+            count += is_same(&claim->share[s], &claim->share[t]);
+        }
+        if (claim->share[s].session != 0 && 2 * count > servers) {
+            return &claim->share[s];
+        }
+    }
+    return NULL;
+}
+
+/* Tells who has lost the claim, and who has got it. `by` is who has changed a share, as in events. */
+static void settle(int lock, int by)
+{
+    const struct claim *claim = read_claim(lock);
+    const struct share *now = winner(claim);
+    bool goes_on = now != NULL && now->client == claim->client && now->session == claim->session &&
+                   now->value == claim->value;
+    if (claim->position != 0 && !goes_on) {
+        end_claim(lock, by);
+    }
+    if (now != NULL && !goes_on) {
+        begin_claim(lock, now);
+    }
+}
+
+static void set_share(int lock, int server, const struct share *share, int by)
+{
+    mark_claim(lock)->share[server] = *share;
+    settle(lock, by);
+}
+
+/* ---- what servers do ---- */
+
+/* Who has ended this lease: nobody but time, or a fault. A process that is paused has an excuse. */
+static int ended_by(int server, const struct key *key)
+{
+    const struct share *share = share_of(server, key);
+    bool acts =
+        share != NULL && share->session == life_of(share->client) && !fakeredis_is_paused(share->client);
+    return !redis_host->options->timed && acts && lease_is_due(server, key) ? (int)EVENT_BY_TIME : 0;
+}
+
+/* Who has ended the key that goes, as in events. */
+static int goes_by(const struct fakeredis_event *from)
+{
+    if (from->change == KEY_DELETED) {
+        return 1 + from->client;
+    }
+    return from->change == KEY_EXPIRED ? ended_by(from->server, from->key) : (int)EVENT_BY_LOSS;
+}
+
+static void observe_key(const struct fakeredis_event *from)
+{
+    int lock = lock_of(from->key);
+    if (lock < 0) {
+        return;
+    }
+    const struct share *share = &read_claim(lock)->share[from->server];
+    const struct share next = {.value = value_of(from->key),
+                               .session = session_of(from->client, from->life),
+                               .client = (uint8_t)from->client};
+    bool mine = share->session != 0 && share->client == from->client && share->value == next.value;
+    if (from->change != KEY_WRITTEN && from->change != KEY_LEASED) {
+        set_share(lock, from->server, &(struct share){0}, goes_by(from));
+    } else if (from->change == KEY_WRITTEN && !mine) {
+        set_share(lock, from->server, &next, 1 + from->client);
+    } else if (mine && share->misses > 0) {
+        mark_claim(lock)->share[from->server].misses = 0; /* the lease begins anew */
+    }
+}
+
+/* The lost write had made a claim, or ended one, which comes back with its number. */
+static void take_back(struct claim *claim, const struct share *now, const struct share *before, bool created)
+{
+    bool overwrote = now->session != 0 && before->session != 0;
+    if (redis_host->options->servers == 1 && (created || !is_same(now, before))) {
+        claim->claims -= overwrote ? 2 : 1;
+    }
+}
+
+/* A server has lost a write: the key is as it was before. */
+static void observe_undone(const struct fakeredis_event *from)
+{
+    const struct lost_write *lost = from->lost;
+    int lock = lock_of_name(lost->database, lost->name);
+    struct share next = {0};
+    if (lock < 0 || lost->over) {
+        return;
+    }
+    if (lost->key != NULL) {
+        next.client = (uint8_t)(lost->key->writer - 1);
+        next.session = session_of(next.client, lost->key->life);
+        next.value = value_of(lost->key);
+    }
+    take_back(mark_claim(lock), &mark_claim(lock)->share[from->server], &next, lost->created);
+    set_share(lock, from->server, &next, EVENT_BY_LOSS);
+}
+
+void claims_begin_anew(void)
+{
+    for (int lock = 0; redis_host->options->servers == 1 && lock < redis_host->options->locks; lock++) {
+        mark_claim(lock)->claims = 0;
+    }
+}
+
+/* A request of the owner about its key has no reply: its lease has one renewal less to come. */
+static void observe_lost(const struct fakeredis_event *from)
+{
+    int survives = redis_host->options->recipe->lease_misses;
+    for (int lock = 0; lock < redis_host->options->locks; lock++) {
+        const struct share *share = &read_claim(lock)->share[from->server];
+        const char *path = redis_host->config->lock_paths[lock];
+        if (share->session != 0 && share->client == from->client && share->misses <= survives &&
+            fakeredis_names(from->args, (struct bytes){path, strlen(path)})) {
+            mark_claim(lock)->share[from->server].misses++;
+        }
+    }
+}
+
+static void observe_link(const struct fakeredis_event *from)
+{
+    int kind = from->kind == FAKEREDIS_UP     ? EVENT_LINK_UP
+               : from->kind == FAKEREDIS_DOWN ? EVENT_LINK_DOWN
+                                              : EVENT_REQUEST;
+    struct event event = redis_host->event_of(kind, from->client);
+    if (kind == EVENT_REQUEST) {
+        event.code = EVENT_REQUEST_OTHER;
+    } else {
+        event.session = life_of(from->client);
+        event.owner = (uint8_t)from->connection;
+    }
+    redis_host->event(&event);
+}
+
+void claims_observe(const struct fakeredis_event *from)
+{
+    if (from->kind == FAKEREDIS_KEY) {
+        observe_key(from);
+    } else if (from->kind == FAKEREDIS_LOST) {
+        observe_lost(from);
+    } else if (from->kind == FAKEREDIS_UNDONE) {
+        observe_undone(from);
+    } else {
+        observe_link(from);
+    }
+}

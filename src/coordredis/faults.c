@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Faults of connections, leases and servers: which can happen, and doing them. */
+#include "coordredis/internal.h"
+
+#include <stddef.h>
+
+static int32_t option(int place)
+{
+    return redis_host->options->own[place];
+}
+
+/* ---- of a client ---- */
+
+/* The connection with the nth of those that are up, or -1. */
+static int linked_connection(int client, int nth)
+{
+    for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
+        if (fakeredis_is_up(client, i) && nth-- == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void add_cuts(struct action_list *list, int client)
+{
+    int connection;
+    for (int link = 0; (connection = linked_connection(client, link)) >= 0; link++) {
+        action_list_add_cuts(list, client, link, fakeredis_replies(client, connection),
+                             fakeredis_requests(client, connection), redis_host->options->loss_rc);
+    }
+}
+
+static bool can_cut(const struct action *action)
+{
+    int connection = linked_connection(action->process, action_cut_link(action));
+    return connection >= 0 && action->keep <= fakeredis_replies(action->process, connection) &&
+           action->apply <= fakeredis_requests(action->process, connection) &&
+           (!action_cut_is_late(action) || action->apply > 0);
+}
+
+static bool can_evict(int client, int lock)
+{
+    int server, index;
+    return option(OPTION_EVICTS) != 0 && lock < redis_host->options->locks &&
+           claims_find(client, lock, &server, &index);
+}
+
+void add_client_faults(struct action_list *list, int client)
+{
+    add_cuts(list, client);
+    if (action_list_buys(list, WORLD_FAULT_EXPIRE)) {
+        add_expiries(list, client, false, true);
+    }
+    for (int lock = 0; action_list_buys(list, WORLD_FAULT_EVICT) && lock < redis_host->options->locks;
+         lock++) {
+        if (can_evict(client, lock)) {
+            action_list_add(list, ACTION_EVICT, client)->lock = (uint8_t)lock;
+        }
+    }
+}
+
+/* The first connection with a request that a server may answer with an error, or -1. */
+static int rejectable(int client)
+{
+    int connection = 0;
+    while (connection < FAKEREDIS_CONNECTIONS_MAX &&
+           !(fakeredis_is_open(client, connection) && fakeredis_can_apply(client, connection))) {
+        connection++;
+    }
+    return connection < FAKEREDIS_CONNECTIONS_MAX ? connection : -1;
+}
+
+void add_refusals(struct action_list *list, int client)
+{
+    if (action_list_buys(list, (enum world_fault)FAULT_REJECT) && rejectable(client) >= 0) {
+        action_list_add(list, (enum action_kind)ACTION_REJECT, client);
+    }
+}
+
+/* ---- of a server ---- */
+
+static bool has_lease(int server)
+{
+    const struct key *key;
+    for (int i = 0; (key = fakeredis_key(server, i)) != NULL; i++) {
+        if (key->ends_ms != KEY_NEVER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_befall(int kind, int server)
+{
+    switch (kind) {
+    case ACTION_FAILOVER:
+        return option(OPTION_REPLICAS) > 0;
+    case ACTION_RESTART_SERVER:
+        return true;
+    case ACTION_DETACH:
+    case ACTION_ATTACH:
+        return option(OPTION_REPLICAS) > 0 && fakeredis_is_detached(server) == (kind == ACTION_ATTACH);
+    case ACTION_FLUSH:
+        return fakeredis_has_scripts(server);
+    case ACTION_JUMP:
+        return option(OPTION_JUMP_MS) > 0 && has_lease(server);
+    default:
+        return false;
+    }
+}
+
+/* In canonical order. */
+static const uint8_t OF_SERVERS[] = {ACTION_DETACH,   ACTION_ATTACH, ACTION_RESTART_SERVER,
+                                     ACTION_FAILOVER, ACTION_FLUSH,  ACTION_JUMP};
+
+static bool is_paid(const struct action_list *list, int kind)
+{
+    uint8_t fault = world_action_infos[kind].fault;
+    return fault == 0 || action_list_buys(list, (enum world_fault)(fault - 1));
+}
+
+void add_service_faults(struct action_list *list)
+{
+    for (int server = 0; server < redis_host->options->servers; server++) {
+        for (size_t i = 0; i < sizeof OF_SERVERS; i++) {
+            if (is_paid(list, OF_SERVERS[i]) && can_befall(OF_SERVERS[i], server)) {
+                action_list_add(list, OF_SERVERS[i], COORD_NOBODY)->server = (uint8_t)server;
+            }
+        }
+    }
+}
+
+bool faults_last(void)
+{
+    bool last = false;
+    for (int server = 0; server < redis_host->options->servers; server++) {
+        last = last || fakeredis_is_detached(server);
+    }
+    return last;
+}
+
+/* ---- all ---- */
+
+bool fault_is_enabled(const struct action *action)
+{
+    int client = action->process;
+    if (action_has(action, TRAIT_SERVER)) {
+        return action->server < redis_host->options->servers && can_befall(action->kind, action->server);
+    }
+    switch (action->kind) {
+    case ACTION_EXPIRE:
+        return lease_may_end(action->session) &&
+               claims_client(leased_server(action->session), leased_key(action->session)) == client;
+    case ACTION_CUT:
+        return can_cut(action);
+    case ACTION_EVICT:
+        return can_evict(client, action->lock);
+    case ACTION_REJECT:
+        return rejectable(client) >= 0;
+    case ACTION_PARTITION:
+    case ACTION_HEAL:
+        return fakeredis_is_cut_off(client) == (action->kind == ACTION_HEAL);
+    default:
+        return false;
+    }
+}
+
+static const char *rejection(void)
+{
+    static const char *const TEXTS[] = {
+        "LOADING Redis is loading the dataset in memory",
+        "READONLY You can't write against a read only replica.",
+        "OOM command not allowed when used memory > 'maxmemory'.",
+        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."};
+    return TEXTS[option(OPTION_REJECTION)];
+}
+
+static void restart(int server)
+{
+    static const enum fakeredis_kept KEPT[] = {[LOG_NONE] = FAKEREDIS_KEEPS_NONE,
+                                               [LOG_EACH_SECOND] = FAKEREDIS_KEEPS_SAFE,
+                                               [LOG_ALWAYS] = FAKEREDIS_KEEPS_ALL};
+    fakeredis_restart(server, KEPT[option(OPTION_LOG)]);
+    if (option(OPTION_LOG) == LOG_NONE) {
+        claims_begin_anew();
+    }
+}
+
+static void evict(const struct action *action)
+{
+    int server, index;
+    if (claims_find(action->process, action->lock, &server, &index)) {
+        fakeredis_evict(server, index);
+    }
+}
+
+static void befall(int kind, int server)
+{
+    if (kind == ACTION_FAILOVER) {
+        fakeredis_restart(server, FAKEREDIS_KEEPS_SAFE);
+    } else if (kind == ACTION_RESTART_SERVER) {
+        restart(server);
+    } else if (kind == ACTION_FLUSH) {
+        fakeredis_flush(server);
+    } else if (kind == ACTION_JUMP) {
+        fakeredis_jump(server, option(OPTION_JUMP_MS));
+    } else {
+        fakeredis_detach(server, kind == ACTION_DETACH);
+    }
+}
+
+void do_fault(const struct action *action)
+{
+    int client = action->process;
+    if (action_has(action, TRAIT_SERVER)) {
+        befall(action->kind, action->server);
+    } else if (action->kind == ACTION_CUT) {
+        fakeredis_cut(client, linked_connection(client, action_cut_link(action)), action->keep, action->apply,
+                      action_cut_is_late(action));
+    } else if (action->kind == ACTION_EXPIRE) {
+        fakeredis_expire(leased_server(action->session), leased_index(action->session));
+    } else if (action->kind == ACTION_EVICT) {
+        evict(action);
+    } else if (action->kind == ACTION_REJECT) {
+        fakeredis_reject(client, rejectable(client), rejection());
+    } else {
+        fakeredis_set_cut_off(client, action->kind == ACTION_PARTITION);
+    }
+}
+
+/* ---- tables ---- */
+
+const char *fault_lacks(const struct world_options *options, enum world_fault fault)
+{
+    const unsigned always = 1u << WORLD_FAULT_LOSS | 1u << WORLD_FAULT_LATE | 1u << WORLD_FAULT_EXPIRE |
+                            1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |
+                            1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_SERVER | 1u << FAULT_FLUSH |
+                            1u << FAULT_REJECT;
+    if (fault == WORLD_FAULT_LAG || (int)fault == FAULT_FAILOVER) {
+        return options->own[OPTION_REPLICAS] > 0 ? NULL : "a world with replicas=1";
+    }
+    if (fault == WORLD_FAULT_EVICT) {
+        return options->own[OPTION_EVICTS] != 0 ? NULL : "a world with evicts=1";
+    }
+    if ((int)fault == FAULT_JUMP) {
+        return options->own[OPTION_JUMP_MS] > 0 ? NULL : "a world with jump-ms=60000";
+    }
+    return (always >> fault & 1u) != 0 ? NULL : "a fault that Redis has";
+}
+
+#define ON_SERVER (TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS)
+
+const struct coord_kind REDIS_KINDS[] = {
+    {.kind = ACTION_ARRIVE, .info = {.verb = "arrive", .traits = TRAIT_SYSTEM | TRAIT_STEP}},
+    {.kind = ACTION_FAILOVER,
+     .info = {.verb = "failover",
+              .traits = ON_SERVER,
+              .fault = FAULT_FAILOVER + 1,
+              .fault_class = EVENT_FAULT_NODES},
+     .usage = "failover s1",
+     .help = "a replica takes the place of the server, without its last writes (world lag=N)"},
+    {.kind = ACTION_FLUSH,
+     .info = {.verb = "flush", .traits = ON_SERVER, .fault = FAULT_FLUSH + 1},
+     .usage = "flush s1",
+     .help = "the server forgets the scripts that EVALSHA calls"},
+    {.kind = ACTION_JUMP,
+     .info = {.verb = "jump", .traits = ON_SERVER, .fault = FAULT_JUMP + 1, .fault_class = EVENT_FAULT_NODES},
+     .usage = "jump s1",
+     .help = "the clock of the server jumps forward (world jump-ms=N); without a clock all its leases end"},
+    {.kind = ACTION_REJECT,
+     .info = {.verb = "reject",
+              .traits = TRAIT_ON_PROCESS | TRAIT_BREAKS,
+              .fault = FAULT_REJECT + 1,
+              .fault_class = EVENT_FAULT_NODES},
+     .usage = "reject a",
+     .help = "a server answers the next request of a with an error (world rejection=N), and does not do it"},
+    {.kind = ACTION_DETACH,
+     .info = {.verb = "detach",
+              .traits = ON_SERVER,
+              .fault = WORLD_FAULT_LAG + 1,
+              .fault_class = EVENT_FAULT_NODES},
+     .usage = "detach s1",
+     .help = "the replicas of the server hear nothing from it: WAIT counts none"},
+    {.kind = ACTION_ATTACH,
+     .info = {.verb = "attach", .traits = TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_HEALS | TRAIT_FAIR},
+     .usage = "attach s1",
+     .help = "the replicas of the server hear it again"},
+    {0}};
+
+const struct coord_fault REDIS_FAULTS[] = {{FAULT_FAILOVER, "failover", "no server was running"},
+                                           {FAULT_FLUSH, "flush", "no server knew a script"},
+                                           {FAULT_JUMP, "jump", "no server had a lease"},
+                                           {FAULT_REJECT, "reject", "no request was on its way"},
+                                           {0, NULL, NULL}};
+
+const struct coord_option REDIS_OPTIONS[] = {
+    [OPTION_REPLICAS] = {"replicas", 0, 4, 0},
+    [OPTION_LAG] = {"lag", 0, 8, 1},
+    [OPTION_LOG] = {"log", LOG_NONE, LOG_ALWAYS, LOG_ALWAYS},
+    [OPTION_EVICTS] = {"evicts", 0, 1, 0},
+    [OPTION_JUMP_MS] = {"jump-ms", 0, 86400000, 0},
+    [OPTION_REJECTION] = {"rejection", 0, 3, 0},
+    {NULL, 0, 0, 0},
+};

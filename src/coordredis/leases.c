@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Leases without a clock: a lease may end at any time, unless its owner renews it. Then the end costs a fault. */
+#include "coordredis/internal.h"
+
+#define PLACES_MAX 64 /* keys of a server that can have a number as an action's session */
+
+int leased_server(int32_t place)
+{
+    return (place - 1) / PLACES_MAX;
+}
+
+int leased_index(int32_t place)
+{
+    return (place - 1) % PLACES_MAX;
+}
+
+const struct key *leased_key(int32_t place)
+{
+    bool is_known = place > 0 && leased_server(place) < redis_host->options->servers;
+    const struct key *key = is_known ? fakeredis_key(leased_server(place), leased_index(place)) : NULL;
+    return key != NULL && key->ends_ms != KEY_NEVER && key->writer > 0 ? key : NULL;
+}
+
+/* Nobody renews the lease, nor will. Its owner is gone, or does not act; or it has no timer that ends its trust in the
+ * lease first, and cannot renew in time: it is cut off, or has neither a renewal armed nor a request about the key
+ * under way, or too many renewals in a row have failed. */
+bool lease_is_due(int server, const struct key *key)
+{
+    int client = claims_client(server, key);
+    bool in_time = claims_misses(server, key) <= redis_host->options->recipe->lease_misses;
+    bool renews = in_time && !fakeredis_is_cut_off(client) &&
+                  (redis_host->renews(client) || fakeredis_asks_about(client, server, key_name(key)));
+    return claims_is_of_former_life(server, key) || fakeredis_is_paused(client) ||
+           (!renews && !redis_host->trusts_leases(client));
+}
+
+/* A fault may end the lease early. It does not end one that its owner stops trusting before: that would take a server
+ * whose clock jumps. */
+bool lease_may_end(int32_t place)
+{
+    const struct key *key = leased_key(place);
+    int server = leased_server(place);
+    return !redis_host->options->timed && key != NULL &&
+           (lease_is_due(server, key) || !redis_host->trusts_leases(claims_client(server, key)));
+}
+
+void add_expiries(struct action_list *list, int client, bool due, bool not_due)
+{
+    for (int server = 0; !redis_host->options->timed && server < redis_host->options->servers; server++) {
+        const struct key *key;
+        for (int i = 0; i < PLACES_MAX && (key = fakeredis_key(server, i)) != NULL; i++) {
+            int32_t place = 1 + server * PLACES_MAX + i;
+            if (leased_key(place) != NULL && claims_client(server, key) == client && lease_may_end(place) &&
+                (lease_is_due(server, key) ? due : not_due)) {
+                action_list_add(list, ACTION_EXPIRE, client)->session = place;
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "fakeredis/backlog.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+/* What became of a key before the write that a record is of. */
+enum image { IMAGE_NONE, IMAGE_KEY, IMAGE_OVER /* its lease has ended since */ };
+
+/* A key as it was. Its name stands behind, then its value, each with zeros up to a multiple of 8. */
+struct kept_key {
+    struct rec rec; /* rec.tag = enum image, rec.word = bytes of the name */
+    int64_t ends_ms;
+    uint32_t value_size;
+    uint8_t client, connection; /* who has written */
+    uint8_t begins;             /* it is the first key of its write */
+    uint8_t database, type, writer, life, zero;
+    uint32_t reserved; /* 0 */
+};
+
+static bool is_new_write;
+
+static size_t padded(size_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+static struct kept_key *kept(struct rec *rec)
+{
+    return (struct kept_key *)(void *)rec;
+}
+
+static struct kept_key *first(struct server *server)
+{
+    return kept(pack_first(&server->pack, SERVER_BACKLOG));
+}
+
+static struct kept_key *next(struct server *server, struct kept_key *key)
+{
+    return kept(pack_next(&server->pack, &key->rec));
+}
+
+static struct bytes name_of(struct kept_key *key)
+{
+    return (struct bytes){(const char *)(key + 1), key->rec.word};
+}
+
+static struct bytes value_of(struct kept_key *key)
+{
+    return (struct bytes){(const char *)(key + 1) + padded(key->rec.word), key->value_size};
+}
+
+static int writes(struct server *server)
+{
+    int count = 0;
+    for (struct kept_key *key = first(server); key != NULL; key = next(server, key)) {
+        count += key->begins;
+    }
+    return count;
+}
+
+static void drop_oldest(struct server *server)
+{
+    struct kept_key *key = first(server);
+    do {
+        pack_remove(&server->pack, &key->rec);
+        key = first(server);
+    } while (key != NULL && !key->begins);
+}
+
+void backlog_begin(void)
+{
+    is_new_write = true;
+}
+
+/* The last write has kept this key already. */
+static bool is_kept(struct server *server, int database, struct bytes name)
+{
+    bool found = false;
+    for (struct kept_key *key = first(server); key != NULL; key = next(server, key)) {
+        found = (found && !key->begins) || (key->database == database && bytes_equal(name_of(key), name));
+    }
+    return found && !is_new_write;
+}
+
+static void fill(struct kept_key *kept, const struct key *key)
+{
+    unsigned char *at = (unsigned char *)(kept + 1);
+    struct bytes value = key_bytes(key);
+    kept->rec.tag = IMAGE_KEY;
+    kept->ends_ms = key->ends_ms;
+    kept->type = key->rec.tag;
+    kept->writer = key->writer;
+    kept->life = key->life;
+    kept->value_size = (uint32_t)value.size;
+    memcpy(at + padded(kept->rec.word), value.at, value.size);
+}
+
+void backlog_note(struct call *call, int database, struct bytes name)
+{
+    struct server *server = call->server;
+    if (server->lag == 0 || is_kept(server, database, name)) {
+        return;
+    }
+    while (is_new_write && writes(server) >= server->lag) {
+        drop_oldest(server);
+    }
+    const struct key *key = keys_find(&server->pack, database, name);
+    size_t value = key != NULL ? key_bytes(key).size : 0;
+    size_t size = sizeof(struct kept_key) + padded(name.size) + padded(value);
+    struct kept_key *record = kept(pack_append(&server->pack, SERVER_BACKLOG, size));
+    if (record == NULL) {
+        call->no_room = true;
+        return;
+    }
+    record->rec.tag = IMAGE_NONE;
+    record->rec.word = (uint32_t)name.size;
+    record->client = call->client;
+    record->connection = call->connection;
+    record->database = (uint8_t)database;
+    record->begins = is_new_write;
+    is_new_write = false;
+    memcpy(record + 1, name.at, name.size);
+    if (key != NULL) {
+        fill(record, key); /* keys stand before the backlog: the new record has not moved this one */
+    }
+}
+
+void backlog_forget(struct server *server, const struct key *key)
+{
+    for (struct kept_key *old = first(server); old != NULL; old = next(server, old)) {
+        if (old->rec.tag == IMAGE_KEY && old->ends_ms != KEY_NEVER && old->database == key->database &&
+            bytes_equal(name_of(old), key_name(key))) {
+            arena_mark(server->pack.arena, server->pack.block);
+            old->rec.tag = IMAGE_OVER;
+        }
+    }
+}
+
+void backlog_confirm(struct server *server, int client, int connection)
+{
+    int written = 0, confirmed = 0;
+    for (struct kept_key *key = first(server); key != NULL; key = next(server, key)) {
+        written += key->begins;
+        confirmed = key->client == client && key->connection == connection ? written : confirmed;
+    }
+    for (; confirmed > 0; confirmed--) {
+        drop_oldest(server);
+    }
+}
+
+void backlog_clear(struct server *server)
+{
+    pack_clear(&server->pack, SERVER_BACKLOG);
+}
+
+/* ---- losing writes ---- */
+
+static char name_room[KEY_NAME_MAX], value_room[KEY_VALUE_MAX];
+
+static void put_back(struct server *server, const struct kept_key *image, struct bytes name,
+                     struct bytes value)
+{
+    struct key *key = keys_set(&server->pack, image->database, name, image->type, value);
+    LS_ALWAYS(key != NULL); /* it takes less room than its record did */
+    key->ends_ms = image->ends_ms;
+    key->writer = image->writer;
+    key->life = image->life;
+}
+
+/* Undoes the last change, of a copy of its record. */
+static void undo(struct server *server, const struct kept_key *image, struct bytes name, struct bytes value)
+{
+    struct key *now = keys_find(&server->pack, image->database, name);
+    struct lost_write lost = {.database = image->database, .name = name};
+    lost.created = image->rec.tag == IMAGE_NONE;
+    lost.over = image->rec.tag == IMAGE_OVER;
+    if (image->rec.tag == IMAGE_KEY) {
+        put_back(server, image, name, value);
+    } else if (now != NULL) {
+        keys_remove(&server->pack, now);
+    }
+    lost.key = keys_find(&server->pack, image->database, name);
+    if (server->lost != NULL) {
+        server->lost(server, &lost);
+    }
+}
+
+void backlog_lose(struct server *server)
+{
+    while (first(server) != NULL) {
+        struct kept_key *last = first(server);
+        for (struct kept_key *key = last; key != NULL; key = next(server, key)) {
+            last = key;
+        }
+        const struct kept_key image = *last;
+        struct bytes name = name_of(last), value = value_of(last);
+        memcpy(name_room, name.at, name.size);
+        memcpy(value_room, value.at, value.size);
+        pack_remove(&server->pack, &last->rec);
+        undo(server, &image, (struct bytes){name_room, name.size}, (struct bytes){value_room, value.size});
+    }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* What befalls a server: it ends, loses what it knew, or its clock jumps. */
+#include "fakeredis/backlog.h"
+#include "fakeredis/internal.h"
+
+static struct server *marked(int server)
+{
+    const struct pack *pack = &the_servers[server].pack;
+    arena_mark(pack->arena, pack->block);
+    return &the_servers[server];
+}
+
+static struct server *looked_at(int server)
+{
+    const struct pack *pack = &the_servers[server].pack;
+    arena_read(pack->arena, pack->block);
+    return &the_servers[server];
+}
+
+/* ---- another life ---- */
+
+static void break_connections(int server)
+{
+    for (int client = 0; client < the_options.clients; client++) {
+        for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
+            if (fakeredis_is_up(client, i) && client_read(client)->connection[i].server == server) {
+                fakeredis_cut(client, i, 0, 0, false);
+            }
+        }
+    }
+    pack_clear(&looked_at(server)->pack, SERVER_LATE);
+}
+
+static void lose_keys(int server)
+{
+    struct key *key;
+    while ((key = fakeredis_key(server, 0)) != NULL) {
+        command_lose(&the_servers[server], key);
+    }
+    backlog_clear(&the_servers[server]);
+}
+
+void fakeredis_restart(int server, enum fakeredis_kept kept)
+{
+    break_connections(server);
+    if (kept == FAKEREDIS_KEEPS_SAFE) {
+        backlog_lose(looked_at(server));
+    } else if (kept == FAKEREDIS_KEEPS_NONE) {
+        lose_keys(server);
+    }
+    fakeredis_flush(server);
+}
+
+/* ---- scripts, replicas, clock ---- */
+
+bool fakeredis_has_scripts(int server)
+{
+    return pack_first(&looked_at(server)->pack, SERVER_SCRIPTS) != NULL;
+}
+
+void fakeredis_flush(int server)
+{
+    scripts_clear(&looked_at(server)->pack);
+}
+
+void fakeredis_detach(int server, bool on)
+{
+    server_facts(&marked(server)->pack)->detached = on;
+}
+
+bool fakeredis_is_detached(int server)
+{
+    return server_facts(&the_servers[server].pack)->detached;
+}
+
+static void end_leases(int server)
+{
+    struct key *key;
+    for (int i = 0; (key = fakeredis_key(server, i)) != NULL;) {
+        if (key->ends_ms == KEY_NEVER) {
+            i++;
+        } else {
+            command_lose(&the_servers[server], key);
+        }
+    }
+}
+
+void fakeredis_jump(int server, int32_t ms)
+{
+    if (the_options.timed) {
+        server_facts(&marked(server)->pack)->clock_ms += ms;
+    } else {
+        end_leases(server);
+    }
+}
+
+/* ---- a request ---- */
+
+void fakeredis_reject(int client, int connection, const char *error)
+{
+    static struct reply reply;
+    reply_clear(&reply);
+    reply_error(&reply, "%s", error);
+    link_replace(client, link_first_sent(client, connection), CALL_ANSWERED, reply_all(&reply));
+}
