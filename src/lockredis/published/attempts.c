@@ -246,9 +246,9 @@ static void poll(void *ctx)
     begin(ctx);
 }
 
-void attempts_poll(struct attempt *attempt, uint32_t delay_ms)
+void attempts_poll(struct attempt *attempt, const char *timer, uint32_t delay_ms)
 {
-    ls_env_timer_start(attempt->all->env, &attempt->poll, "poll", delay_ms, poll, attempt);
+    ls_env_timer_start(attempt->all->env, &attempt->poll, timer, delay_ms, poll, attempt);
 }
 
 void attempts_wake(struct attempt *attempt)
@@ -263,7 +263,6 @@ void attempts_wake(struct attempt *attempt)
 static void abandon(struct attempt *attempt, int rc)
 {
     struct attempts *all = attempt->all;
-    const struct design *design = attempts_design(all);
     bool begun = !attempt->gone && (attempt->phase == PHASE_TAKING || attempt->phase == PHASE_WAITING);
     answer(attempt, LS_REPORT_FAILED, rc);
     ls_env_timer_stop(all->env, &attempt->poll);
@@ -275,8 +274,7 @@ static void abandon(struct attempt *attempt, int rc)
         return;
     }
     ls_env_timer_stop(all->env, &attempt->again);
-    if (attempt->phase == PHASE_TAKING ||
-        (design->leaves_a_place != NULL && design->leaves_a_place(attempt))) {
+    if (attempt->phase == PHASE_TAKING) {
         attempt->gives++;
     }
     give_or_end(attempt);
@@ -364,6 +362,11 @@ static void renew(void *ctx)
     if (!watchdog->asks) {
         watchdog_arm(watchdog);
     }
+}
+
+bool watchdog_sleeps(const struct watchdog *watchdog)
+{
+    return !watchdog->asks && watchdog->timer.armed == 0;
 }
 
 void watchdog_arm(struct watchdog *watchdog)
@@ -537,8 +540,6 @@ enum ls_belief attempts_query(const void *memory, int lock, int owner)
 
 /* ---- timers ---- */
 
-const struct ls_timer_row ATTEMPTS_TIMERS[] = {{"poll", LS_TIMER_POLL},
-                                               {"renewal", LS_TIMER_RENEWAL},
-                                               {"deadline", LS_TIMER_DEADLINE},
-                                               {"again", LS_TIMER_WORK},
-                                               {NULL, LS_TIMER_WORK}};
+const struct ls_timer_row ATTEMPTS_TIMERS[] = {{"poll", LS_TIMER_POLL},       {"place", LS_TIMER_RENEWAL},
+                                               {"renewal", LS_TIMER_RENEWAL}, {"deadline", LS_TIMER_DEADLINE},
+                                               {"again", LS_TIMER_WORK},      {NULL, LS_TIMER_WORK}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What simple recipes on Redis have in common: connections, deadlines, repeated requests, renewals and reports.
- * What a library asks the server is its design: the functions of struct design.
+/* What simple recipes on Redis have in common: connections, deadlines, repeated requests, renewals and
+ * reports. What a library asks the server is its design: the functions of struct design.
  *
  * An attempt is one owner's way to one key and back:
  *
@@ -16,8 +16,8 @@
  *
  * A watchdog renews the lease of one key for the owners of the process that hold it.
  *
- * Each owner has a connection of its own, as do the watchdogs and the messages. They are opened when they are
- * needed. Requests of two connections have no order.
+ * Each owner has a connection of its own, as do the watchdogs and the messages. They are opened when they
+ * are needed. Requests of two connections have no order.
  *
  * All functions expect the environment's mutex, unless they say otherwise. */
 #ifndef LOCKREDIS_ATTEMPTS_H
@@ -91,22 +91,20 @@ struct design {
     /* Arms what ends the wait for a key that another owner has. */
     void (*wait)(struct attempt *attempt, const redisReply *reply);
 
-    /* Returns the result code of a release from its reply; NULL = the reply was lost, and gives_up() was true. */
+    /* Returns the result code of a release from its reply; NULL = the reply was lost, and gives_up() was
+     * true. */
     int (*gave)(struct attempt *attempt, const redisReply *reply);
 
     /* Sends the renewal for an owner, with attempts_renewed() as its callback. */
     int (*renew)(struct watchdog *watchdog, const struct attempt *attempt, redisAsyncContext *context,
                  const char *key);
 
-    /* Reacts to the reply to a renewal; NULL = it was lost. `outdated` of the watchdog says whether it is about a
-     * former hold. */
+    /* Reacts to the reply to a renewal; NULL = it was lost. `outdated` of the watchdog says whether it is
+     * about a former hold. */
     void (*renewed)(struct watchdog *watchdog, struct attempt *attempt, const redisReply *reply);
 
     /* Answers whether a release is not repeated if its reply is lost; NULL = it is repeated. */
     bool (*gives_up)(const struct attempt *attempt);
-
-    /* Answers whether an owner that waits has left something on the server; NULL = it has not. */
-    bool (*leaves_a_place)(const struct attempt *attempt);
 };
 
 struct attempts {
@@ -137,8 +135,9 @@ void attempts_replied(redisAsyncContext *context, void *reply, void *attempt);
 /* The callback of renewals, whose privdata is the watchdog. Called without the mutex. */
 void attempts_renewed(redisAsyncContext *context, void *reply, void *watchdog);
 
-/* Asks for the key again in so many ms, if the attempt still waits then. */
-void attempts_poll(struct attempt *attempt, uint32_t delay_ms);
+/* Asks for the key again in so many ms, if the attempt still waits then. The timer is a "poll", or a "place"
+ * if each request renews a lease of the waiting owner. */
+void attempts_poll(struct attempt *attempt, const char *timer, uint32_t delay_ms);
 
 /* An attempt that waits asks for the key now. */
 void attempts_wake(struct attempt *attempt);
@@ -152,6 +151,9 @@ void watchdog_remove(struct watchdog *watchdog, int owner);
 
 /* No level of this owner's hold is renewed any more. */
 void watchdog_forget(struct watchdog *watchdog, int owner);
+
+/* Answers whether nothing is armed or under way that would renew. */
+bool watchdog_sleeps(const struct watchdog *watchdog);
 
 /* Renews at a third of the lease from now, if an owner holds. */
 void watchdog_arm(struct watchdog *watchdog);
@@ -170,10 +172,10 @@ enum ls_belief attempts_query(const void *memory, int lock, int owner);
 extern const struct ls_timer_row ATTEMPTS_TIMERS[];
 
 /* A recipe with these functions. */
-#define ATTEMPTS_RECIPE(NAME, SUMMARY, BREAKS, STATE, START)                                                 \
+#define ATTEMPTS_RECIPE(NAME, SUMMARY, BREAKS, STATE, START, STOP)                                           \
     {                                                                                                        \
         .name = (NAME), .summary = (SUMMARY), .breaks = (BREAKS), .state_size = sizeof(STATE),               \
-        .start = (START), .stop = attempts_stop, .acquire = attempts_acquire, .cancel = attempts_cancel,     \
+        .start = (START), .stop = (STOP), .acquire = attempts_acquire, .cancel = attempts_cancel,            \
         .release = attempts_release, .query = attempts_query, .reentrant = true, .timers = ATTEMPTS_TIMERS,  \
         .coordinator = "redis", .lease_misses = 1                                                            \
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Published defects of locks that are one key with an owner's id, on a lock that has none of them: redis_py_mended
- * takes the key by a script that knows its id again, renews the lease, tells of a loss, and gives the key back
- * until it is answered. Owners poll while they wait.
+/* Published defects of locks that are one key with an owner's id, on a lock that has none of them:
+ * redis_py_mended takes the key by a script that knows its id again, renews the lease, tells of a loss, and
+ * gives the key back until it is answered. Owners poll while they wait.
  *
- * It is redis-py's Lock as far as the defects go. A renewal is left to the caller there. A holder that is cut
- * off believes on.
+ * It is redis-py's Lock as far as the defects go. A renewal is left to the caller there. A holder that is
+ * cut off believes on.
  *
  * Each bit of `flaws` is one defect. Its mend is the other branch. */
 #include "lockredis/published/attempts.h"
@@ -20,23 +20,23 @@
 #define POLL_MS 100
 
 enum {
-    /* redis/redis-py#415: the value of the key is a time, and a release deletes the key if its time is not older
-     * than the owner's. A successor's time never is. Times are a counter here, as there is no clock. */
+    /* redis/redis-py#415: the value of the key is a time, and a release deletes the key if its time is not
+     * older than the owner's. A successor's time never is. Times are a counter here, as there is no clock. */
     FLAW_TIMES = 1,
 
     /* redis/redis-py#818: SETNX takes the key, and a PEXPIRE behind it gives it a lease. If the PEXPIRE never
      * comes, the key is never free again. */
     FLAW_LEASE_LATER = 2,
 
-    /* redis/redis-py#4258: a release forgets the token before it asks. If it fails, there is nothing to try again
-     * with. */
+    /* redis/redis-py#4258: a release forgets the token before it asks. If it fails, there is nothing to try
+     * again with. */
     FLAW_TOKEN_DROPPED = 4,
 
     /* No defect: a lock of redis-py has no lease unless its user asks for one. */
     WITHOUT_LEASE = 8,
 
-    /* linagora/cozy-stack#4911: a renewal that finds another owner's key is tried again at each tick. The work
-     * that the lock protects goes on. */
+    /* linagora/cozy-stack#4911: a renewal that finds another owner's key is tried again at each tick. The
+     * work that the lock protects goes on. */
     FLAW_RENEWS_FOR_EVER = 16,
 };
 
@@ -131,7 +131,7 @@ static enum verdict took(struct attempt *attempt, const redisReply *reply)
 static void wait(struct attempt *attempt, const redisReply *reply)
 {
     (void)reply;
-    attempts_poll(attempt, POLL_MS);
+    attempts_poll(attempt, "poll", POLL_MS);
 }
 
 static int gave(struct attempt *attempt, const redisReply *reply)
@@ -186,23 +186,25 @@ START(start_without_lease, WITHOUT, WITHOUT_LEASE)
 START(start_token_dropped, WITHOUT, WITHOUT_LEASE | FLAW_TOKEN_DROPPED)
 START(start_renews_for_ever, DESIGN, FLAW_RENEWS_FOR_EVER)
 
+#define RECIPE(NAME, SUMMARY, BREAKS, START_FN)                                                              \
+    ATTEMPTS_RECIPE(NAME, SUMMARY, BREAKS, struct attempts, START_FN, attempts_stop)
+
 static const struct ls_recipe RECIPES[] = {
-    ATTEMPTS_RECIPE("redis_py_mended",
-                    "a key with an owner's id and a lease; the next recipes have a flaw each", NULL,
-                    struct attempts, start_mended),
-    ATTEMPTS_RECIPE("redis_py_release_by_time", "a release compares times instead of owners (redis-py 415)",
-                    "hold_keeps_its_node", struct attempts, start_times),
-    ATTEMPTS_RECIPE("redis_py_lease_later",
-                    "the key gets its lease by a second command, which may never come (redis-py 818)",
-                    "no_lost_wakeup", struct attempts, start_lease_later),
-    ATTEMPTS_RECIPE("redis_py_without_lease", "redis_py_mended without a lease, redis-py's default", NULL,
-                    struct attempts, start_without_lease),
-    ATTEMPTS_RECIPE("redis_py_token_dropped",
-                    "redis_py_without_lease whose release forgets its token first (redis-py 4258)",
-                    "no_lost_wakeup", struct attempts, start_token_dropped),
-    ATTEMPTS_RECIPE("cozy_renews_for_ever",
-                    "a renewal that finds the lease lost is tried again for ever (cozy-stack 4911)",
-                    "held_lease_is_renewed", struct attempts, start_renews_for_ever),
+    RECIPE("redis_py_mended", "a key with an owner's id and a lease; the next recipes have a flaw each", NULL,
+           start_mended),
+    RECIPE("redis_py_release_by_time", "a release compares times instead of owners (redis-py 415)",
+           "hold_keeps_its_node", start_times),
+    RECIPE("redis_py_lease_later",
+           "the key gets its lease by a second command, which may never come (redis-py 818)",
+           "no_lost_wakeup", start_lease_later),
+    RECIPE("redis_py_without_lease", "redis_py_mended without a lease, redis-py's default", NULL,
+           start_without_lease),
+    RECIPE("redis_py_token_dropped",
+           "redis_py_without_lease whose release forgets its token first (redis-py 4258)", "no_lost_wakeup",
+           start_token_dropped),
+    RECIPE("cozy_renews_for_ever",
+           "a renewal that finds the lease lost is tried again for ever (cozy-stack 4911)",
+           "held_lease_is_renewed", start_renews_for_ever),
 };
 
 __attribute__((constructor)) static void add_recipes(void)
