@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ADDED_MAX 16
+#define ADDED_MAX 64
 
 /* Recipes that were added. */
 static struct added {

@@ -4,10 +4,7 @@
 
 # Redis as a coordinator, in the program lockstep-redis. The mutex of liblockstep_redis holds in directed, random and searched runs,
 # with each reduction that applies. A lock that is broken is caught, and its trace replays.
-source "$(dirname "$0")/../cli/lib.sh"
-redis=$LOCKSTEP_BUILD_DIR/lockstep-redis
-[[ -x $redis ]] || { echo "no program $redis" && exit 1; }
-here=tests/coordredis/scenarios
+source "$(dirname "$0")/lib.sh"
 
 # counts FILE [OPTION...]: states and transitions of a search that passes, by $recipe.
 recipe=redis_mutex
@@ -42,16 +39,6 @@ if ! is_slow_build; then
     same '396655 states, 1251789 transitions' "$(counts two_levels.scn)" two_levels.scn
     same '1572354 states, 5385320 transitions' "$(counts two_clients.scn)" two_clients.scn
 fi
-
-# breaks RECIPE PROPERTY FILE: the search finds that, and the trace replays.
-breaks()
-{
-    local trace
-    expect 1 "violated $2" "$redis" check --verbose --recipe "$1" --out "$scratch/reports" "$here/$3"
-    trace=$(sed -n 's/^shrunk: .* replay \([^ ]*\) .*/\1/p' "$scratch/output" | head -n 1)
-    [[ -n $trace ]] || { echo "$1: no shrunk trace" && failed=1; }
-    expect 1 ' is violated' "$redis" replay "$trace"
-}
 
 # Who deletes the key without a look at its value deletes another one's. Who does not end its belief before the lease may end
 # believes too long once it is cut off.

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The design of Redisson's RLock. The key is a hash whose field is the owner, and whose value is the number
+ * of its levels. An owner is the random id of the client with the number of the thread.
+ *
+ * - The script that takes the key adds a level, if the key is free or the owner's. Else it answers for how
+ *   long the lease still runs.
+ * - An owner that waits subscribes to the key's channel, asks once more, and then waits for a message, or
+ *   for that time. Messages of a process wake its owners one by one.
+ * - A watchdog renews the lease at a third of it, as long as an owner of the process holds.
+ * - The script that gives a level back deletes the key behind the last level, and publishes that.
+ * - A request whose reply is lost is repeated.
+ *
+ * redisson_like does so. It tells nobody of a lost lease, and has no fencing token. A process stays
+ * subscribed, where Redisson unsubscribes when nobody waits.
+ *
+ * redisson_mended lacks the first three bits of `flaws`. Each other recipe has one more. Its mend is the
+ * other branch. */
+#include "lockredis/published/attempts.h"
+#include "scenario/recipes.h"
+
+#include <lockstep/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEASE_MS 30000
+#define PLACE_MS 5000
+#define AGAIN_MS 100
+#define LIFE_BYTES 16
+#define NAME_MAX_BYTES 320
+
+enum {
+    /* A renewal that finds the key gone tells nobody. */
+    FLAW_UNTOLD = 1,
+
+    /* A request that is repeated counts a level twice. Newer versions remember the answer to a release. */
+    FLAW_COUNTS_TWICE = 2,
+
+    /* The watchdog takes the reply about a former hold for one about the present hold, which then is not
+     * renewed. */
+    FLAW_OUTDATED = 4,
+
+    /* redisson/redisson#2515: a renewal that fails is not scheduled again. The watchdog of the key counts as
+     * running all the same, also for the next locks of the key. */
+    FLAW_ERROR_ENDS = 8,
+
+    /* redisson/redisson#3712: a renewal that finds the key gone ends the watchdog, which counts as running
+     * all the same. Once the key is taken again nobody renews it. */
+    FLAW_STAYS_ON = 16,
+
+    /* redisson/redisson#5761: an owner misses the message of a release, and sleeps on. It has asked before
+     * its subscription, and does not ask behind that. */
+    FLAW_MISSES = 32,
+
+    /* No defect: the fair lock. Owners stand in a list, and the first in it gets the key. Each has a place, a
+     * key with a lease that each of its requests renews. A head whose place has ended is passed over.
+     * Redisson has a sorted set of times instead, which the fake of Redis lacks. */
+    FAIR = 64,
+
+    /* redisson/redisson#2278, #2883, #3730: places outlive their owners, and a head that is gone blocks
+     * all. Here places have no end. In Redisson each place adds its time to those before it. Its owner
+     * leaves by a request of its own, which may fail, and is left out here. */
+    FLAW_PLACE_STAYS = 128,
+};
+
+#define TAKE                                                                                                 \
+    "if redis.call('exists',KEYS[1])==0 or redis.call('hexists',KEYS[1],ARGV[1])==1 then "                   \
+    "redis.call(ARGV[3],KEYS[1],ARGV[1],ARGV[4]) redis.call('pexpire',KEYS[1],ARGV[2]) return nil end "      \
+    "return redis.call('pttl',KEYS[1])"
+#define GIVE                                                                                                 \
+    "if redis.call('hexists',KEYS[1],ARGV[1])==0 then return nil end "                                       \
+    "redis.call(ARGV[3],KEYS[1],ARGV[1],ARGV[4]) "                                                           \
+    "if tonumber(redis.call('hget',KEYS[1],ARGV[1]))>0 then "                                                \
+    "redis.call('pexpire',KEYS[1],ARGV[2]) return 0 end "                                                    \
+    "redis.call('del',KEYS[1]) redis.call('publish',KEYS[2],0) return 1"
+#define RENEW                                                                                                \
+    "if redis.call('hexists',KEYS[1],ARGV[1])==1 then return redis.call('pexpire',KEYS[1],ARGV[2]) end "     \
+    "return 0"
+
+/* The fair lock. KEYS[2] is the list, KEYS[3] the owner's place, and KEYS[4] what names of places begin
+ * with. */
+#define PASS_OVER                                                                                            \
+    "local first=redis.call('lindex',KEYS[2],0) "                                                            \
+    "while first and first~=ARGV[1] and redis.call('exists',KEYS[4]..first)==0 do "                          \
+    "redis.call('lpop',KEYS[2]) first=redis.call('lindex',KEYS[2],0) end "
+#define TAKE_FAIR(LEASE_OF_PLACE)                                                                            \
+    PASS_OVER                                                                                                \
+    "local free=redis.call('exists',KEYS[1])==0 "                                                            \
+    "if redis.call('hexists',KEYS[1],ARGV[1])==1 or (free and (not first or first==ARGV[1])) then "          \
+    "redis.call('lrem',KEYS[2],0,ARGV[1]) redis.call('del',KEYS[3]) "                                        \
+    "redis.call(ARGV[3],KEYS[1],ARGV[1],ARGV[4]) redis.call('pexpire',KEYS[1],ARGV[2]) return nil end "      \
+    "if redis.call('exists',KEYS[3])==0 then redis.call('lrem',KEYS[2],0,ARGV[1]) "                          \
+    "redis.call('rpush',KEYS[2],ARGV[1]) redis.call('set',KEYS[3],1) end " LEASE_OF_PLACE                    \
+    "return redis.call('pttl',KEYS[3])"
+
+enum subscription { SUBSCRIPTION_NONE, SUBSCRIPTION_ASKED, SUBSCRIPTION_MADE };
+
+struct channel {
+    struct attempts *all;
+    uint8_t lock;
+    uint8_t subscription; /* enum subscription */
+    uint8_t permits;      /* messages that came while no owner slept, 0 to ATTEMPTS_OWNERS_MAX */
+    uint8_t reserved[5];
+    struct ls_timer again; /* subscribes once more */
+};
+
+struct state {
+    struct attempts all;      /* first: callbacks find the state by it */
+    uint8_t life[LIFE_BYTES]; /* the id of the client */
+    struct channel channel[ATTEMPTS_LOCKS_MAX];
+};
+
+static bool has(const struct attempts *all, unsigned flaw)
+{
+    return (all->flaws & flaw) != 0;
+}
+
+static struct channel *channel_of(const struct attempt *attempt)
+{
+    return &((struct state *)(void *)attempt->all)->channel[attempt->lock];
+}
+
+static const char *name_of(const char *what, const char *key)
+{
+    static char name[NAME_MAX_BYTES];
+    snprintf(name, sizeof name, "redisson_lock_%s:{%s}", what, key);
+    return name;
+}
+
+/* ---- messages ---- */
+
+static struct attempt *find(const struct channel *channel, enum phase phase)
+{
+    for (int owner = 0; owner < ATTEMPTS_OWNERS_MAX; owner++) {
+        struct attempt *attempt = &channel->all->attempt[channel->lock][owner];
+        if (attempt->phase == phase && attempt->pending) {
+            return attempt;
+        }
+    }
+    return NULL;
+}
+
+static void heard(struct channel *channel)
+{
+    struct attempt *sleeper = find(channel, PHASE_WAITING);
+    bool fair = has(channel->all, FAIR);
+    if (sleeper == NULL && find(channel, PHASE_TAKING) != NULL && channel->permits < ATTEMPTS_OWNERS_MAX) {
+        channel->permits++;
+    }
+    for (; sleeper != NULL; sleeper = fair ? find(channel, PHASE_WAITING) : NULL) {
+        attempts_wake(sleeper);
+    }
+}
+
+/* The owners that waited for the subscription ask again: `step` says which. */
+static void subscribed(struct channel *channel)
+{
+    channel->subscription = SUBSCRIPTION_MADE;
+    for (int owner = 0; owner < ATTEMPTS_OWNERS_MAX; owner++) {
+        struct attempt *attempt = &channel->all->attempt[channel->lock][owner];
+        if (attempt->step == 1 && !has(channel->all, FLAW_MISSES)) {
+            attempts_wake(attempt);
+        }
+    }
+}
+
+static void subscribe(void *ctx);
+
+static void subscribe_later(struct channel *channel)
+{
+    channel->subscription = SUBSCRIPTION_ASKED;
+    ls_env_timer_start(channel->all->env, &channel->again, "again", AGAIN_MS, subscribe, channel);
+}
+
+static void unsubscribed(struct channel *channel)
+{
+    channel->subscription = SUBSCRIPTION_NONE;
+    if (find(channel, PHASE_WAITING) != NULL || find(channel, PHASE_TAKING) != NULL) {
+        subscribe_later(channel);
+    }
+}
+
+static void on_message(redisAsyncContext *context, void *answered, void *ctx)
+{
+    struct channel *channel = ctx;
+    struct attempts *all = channel->all;
+    const redisReply *reply = answered;
+    (void)context;
+    ls_env_lock(all->env);
+    if (!all->stopping) {
+        if (reply == NULL) {
+            unsubscribed(channel);
+        } else if (strcmp(reply->element[0]->str, "subscribe") == 0) {
+            subscribed(channel);
+        } else {
+            heard(channel);
+        }
+    }
+    reports_tell(&all->reports, all->env);
+}
+
+static void subscribe(void *ctx)
+{
+    struct channel *channel = ctx;
+    redisAsyncContext *context = attempts_link(channel->all, LINK_MESSAGES);
+    const char *name = name_of("_channel", attempts_key(channel->all, channel->lock));
+    channel->subscription = SUBSCRIPTION_ASKED;
+    if (context == NULL ||
+        redisAsyncCommand(context, on_message, channel, "SUBSCRIBE %s", name) != REDIS_OK) {
+        subscribe_later(channel);
+    }
+}
+
+/* ---- requests ---- */
+
+static void identify(struct attempt *attempt)
+{
+    const struct state *state = (const struct state *)(const void *)attempt->all;
+    char life[2 * LIFE_BYTES + 1];
+    parts_hex(state->life, LIFE_BYTES, life);
+    snprintf(attempt->id, sizeof attempt->id, "%s:%d", life, attempt->owner + 1);
+    channel_of(attempt)->permits = 0;
+}
+
+/* The levels of the hold behind the request. */
+static int levels(const struct attempt *attempt)
+{
+    return attempt->phase == PHASE_TAKING ? attempt->depth + 1 : attempt->depth + attempt->gives - 1;
+}
+
+static int take_fair(struct attempt *attempt, redisAsyncContext *context, const char *key)
+{
+    char queue[NAME_MAX_BYTES];
+    snprintf(queue, sizeof queue, "%s", name_of("queue", key));
+    const char *place = name_of("timeout", key), *id = attempt->id;
+    const char *take = has(attempt->all, FLAW_PLACE_STAYS)
+                           ? TAKE_FAIR("")
+                           : TAKE_FAIR("redis.call('pexpire',KEYS[3],ARGV[5]) ");
+    return redisAsyncCommand(context, attempts_replied, attempt, "EVAL %s 4 %s %s %s:%s %s: %s %d hset %d %d",
+                             take, key, queue, place, id, place, id, LEASE_MS, levels(attempt), PLACE_MS);
+}
+
+static int send(struct attempt *attempt, redisAsyncContext *context, const char *key)
+{
+    bool takes = attempt->phase == PHASE_TAKING, twice = has(attempt->all, FLAW_COUNTS_TWICE);
+    const char *command = twice ? "hincrby" : "hset";
+    int number = !twice ? levels(attempt) : takes ? 1 : -1;
+    if (takes && has(attempt->all, FAIR)) {
+        return take_fair(attempt, context, key);
+    }
+    return redisAsyncCommand(context, attempts_replied, attempt, "EVAL %s 2 %s %s %s %d %s %d",
+                             takes ? TAKE : GIVE, key, name_of("_channel", key), attempt->id, LEASE_MS,
+                             command, number);
+}
+
+static int renew(struct watchdog *watchdog, const struct attempt *attempt, redisAsyncContext *context,
+                 const char *key)
+{
+    return redisAsyncCommand(context, attempts_renewed, watchdog, "EVAL %s 1 %s %s %d", RENEW, key,
+                             attempt->id, LEASE_MS);
+}
+
+/* ---- replies ---- */
+
+static enum verdict took(struct attempt *attempt, const redisReply *reply)
+{
+    (void)attempt;
+    return reply->type == REDIS_REPLY_NIL ? VERDICT_YES : VERDICT_NO;
+}
+
+/* The first time an owner waits for its subscription, then for a message or the end of the lease. */
+static void wait(struct attempt *attempt, const redisReply *reply)
+{
+    struct channel *channel = channel_of(attempt);
+    if (channel->subscription == SUBSCRIPTION_NONE) {
+        subscribe(channel);
+    }
+    if (channel->subscription != SUBSCRIPTION_MADE) {
+        attempt->step = 1;
+    } else if (channel->permits > 0) {
+        channel->permits--;
+        attempts_wake(attempt);
+    } else if (reply->integer >= 0 && !has(attempt->all, FLAW_MISSES)) {
+        bool fair = has(attempt->all, FAIR);
+        attempts_poll(attempt, fair ? "place" : "poll", (uint32_t)reply->integer / (fair ? 3 : 1));
+    }
+}
+
+static int gave(struct attempt *attempt, const redisReply *reply)
+{
+    struct attempts *all = attempt->all;
+    struct watchdog *watchdog = &all->watchdog[attempt->lock];
+    bool not_ours = reply->type == REDIS_REPLY_NIL;
+    bool stays_on = not_ours && has(all, FLAW_ERROR_ENDS | FLAW_STAYS_ON) && watchdog_sleeps(watchdog);
+    if (!attempt->gone && !stays_on) {
+        watchdog_remove(watchdog, attempt->owner);
+    }
+    return not_ours && (!attempt->repeated || has(all, FLAW_COUNTS_TWICE)) ? LS_ELOST : LS_OK;
+}
+
+static void key_is_gone(struct watchdog *watchdog, struct attempt *attempt)
+{
+    const struct attempts *all = watchdog->all;
+    if (watchdog->outdated && !has(all, FLAW_OUTDATED)) {
+        watchdog_arm(watchdog);
+        return;
+    }
+    if (!has(all, FLAW_STAYS_ON)) {
+        watchdog_forget(watchdog, attempt->owner);
+        watchdog_arm(watchdog);
+    }
+    if (!has(all, FLAW_UNTOLD)) {
+        attempts_lose(attempt);
+    }
+}
+
+static void renewed(struct watchdog *watchdog, struct attempt *attempt, const redisReply *reply)
+{
+    if (reply == NULL && has(watchdog->all, FLAW_ERROR_ENDS)) {
+        return;
+    }
+    if (reply != NULL && reply->integer == 0) {
+        key_is_gone(watchdog, attempt);
+    } else {
+        watchdog_arm(watchdog);
+    }
+}
+
+/* ---- the recipes ---- */
+
+static const struct design DESIGN = {.lease_ms = LEASE_MS,
+                                     .counts = true,
+                                     .identify = identify,
+                                     .send = send,
+                                     .took = took,
+                                     .wait = wait,
+                                     .gave = gave,
+                                     .renew = renew,
+                                     .renewed = renewed};
+
+static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config, unsigned flaws)
+{
+    struct state *state = memory;
+    ls_env_lock(env);
+    ls_env_unique_id(env, state->life);
+    ls_env_unlock(env);
+    for (int lock = 0; lock < ATTEMPTS_LOCKS_MAX; lock++) {
+        state->channel[lock].all = &state->all;
+        state->channel[lock].lock = (uint8_t)lock;
+    }
+    return attempts_start(memory, env, config, &DESIGN, flaws);
+}
+
+static void stop(void *memory)
+{
+    struct state *state = memory;
+    ls_env_lock(state->all.env);
+    for (int lock = 0; lock < ATTEMPTS_LOCKS_MAX; lock++) {
+        ls_env_timer_stop(state->all.env, &state->channel[lock].again);
+    }
+    ls_env_unlock(state->all.env);
+    attempts_stop(memory);
+}
+
+#define START(NAME, FLAWS)                                                                                   \
+    static int NAME(void *memory, struct ls_env *env, const struct ls_recipe_config *config)                 \
+    {                                                                                                        \
+        return start(memory, env, config, FLAWS);                                                            \
+    }
+
+START(start_like, FLAW_UNTOLD | FLAW_COUNTS_TWICE | FLAW_OUTDATED)
+START(start_mended, 0)
+START(start_error_ends, FLAW_ERROR_ENDS)
+START(start_stays_on, FLAW_STAYS_ON)
+START(start_misses, FLAW_MISSES)
+START(start_fair, FAIR)
+START(start_place_stays, FAIR | FLAW_PLACE_STAYS)
+
+#define RECIPE(NAME, SUMMARY, BREAKS, START_FN)                                                              \
+    ATTEMPTS_RECIPE(NAME, SUMMARY, BREAKS, struct state, START_FN, stop)
+
+static const struct ls_recipe RECIPES[] = {
+    RECIPE("redisson_like", "Redisson's RLock: a hash with levels, a watchdog, and messages that wake",
+           "held_lease_is_renewed", start_like),
+    RECIPE("redisson_mended", "redisson_like that tells of a loss and counts no level twice", NULL,
+           start_mended),
+    RECIPE("redisson_error_ends_renewal", "a renewal that fails ends the watchdog of the key (redisson 2515)",
+           "held_lease_is_renewed", start_error_ends),
+    RECIPE("redisson_taken_again_not_renewed",
+           "the watchdog of a key that was lost counts as running (redisson 3712)", "held_lease_is_renewed",
+           start_stays_on),
+    RECIPE("redisson_missed_message", "an owner misses the message of a release (redisson 5761)",
+           "no_lost_wakeup", start_misses),
+    RECIPE("redisson_fair", "Redisson's fair lock: owners in a list, with places that end", NULL, start_fair),
+    RECIPE("redisson_fair_place_stays", "places of owners that are gone block everybody (redisson 2278)",
+           "no_lost_wakeup", start_place_stays),
+};
+
+__attribute__((constructor)) static void add_recipes(void)
+{
+    for (int i = 0; i < (int)(sizeof RECIPES / sizeof RECIPES[0]); i++) {
+        recipe_add(&RECIPES[i]);
+    }
+}
