@@ -36,7 +36,7 @@ static void sleep_ms(long ms)
     }
 }
 
-static long now_ms(void)
+__attribute__((unused)) static long now_ms(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -99,7 +99,7 @@ static void server_start_on(struct server *server, ...)
     abort();
 }
 
-static void server_start(struct server *server)
+__attribute__((unused)) static void server_start(struct server *server)
 {
     server_name(server, free_port());
     server_start_on(server, NULL);
