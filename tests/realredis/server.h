@@ -67,6 +67,13 @@ static void server_name(struct server *server, int port)
     snprintf(server->hosts, sizeof server->hosts, "127.0.0.1:%d", port);
 }
 
+static void forget_file(const struct server *server)
+{
+    char path[64];
+    snprintf(path, sizeof path, SERVER_FOLDER "/" SERVER_FILE, server->port);
+    unlink(path);
+}
+
 /* Starts a server on server->port, with more arguments up to NULL, and waits until it listens. */
 static void server_start_on(struct server *server, ...)
 {
@@ -83,6 +90,7 @@ static void server_start_on(struct server *server, ...)
     va_end(more);
     snprintf(port, sizeof port, "%d", server->port);
     snprintf(file, sizeof file, SERVER_FILE, server->port);
+    forget_file(server); /* of a test that failed */
     server->pid = fork();
     if (server->pid == 0) {
         if (chdir(SERVER_FOLDER) != 0) {
@@ -112,13 +120,11 @@ __attribute__((unused)) static void server_start(struct server *server)
 
 static void server_kill(struct server *server)
 {
-    char path[64];
     kill(server->pid, SIGKILL);
     kill(server->pid, SIGCONT);
     waitpid(server->pid, NULL, 0);
     server->pid = 0;
-    snprintf(path, sizeof path, SERVER_FOLDER "/" SERVER_FILE, server->port);
-    unlink(path);
+    forget_file(server);
 }
 
 /* Sends one command. The result is the integer of the reply, 1 for a status or a text, 0 for nil, -1 for an error. */
