@@ -3,9 +3,11 @@
 
 # Locks per second and hand-overs on one real server, ours beside Curator's, kazoo's and two floors, and a crowd of
 # waiters. Sourced by ./dev bench. bench/lock/rounds.h has the protocol by which the sides are told what to do.
+source bench/lock/sides.sh
 source bench/lock/tables.sh
 
-readonly LOCK_OUT=build/bench-lock LOCK_CONTENDERS=4 LOCK_CROWD_LOCKS=100 LOCK_CROWD_WAITERS=1000
+LOCK_OUT=build/bench-lock LOCK_BENCH=lock
+readonly LOCK_CONTENDERS=4 LOCK_CROWD_LOCKS=100 LOCK_CROWD_WAITERS=1000
 readonly LOCK_JARS=/usr/share/java LOCK_PYTHON=/usr/bin/python3
 # A side's name and the number of contenders, in the order of the first round.
 LOCK_RUNS=(create+delete:1 flight+delete:1 tuned:1 ours:1 curator:1 kazoo:1 ours:4 curator:4 kazoo:4)
@@ -19,11 +21,10 @@ readonly LOCK_ELECTION_RUNS=(tuned:1 ours-latch:1 curator-latch:1 ours-selector:
 readonly LOCK_MULTI_RUNS=(tuned:1 ours-several:1 curator-several:1 ours-several:4 curator-several:4)
 # Empty for the mutex, or what ours.c and CuratorRounds.java call the kinds that are measured.
 LOCK_KINDS=''
-LOCK_ROUNDS=7 LOCK_ROUND_MS=2000 LOCK_WARM_UPS=3
-declare -gA LOCK_PID LOCK_IN LOCK_FROM
 
 bench_lock_needs()
 {
+    LOCK_BENCH=lock
     while (($# > 0)); do
         case $1 in
         --rwlock)
@@ -70,14 +71,6 @@ lock_take_kinds()
     LOCK_RUNS=("$@")
 }
 
-# lock_number MIN MAX OPTION [VALUE]
-lock_number()
-{
-    (($# > 3)) || usage_error "bench lock: $3 wants a value"
-    [[ $4 =~ ^[0-9]{1,5}$ ]] && ((10#$4 >= $1 && 10#$4 <= $2)) ||
-        usage_error "bench lock: $3: expected a number from $1 to $2, found '$4'"
-}
-
 lock_needs_peers()
 {
     local missing='' jar
@@ -99,6 +92,7 @@ bench_lock_target()
 
 bench_lock()
 {
+    LOCK_BENCH=lock LOCK_OUT=build/bench-lock
     source dev.d/zookeeper.sh
     rm -rf "$LOCK_OUT"
     mkdir -p "$LOCK_OUT/classes"
@@ -120,15 +114,13 @@ lock_start_server()
     export LOCKSTEP_ZK_TICK_MS=2000
     export LOCKSTEP_ZK_JVM="-XX:TieredStopAtLevel=4 -Xmx512m ${LOCKSTEP_ZK_JVM:-}"
     zk_start build/zookeeper/bench-lock
+    LOCK_SERVER_PID=$ZK_PID
     note "server on $ZK_HOSTPORT, pid $ZK_PID"
 }
 
 lock_end()
 {
-    local side
-    for side in "${!LOCK_PID[@]}"; do
-        kill "${LOCK_PID[$side]}" 2>/dev/null || true
-    done
+    lock_kill_sides
     zk_stop
 }
 
@@ -141,7 +133,7 @@ lock_class_path()
     echo "$path"
 }
 
-# ---- the sides: each a process that is told on its standard input what to do ----
+# ---- the sides ----
 
 lock_start_sides()
 {
@@ -162,130 +154,23 @@ lock_start_sides()
     lock_start_side kazoo "$LOCK_PYTHON" bench/peers/kazoo_rounds.py "$ZK_HOSTPORT" $LOCK_CONTENDERS
 }
 
-# lock_start_side NAME COMMAND...: returns when it has said `ready`.
-lock_start_side()
-{
-    local name=$1 file=$LOCK_OUT/$1 into from reply
-    shift
-    mkfifo "$file.in" "$file.out"
-    "$@" <"$file.in" >"$file.out" 2>"$file.err" &
-    LOCK_PID[$name]=$!
-    exec {into}>"$file.in" {from}<"$file.out"
-    LOCK_IN[$name]=$into
-    LOCK_FROM[$name]=$from
-    lock_reply "$name" reply 60
-    [[ $reply == ready ]] || lock_give_up "$name" "expected 'ready', found '$reply'"
-}
-
-lock_tell()
-{
-    echo "$2" >&"${LOCK_IN[$1]}"
-}
-
-# lock_reply NAME VARIABLE SECONDS: its next line.
-lock_reply()
-{
-    read -r -t "$3" -u "${LOCK_FROM[$1]}" "$2" || lock_give_up "$1" "no answer within $3 s"
-}
-
-lock_give_up()
-{
-    cat "$LOCK_OUT/$1.err" >&2
-    echo "bench lock: $1: $2" >&2
-    exit $EXIT_FAILED
-}
-
-lock_stop_side()
-{
-    local into=${LOCK_IN[$1]} from=${LOCK_FROM[$1]} status=0
-    lock_tell "$1" quit
-    wait "${LOCK_PID[$1]}" || status=$?
-    unset "LOCK_PID[$1]"
-    exec {into}>&- {from}<&-
-    ((status == 0)) || lock_give_up "$1" "ended with status $status"
-}
-
-lock_stop_sides()
-{
-    local side
-    for side in "${!LOCK_PID[@]}"; do
-        lock_stop_side "$side"
-    done
-}
-
 # ---- rounds ----
-
-# A Java machine needs some thousand locks until it has compiled what it runs; the server is one, too.
-lock_warm_up()
-{
-    local i run reply
-    for ((i = 0; i < LOCK_WARM_UPS; i++)); do
-        for run in "${LOCK_RUNS[@]}"; do
-            lock_tell "${run%:*}" "${run#*:} $LOCK_ROUND_MS $LOCK_OUT/holds"
-            lock_reply "${run%:*}" reply 120
-        done
-    done
-}
-
-# Each round begins with another run, so that nobody always comes first, or after the same one.
-lock_measure()
-{
-    local round i count=${#LOCK_RUNS[@]}
-    : >"$LOCK_OUT/runs"
-    for ((round = 0; round < LOCK_ROUNDS; round++)); do
-        for ((i = 0; i < count; i++)); do
-            lock_run "$round" "${LOCK_RUNS[(round * 3 + i) % count]}"
-        done
-    done
-}
-
-lock_run()
-{
-    local side=${2%:*} contenders=${2#*:} reply client_us server_us busy_us requests
-    client_us=$(lock_cpu_us "${LOCK_PID[$side]}")
-    server_us=$(lock_cpu_us "$ZK_PID")
-    lock_ask_server before
-    busy_us=$(lock_busy_us)
-    lock_tell "$side" "$contenders $LOCK_ROUND_MS $LOCK_OUT/holds"
-    lock_reply "$side" reply 120
-    busy_us=$(($(lock_busy_us) - busy_us))
-    lock_ask_server after
-    client_us=$(($(lock_cpu_us "${LOCK_PID[$side]}") - client_us))
-    server_us=$(($(lock_cpu_us "$ZK_PID") - server_us))
-    requests=$(lock_metric_growth "$LOCK_OUT/before" "$LOCK_OUT/after" packets_received)
-    busy_us=$((busy_us - client_us - server_us))
-    echo "$1 $side $contenders $reply $client_us $server_us $((busy_us > 0 ? busy_us : 0)) $requests" >>"$LOCK_OUT/runs"
-    [[ $side != *-mixed && $side != *-leases ]] || return 0 # several hold at the same time
-    lock_handovers "$LOCK_OUT/holds" >"$LOCK_OUT/handovers" || lock_give_up "$side" "two held the lock at once"
-    ((contenders == 1)) || cat "$LOCK_OUT/handovers" >>"$LOCK_OUT/$side.handovers"
-}
 
 lock_ask_server()
 {
     zk_ask "${ZK_HOSTPORT##*:}" mntr >"$LOCK_OUT/$1"
 }
 
-# Microseconds of processor time that a process and its children have used.
-lock_cpu_us()
+lock_requests()
 {
-    local pid ticks=0 fields
-    # shellcheck disable=SC2013
-    for pid in "$1" $(cat "/proc/$1/task/$1/children"); do
-        fields=$(<"/proc/$pid/stat")
-        # shellcheck disable=SC2206
-        fields=(${fields##*) })
-        ticks=$((ticks + fields[11] + fields[12]))
-    done
-    echo $((ticks * 1000000 / $(getconf CLK_TCK)))
+    lock_ask_server asked
+    lock_metric "$LOCK_OUT/asked" packets_received
 }
 
-# Microseconds for which the machine's processors have worked for anybody.
-lock_busy_us()
+lock_look_at_holds()
 {
-    local fields
-    # shellcheck disable=SC2207
-    fields=($(head -n 1 /proc/stat))
-    echo $(((fields[1] + fields[2] + fields[3] + fields[6] + fields[7]) * 1000000 / $(getconf CLK_TCK)))
+    [[ $1 != *-mixed && $1 != *-leases ]] || return 0 # several hold at the same time
+    lock_keep_handovers "$@"
 }
 
 # ---- a crowd ----

@@ -26,6 +26,8 @@ examples:
   ./dev bench lock            locks per second and hand-overs on a private server: ours, Curator's, kazoo's and two floors;
                               1,000 waiters (some three minutes); --rounds N (at least 5), --round-ms N; --rwlock,
                               --semaphore, --multi or --election: that lock beside Curator's
+  ./dev bench redis           locks per second on a private Redis server: ours, the commands of Baidu's DLock and a floor, alone and
+                              among four (some two minutes); --rounds N, --round-ms N, --lease-ms N
 TEXT
 }
 

@@ -5,6 +5,7 @@ help_real()
 {
     cat <<'TEXT'
 usage: ./dev real [-- ARGUMENTS of examples/locked_counter]
+       ./dev real redis [--minutes N | --seconds N] [--seed N] [--lease-ms N] [--break belief|tokens|memory]
 
 Starts a private ZooKeeper server (Debian's package, loopback, data below build/) and runs build/release/examples/
 locked_counter against it, in which processes guard a counter in a file with the mutex of liblockstep while they are
@@ -17,11 +18,22 @@ killed and stopped. Without arguments, in about a minute:
 
 The last line is `N passed, N failed`. Counters and journals stay in build/real/.
 
+redis: the mutex of liblockstep_redis on a private Redis server (loopback, each write synced to the disk), for a minute unless a time is
+given. Four processes take it in turn, and count in a file that compares fencing tokens. They are killed, and stopped for up to two leases;
+connections are cut, and the server is stopped and restarted. No update is lost, no two holders believe at once, each call ends by its
+deadline, the lock is granted until the end, and a dead holder leaves nothing behind after its lease. The first line has the seed,
+which decides what is done; when it comes depends on the machine. The data stay in build/real/redis/.
+
+--break plants a mistake, and the run must end with exit status 1. belief: holders do not ask whether they hold. tokens: the file takes
+every write. memory: the server keeps nothing when it restarts.
+
 examples:
   ./dev real
   ./dev real -- --long-stops --seed 7      one run of your own
   ./dev real -- --no-lock                  without the lock: updates are lost, exit status 1
   ./dev real --help-program                the options of locked_counter
+  ./dev real redis --minutes 10            the mutex on Redis
+  ./dev real redis --seconds 20 --break belief
 TEXT
 }
 
@@ -33,7 +45,12 @@ cmd_real()
     case ${1:-} in
     '' | --help-program) ;;
     --) shift ;;
-    *) usage_error "real: unexpected '$1', expected -- before the arguments of locked_counter" ;;
+    redis)
+        shift
+        real_redis "$@"
+        return
+        ;;
+    *) usage_error "real: unexpected '$1', expected redis, or -- before the arguments of locked_counter" ;;
     esac
     source dev.d/setup.sh
     source dev.d/build.sh
@@ -88,4 +105,19 @@ real_run_ends_with()
     note "expected exit status $expected, found $status"
     ((status != EXIT_ENVIRONMENT)) || return $EXIT_ENVIRONMENT
     return $EXIT_FAILED
+}
+
+# ---- Redis ----
+
+readonly REAL_REDIS_PROGRAM=build/release/tests/realredis/storm REAL_REDIS_OUT=build/real/redis
+
+real_redis()
+{
+    source dev.d/setup.sh
+    source dev.d/build.sh
+    setup_groups run test redis
+    step "build release" build_preset release ON realredis_storm
+    rm -rf "$REAL_REDIS_OUT"
+    mkdir -p "$REAL_REDIS_OUT"
+    "$REAL_REDIS_PROGRAM" "$@" "$REAL_REDIS_OUT"
 }

@@ -20,6 +20,7 @@ Each page says which command wrote it.
   api-coverage    which test judges which answer of the public functions (an hour)
   mutants         one more row, for a draw by the day of the lock and one of the tutorial's recipe (75 minutes)
   fuzzing         the picture of what the fuzzer reaches over time (20 minutes)
+  belief-redis    for how long two believe at once on a Redis server, by design of the lock (7 minutes)
 
 examples:
   ./dev reports findings coverage
@@ -27,7 +28,7 @@ examples:
 TEXT
 }
 
-REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing)
+REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis)
 
 # fails LOCKSTEP RECIPE FOLDER: a line `situation property, property` for each situation that fails with a recipe's shared object.
 fails()
@@ -78,6 +79,25 @@ TEXT
     echo '```'
 }
 
+# belief_page PROGRAM: realredis.belief with more stops.
+belief_page()
+{
+    local said=build/belief-redis
+    STOPS=300 "$1" >"$said" || return
+    cat <<'TEXT'
+<!-- Written by `./dev reports belief-redis`. -->
+# How long two believe at once
+
+`tests/realredis/slow_belief.c` on a real Redis server, with a lease of 300 ms. Three processes take the lock in turn. For each design one of
+them at a time is stopped by SIGSTOP, 300 times for 0 to 600 ms. `overlaps` counts the holds that believed while an earlier hold did.
+`bench/redis/design.h` says what the designs do; `unasked` is the mutex of liblockstep_redis whose holder does not ask whether it holds.
+
+```
+TEXT
+    grep $'\t' "$said"
+    echo '```'
+}
+
 write_report()
 {
     local name=$1 today
@@ -102,6 +122,11 @@ write_report()
     mutants)
         ./dev mutants --seed "$today" --count 50 --record
         ./dev mutants --recipe examples/recipes/next_in_line.c --seed "$today" --count 30 --record
+        ;;
+    belief-redis)
+        setup_groups redis
+        step "build release" build_preset release ON test_realredis_slow_belief || return
+        belief_page build/release/tests/realredis/slow_belief >build/page && mv build/page reports/belief-redis.md
         ;;
     fuzzing) ./dev fuzz --time 1200 --plot reports/fuzzing.svg ;;
     esac

@@ -11,7 +11,8 @@ packages_of()
     # others from g++ on are for what users of the library do: C++, pkg-config, Debian packages, looking into a recipe.
     test) echo libcmocka-dev libhiredis-dev liblua5.1-0-dev libssl-dev libzookeeper-java libslf4j-java default-jre-headless \
         g++ pkgconf dpkg-dev file python3 git help2man gdb valgrind ;;
-    full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ redis-tools libevent-dev ;;
+    full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ libevent-dev && packages_of redis ;;
+    redis) echo redis-tools ;;
     bench) echo spin gcc libc6-dev && packages_of interop ;;
     interop) echo default-jdk-headless libcurator-recipes-java libcurator-framework-java libcurator-client-java \
         libguava-java libslf4j-java libzookeeper-java python3-kazoo ;;
@@ -19,7 +20,7 @@ packages_of()
     mutants) echo python3 python3-clang-14 ;;
     fuzz) echo afl++ clang lld llvm libclang-rt-dev gnuplot-nox ;;
     fresh) echo mmdebstrap git util-linux ;;
-    *) usage_error "unknown group '$1', expected one of: run test full bench interop soak mutants fuzz fresh" ;;
+    *) usage_error "unknown group '$1', expected one of: run test full redis bench interop soak mutants fuzz fresh" ;;
     esac
 }
 
@@ -36,6 +37,7 @@ and exits 4.
   test    cmocka, hiredis, Lua, libcrypto, the ZooKeeper server and a Java to run it, g++, pkgconf, dpkg-dev, file, Python,
           git, help2man, gdb, valgrind: enough for ./dev test and ./dev real
   full    clang and its tools, gcovr, AFL++, a Redis server, libevent: for ./dev test --full, fmt, lint
+  redis   a Redis server: for ./dev real redis and ./dev bench redis
   bench   SPIN, a model checker, for ./dev bench explore; what interop has, for ./dev bench lock
   interop Curator, a Java compiler, kazoo: for examples/interop and its test in ./dev test --full
   soak    Python, for the proxy of ./dev soak lock

@@ -91,7 +91,7 @@ static int write_holds(const struct contender *contenders, int count, const char
     for (int i = 0; i < count; i++) {
         for (uint32_t j = 0; j < contenders[i].count; j++) {
             const struct hold *hold = &contenders[i].holds[j];
-            fprintf(file, "%" PRId64 " %" PRId64 "\n", hold->granted_ns, hold->released_ns);
+            fprintf(file, "%" PRId64 " %" PRId64 " %d\n", hold->granted_ns, hold->released_ns, i);
         }
     }
     return fclose(file);

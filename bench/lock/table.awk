@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# The tables of `./dev bench lock`. Reads one line for each run:
+# The tables of `./dev bench lock` and `./dev bench redis`. Reads one line for each run:
 #
 #   ROUND SIDE CONTENDERS LOCKS NANOSECONDS CLIENT_US SERVER_US OTHERS_US REQUESTS
 #
@@ -131,6 +131,10 @@ END {
     print_ratio("ours-leases", "curator-leases", 4, 1.1)
     print_kind("latch")
     print_kind("selector")
+    print_ratio("ours", "floor", 1, 0)
+    print_ratio("dlock", "floor", 1, 0)
+    print_ratio("ours", "dlock", 1, 0)
+    print_ratio("ours", "dlock", 4, 0)
     status = suspect("curator")
     status += suspect("kazoo")
     exit status > 0

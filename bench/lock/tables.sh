@@ -16,6 +16,20 @@ lock_handovers()
         { released = $2 }'
 }
 
+# lock_waits CONTENDERS FILE: reads lines `GRANTED RELEASED CONTENDER` of one run. Prints the share of the contender that held least, in
+# percent of an equal share, and the longest time in ms from one grant of a contender, or the first of all, to its next.
+lock_waits()
+{
+    sort -n "$2" | awk -v contenders="$1" '
+        NR == 1 { for (i = 0; i < contenders; i++) last[i] = $1 }
+        { wait = $1 - last[$3]; longest = wait > longest ? wait : longest; last[$3] = $1; held[$3]++ }
+        END {
+            least = NR
+            for (i = 0; i < contenders; i++) least = held[i] < least ? held[i] + 0 : least
+            printf "%.1f %.1f\n", least * contenders / NR * 100, longest / 1e6
+        }'
+}
+
 # lock_percentile P: of the numbers on standard input the smallest that P percent do not exceed; nothing of nothing.
 lock_percentile()
 {

@@ -50,6 +50,7 @@ struct ls_env {
     pthread_cond_t lead;    /* the followers sleep here: the lead is free */
     struct runner *runners;
     struct armed *armed;
+    int64_t wakes_ns; /* when the leader wakes by itself; INT64_MIN = it does not sleep */
     uint32_t last_id;
     uint32_t followers;
     atomic_uint inside;  /* threads between ls_env_lock() and ls_env_unlock(), those that sleep included */
@@ -228,17 +229,22 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
         link = &(*link)->next;
     armed->next = *link;
     *link = armed;
-    pthread_cond_signal(&env->changed);
+    if (armed->due_ns < env->wakes_ns) {
+        env->wakes_ns = INT64_MIN; /* one signal is enough until it sleeps again */
+        pthread_cond_signal(&env->changed);
+    }
     return 0;
 }
 
 /* ---- the threads that run timers ---- */
 
-/* Sleeps until the earliest timer is due, takes it out of the list and copies it. False: time to stop. */
+/* Sleeps until the earliest timer is due, or a timer was due that was stopped meanwhile: nobody wakes it for that. Takes the timer
+ * that is due out of the list, and copies it. False: time to stop. */
 static bool await_due(struct ls_env *env, struct armed *due)
 {
     while (!env->stopping) {
         struct armed *first = env->armed;
+        env->wakes_ns = first ? first->due_ns : INT64_MAX;
         if (!first) {
             pthread_cond_wait(&env->changed, &env->mutex);
         } else if (first->due_ns > now_ns(CLOCK_MONOTONIC)) {
@@ -247,6 +253,7 @@ static bool await_due(struct ls_env *env, struct armed *due)
             pthread_cond_timedwait(&env->changed, &env->mutex, &until);
         } else {
             *due = *first;
+            env->wakes_ns = INT64_MIN;
             env->armed = first->next;
             first->timer->armed = 0;
             free(first);

@@ -117,13 +117,15 @@ static void choose_host(const struct ls_redis *redis, char host[HOST_SIZE_MAX], 
     host[name] = 0;
 }
 
-static void next_host(struct ls_redis *redis)
+/* False: there is no other server. */
+static bool next_host(struct ls_redis *redis)
 {
     int hosts = 1;
     for (const char *at = redis->hosts; (at = strchr(at, ',')) != NULL; at++) {
         hosts++;
     }
     redis->host = (uint8_t)((redis->host + 1) % hosts);
+    return hosts > 1;
 }
 
 /* ---- connections ---- */
@@ -236,9 +238,18 @@ void lockredis_client_replied(struct ls_redis *redis, bool lost)
 
 void lockredis_client_moves(struct ls_redis *redis)
 {
-    next_host(redis);
+    (void)next_host(redis);
     redis->commands.drops = true;
     redis->messages.drops = redis->messages.context != NULL;
+}
+
+/* Goes to the next server if it was the connection for commands that could not be made. The connection for messages goes where the
+ * other one goes: if both moved on, they would skip a server of two for ever. */
+static void not_connected(struct ls_redis *redis, const struct redis_connection *connection)
+{
+    if (connection == &redis->commands && next_host(redis)) {
+        redis->messages.drops = redis->messages.context != NULL;
+    }
 }
 
 /* ---- greetings: AUTH and SELECT ---- */
@@ -317,7 +328,7 @@ static void on_connect(const redisAsyncContext *context, int status)
     if (status == REDIS_OK) {
         greet(redis, connection);
     } else {
-        next_host(redis);
+        not_connected(redis, connection);
         ended(redis, connection);
     }
     lockredis_client_settle(redis);
@@ -351,7 +362,7 @@ static void open_connection(struct ls_redis *redis, struct redis_connection *con
             be_patient(redis);
         }
     } else {
-        next_host(redis);
+        not_connected(redis, connection);
         connect_later(redis);
     }
 }

@@ -23,6 +23,10 @@
 
 #define SERVER_BINARY "/usr/bin/redis-check-rdb"
 
+/* A replica writes a file of this name, by port, and would read it at its next start. */
+#define SERVER_FOLDER "/dev/shm"
+#define SERVER_FILE "realredis-%d.rdb"
+
 struct server {
     pid_t pid;
     int port;
@@ -36,7 +40,7 @@ static void sleep_ms(long ms)
     }
 }
 
-static long now_ms(void)
+__attribute__((unused)) static long now_ms(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -63,14 +67,21 @@ static void server_name(struct server *server, int port)
     snprintf(server->hosts, sizeof server->hosts, "127.0.0.1:%d", port);
 }
 
+static void forget_file(const struct server *server)
+{
+    char path[64];
+    snprintf(path, sizeof path, SERVER_FOLDER "/" SERVER_FILE, server->port);
+    unlink(path);
+}
+
 /* Starts a server on server->port, with more arguments up to NULL, and waits until it listens. */
 static void server_start_on(struct server *server, ...)
 {
-    char port[16];
-    char *arguments[24] = {(char *)"redis-server", (char *)"--port", port,       (char *)"--bind",
-                           (char *)"127.0.0.1",    (char *)"--save", (char *)"", (char *)"--logfile",
-                           (char *)"/dev/null"};
-    int count = 9;
+    char port[16], file[32];
+    char *arguments[24] = {(char *)"redis-server", (char *)"--port",       port,       (char *)"--bind",
+                           (char *)"127.0.0.1",    (char *)"--save",       (char *)"", (char *)"--logfile",
+                           (char *)"/dev/null",    (char *)"--dbfilename", file};
+    int count = 11;
     va_list more;
     va_start(more, server);
     while (count < 23 && (arguments[count] = va_arg(more, char *)) != NULL) {
@@ -78,9 +89,11 @@ static void server_start_on(struct server *server, ...)
     }
     va_end(more);
     snprintf(port, sizeof port, "%d", server->port);
+    snprintf(file, sizeof file, SERVER_FILE, server->port);
+    forget_file(server); /* of a test that failed */
     server->pid = fork();
     if (server->pid == 0) {
-        if (chdir("/dev/shm") != 0) { /* a replica writes a file */
+        if (chdir(SERVER_FOLDER) != 0) {
             _exit(127);
         }
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -99,7 +112,7 @@ static void server_start_on(struct server *server, ...)
     abort();
 }
 
-static void server_start(struct server *server)
+__attribute__((unused)) static void server_start(struct server *server)
 {
     server_name(server, free_port());
     server_start_on(server, NULL);
@@ -111,6 +124,7 @@ static void server_kill(struct server *server)
     kill(server->pid, SIGCONT);
     waitpid(server->pid, NULL, 0);
     server->pid = 0;
+    forget_file(server);
 }
 
 /* Sends one command. The result is the integer of the reply, 1 for a status or a text, 0 for nil, -1 for an error. */

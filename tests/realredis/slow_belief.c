@@ -2,34 +2,23 @@
  * Copyright the lockstep authors */
 
 /* Belief on a real server. Processes take the lock in turn and are stopped meanwhile, for up to two leases. Each notes when
- * it believed: a holder that asks ls_redis_mutex_query(), and a blind one that believes until its release, as DLock's
- * does. No two that ask believe at once; of the blind ones some do. STOPS says how often a process is stopped. */
+ * it believed. No two that ask ls_redis_mutex_query() believe at once. Of each design that asks nobody some do: those of DLock
+ * and of Redisson, and the same mutex without the question. STOPS says how often processes are stopped for each design. */
+#include "holds.h"
+#include "redis/design.h"
 #include "server.h"
 
-#include <lockstep/env_pthread.h>
-#include <lockstep/redis_mutex.h>
 #include <setjmp.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
 #define LEASE_MS 300
 #define WORKERS 3
-#define HOLDS_MAX 20000
-
-/* The moments of the first and the last time at which a holder believed, in ms. */
-struct hold {
-    int64_t token;
-    long first, last;
-};
 
 struct shared {
-    int holds;
     bool ends;
-    struct hold hold[HOLDS_MAX];
+    struct holds holds;
 };
-
-static const struct ls_redis_options OPTIONS = {.lease_ms = LEASE_MS};
 
 static uint32_t draw(uint32_t *seed, uint32_t below)
 {
@@ -37,80 +26,52 @@ static uint32_t draw(uint32_t *seed, uint32_t below)
     return (*seed >> 8) % below;
 }
 
-/* Works in steps of a ms, as long as the library says that the lock is held, or blindly. */
-static void believe(struct ls_redis_mutex *mutex, struct shared *shared, bool asks, uint32_t steps)
+/* Works in steps of a ms, as long as the design lets it. */
+static void believe(const struct design *design, void *client, struct holds *holds, uint32_t steps)
 {
-    int index = __atomic_fetch_add(&shared->holds, 1, __ATOMIC_SEQ_CST);
-    if (index >= HOLDS_MAX) {
-        return;
-    }
-    struct hold *hold = &shared->hold[index];
-    hold->token = ls_redis_mutex_token_by_me(mutex);
+    struct hold *hold = holds_begin(holds, 0);
     for (uint32_t i = 0; i < steps; i++) {
-        long now = now_ms();
-        if (asks && ls_redis_mutex_query_by_me(mutex) != LS_HELD) {
+        int64_t now = now_ns();
+        if (!design->believes(client)) {
             return; /* whether it believed at `now` is not known */
         }
-        hold->first = hold->first == 0 ? now : hold->first;
-        hold->last = now;
+        hold_note(hold, now);
         sleep_ms(1);
     }
 }
 
-static void work(struct shared *shared, const char *hosts, bool asks, uint32_t seed)
+static void work(const struct design *design, struct shared *shared, const char *hosts, uint32_t seed)
 {
-    struct ls_env *env;
-    struct ls_redis redis;
-    struct ls_redis_mutex mutex;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (ls_env_pthread_open(&env) != LS_OK || ls_redis_init(&redis, env, hosts, &OPTIONS) != LS_OK ||
-        ls_redis_mutex_init(&mutex, &redis, "belief", NULL) != LS_OK || ls_redis_start(&redis) != LS_OK) {
+    void *client = design->open(hosts, LEASE_MS);
+    if (client == NULL) {
         _exit(1);
     }
     while (!__atomic_load_n(&shared->ends, __ATOMIC_SEQ_CST)) {
-        if (ls_redis_mutex_acquire(&mutex, 1000) == LS_OK) {
-            believe(&mutex, shared, asks, 20 + draw(&seed, 200));
-            (void)ls_redis_mutex_release(&mutex);
+        if (design->take(client, 1000) == 0) {
+            believe(design, client, &shared->holds, 20 + draw(&seed, 200));
+            (void)design->give(client);
         }
     }
-    ls_redis_mutex_close(&mutex);
-    ls_redis_close(&redis);
-    ls_env_pthread_close(env);
+    design->close(client);
     _exit(0);
 }
 
-/* For how long two holders believed at once at most, in ms. */
-static long longest_overlap(const struct shared *shared)
+static void start_workers(const struct design *design, struct shared *shared, const char *hosts,
+                          pid_t *worker)
 {
-    int count = shared->holds < HOLDS_MAX ? shared->holds : HOLDS_MAX;
-    long longest = 0;
-    for (int i = 0; i < count; i++) {
-        for (int j = i + 1; j < count; j++) {
-            const struct hold *a = &shared->hold[i], *b = &shared->hold[j];
-            long from = a->first > b->first ? a->first : b->first;
-            long to = a->last < b->last ? a->last : b->last;
-            if (a->first != 0 && b->first != 0 && a->token != b->token && to - from > longest) {
-                longest = to - from;
-            }
-        }
-    }
-    return longest;
-}
-
-static long measure(const struct server *server, bool asks, int stops)
-{
-    struct shared *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pid_t worker[WORKERS];
-    uint32_t seed = 1;
-    assert_true(shared != MAP_FAILED);
     for (uint32_t i = 0; i < WORKERS; i++) {
         worker[i] = fork();
         if (worker[i] == 0) {
-            work(shared, server->hosts, asks, i + 7);
+            work(design, shared, hosts, i + 7);
         }
     }
     sleep_ms(200);
+}
+
+static void stop_at_random(const pid_t *worker, int stops)
+{
+    uint32_t seed = 1;
     for (int i = 0; i < stops; i++) {
         pid_t pid = worker[draw(&seed, WORKERS)];
         kill(pid, SIGSTOP);
@@ -118,34 +79,53 @@ static long measure(const struct server *server, bool asks, int stops)
         kill(pid, SIGCONT);
         sleep_ms((long)draw(&seed, 60));
     }
+}
+
+static void end_workers(struct shared *shared, const pid_t *worker)
+{
     __atomic_store_n(&shared->ends, true, __ATOMIC_SEQ_CST);
     for (int i = 0; i < WORKERS; i++) {
         int status;
         waitpid(worker[i], &status, 0);
         assert_int_equal(status, 0);
     }
-    long overlap = longest_overlap(shared);
-    print_message("%s: %d stops, %d holds, two believed at once for at most %ld ms\n",
-                  asks ? "asks" : "blind", stops, shared->holds, overlap);
-    munmap(shared, sizeof *shared);
-    return overlap;
 }
 
-static void no_two_believe_at_once(void **state)
+static int64_t measure(const struct server *server, const struct design *design, int stops)
 {
+    struct shared *shared = share(sizeof *shared);
+    pid_t worker[WORKERS];
+    start_workers(design, shared, server->hosts, worker);
+    stop_at_random(worker, stops);
+    end_workers(shared, worker);
+    struct overlaps found = holds_judge(&shared->holds);
+    printf("%s\t%d\t%d\t%d\t%.1f\n", design->name, stops, shared->holds.count, found.count,
+           (double)found.longest_ns / 1e6);
+    fflush(stdout);
+    munmap(shared, sizeof *shared);
+    return found.longest_ns;
+}
+
+static void only_those_that_ask(void **state)
+{
+    static const struct design *const blind[] = {&design_unasked, &design_redisson, &design_dlock};
     const char *text = getenv("STOPS");
     int stops = text != NULL ? atoi(text) : 60;
     struct server server;
     (void)state;
     server_start(&server);
-    assert_int_equal(measure(&server, true, stops), 0);
-    assert_true(measure(&server, false, stops) > 0);
+    printf("design\tstops\tholds\toverlaps\tlongest overlap in ms\n");
+    int64_t ours = measure(&server, &design_ours, stops);
+    for (size_t i = 0; i < sizeof blind / sizeof blind[0]; i++) {
+        assert_true(measure(&server, blind[i], stops) > 0);
+    }
+    assert_int_equal(ours, 0);
     server_kill(&server);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_two_believe_at_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(only_those_that_ask)};
     if (access(SERVER_BINARY, X_OK) != 0) {
         printf("no %s (Debian: redis-tools)\n", SERVER_BINARY);
         return 77;
