@@ -76,12 +76,66 @@ static void a_channel_has_a_long_name(void **state)
     bench_saw("1=PONG ");
 }
 
+/* A script that catches the error by which it is ended ends all the same. */
+static void an_endless_script_ends(void **state)
+{
+    (void)state;
+    bench_open(true, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "1", "EVAL %s 0", "while true do pcall(function() while true do end end) end");
+    assert_non_null(strstr(bench_said, "1=-ERR the script runs for too long"));
+    bench_said[0] = 0;
+    expect_trouble("limit: a script runs for too long");
+}
+
+/* A text that ends the script's function runs when it is loaded, and there are no commands then. */
+static void commands_are_for_scripts_that_run(void **state)
+{
+    (void)state;
+    bench_open(true, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "1", "EVAL %s 0", "return 1");
+    bench_ask(0, c, "2", "SCRIPT LOAD %s", "end redis.call('set', 'k', 'v') function g()");
+    bench_ask(0, c, "3", "EVAL %s 0", "end redis.pcall('set', 'k', 'v') function g()");
+    bench_ask(0, c, "4", "GET k");
+    assert_non_null(strstr(bench_said, "1=1 2=-ERR Error running script (new function): "));
+    assert_null(strstr(bench_said, "wrote"));
+    assert_non_null(strstr(bench_said, "4=nil "));
+    bench_said[0] = 0;
+}
+
+/* Lua trusts compiled chunks, so Redis takes texts alone. */
+static void compiled_chunks_are_refused(void **state)
+{
+    static const char dump[] = "local s = string.dump(function() return 1 end) ";
+    static const char valid[] =
+        "local t = {'retu', 'rn 7'} local function f() return table.remove(t, 1) end return {load(f)(), "
+        "loadstring('return 8')(), tostring(loadstring(' =')), select(2, loadstring('=', 'n'))}";
+    static const char *const loads[] = {
+        "local f, e = loadstring(s) return {tostring(f), e}",
+        "local f, e = load(function() local t = s s = nil return t end) return {tostring(f), e}", valid};
+    char script[400];
+    (void)state;
+    bench_open(true, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(script, sizeof script, "%s%s", dump, loads[i]);
+        bench_ask(0, c, "1", "EVAL %s 0", script);
+        assert_non_null(strstr(bench_said, i < 2 ? "1=['nil' '" : "1=[7 8 'nil' '[string \"n\"]:1: "));
+        assert_non_null(strstr(bench_said, "unexpected symbol near"));
+        bench_said[0] = 0;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(requests_of_a_full_block_are_lost, bench_close),
         cmocka_unit_test_teardown(a_cut_meets_a_full_block, bench_close),
         cmocka_unit_test_teardown(a_channel_has_a_long_name, bench_close),
+        cmocka_unit_test_teardown(an_endless_script_ends, bench_close),
+        cmocka_unit_test_teardown(commands_are_for_scripts_that_run, bench_close),
+        cmocka_unit_test_teardown(compiled_chunks_are_refused, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
