@@ -127,6 +127,24 @@ static void compiled_chunks_are_refused(void **state)
     }
 }
 
+/* The reply to a command that is sent while listening may be none for its callback. The callback runs without a reply
+ * when the connection ends: after those that wait for one, before the channels'. */
+static void no_command_is_forgotten_while_listening(void **state)
+{
+    (void)state;
+    bench_open(true, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "channel", "SUBSCRIBE c");
+    bench_ask(0, c, "1", "PING");
+    bench_ask(0, c, "2", "PING");
+    bench_saw("channel=['subscribe' 'c' 1] ");
+    bench_send(0, c, "3", "PING");
+    fakeredis_enter(0);
+    redisAsyncFree(c);
+    fakeredis_leave();
+    bench_saw("3=lost 1=lost 2=lost channel=lost closed ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +154,7 @@ int main(void)
         cmocka_unit_test_teardown(an_endless_script_ends, bench_close),
         cmocka_unit_test_teardown(commands_are_for_scripts_that_run, bench_close),
         cmocka_unit_test_teardown(compiled_chunks_are_refused, bench_close),
+        cmocka_unit_test_teardown(no_command_is_forgotten_while_listening, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
