@@ -132,8 +132,8 @@ static void replace(int client, struct call_record *record, enum call_state stat
     }
 }
 
-/* Leaves a request without a reply, whatever it had. It keeps its place, its arguments and its callback, and takes no
- * more room than before. */
+/* Leaves a request without a reply, whatever it had. It keeps its place, its arguments and its callback, and
+ * takes no more room than before. */
 static void lose(int client, struct call_record *record)
 {
     static struct sequence args;

@@ -427,7 +427,8 @@ static int math_randomseed(lua_State *lua)
     return 0;
 }
 
-/* Compiles the text on top of the stack. Redis has no compiled chunks: behind a blank the parser refuses them, too. */
+/* Compiles the text on top of the stack. Redis has no compiled chunks: behind a blank the parser refuses
+ * them. */
 static int compile_text(lua_State *lua, const char *name)
 {
     size_t size;

@@ -61,6 +61,24 @@ static void a_cut_meets_a_full_block(void **state)
     bench_said[0] = 0;
 }
 
+/* Names and values that are too long end the world. */
+static void a_key_is_too_long(void **state)
+{
+    static const char *const scripts[] = {
+        "return redis.call('set', string.rep('n', 513), 1)",
+        "return redis.call('set', 'k', string.rep('v', 16385))",
+        "redis.call('set', 'k', string.rep('v', 16384)) return redis.call('append', 'k', 'v')"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        bench_open(true, NULL);
+        redisAsyncContext *c = bench_connected(0);
+        bench_ask(0, c, "1", "EVAL %s 0", scripts[i]);
+        expect_trouble("limit: the block of a server, or a reply, is full");
+        bench_close(NULL);
+        bench_said[0] = 0;
+    }
+}
+
 static void a_channel_has_a_long_name(void **state)
 {
     (void)state;
@@ -127,8 +145,8 @@ static void compiled_chunks_are_refused(void **state)
     }
 }
 
-/* The reply to a command that is sent while listening may be none for its callback. The callback runs without a reply
- * when the connection ends: after those that wait for one, before the channels'. */
+/* The reply to a command that is sent while listening may be none for its callback. The callback runs without
+ * a reply when the connection ends: after those that wait for one, before the channels'. */
 static void no_command_is_forgotten_while_listening(void **state)
 {
     (void)state;
@@ -150,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(requests_of_a_full_block_are_lost, bench_close),
         cmocka_unit_test_teardown(a_cut_meets_a_full_block, bench_close),
+        cmocka_unit_test_teardown(a_key_is_too_long, bench_close),
         cmocka_unit_test_teardown(a_channel_has_a_long_name, bench_close),
         cmocka_unit_test_teardown(an_endless_script_ends, bench_close),
         cmocka_unit_test_teardown(commands_are_for_scripts_that_run, bench_close),
