@@ -34,6 +34,7 @@
 #define REST_MAX 20000 /* steps until the world is at rest */
 #define LIVES_MAX 100
 #define NUMBER_NONE 0
+#define DEPTH_MAX 9 /* arrays in arrays: more than hiredis takes */
 
 #define CONTEXTS_MAX 12 /* of a client, at once */
 #define CONTEXT_BYTES 512
@@ -89,13 +90,18 @@ static unsigned long inputs, calls, limits, replies[REDIS_REPLY_ERROR + 1];
 
 /* ---- what must hold ---- */
 
+__attribute__((noreturn)) static void wrong(const char *what)
+{
+    static char dump[1 << 16];
+    fakeredis_dump(dump, sizeof dump);
+    fprintf(stderr, "%s\n%s", what, target_verbose ? dump : "");
+    abort();
+}
+
 static void expect(bool holds, const char *what)
 {
     if (!holds) {
-        static char dump[1 << 16];
-        fakeredis_dump(dump, sizeof dump);
-        fprintf(stderr, "%s\n%s", what, target_verbose ? dump : "");
-        abort();
+        wrong(what);
     }
 }
 
@@ -135,9 +141,9 @@ static int context_index(int client, const void *memory)
 
 static void expect_freed(const unsigned char *context)
 {
-    for (size_t i = 0; i < CONTEXT_BYTES; i++) {
-        expect(context[i] == FREED, "memory is written to after it was freed");
-    }
+    static unsigned char freed[CONTEXT_BYTES];
+    memset(freed, FREED, sizeof freed);
+    expect(memcmp(context, freed, sizeof freed) == 0, "memory is written to after it was freed");
 }
 
 static void *host_alloc(int client, size_t size)
@@ -195,7 +201,9 @@ static void act(int client, redisAsyncContext *context, uint8_t what);
 
 static void look_at_text(const redisReply *reply)
 {
-    expect(reply->str != NULL && reply->str[reply->len] == 0, "a text does not end with a zero");
+    if (reply->str == NULL || reply->str[reply->len] != 0) {
+        wrong("a text does not end with a zero");
+    }
     for (size_t i = 0; reply->type != REDIS_REPLY_STRING && i < reply->len; i++) {
         expect(reply->str[i] != '\r' && reply->str[i] != '\n', "a line has a line break");
     }
@@ -205,7 +213,9 @@ static void look_at_text(const redisReply *reply)
 /* A reply of scripts may be seven arrays deep. */
 static void look_at(const redisReply *reply, int depth)
 {
-    expect(reply != NULL && depth <= 9, "a reply has a place without an element");
+    if (reply == NULL || depth > DEPTH_MAX) {
+        wrong("a reply has a place without an element");
+    }
     expect(reply->type >= REDIS_REPLY_STRING && reply->type <= REDIS_REPLY_ERROR, "a reply without a type");
     note((unsigned)reply->type);
     replies[reply->type]++;

@@ -251,13 +251,14 @@ static void add_script(struct words *words)
     char *text = words_bytes + words_used;
     for (; codes > 0 && words_input.at < words_input.end && size < KEY_VALUE_MAX; codes--) {
         uint8_t code = words_take();
-        const char *piece = code < REDIS_CODE ? NULL : LUA[(code - REDIS_CODE) % LUA_COUNT];
-        size_t length = piece != NULL ? strlen(piece) : 1;
-        if (take_room(length) == NULL) {
-            break;
+        const char letter[2] = {(char)code, 0};
+        const char *piece = code < REDIS_CODE ? letter : LUA[(code - REDIS_CODE) % LUA_COUNT];
+        size_t length = code < REDIS_CODE ? 1 : strlen(piece);
+        char *room = take_room(length);
+        for (size_t i = 0; room != NULL && i < length; i++) {
+            room[i] = piece[i];
         }
-        memcpy(text + size, piece != NULL ? piece : (const char *)&code, length);
-        size += length;
+        size += room != NULL ? length : 0;
     }
     words_add(words, text, size);
 }
