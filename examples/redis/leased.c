@@ -22,7 +22,7 @@
 #define POLL_MS 200
 #define RECONNECT_MS 100
 #define RENEW_MS (LEASE_MS / 3)
-#define TRUST_MS (LEASE_MS / 4 * 3) /* a hold ends so long after the request that began its lease */
+#define TRUST_MS 22500 /* a hold ends so long after the request that began its lease */
 #define ID_SIZE 33
 
 /* Takes the key if it is free, or has this id already: then the reply to an earlier request was lost. */
