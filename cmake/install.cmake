@@ -52,6 +52,7 @@ if(TARGET lockstep_redis_shared)
 endif()
 if(TARGET lockstep_redis)
     install(TARGETS lockstep_redis RUNTIME COMPONENT redis)
+    install(FILES examples/redis/leased.c DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep/recipes COMPONENT redis)
 endif()
 
 if(LOCKSTEP_PROGRAM)

@@ -18,7 +18,7 @@ _lockstep()
             *:-*) words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ +--[a-z-]+') ;;
             help:*) words=$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)   *.*/\1/p') ;;
             list:*) words='recipes properties faults verbs scenarios' ;;
-            new:*) words=recipe ;;
+            new:*) words='recipe redis-recipe' ;;
             esac
             ;;
         esac

@@ -6,7 +6,7 @@
 FUZZ_BUILD=build/fuzz-afl
 FUZZ_PROFILE=build/fuzz-profile
 FUZZ_TRIAGE=build/release/lockstep
-FUZZ_TARGETS=(session_loss recipe zk_calls scenario trace)
+FUZZ_TARGETS=(session_loss recipe zk_calls redis_calls scenario trace)
 
 help_fuzz()
 {
@@ -20,7 +20,8 @@ system: AFL++ is told to go on without what it would like to have. At the end th
 was found: sorted and shrunk (lockstep triage) into build/fuzz/TARGET/findings, with --with into build/fuzz/with. Exit status 1 if there is a finding.
 
   TARGET          session_loss (default): worlds of two to eight clients with the mutex, or another built-in recipe
-                  recipe: the same with a shared object; zk_calls: any calls on the fake; scenario, trace: the parsers
+                  recipe: the same with a shared object; zk_calls, redis_calls: any calls on the fake of ZooKeeper, and
+                  on that of Redis; scenario, trace: the parsers
   --time SECONDS  so long
   --jobs N        so many instances: one main, the others secondary
   --recipe R      of session_loss a built-in one (default: mutex), of recipe the path of a shared object
@@ -163,6 +164,7 @@ fuzz_run()
     mkdir -p "$out"
     fuzz_seeds "$target" "$empty" "$seeds"
     [[ $target != scenario && $target != trace ]] || dictionary=(-x fuzz/words.txt)
+    [[ $target != redis_calls ]] || dictionary=(-x fuzz/words_lua.txt)
     echo "${BOLD}==> fuzz $target with $jobs instances for $seconds s${PLAIN}"
     for ((job = 0; job < jobs; job++)); do
         fuzz_instance "$seeds" "$out" "$job" "$seconds" "$target" "${dictionary[@]}" &
@@ -194,6 +196,7 @@ fuzz_seeds()
         mapfile -t traces < <(find reports build/reports -name '*.trace' -exec grep -l '^| mutex ' {} + 2>/dev/null)
         build/release/fuzz/make_seeds "$3" scenarios/{mutex,regress,suite,explore}/*.scn "${traces[@]}"
         ;;
+    redis_calls) build/release/fuzz/make_seeds "$3" fuzz/scripts/*.lua ;;
     scenario) cp scenarios/suite/*.scn scenarios/mutex/*.scn "$3/" ;;
     trace) cp reports/findings/*.trace "$3/" ;;
     esac

@@ -3,8 +3,9 @@
 
 /* Inputs for fuzz_session_loss and fuzz_recipe to begin with, from scenario files and traces: what was done there, as decisions
  * (src/fuzz/encode.h). A scenario is run with our mutex, a trace is followed with its own recipe; if that is in a shared object, as far as
- * our mutex goes the same way. */
+ * our mutex goes the same way. And inputs for fuzz_redis_calls, from scripts: a client connects and runs the script twice. */
 #include "fuzz/encode.h"
+#include "redis_calls.h"
 #include "replay/attempt.h"
 #include "scenario/direct.h"
 #include "scenario/recipes.h"
@@ -122,14 +123,10 @@ static void put_name(const char *folder, const char *path, char *name, size_t si
     }
 }
 
-static int write_seed(const char *folder, const char *path)
+static int write_seed(const char *folder, const char *path, const uint8_t *bytes, size_t size)
 {
     char name[4096];
-    uint8_t bytes[SEED_MAX];
     put_name(folder, path, name, sizeof name);
-    driver.recipe = seen.recipe;
-    memcpy(bytes, seen.header, sizeof seen.header);
-    size_t size = fuzz_encode(&driver, &seen.options, seen.action, seen.actions, bytes, sizeof bytes);
     FILE *file = size > 0 ? fopen(name, "wb") : NULL;
     if (file == NULL) {
         fprintf(stderr, "%s: expected a folder to write into, found '%s'\n", folder, strerror(errno));
@@ -140,28 +137,75 @@ static int write_seed(const char *folder, const char *path)
     return written ? 0 : 1;
 }
 
+static int write_seen(const char *folder, const char *path)
+{
+    uint8_t bytes[SEED_MAX];
+    driver.recipe = seen.recipe;
+    memcpy(bytes, seen.header, sizeof seen.header);
+    size_t size = fuzz_encode(&driver, &seen.options, seen.action, seen.actions, bytes, sizeof bytes);
+    return write_seed(folder, path, bytes, size);
+}
+
+/* A script with one key and one argument, twice; then all steps. Bytes of a text stand for themselves. */
+static int make_script(const char *folder, const char *path)
+{
+    static const uint8_t begin[REDIS_HEADER + 4] = {
+        0, 1, 20, 0, REDIS_CALL | REDIS_CONNECT << 3, 0, REDIS_CALL | REDIS_RUN << 3, 9};
+    static char text[SEED_MAX / 2 - 32];
+    uint8_t bytes[SEED_MAX];
+    FILE *file = fopen(path, "rb");
+    size_t length = file != NULL ? fread(text, 1, sizeof text, file) : 0, used = sizeof begin;
+    if (file == NULL || fclose(file) != 0 || length == sizeof text) {
+        fprintf(stderr, "%s:1:1: expected a script of less than %zu bytes\n", path, sizeof text);
+        return 2;
+    }
+    memcpy(bytes, begin, sizeof begin);
+    for (int times = 0; times < 2; times++) {
+        const uint8_t head[] = {redis_operation(REDIS_SCRIPT, 0), 0, 0, (uint8_t)length,
+                                (uint8_t)(length >> 8)};
+        const uint8_t tail[] = {2 << 3, 0, (uint8_t)(5 + times)};
+        memcpy(bytes + used, head, sizeof head);
+        memcpy(bytes + used + sizeof head, text, length);
+        memcpy(bytes + used + sizeof head + length, tail, sizeof tail);
+        used += sizeof head + length + sizeof tail;
+    }
+    bytes[used++] = redis_operation(REDIS_RUN, 0);
+    bytes[used++] = 99;
+    return write_seed(folder, path, bytes, used);
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t size = strlen(path), length = strlen(end);
+    return size > length && strcmp(path + size - length, end) == 0;
+}
+
 static int make_seed(const char *folder, const char *path)
 {
     struct input_error error;
-    size_t size = strlen(path);
     seen.actions = 0;
-    bool is_trace = size > 6 && strcmp(path + size - 6, ".trace") == 0;
+    if (ends_with(path, ".lua")) {
+        return make_script(folder, path);
+    }
+    bool is_trace = ends_with(path, ".trace");
     if ((is_trace ? look_at_trace(path, &error) : look_at_scenario(path, &error)) != 0) {
         fprintf(stderr, "%s\n", error.text);
         return 2;
     }
-    return write_seed(folder, path);
+    return write_seen(folder, path);
 }
 
 int main(int argc, char **argv)
 {
     int worst = 0;
     if (argc < 3 || argv[1][0] == '-') {
-        fprintf(stderr,
-                "usage: %s FOLDER FILE...\n\nWrites an input for fuzz_session_loss into the folder for each "
-                "scenario (.scn) and "
-                "trace (.trace), under its folder's and its own name.\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s FOLDER FILE...\n\nWrites an input for fuzz_session_loss into the folder for each "
+            "scenario (.scn) and "
+            "trace (.trace), and one for fuzz_redis_calls for each script (.lua), under its folder's and its "
+            "own name.\n",
+            argv[0]);
         return 2;
     }
     for (int i = 2; i < argc; i++) {

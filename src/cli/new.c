@@ -4,6 +4,7 @@
 /* lockstep new: a folder to begin with. */
 #include "base/file.h"
 #include "cli/cli.h"
+#include "scenario/recipes.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,15 +18,18 @@
 
 static const char HELP[] =
     "usage: lockstep new recipe NAME\n"
+    "       lockstep-redis new redis-recipe NAME\n"
     "\n"
     "Makes the folder NAME with a recipe that keeps all promises, a scenario, and a Makefile that checks the "
     "one in the\n"
-    "other. The recipe is the one of docs/your-own-recipe.md: change it, or put your own in its place.\n"
+    "other. The recipe is the one of docs/your-own-recipe.md, or of docs/your-own-redis-recipe.md: change "
+    "it, "
+    "or put your own\nin its place.\n"
     "\n"
     "examples:\n"
     "  lockstep new recipe my_lock\n"
     "  make -C my_lock check      built, and searched in every order of events with at most one fault\n"
-    "  make -C my_lock suite      in the situations of the standard suite\n";
+    "  make -C my_lock suite      in the situations of the standard suite, which has none of Redis\n";
 
 static const char SCENARIO[] =
     "# Two clients take the lock once each, while a connection breaks and a session expires.\n"
@@ -33,6 +37,32 @@ static const char SCENARIO[] =
     "mutex /locks/x\n"
     "process a b: acquire release\n"
     "explore loss<=1 expire<=1 total<=1\n";
+
+static const char REDIS_SCENARIO[] = "# Two clients take the lock once each, while a connection breaks, a "
+                                     "process crashes, or a lease ends too "
+                                     "early.\n"
+                                     "\n"
+                                     "coordinator redis\n"
+                                     "mutex /locks/x\n"
+                                     "process a b: acquire release\n"
+                                     "explore loss<=1 late<=1 crash<=1 pause<=1 expire<=1 total<=1\n";
+
+/* What can be made. */
+struct kind {
+    const char *word, *source,
+        *installed; /* the recipe to begin with, in the project and where it is installed */
+    const char *scenario;
+};
+
+static const struct kind KINDS[] = {
+    {"recipe", "examples/recipes/next_in_line.c", "share/lockstep/recipes/next_in_line.c", SCENARIO},
+    {"redis-recipe", "examples/redis/leased.c", "share/lockstep/recipes/leased.c", REDIS_SCENARIO},
+};
+
+static int count_kinds(void)
+{
+    return recipe_find("redis_mutex") != NULL ? 2 : 1; /* only one program has worlds of Redis */
+}
 
 /* The program and the folder of its headers are written down as they are now. */
 static const char MAKEFILE[] = "LOCKSTEP ?= %s\n"
@@ -45,13 +75,15 @@ static const char MAKEFILE[] = "LOCKSTEP ?= %s\n"
                                "check: %s.so\n"
                                "\t$(LOCKSTEP) check --recipe ./%s.so first.scn\n"
                                "\n"
-                               "suite: %s.so\n"
-                               "\t$(LOCKSTEP) check --recipe ./%s.so --suite\n"
-                               "\n"
                                "clean:\n"
                                "\trm -rf %s.so build\n"
                                "\n"
-                               ".PHONY: check suite clean\n";
+                               ".PHONY: check clean\n";
+static const char SUITE[] = "\n"
+                            "suite: %s.so\n"
+                            "\t$(LOCKSTEP) check --recipe ./%s.so --suite\n"
+                            "\n"
+                            ".PHONY: suite\n";
 
 static bool is_name(const char *name)
 {
@@ -107,6 +139,7 @@ static int write_recipe(const char *folder, FILE *template)
 
 /* The sources of the folder: the template, and two paths for the Makefile. */
 struct parts {
+    const struct kind *kind;
     char program[PATH_MAX];
     char include[PATH_MAX];
     FILE *template;
@@ -124,8 +157,7 @@ static int find_parts(struct parts *parts)
         return CLI_ENVIRONMENT;
     }
     *strstr(parts->include, "/lockstep/recipe.h") = 0;
-    bool found =
-        cli_find_data(path, "examples/recipes/next_in_line.c", "share/lockstep/recipes/next_in_line.c");
+    bool found = cli_find_data(path, parts->kind->source, parts->kind->installed);
     parts->template = found ? fopen(path, "r") : NULL;
     if (parts->template == NULL) {
         fprintf(stderr, "lockstep new: expected the recipe to begin with beside the program, found none\n");
@@ -136,8 +168,11 @@ static int find_parts(struct parts *parts)
 
 static int write_makefile(const char *n, const struct parts *parts)
 {
-    char text[sizeof MAKEFILE + (size_t)2 * PATH_MAX + (size_t)7 * NAME_SIZE_MAX];
-    int size = snprintf(text, sizeof text, MAKEFILE, parts->program, parts->include, n, n, n, n, n, n, n);
+    char text[sizeof MAKEFILE + sizeof SUITE + (size_t)2 * PATH_MAX + (size_t)7 * NAME_SIZE_MAX];
+    int size = snprintf(text, sizeof text, MAKEFILE, parts->program, parts->include, n, n, n, n, n);
+    if (parts->kind == KINDS) { /* the suite is of ZooKeeper */
+        size += snprintf(text + size, sizeof text - (size_t)size, SUITE, n, n);
+    }
     return write_file(n, "Makefile", text, (size_t)size);
 }
 
@@ -145,7 +180,7 @@ static int fill_folder(const char *name, const struct parts *parts)
 {
     int status = write_recipe(name, parts->template);
     if (status == CLI_OK) {
-        status = write_file(name, "first.scn", SCENARIO, sizeof SCENARIO - 1);
+        status = write_file(name, "first.scn", parts->kind->scenario, strlen(parts->kind->scenario));
     }
     if (status == CLI_OK) {
         status = write_makefile(name, parts);
@@ -156,9 +191,9 @@ static int fill_folder(const char *name, const struct parts *parts)
     return status;
 }
 
-static int make_recipe(const char *name)
+static int make_recipe(const struct kind *kind, const char *name)
 {
-    struct parts parts;
+    struct parts parts = {.kind = kind};
     int status = find_parts(&parts);
     if (status != CLI_OK) {
         return status;
@@ -174,6 +209,16 @@ static int make_recipe(const char *name)
     return status;
 }
 
+static const struct kind *find_kind(const char *word)
+{
+    for (int i = 0; i < count_kinds(); i++) {
+        if (strcmp(KINDS[i].word, word) == 0) {
+            return &KINDS[i];
+        }
+    }
+    return NULL;
+}
+
 int cli_new(int argc, char **argv)
 {
     struct cli_options options;
@@ -185,8 +230,10 @@ int cli_new(int argc, char **argv)
         fputs(HELP, stdout);
         return CLI_OK;
     }
-    if (options.paths < 1 || strcmp(options.path[0], "recipe") != 0) {
-        return cli_usage_error("new", "recipe", options.paths < 1 ? "the end of the line" : options.path[0]);
+    const char *word = options.paths < 1 ? "the end of the line" : options.path[0];
+    const struct kind *kind = find_kind(word);
+    if (kind == NULL) {
+        return cli_usage_error("new", count_kinds() > 1 ? "recipe or redis-recipe" : "recipe", word);
     }
     if (options.paths != 2 || !is_name(options.path[1])) {
         return cli_usage_error("new", "one name of at most 31 letters, digits, - and _ after recipe",
@@ -194,5 +241,5 @@ int cli_new(int argc, char **argv)
                                : options.paths > 2 ? options.path[2]
                                                    : options.path[1]);
     }
-    return make_recipe(options.path[1]);
+    return make_recipe(kind, options.path[1]);
 }

@@ -68,7 +68,8 @@ static struct channel_record *find_channel(int client, int connection, struct by
 {
     struct pack pack = client_pack(client);
     for (struct rec *rec = pack_first(&pack, CLIENT_CHANNELS); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (channel_of(rec)->connection == connection && bytes_equal(channel_name(channel_of(rec)), name)) {
+        const struct channel_record *channel = channel_of(rec);
+        if (channel->connection == connection && !channel->mute && bytes_equal(channel_name(channel), name)) {
             return channel_of(rec);
         }
     }
@@ -81,23 +82,44 @@ static void remove_channel(int client, struct channel_record *channel)
     pack_remove(&pack, &channel->rec);
 }
 
-static void set_channel(int client, int connection, struct bytes name, code_ref fn, void *privdata)
+/* Adds a record behind those of its connection; a mute one stands before the channels. NULL = no room. */
+static struct channel_record *add_channel(int client, int connection, size_t name_size, bool mute)
 {
     struct pack pack = client_pack(client);
+    struct rec *rec = pack_first(&pack, CLIENT_CHANNELS);
+    while (rec != NULL && (channel_of(rec)->connection < connection ||
+                           (channel_of(rec)->connection == connection && (!mute || channel_of(rec)->mute)))) {
+        rec = pack_next(&pack, rec);
+    }
+    rec = pack_insert(&pack, CLIENT_CHANNELS, rec, sizeof(struct channel_record) + name_size);
+    if (rec == NULL) {
+        fake_trouble("limit: the block of a client is full");
+        return NULL;
+    }
+    rec->word = (uint32_t)name_size;
+    channel_of(rec)->connection = (uint8_t)connection;
+    channel_of(rec)->mute = mute;
+    return channel_of(rec);
+}
+
+/* Keeps the callback of a command until the connection ends. */
+static void set_mute(int client, int connection, code_ref fn, void *privdata)
+{
+    struct channel_record *mute = add_channel(client, connection, 0, true);
+    if (mute != NULL) {
+        mute->fn = fn;
+        mute->privdata = privdata;
+    }
+}
+
+static void set_channel(int client, int connection, struct bytes name, code_ref fn, void *privdata)
+{
     struct channel_record *channel = find_channel(client, connection, name);
     if (channel == NULL) {
-        struct rec *rec = pack_first(&pack, CLIENT_CHANNELS);
-        while (rec != NULL && channel_of(rec)->connection <= connection) {
-            rec = pack_next(&pack, rec);
-        }
-        rec = pack_insert(&pack, CLIENT_CHANNELS, rec, sizeof *channel + name.size);
-        if (rec == NULL) {
-            fake_trouble("limit: the block of a client is full");
+        channel = add_channel(client, connection, name.size, false);
+        if (channel == NULL) {
             return;
         }
-        channel = channel_of(rec);
-        rec->word = (uint32_t)name.size;
-        channel->connection = (uint8_t)connection;
         memcpy(channel + 1, name.at, name.size);
     }
     channel->fn = fn;
@@ -246,6 +268,8 @@ static void deliver_reply(int client, int connection, const struct call_record *
         }
     } else if ((call->flags & CALL_INVALID) == 0 || !is_array) {
         run_callback(context, call->fn, replies_parse(items, size), call->privdata);
+    } else if (call->fn != 0) {
+        set_mute(client, connection, call->fn, call->privdata);
     }
 }
 

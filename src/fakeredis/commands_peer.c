@@ -507,7 +507,7 @@ static void peer_unsubscribe(struct call *call)
         reply_channel(call, "unsubscribe", NULL);
     }
     while (call->argc == 1 && peer_listens(call)) {
-        static char name[KEY_NAME_MAX];
+        static char name[KEY_VALUE_MAX];
         struct peer_part *part = first_of(call->server, SERVER_CHANNELS, call->client, call->connection);
         struct bytes text = {name, part->rec.word};
         memcpy(name, text_of(part).at, text.size);

@@ -73,7 +73,8 @@ struct call_record {
 struct channel_record {
     struct rec rec; /* rec.word = bytes of the name, which stands behind */
     uint8_t connection;
-    uint8_t reserved[3]; /* 0 */
+    uint8_t mute;        /* no channel: a command whose callback runs at the end of the connection alone */
+    uint8_t reserved[2]; /* 0 */
     code_ref fn;
     void *privdata;
 };

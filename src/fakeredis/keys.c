@@ -178,7 +178,9 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     size_t size = sizeof(struct key) + padded(name.size) + padded(value.size);
     struct key *next = first_from(server, database, name);
     struct key before = {.ends_ms = KEY_NEVER};
-    LS_ASSERT(name.size <= KEY_NAME_MAX && value.size <= KEY_VALUE_MAX);
+    if (name.size > KEY_NAME_MAX || value.size > KEY_VALUE_MAX) {
+        return NULL;
+    }
     if (is_key(next, database, name)) {
         before = *next;
         if (next->rec.size !=

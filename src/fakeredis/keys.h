@@ -68,8 +68,8 @@ int64_t key_number(const struct key *key);
 #define KEY_DIGITS_MAX 24
 struct bytes key_text(const struct key *key, char *room);
 
-/* Makes the value of a key, which need not exist; its lease stays. Returns NULL if there is no room:
- * nothing has changed then. keys_set_text() keeps a number if the text is one. `value` may not lie in the
+/* Makes the value of a key, which need not exist; its lease stays. Returns NULL if there is no room, or the
+ * name or the value is too long: nothing has changed then. keys_set_text() keeps a number if the text is one. `value` may not lie in the
  * block. */
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value);

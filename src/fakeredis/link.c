@@ -131,6 +131,24 @@ void link_replace(int client, struct call_record *record, enum call_state state,
     }
 }
 
+/* Leaves a request without a reply, whatever it had. It keeps its place, its arguments and its callback, and
+ * takes no more room than before. */
+static void lose(int client, struct call_record *record)
+{
+    static struct sequence args;
+    struct pack pack = client_pack(client);
+    struct call_record old = *record;
+    bool is_last = pack_next(&pack, &record->rec) == NULL;
+    memcpy(args.bytes, record + 1, old.args);
+    pack_remove(&pack, &record->rec); /* the next record moves to its place */
+    record = insert(client, is_last ? NULL : record, old.connection, CALL_LOST, old.args, NOTHING);
+    LS_ASSERT(record != NULL);
+    record->flags = old.flags;
+    record->fn = old.fn;
+    record->privdata = old.privdata;
+    memcpy(record + 1, args.bytes, old.args);
+}
+
 /* ---- requests ---- */
 
 static struct connection *connection_of(int client, int connection)
@@ -465,7 +483,7 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
         if (record->rec.tag == CALL_MESSAGE) {
             link_remove(client, record);
         } else {
-            link_replace(client, record, CALL_LOST, NOTHING);
+            lose(client, record);
         }
     }
     for (int i = 0; i < apply; i++) {
@@ -476,10 +494,13 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
             fakeredis_apply(client, connection);
             record = nth(client, connection, replies, keep);
         }
-        link_replace(client, record, CALL_LOST, NOTHING);
+        if (record == NULL) {
+            return; /* the reply had no room: the world has ended */
+        }
+        lose(client, record);
     }
     while ((record = link_first_sent(client, connection)) != NULL) {
-        link_replace(client, record, CALL_LOST, NOTHING);
+        lose(client, record);
     }
     hang_up(client, connection);
     link_note(client, connection, CALL_DOWN);
@@ -492,7 +513,7 @@ void link_abandon(int client, int connection)
         if (connection_of(client, connection)->state == CONNECTION_UP) {
             make_late(client, connection, link_args(record));
         }
-        link_replace(client, record, CALL_LOST, NOTHING);
+        lose(client, record);
     }
     hang_up(client, connection);
 }

@@ -118,10 +118,12 @@ static void *allocate(void *ctx, void *old, size_t old_size, size_t size)
     return memory;
 }
 
+/* From then on each instruction fails: a script that catches the error does not go on. */
 static void stop_long(lua_State *lua, lua_Debug *debug)
 {
     (void)debug;
     the.stopped = true;
+    lua_sethook(lua, stop_long, LUA_MASKCOUNT, 1);
     luaL_error(lua, "the script runs for too long");
 }
 
@@ -300,8 +302,12 @@ static bool call_redis(lua_State *lua)
     static struct reply reply;
     struct bytes argv[COMMAND_ARGS_MAX];
     char numbers[COMMAND_ARGS_MAX][KEY_DIGITS_MAX + 16];
-    struct call call = *the.call;
+    struct call call;
     int argc = take_args(lua, argv, numbers);
+    if (the.call == NULL) { /* a text can end the script's function, and so run before it */
+        push_error(lua, "ERR redis.call/pcall can only be called inside a script invocation");
+        return true;
+    }
     if (argc == 0) {
         push_error(lua, "ERR Please specify at least one argument for this redis lib call");
         return true;
@@ -315,6 +321,7 @@ static bool call_redis(lua_State *lua)
         push_error(lua, "ERR too many arguments");
         return true;
     }
+    call = *the.call;
     call.in_script = true;
     call.argc = argc;
     call.argv = argv;
@@ -420,6 +427,57 @@ static int math_randomseed(lua_State *lua)
     return 0;
 }
 
+/* Compiles the text on top of the stack. Redis has no compiled chunks: behind a blank the parser refuses
+ * them. */
+static int compile_text(lua_State *lua, const char *name)
+{
+    size_t size;
+    const char *text = lua_tolstring(lua, -1, &size);
+    if (size > 0 && text[0] == LUA_SIGNATURE[0]) {
+        lua_pushliteral(lua, " ");
+        lua_insert(lua, -2);
+        lua_concat(lua, 2);
+        text = lua_tolstring(lua, -1, &size);
+    }
+    if (luaL_loadbuffer(lua, text, size, name) == 0) {
+        return 1;
+    }
+    lua_pushnil(lua);
+    lua_insert(lua, -2);
+    return 2;
+}
+
+static int load_string(lua_State *lua)
+{
+    const char *text = luaL_checkstring(lua, 1), *name = luaL_optstring(lua, 2, text);
+    lua_pushvalue(lua, 1);
+    return compile_text(lua, name);
+}
+
+/* Calls the function at index 1. Pushes the text that it returns; returns false if there is none any more. */
+static bool next_piece(lua_State *lua)
+{
+    lua_pushvalue(lua, 1);
+    lua_call(lua, 0, 1);
+    if (!lua_isnil(lua, -1) && !lua_isstring(lua, -1)) {
+        luaL_error(lua, "reader function must return a string");
+    }
+    return lua_isstring(lua, -1) && lua_objlen(lua, -1) > 0;
+}
+
+/* Puts the pieces of a text together. Unlike Lua's own, it does not catch the errors of the function. */
+static int load_pieces(lua_State *lua)
+{
+    const char *name = luaL_optstring(lua, 2, "=(load)");
+    luaL_checktype(lua, 1, LUA_TFUNCTION);
+    lua_pushliteral(lua, "");
+    while (next_piece(lua)) {
+        lua_concat(lua, 2);
+    }
+    lua_pop(lua, 1);
+    return compile_text(lua, name);
+}
+
 /* As pcall(), but an error that is a table becomes its text. */
 static int protected_call(lua_State *lua)
 {
@@ -514,6 +572,10 @@ static void open_libraries(lua_State *lua)
     luaL_register(lua, LUA_MATHLIBNAME, random);
     lua_pushcfunction(lua, protected_call);
     lua_setglobal(lua, "pcall");
+    lua_pushcfunction(lua, load_string);
+    lua_setglobal(lua, "loadstring");
+    lua_pushcfunction(lua, load_pieces);
+    lua_setglobal(lua, "load");
     luaL_register(lua, "redis", redis);
     for (int i = 0; i < 4; i++) {
         lua_pushnumber(lua, i);
@@ -674,6 +736,7 @@ static void run(struct call *call, const unsigned char digest[DIGEST_BYTES], int
     } else {
         reply_failure(lua, digits, call->reply);
     }
+    the.call = NULL;
     call->database = database;
 }
 

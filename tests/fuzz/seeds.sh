@@ -35,10 +35,24 @@ violated no_lost_wakeup broken-by-name-only scenarios/explore/lag_2.scn
 violated at_most_one_wakeup_per_release broken-herd scenarios/explore/mutex_2.scn
 violated no_orphan_node broken-cancel-leaks scenarios/explore/cancel_2.scn
 
+# ---- scripts: each is run twice by a server of the fake ----
+mkdir "$scratch/scripts"
+scripts=(fuzz/scripts/*.lua)
+"$bin/make_seeds" "$scratch/scripts" "${scripts[@]}" || { echo 'seeds are not made of scripts'; failed=1; }
+same "${#scripts[@]}" "$(find "$scratch/scripts" -type f | wc -l)" 'number of inputs of scripts'
+if [[ -x $bin/fuzz_redis_calls ]]; then
+    expect 0 '2 strings, 10 arrays, 8 integers, 2 nils, 2 statuses, 2 errors' \
+        "$bin/fuzz_redis_calls" "$scratch/scripts/scripts-replies.lua"
+    expect 0 '1 inputs, 2.0 calls each, 1 ended by a limit' "$bin/fuzz_redis_calls" "$scratch/scripts/scripts-limits.lua"
+fi
+
 # ---- what is not right on the command line ----
 expect 2 'usage: ' "$bin/make_seeds"
 expect 2 'usage: ' "$bin/make_seeds" "$scratch/seeds"
 expect 2 'nothing.scn:1:1: expected a ' "$bin/make_seeds" "$scratch/seeds" "$scratch/nothing.scn"
+head -c 2000 /dev/zero >"$scratch/long.lua"
+expect 2 'long.lua:1:1: expected a script of less than ' "$bin/make_seeds" "$scratch/seeds" "$scratch/long.lua"
+expect 2 'nothing.lua:1:1: expected a script of less than ' "$bin/make_seeds" "$scratch/seeds" "$scratch/nothing.lua"
 echo nonsense >"$scratch/bad.trace"
 expect 2 'bad.trace:1:1: expected ' "$bin/make_seeds" "$scratch/seeds" "$scratch/bad.trace"
 expect 1 "$scratch/nowhere: expected a folder to write into, found 'No such file or directory'" \

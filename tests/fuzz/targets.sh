@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # Each fuzz target runs its corpus, and a bounded number of mutants of it, without a finding (of a recipe in a shared object, which
-# does some steps twice, more in slow_recipe.sh); and a target that has something to
+# does some steps twice, more in slow_recipe.sh; fewer of calls of hiredis, among which are scripts); and a target that has something to
 # find finds it, tells it, and leaves the input behind.
 source "$(dirname "$0")/../cli/lib.sh"
 bin=$LOCKSTEP_BUILD_DIR/fuzz
@@ -15,6 +15,7 @@ fuzz()
 {
     local target=$1 count=$many
     [[ $target != recipe ]] || count=$((many / 5))
+    [[ $target != redis_calls ]] || count=$((many / 10))
     shift
     if ! (cd "$scratch" && "$bin/fuzz_$target" --fuzz $count 1 "$@") >"$scratch/out" 2>&1; then
         echo "fuzz_$target has a finding; do $bin/fuzz_$target with the input again:"
@@ -33,6 +34,11 @@ done
 fuzz session_loss "${corpus[@]}"
 LOCKSTEP_RECIPE=$LOCKSTEP_BUILD_DIR/recipes/next_in_line.so fuzz recipe "${corpus[@]}"
 fuzz zk_calls "$PWD"/fuzz/corpus/zk_calls/*
+if [[ -x $bin/fuzz_redis_calls ]]; then
+    mkdir "$scratch/scripts"
+    "$bin/make_seeds" "$scratch/scripts" fuzz/scripts/*.lua || { echo 'seeds are not made'; failed=1; }
+    fuzz redis_calls "$PWD"/fuzz/corpus/redis_calls/* "$scratch/scripts/"*
+fi
 for kind in scenario trace; do
     corpus=()
     for file in scenarios/suite/*.scn scenarios/mutex/*.scn reports/findings/*.trace; do
