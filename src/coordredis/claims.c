@@ -125,7 +125,8 @@ int claims_client(int server, const struct key *key)
 bool claims_is_of_former_life(int server, const struct key *key)
 {
     const struct share *share = share_of(server, key);
-    return share != NULL && share->session != life_of(share->client);
+    int32_t session = share != NULL ? share->session : session_of(key->writer - 1, key->life);
+    return session != life_of(claims_client(server, key));
 }
 
 int claims_misses(int server, const struct key *key)

@@ -37,7 +37,7 @@ void claims_observe(const struct fakeredis_event *from);
 
 /* The client that has a key of a server, or wrote it last. */
 int claims_client(int server, const struct key *key);
-/* Its claim is of a life that is over. */
+/* The life of its writer, or of its claim, is over. */
 bool claims_is_of_former_life(int server, const struct key *key);
 /* How many requests in a row about the key had no reply, for a key with a claim; 0 for others. */
 int claims_misses(int server, const struct key *key);

@@ -101,11 +101,12 @@ bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct
     return true;
 }
 
-/* Notes who has written. Other lives matter to a server that may lose writes alone. */
+/* Notes who has written. The life of the writer matters for a lease, and for a key that may come back. */
 static void sign(struct call *call, struct key *key)
 {
+    bool matters = call->server->lag > 0 || key->ends_ms != KEY_NEVER;
     key->writer = (uint8_t)(call->client + 1);
-    key->life = call->server->lag > 0 ? call->server->life : 0;
+    key->life = matters ? call->server->life : 0;
 }
 
 static void written(struct call *call, struct key *key)

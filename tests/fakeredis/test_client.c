@@ -206,16 +206,17 @@ static void a_request_is_about_its_keys(void **state)
     redisAsyncContext *c = bench_connected(0);
     struct bytes key = {"k", 1};
     bench_send(0, c, "get", "GET k");
-    assert_true(fakeredis_asks_about(0, key));
+    assert_true(fakeredis_asks_about(0, 0, key));
+    assert_false(fakeredis_asks_about(0, 1, key)); /* it is not sent to that server */
     for (int letter = 'a'; letter <= 'z'; letter++) {
         char name[] = {'/', 'l', 'o', 'c', 'k', 's', '/', (char)letter};
-        assert_false(fakeredis_asks_about(0, (struct bytes){name, sizeof name}));
+        assert_false(fakeredis_asks_about(0, 0, (struct bytes){name, sizeof name}));
     }
-    assert_false(fakeredis_asks_about(1, key));
+    assert_false(fakeredis_asks_about(1, 0, key));
     fakeredis_apply(0, 0);
-    assert_true(fakeredis_asks_about(0, key));
+    assert_true(fakeredis_asks_about(0, 0, key));
     bench_run_client(0);
-    assert_false(fakeredis_asks_about(0, key));
+    assert_false(fakeredis_asks_about(0, 0, key));
     bench_saw("get=nil ");
 }
 

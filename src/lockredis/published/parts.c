@@ -35,6 +35,6 @@ void parts_hex(const uint8_t *bytes, size_t size, char *text)
 
 int parts_port(const char *hosts)
 {
-    const char *port = strrchr(hosts, ':');
+    const char *port = strchr(hosts, ':');
     return port != NULL ? atoi(port + 1) : USUAL_PORT;
 }

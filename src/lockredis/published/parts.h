@@ -25,7 +25,7 @@ void reports_tell(struct reports *reports, struct ls_env *env);
 /* Writes the bytes of an id in hexadecimal digits, with a zero byte behind them. */
 void parts_hex(const uint8_t *bytes, size_t size, char *text);
 
-/* The port of the only server of a connect string. */
+/* The port of the first server of a connect string. */
 int parts_port(const char *hosts);
 
 #endif

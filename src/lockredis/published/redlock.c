@@ -57,7 +57,8 @@ struct attempt {
     bool is_try;
     bool gone;  /* the acquire was given up while its round was under way */
     bool freed; /* a release waits for its answer */
-    uint8_t reserved[6];
+    bool late;  /* the validity of the keys ended before their round */
+    uint8_t reserved[5];
     char id[40];
     struct ls_stamp begun; /* when the round began that confirmed the hold */
     struct ls_timer retry, renewal, validity, deadline;
@@ -216,13 +217,18 @@ static void enter(struct attempt *attempt, enum phase phase)
     attempt->phase = (uint8_t)phase;
 }
 
+static void validity_over(void *ctx);
+
 static void begin(struct attempt *attempt)
 {
     uint8_t id[16];
     ls_env_unique_id(attempt->state->env, id);
     parts_hex(id, sizeof id, attempt->id);
     attempt->gone = false;
+    attempt->late = false;
     enter(attempt, PHASE_TAKING);
+    ls_env_timer_start(attempt->state->env, &attempt->validity, "validity", LEASE_MS - DRIFT_MS,
+                       validity_over, attempt);
     ask(attempt, ROUND_TAKE);
 }
 
@@ -252,7 +258,11 @@ static void lose(struct attempt *attempt)
 static void validity_over(void *ctx)
 {
     struct attempt *attempt = ctx;
-    lose(attempt);
+    if (attempt->phase == PHASE_HOLDING) {
+        lose(attempt);
+    } else {
+        attempt->late = true;
+    }
     reports_tell(&attempt->state->reports, attempt->state->env);
     ls_env_lock(attempt->state->env);
 }
@@ -276,7 +286,7 @@ static void hold(struct attempt *attempt)
 
 static void taken(struct attempt *attempt)
 {
-    if (!attempt->gone && has_enough(attempt) && valid_ms(attempt) > 0) {
+    if (!attempt->gone && !attempt->late && has_enough(attempt) && valid_ms(attempt) > 0) {
         hold(attempt);
         answer(attempt, LS_REPORT_GRANTED, 0);
         return;

@@ -188,24 +188,23 @@ static const struct ls_timer_row TIMERS[] = {{"deadline", LS_TIMER_DEADLINE}, {"
                                              {"lease", LS_TIMER_LEASE},       {"poll", LS_TIMER_POLL},
                                              {"patience", LS_TIMER_PATIENCE}, {NULL, LS_TIMER_WORK}};
 
-#define RECIPE(called, does, starts)                                                                         \
+#define MUTEX(NAME, SUMMARY, START)                                                                          \
     {                                                                                                        \
-        .name = called, .summary = does, .state_size = sizeof(struct state), .start = starts, .stop = stop,  \
-        .acquire = acquire, .cancel = cancel, .release = release, .query = query, .reentrant = true,         \
-        .close = close_lock, .open = open_lock, .in_reports = true, .wrong = wrong, .timers = TIMERS,        \
-        .coordinator = "redis", .lease_misses = 2,                                                           \
+        .name = (NAME), .summary = (SUMMARY), .state_size = sizeof(struct state), .start = (START),          \
+        .stop = stop, .acquire = acquire, .cancel = cancel, .release = release, .query = query,              \
+        .reentrant = true, .close = close_lock, .open = open_lock, .in_reports = true, .wrong = wrong,       \
+        .timers = TIMERS, .coordinator = "redis", .lease_misses = 2                                          \
     }
 
-static const struct ls_recipe RECIPES[] = {
-    RECIPE("redis_mutex",
-           "the mutex of liblockstep_redis: a key with a lease, renewed, with fencing tokens and messages",
-           start),
-    RECIPE("redis_mutex_confirmed", "the same, and a replica has each grant before it is told",
-           start_confirmed),
-};
+static const struct ls_recipe RECIPE = MUTEX(
+    "redis_mutex",
+    "the mutex of liblockstep_redis: a key with a lease, renewed, with fencing tokens and messages", start);
+
+static const struct ls_recipe CONFIRMED = MUTEX(
+    "redis_mutex_confirmed", "the same, and a replica has each grant before it is told", start_confirmed);
 
 __attribute__((constructor)) static void add_recipes(void)
 {
-    recipe_add(&RECIPES[0]);
-    recipe_add(&RECIPES[1]);
+    recipe_add(&RECIPE);
+    recipe_add(&CONFIRMED);
 }
