@@ -22,6 +22,7 @@ struct collection {
     struct cli_job *job;
     int jobs;
     int found;    /* before the filter */
+    int foreign;  /* found in folders, for coordinators that this program lacks */
     dev_t device; /* the file system of the folder that was asked for; the walk stays on it */
     bool full;    /* more than ENTRIES_MAX: said once, and the walk has ended */
     int status;
@@ -90,7 +91,9 @@ static void add_file(struct collection *c, const char *path, bool named)
     memset(&c->job[c->jobs], 0, sizeof *c->job);
     struct scenario *scenario = &c->job[c->jobs].scenario;
     if (scenario_read(scenario, path, &mistakes) != 0) {
-        for (int i = 0; i < mistakes.count; i++) {
+        bool foreign = scenario->foreign && !named;
+        c->foreign += foreign;
+        for (int i = 0; !foreign && i < mistakes.count; i++) {
             complain(c, mistakes.mistake[i].text);
         }
     } else if (is_of_use(c, scenario, named) && is_for_recipe(c->options, scenario, named)) {
@@ -229,6 +232,10 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
     looked_at = 0;
     for (int i = 0; i < paths && !c.full; i++) {
         add_path(&c, path[i]);
+    }
+    if (c.foreign > 0 && !options->quiet && !options->suite) {
+        fprintf(options->json ? stderr : stdout, "left out %d of other coordinators than this program has\n",
+                c.foreign);
     }
     bool worlds =
         options->suite && options->filter != NULL && (options->budget_given || cli_suite_has_worlds(options));

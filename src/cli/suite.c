@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The standard suite: situations for any recipe, in scenarios/suite; those of a kind of lock other than the
- * mutex in a folder below it. Each is searched while it is small enough, and gets random schedules behind
+ * mutex, and those of a coordinator other than ZooKeeper, in folders below it. Each is searched while it is small enough, and gets random schedules behind
  * that. */
 #include "cli/cli.h"
 #include "sim/abilities.h"
@@ -176,7 +176,9 @@ bool cli_suite_has_worlds(const struct cli_options *options)
 {
     bool none = options->budget_given && options->budget_s <= 0 && options->budget_states == 0;
     bool named = options->filter != NULL && strncmp(options->filter, "worlds/", strlen("worlds/")) == 0;
-    bool of_mutexes = !options->recipe_given || recipe_knows_kind(options->found_recipe, LS_LOCK_MUTEX);
+    bool of_mutexes = !options->recipe_given ||
+                      (recipe_knows_kind(options->found_recipe, LS_LOCK_MUTEX) &&
+                       recipe_is_for(options->found_recipe, NULL)); /* worlds of ZooKeeper alone */
     return options->suite && !none && of_mutexes && options->shards == 0 &&
            (options->filter == NULL || options->budget_given || named);
 }

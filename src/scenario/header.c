@@ -308,6 +308,7 @@ static int read_coordinator(struct parser *parser)
         }
     }
     list_words(known, expected, sizeof expected);
+    parser->scenario->foreign = word.text != NULL;
     return parser_wrong(parser, &word, expected);
 }
 

@@ -317,7 +317,9 @@ static int parse_or_close(struct scenario *scenario, struct input_error *error,
                           struct input_mistakes *mistakes)
 {
     if (parse(scenario, error, mistakes) != 0) {
+        bool foreign = scenario->foreign;
         scenario_close(scenario);
+        scenario->foreign = foreign;
         return -1;
     }
     return 0;

@@ -77,10 +77,16 @@ static void close_lock(struct probe *probe)
     assert_int_equal(ls_semaphore_close(&lock), LS_OK);
 }
 
+static void nothing_is_reserved(struct probe *probe)
+{
+    assert_int_equal(probe->session.reserved, 0);
+}
+
 static void end(void)
 {
     stage_job(0, close_lock);
     play("settle");
+    stage_job(0, nothing_is_reserved);
     assert_clean(0);
     stage_end();
 }
