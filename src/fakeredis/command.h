@@ -35,14 +35,14 @@ struct lost_write {
 /* One server, as commands see it. */
 struct server {
     struct pack pack; /* its block; see enum below for the lists behind SERVER_SCRIPTS */
-    bool timed;       /* leases end by the clock; otherwise `ends_ms` of a key is the length of its lease */
+    int lag;          /* writes that its backlog keeps */
+    int replicas;
+    bool timed; /* leases end by the clock; otherwise `ends_ms` of a key is the length of its lease */
     /* A replica: commands that write are refused, and no lease that has ended deletes its key. */
     bool read_only;
+    uint8_t life;         /* lives that are over of the client whose command runs */
     const char *password; /* NULL = none is required */
-    int lag;              /* writes that its backlog keeps */
-    int replicas;
-    uint8_t life; /* lives that are over of the client whose command runs */
-    void *ctx;    /* for the functions below; each may be NULL */
+    void *ctx;            /* for the functions below; each may be NULL */
     /* Tells of a change right after it; before it for KEY_DELETED, KEY_EXPIRED and KEY_LOST. */
     void (*changed)(struct server *server, int client, const struct key *key, enum key_change change);
     /* Sends a message to the connections that listen to a channel. Returns how many there are. */

@@ -63,7 +63,7 @@ struct scenario_group {
 enum scenario_count { SCENARIO_STATES, SCENARIO_TRANSITIONS, SCENARIO_COUNTS };
 
 struct scenario {
-    bool foreign; /* it could not be read, because its coordinator is not in this program */
+    bool foreign;       /* it could not be read, because its coordinator is not in this program */
     struct input input; /* the text */
     struct world_options
         options; /* recipe, judge_bytes and seed overrides are the driver's; strings are owned here */

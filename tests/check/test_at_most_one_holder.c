@@ -251,7 +251,8 @@ static void grant_on_a_deleted_node_beside_a_hold_is_violated(void **state)
         granted(&judge, order == 0 ? A : B, order == 0 ? 10 : 11);
         assert_verdict(&judge, CHECK_HOLDS);
         granted(&judge, order == 0 ? B : A, order == 0 ? 11 : 10);
-        assert_violated(&judge, EVENT_GRANTED, "holds it; the node of one of them is gone, and nobody told it");
+        assert_violated(&judge, EVENT_GRANTED,
+                        "holds it; the node of one of them is gone, and nobody told it");
         judge_close(&judge);
     }
 }
