@@ -81,6 +81,8 @@ class Subject:
         if done.returncode not in (0, 1, 3):
             fail("%s with %s: exit status %d\n%s" % (self.program, self.recipe, done.returncode, done.stderr))
         records = [json.loads(line) for line in done.stdout.splitlines()]
+        if len(records) != len(names):
+            fail("%s with %s: %d of %d worlds were searched" % (self.program, self.recipe, len(records), len(names)))
         return {record["scenario"]: checked(record) for record in records}
 
 
@@ -120,15 +122,17 @@ def write_world(subject, row, properties=None, suffix=""):
     return name
 
 
-def is_possible(subject, row):
-    """The program refuses the line with a fault that its coordinator does not have."""
+def refusal(subject, row):
+    """What the program says that the line with this fault lacks; None if it takes the line."""
     name = write_world(subject, row)
     done = subject.call("check", "--quiet", "--max-states", "1", "--no-shrink", "--out", "traces",
                         "--recipe", subject.file, name)
     refused = "%s:%d:" % (name, len(world_lines(subject, row)))
-    if done.returncode == 2 and not done.stderr.startswith(refused):
+    if done.returncode != 2:
+        return None
+    if not done.stderr.startswith(refused) or ": expected " not in done.stderr:
         fail(done.stderr)
-    return done.returncode != 2
+    return done.stderr.split(": expected ")[1].split(", found ")[0]
 
 
 # ---- searches of one recipe ----
@@ -266,7 +270,8 @@ class Matrix:
     """All that was found: results[coordinator][recipe][row]."""
 
     def __init__(self):
-        self.rows, self.possible, self.results, self.subjects, self.promises = {}, {}, {}, {}, []
+        self.rows, self.refused, self.possible, self.results, self.subjects = {}, {}, {}, {}, {}
+        self.promises = []
 
     def search(self, coordinator, recipes, arguments):
         program = os.path.join(arguments.build, PROGRAMS[coordinator])
@@ -275,7 +280,9 @@ class Matrix:
         self.results[coordinator] = {}
         for recipe in recipes:
             subject = self.subjects[recipe] = Subject(coordinator, recipe, arguments)
-            self.possible[coordinator] = {row[0]: row for row in self.rows[coordinator] if is_possible(subject, row)}
+            self.refused[coordinator] = {row[0]: refusal(subject, row) for row in self.rows[coordinator]}
+            self.possible[coordinator] = {row[0]: row for row in self.rows[coordinator]
+                                          if self.refused[coordinator][row[0]] is None}
             self.results[coordinator][recipe] = search_recipe(subject, self.possible[coordinator])
         self.promises += [name for name in names_of(program, "properties") if name not in self.promises]
 
@@ -331,7 +338,8 @@ def world_text(matrix, coordinator, name):
     subject = next(matrix.subjects[recipe] for recipe in matrix.results[coordinator])
     row = matrix.possible[coordinator].get(name)
     if row is None:
-        return IMPOSSIBLE
+        lacks = matrix.refused[coordinator].get(name)
+        return "%s (expected %s)" % (IMPOSSIBLE, lacks) if lacks else IMPOSSIBLE
     lines = world_lines(subject, row)
     return "; ".join("`%s`" % line for line in lines if line.startswith(("world", "explore")))
 

@@ -48,6 +48,8 @@ cells '**✗ 15** | · | ✓ | ✓ | ✓ | ✓ | **✗ 13** | ✓ | **✗ 6** | 
 cells '… | … | … | … | … | … | … | … | … | 20,000, not all' "$scratch/page" redis_mutex redis crash
 cells '– | – | – | – | – | – | – | – | – | –' "$scratch/page" naive_setnx redis flush
 same '' "$(row "$scratch/page" naive_setnx redis refuse)" 'a row of a fault that Redis does not have'
+grep -qxF '| refuse | `world used`; `explore refuse<=1` | – (expected a fault that Redis has) |' "$scratch/page" ||
+    { echo 'the page does not say why Redis has no refuse'; failed=1; }
 same '| refuse | ✓ | ✓ | – | – |' "$(grep '^| refuse | [^`]*$' "$scratch/page" | head -n 1)" 'refuse, by fault'
 same '| crash | ✓ | ✗ 1 | … | ✗ 3 |' "$(grep '^| crash | [^`]*$' "$scratch/page" | head -n 1)" 'crash, by fault'
 
