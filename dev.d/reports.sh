@@ -21,6 +21,7 @@ Each page says which command wrote it.
   mutants         one more row, for a draw by the day of the lock and one of the tutorial's recipe (75 minutes)
   fuzzing         the picture of what the fuzzer reaches over time (20 minutes)
   belief-redis    for how long two believe at once on a Redis server, by design of the lock (7 minutes)
+  promise-matrix  which promise of which recipe holds under which fault, on ZooKeeper and on Redis (5 minutes)
 
 examples:
   ./dev reports findings coverage
@@ -28,7 +29,7 @@ examples:
 TEXT
 }
 
-REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis)
+REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis promise-matrix)
 
 # fails LOCKSTEP RECIPE FOLDER: a line `situation property, property` for each situation that fails with a recipe's shared object.
 fails()
@@ -127,6 +128,10 @@ write_report()
         setup_groups redis
         step "build release" build_preset release ON test_realredis_slow_belief || return
         belief_page build/release/tests/realredis/slow_belief >build/page && mv build/page reports/belief-redis.md
+        ;;
+    promise-matrix)
+        step "build release" build_preset release ON lockstep lockstep_redis recipe_curator_like recipe_kazoo_like || return
+        python3 dev.d/promise_matrix.py >build/page && mv build/page reports/promise-matrix.md
         ;;
     fuzzing) ./dev fuzz --time 1200 --plot reports/fuzzing.svg ;;
     esac
