@@ -160,7 +160,8 @@ enum { TYPE_DELETED = 2, TYPE_CHILD = 4 };
 /* Of NODE_DELETED: a request of some process took the node away. */
 static inline bool event_is_by_process(const struct event *event)
 {
-    return event->owner != 0 && event->owner < EVENT_BY_LOSS;
+    return event->owner != 0 && event->owner != EVENT_BY_OPERATOR && event->owner != EVENT_BY_TIME &&
+           event->owner != EVENT_BY_LOSS;
 }
 
 /* ---- the table ---- */

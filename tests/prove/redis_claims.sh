@@ -3,6 +3,6 @@
 
 # A key that its client gives another value stays one claim: a hand-over looks like a hold that goes on.
 GROUP=coordredis
-FILE=src/coordredis/coordredis.c
-EDIT='s/ && claim->value == value;/;/'
+FILE=src/coordredis/claims.c
+EDIT='s/ && share->value == next.value;/;/'
 EXPECT='^coordredis\.searches$'
