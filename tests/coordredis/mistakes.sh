@@ -12,14 +12,15 @@ fi
 here=$PWD/tests/coordredis/scenarios
 tree=$scratch/tree
 
-# The mutex as a recipe in a shared object.
+# The mutex as a recipe in a shared object: with RECIPE, or with CONFIRMED, which waits for a replica.
+which=RECIPE
 copy()
 {
     rm -rf "$tree"
     mkdir -p "$tree"
     cp -r src/lockredis "$tree"
     sed -i '/^__attribute__((constructor))/,$d; /scenario\/recipes.h/d' "$tree/lockredis/world/redis_mutex.c"
-    echo 'LS_RECIPE_MODULE(RECIPE);' >>"$tree/lockredis/world/redis_mutex.c"
+    echo "LS_RECIPE_MODULE($which);" >>"$tree/lockredis/world/redis_mutex.c"
 }
 
 build()
@@ -50,7 +51,7 @@ mistake hold_keeps_its_node keeps.scn request.c "if v~=ARGV[1] and v~=ARGV[2] th
 mistake at_most_one_holder no_fault.scn request.c "if v and v~=ARGV[2] then return {0,redis.call('pttl',KEYS[1])} end" ""
 mistake no_stale_effect threads.scn request.c "local token=redis.call('incr',KEYS[2])" "local token=tonumber(redis.call('get',KEYS[2]) or redis.call('incr',KEYS[2]))"
 mistake no_stale_effect again.scn lock.c "if (lock->granted || !lockredis_lock_has_id(lock->id))" "if (!lockredis_lock_has_id(lock->id))"
-mistake held_lease_is_renewed stops.scn lock.c 'ls_env_timer_start(env, &lock->lease_timer, "lease"' 'ls_env_timer_start(env, &lock->poll_timer, "poll"'
+mistake held_lease_is_renewed stops.scn lock.c 'ls_env_timer_start(env_of(lock), &lock->lease_timer, "lease"' 'ls_env_timer_start(env_of(lock), &lock->poll_timer, "poll"'
 mistake answers_have_reasons no_fault.scn lock.c "return lock->renews ? REQUEST_RENEW : REQUEST_NONE;" "return REQUEST_NONE;"
 mistake answers_have_reasons no_fault.scn lock.c "    case ANSWER_YES:
         confirm(lock);
@@ -81,5 +82,11 @@ mistake contract_is_kept short_of_memory.scn redis_mutex.c "    if (claim == NUL
 mistake contract_is_kept stops.scn client.c "    lockredis_lock_free_all(redis);
 " ""
 mistake release_matches_acquire again.scn claim.c "(claim->owner != owner || !is_in(claim, phases))" "(claim->owner != owner || !is_in(claim, phases | 1u << CLAIM_LEAVES))"
+
+which=CONFIRMED
+mistake at_most_one_holder failover_unheard.scn lock.c "answer->kind == ANSWER_YES && answer->number >= lockredis_client_options(lock->redis)->replicas;" "answer->kind == ANSWER_YES;"
+mistake answers_have_reasons failover_unheard.scn lock.c "enough ? LS_EBUSY : LS_EREFUSED" "LS_EBUSY"
+mistake answers_have_reasons failover_unheard.scn lock.c "enter(lock, STAGE_CONFIRMING);
+        watch_lease(lock);" "enter(lock, STAGE_CONFIRMING);"
 
 finish
