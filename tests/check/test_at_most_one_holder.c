@@ -212,7 +212,8 @@ static void locks_are_kept_apart(void **state)
 }
 
 /* A holds, and then its node goes by a request of that process. */
-static void rob(struct judge *judge, int actor)
+/* The node of a holder goes by an `owner` of NODE_DELETED, beside another contender. */
+static void rob(struct judge *judge, int owner)
 {
     judge_open(judge, PROPERTY, false);
     asked(judge, A);
@@ -220,7 +221,7 @@ static void rob(struct judge *judge, int actor)
     granted(judge, A, 10);
     asked(judge, B);
     created(judge, B, 11);
-    deleted_by(judge, A, 10, 1 + actor);
+    deleted_by(judge, A, 10, owner);
     assert_verdict(judge, CHECK_HOLDS);
 }
 
@@ -228,8 +229,9 @@ static void grant_beside_a_hold_whose_node_was_deleted_is_violated(void **state)
 {
     struct judge judge;
     (void)state;
-    for (int actor = A; actor <= B; actor++) {
-        rob(&judge, actor);
+    static const int owners[] = {1 + A, 1 + B, EVENT_BY_LOSS};
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
+        rob(&judge, owners[i]);
         granted(&judge, B, 11);
         assert_violated(&judge, EVENT_GRANTED, "process 1 was granted lock 0 while process 0 holds it");
         judge_close(&judge);
@@ -283,7 +285,7 @@ static void hold_that_ended_is_not_beside(void **state)
     struct judge judge;
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        rob(&judge, A);
+        rob(&judge, 1 + A);
         if (ends[i] == EVENT_RELEASED)
             released(&judge, A);
         else

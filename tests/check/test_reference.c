@@ -284,6 +284,7 @@ static int draw_list(struct rng *rng, struct event *events, bool timed, bool wai
             event->owner = (uint8_t)rng_below(rng, PROCESSES + 1);
             event->owner = rng_below(rng, 4) == 0   ? EVENT_BY_OPERATOR
                            : rng_below(rng, 8) == 0 ? EVENT_BY_TIME
+                           : rng_below(rng, 8) == 0 ? EVENT_BY_LOSS
                                                     : event->owner;
             node[which] = node[--nodes];
         }

@@ -49,7 +49,7 @@ static enum remains remains_of(const struct trace_list *list, int k, int i)
     int gone = deletion_of(list, k, i);
     if (gone < 0)
         return REMAINS_NOTHING;
-    bool taken = is_deleted_by_a_process(&list->event[gone]);
+    bool taken = is_taken_away(&list->event[gone]);
     bool awaited = is_admitted_at(list, k, gone, -1, -1) && waits(list, gone, 0, node->process);
     bool held = taken && is_held_by(list, gone, node->zxid, -1, -1);
     enum remains remains = held ? REMAINS_HELD : awaited ? REMAINS_AWAITED : REMAINS_NOTHING;
@@ -124,7 +124,7 @@ static bool holds_beside_another(const struct trace_list *list, int i)
     int64_t czxid = list->event[k].zxid;
     bool stands_now = creates_one_that_stands(list, k, i);
     int gone = deletion_of(list, k, i);
-    bool taken = gone >= 0 && is_deleted_by_a_process(&list->event[gone]) && czxid == event->zxid;
+    bool taken = gone >= 0 && is_taken_away(&list->event[gone]) && czxid == event->zxid;
     if (stands_now && !is_admitted_at(list, k, i, event->process, event->owner))
         return true;
     return is_held_by(list, i, czxid, event->process, event->owner) || is_held_beside(list, i, czxid, taken);

@@ -233,7 +233,14 @@ static bool has_waited(const struct trace_list *list, int from, int to, int lock
 static bool is_deleted_by_a_process(const struct event *event)
 {
     return event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner != 0 &&
-           event->owner != EVENT_BY_OPERATOR && event->owner != EVENT_BY_TIME;
+           event->owner != EVENT_BY_OPERATOR && event->owner != EVENT_BY_TIME &&
+           event->owner != EVENT_BY_LOSS;
+}
+
+static bool is_taken_away(const struct event *event)
+{
+    bool lost = event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner == EVENT_BY_LOSS;
+    return lost || is_deleted_by_a_process(event);
 }
 
 /* ---- links and listeners ---- */
