@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { CLIENTS = 5, ROUNDS = 20, CONNECTIONS = 3, USE_MS = 3, PATIENCE_MS = 20000 };
+enum { CLIENTS = 5, ROUNDS = 20, CONNECTIONS = 3, USE_MS = 10, PATIENCE_MS = 20000 };
 
 static bool locking = true;
 static atomic_int open_now, most;
