@@ -23,12 +23,8 @@ struct share {
 };
 
 struct claim {
-    int64_t position; /* 0 = nobody has it */
-    int64_t claims;   /* of this lock up to now */
-    uint64_t value;
-    int32_t session;
-    uint8_t client;
-    uint8_t reserved[3];  /* 0 */
+    int64_t position;     /* 0 = nobody has it */
+    int64_t claims;       /* of this lock up to now */
     struct share share[]; /* of each server */
 };
 
@@ -135,18 +131,24 @@ int claims_misses(int server, const struct key *key)
     return share != NULL ? share->misses : 0;
 }
 
+/* The index of the lock's key on a server. */
+static int index_of(int server, int lock)
+{
+    int index = 0;
+    while (lock_of(fakeredis_key(server, index)) != lock) {
+        index++;
+    }
+    return index;
+}
+
 bool claims_find(int client, int lock, int *server, int *index)
 {
     for (int s = 0; s < redis_host->options->servers; s++) {
         const struct share *share = &read_claim(lock)->share[s];
-        const struct key *key = NULL;
-        for (int i = 0; share->session != 0 && share->client == client; i++) {
-            key = fakeredis_key(s, i);
-            if (key == NULL || lock_of(key) == lock) {
-                *server = s;
-                *index = i;
-                return key != NULL;
-            }
+        if (share->session != 0 && share->client == client) {
+            *server = s;
+            *index = index_of(s, lock);
+            return true;
         }
     }
     return false;
@@ -154,37 +156,18 @@ bool claims_find(int client, int lock, int *server, int *index)
 
 /* ---- who has more than half ---- */
 
-static void tell_node(int kind, int lock, const struct claim *claim, int by)
+static void tell_node(int kind, int lock, const struct share *owner, int by)
 {
-    struct event event = redis_host->event_of(kind, claim->client);
+    const struct claim *claim = read_claim(lock);
+    struct event event = redis_host->event_of(kind, owner->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)by;
     event.code = 1;
     event.zxid = claim->position;
-    event.session = claim->session;
+    event.session = owner->session;
     event.path = redis_host->lock_path[lock];
-    event.cause = kind == EVENT_NODE_DELETED ? claim->claims : redis_host->says_idle(claim->client);
+    event.cause = kind == EVENT_NODE_DELETED ? claim->claims : redis_host->says_idle(owner->client);
     redis_host->event(&event);
-}
-
-static void end_claim(int lock, int by)
-{
-    struct claim *claim = mark_claim(lock);
-    tell_node(EVENT_NODE_DELETED, lock, claim, by);
-    claim->position = 0;
-    claim->value = 0;
-    claim->session = 0;
-    claim->client = 0;
-}
-
-static void begin_claim(int lock, const struct share *share)
-{
-    struct claim *claim = mark_claim(lock);
-    claim->position = ++claim->claims;
-    claim->value = share->value;
-    claim->client = share->client;
-    claim->session = share->session;
-    tell_node(EVENT_NODE_CREATED, lock, claim, 1 + claim->client);
 }
 
 static bool is_same(const struct share *a, const struct share *b)
@@ -192,8 +175,8 @@ static bool is_same(const struct share *a, const struct share *b)
     return a->session == b->session && a->client == b->client && a->value == b->value;
 }
 
-/* A share of whoever has more than half of them; NULL = nobody has. */
-static const struct share *winner(const struct claim *claim)
+/* A share of whoever has more than half of them; no session = nobody has. */
+static struct share winner(const struct claim *claim)
 {
     int servers = redis_host->options->servers;
     for (int s = 0; s < servers; s++) {
@@ -201,32 +184,31 @@ static const struct share *winner(const struct claim *claim)
         for (int t = 0; t < servers; t++) {
             count += is_same(&claim->share[s], &claim->share[t]);
         }
-        if (claim->share[s].session != 0 && 2 * count > servers) {
-            return &claim->share[s];
+        if (2 * count > servers) {
+            return claim->share[s];
         }
     }
-    return NULL;
+    return (struct share){0};
 }
 
-/* Tells who has lost the claim, and who has got it. `by` is who has changed a share, as in events. */
-static void settle(int lock, int by)
-{
-    const struct claim *claim = read_claim(lock);
-    const struct share *now = winner(claim);
-    bool goes_on = now != NULL && now->client == claim->client && now->session == claim->session &&
-                   now->value == claim->value;
-    if (claim->position != 0 && !goes_on) {
-        end_claim(lock, by);
-    }
-    if (now != NULL && !goes_on) {
-        begin_claim(lock, now);
-    }
-}
-
+/* Tells who loses the claim by that, and who gets it. `by` is who has changed the share, as in events. */
 static void set_share(int lock, int server, const struct share *share, int by)
 {
-    mark_claim(lock)->share[server] = *share;
-    settle(lock, by);
+    struct claim *claim = mark_claim(lock);
+    const struct share before = winner(claim);
+    claim->share[server] = *share;
+    const struct share now = winner(claim);
+    if (is_same(&before, &now)) {
+        return;
+    }
+    if (before.session != 0) {
+        tell_node(EVENT_NODE_DELETED, lock, &before, by);
+        claim->position = 0;
+    }
+    if (now.session != 0) {
+        claim->position = ++claim->claims;
+        tell_node(EVENT_NODE_CREATED, lock, &now, 1 + now.client);
+    }
 }
 
 /* ---- what servers do ---- */

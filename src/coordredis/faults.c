@@ -66,8 +66,7 @@ void add_client_faults(struct action_list *list, int client)
 static int rejectable(int client)
 {
     int connection = 0;
-    while (connection < FAKEREDIS_CONNECTIONS_MAX &&
-           !(fakeredis_is_open(client, connection) && fakeredis_can_apply(client, connection))) {
+    while (connection < FAKEREDIS_CONNECTIONS_MAX && !fakeredis_can_apply(client, connection)) {
         connection++;
     }
     return connection < FAKEREDIS_CONNECTIONS_MAX ? connection : -1;

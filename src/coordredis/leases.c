@@ -16,11 +16,16 @@ int leased_index(int32_t place)
     return (place - 1) % PLACES_MAX;
 }
 
+static bool has_lease(const struct key *key)
+{
+    return key->ends_ms != KEY_NEVER && key->writer > 0;
+}
+
 const struct key *leased_key(int32_t place)
 {
     bool is_known = place > 0 && leased_server(place) < redis_host->options->servers;
     const struct key *key = is_known ? fakeredis_key(leased_server(place), leased_index(place)) : NULL;
-    return key != NULL && key->ends_ms != KEY_NEVER && key->writer > 0 ? key : NULL;
+    return key != NULL && has_lease(key) ? key : NULL;
 }
 
 /* Nobody renews the lease, nor will. Its owner is gone, or does not act; or it has no timer that ends its trust in the
@@ -36,14 +41,19 @@ bool lease_is_due(int server, const struct key *key)
            (!renews && !redis_host->trusts_leases(client));
 }
 
-/* A fault may end the lease early. It does not end one that its owner stops trusting before: that would take a server
- * whose clock jumps. */
+/* A fault may end the lease of a client early. It does not end one that the client stops trusting before: that would
+ * take a server whose clock jumps. */
+static bool ends_early(int client)
+{
+    return !redis_host->trusts_leases(client);
+}
+
 bool lease_may_end(int32_t place)
 {
     const struct key *key = leased_key(place);
     int server = leased_server(place);
     return !redis_host->options->timed && key != NULL &&
-           (lease_is_due(server, key) || !redis_host->trusts_leases(claims_client(server, key)));
+           (lease_is_due(server, key) || ends_early(claims_client(server, key)));
 }
 
 void add_expiries(struct action_list *list, int client, bool due, bool not_due)
@@ -51,10 +61,12 @@ void add_expiries(struct action_list *list, int client, bool due, bool not_due)
     for (int server = 0; !redis_host->options->timed && server < redis_host->options->servers; server++) {
         const struct key *key;
         for (int i = 0; i < PLACES_MAX && (key = fakeredis_key(server, i)) != NULL; i++) {
-            int32_t place = 1 + server * PLACES_MAX + i;
-            if (leased_key(place) != NULL && claims_client(server, key) == client && lease_may_end(place) &&
-                (lease_is_due(server, key) ? due : not_due)) {
-                action_list_add(list, ACTION_EXPIRE, client)->session = place;
+            if (!has_lease(key) || claims_client(server, key) != client) {
+                continue;
+            }
+            bool is_due = lease_is_due(server, key);
+            if (is_due ? due : not_due && ends_early(client)) {
+                action_list_add(list, ACTION_EXPIRE, client)->session = 1 + server * PLACES_MAX + i;
             }
         }
     }
