@@ -40,18 +40,12 @@ enum {
     FLAW_RENEWS_FOR_EVER = 16,
 };
 
-#define TAKE                                                                                                 \
-    "if redis.call('get',KEYS[1])==ARGV[1] then redis.call('pexpire',KEYS[1],ARGV[2]) return 1 end "         \
-    "if redis.call('set',KEYS[1],ARGV[1],'NX','PX',ARGV[2]) then return 1 end return 0"
 #define TAKE_TIME                                                                                            \
     "if redis.call('exists',KEYS[1])==1 then return 0 end local now=redis.call('incr',KEYS[2]) "             \
     "redis.call('set',KEYS[1],now,'PX',ARGV[1]) return now"
 #define TAKE_WITHOUT_LEASE                                                                                   \
     "if redis.call('get',KEYS[1])==ARGV[1] or redis.call('set',KEYS[1],ARGV[1],'NX') then return 1 end "     \
     "return 0"
-#define RENEW                                                                                                \
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end return 0"
-#define GIVE "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0"
 #define GIVE_BY_TIME                                                                                         \
     "if tonumber(redis.call('get',KEYS[1]) or 0)>=(tonumber(ARGV[1]) or math.huge) then "                    \
     "return redis.call('del',KEYS[1]) end return 0"
@@ -90,7 +84,7 @@ static int send_take(struct attempt *attempt, redisAsyncContext *context, const 
         return redisAsyncCommand(context, attempts_replied, attempt, "EVAL %s 1 %s %s", TAKE_WITHOUT_LEASE,
                                  key, id);
     }
-    return redisAsyncCommand(context, attempts_replied, attempt, "EVAL %s 1 %s %s %d", TAKE, key, id,
+    return redisAsyncCommand(context, attempts_replied, attempt, "EVAL %s 1 %s %s %d", PARTS_TAKE, key, id,
                              LEASE_MS);
 }
 
@@ -100,13 +94,13 @@ static int send(struct attempt *attempt, redisAsyncContext *context, const char 
         return send_take(attempt, context, key);
     }
     return redisAsyncCommand(context, attempts_replied, attempt, "EVAL %s 1 %s %s",
-                             has(attempt, FLAW_TIMES) ? GIVE_BY_TIME : GIVE, key, attempt->id);
+                             has(attempt, FLAW_TIMES) ? GIVE_BY_TIME : PARTS_GIVE, key, attempt->id);
 }
 
 static int renew(struct watchdog *watchdog, const struct attempt *attempt, redisAsyncContext *context,
                  const char *key)
 {
-    return redisAsyncCommand(context, attempts_renewed, watchdog, "EVAL %s 1 %s %s %d", RENEW, key,
+    return redisAsyncCommand(context, attempts_renewed, watchdog, "EVAL %s 1 %s %s %d", PARTS_RENEW, key,
                              attempt->id, LEASE_MS);
 }
 

@@ -30,13 +30,6 @@
 #define DRIFT_MS 302 /* of the clocks, by the algorithm: a hundredth of the lease, and 2 ms */
 #define RETRY_MS 200
 
-#define RENEW                                                                                                \
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end return 0"
-#define RENEW_OR_MAKE                                                                                        \
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end "           \
-    "if redis.call('set',KEYS[1],ARGV[1],'NX','PX',ARGV[2]) then return 1 end return 0"
-#define GIVE "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0"
-
 enum phase {
     PHASE_NONE,
     PHASE_TAKING,  /* a round that takes the keys is under way */
@@ -131,9 +124,10 @@ static int send(struct attempt *attempt, redisAsyncContext *context, enum round 
     }
     if (round == ROUND_RENEW) {
         return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s %d",
-                                 attempt->state->tops_up ? RENEW_OR_MAKE : RENEW, key, attempt->id, LEASE_MS);
+                                 attempt->state->tops_up ? PARTS_TAKE : PARTS_RENEW, key, attempt->id,
+                                 LEASE_MS);
     }
-    return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s", GIVE, key, attempt->id);
+    return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s", PARTS_GIVE, key, attempt->id);
 }
 
 static void end_round(struct attempt *attempt);

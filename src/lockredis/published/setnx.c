@@ -27,12 +27,6 @@
 #define RECONNECT_MS 100
 
 /* Takes the key if it is free, or has this id from a request whose reply was lost. */
-#define TAKE                                                                                                 \
-    "if redis.call('get',KEYS[1])==ARGV[1] then redis.call('pexpire',KEYS[1],ARGV[2]) return 1 end "         \
-    "if redis.call('set',KEYS[1],ARGV[1],'NX','PX',ARGV[2]) then return 1 end return 0"
-#define RENEW                                                                                                \
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end return 0"
-#define GIVE "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0"
 
 enum phase {
     PHASE_NONE,
@@ -230,7 +224,7 @@ static int send_take(struct attempt *attempt, redisAsyncContext *context, const 
         return redisAsyncCommand(context, on_reply, attempt, "SET %s %s NX PX %d", key, attempt->id,
                                  LEASE_MS);
     }
-    return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s %d", TAKE, key, attempt->id,
+    return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s %d", PARTS_TAKE, key, attempt->id,
                              LEASE_MS);
 }
 
@@ -239,7 +233,7 @@ static int send_give(struct attempt *attempt, redisAsyncContext *context, const 
     if (attempt->state->naive) {
         return redisAsyncCommand(context, on_reply, attempt, "DEL %s", key);
     }
-    return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s", GIVE, key, attempt->id);
+    return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s", PARTS_GIVE, key, attempt->id);
 }
 
 /* Sends what the phase needs next; without a connection it waits for one. */
@@ -269,7 +263,7 @@ static void renew(void *ctx)
     if (state->up && !attempt->renewing) {
         const char *key = state->config->lock_paths[attempt->lock];
         attempt->renewing = redisAsyncCommand(state->context, on_renewed, attempt, "EVAL %s 1 %s %s %d",
-                                              RENEW, key, attempt->id, LEASE_MS) == REDIS_OK;
+                                              PARTS_RENEW, key, attempt->id, LEASE_MS) == REDIS_OK;
     }
 }
 
