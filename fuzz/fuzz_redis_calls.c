@@ -5,7 +5,8 @@
  * among steps and faults of its world. The form of an input is in redis_calls.h. What must hold in each:
  *
  *   - the callback of a command runs once, in the order of the commands of its connection, with a reply, or
- *     with none if the connection ends; and it has run when the memory of the connection is freed
+ *     with none if the connection ends
+ *   - all callbacks of a connection have run when its memory is freed
  *   - a reply is one that hiredis could have read
  *   - nothing is called back for a connection that has ended, or for a process that is paused or has crashed
  *   - a step of the world writes to the memory of the client that it calls back, and to no other client's
@@ -835,7 +836,8 @@ static void heal(void)
     }
 }
 
-/* Faults end, everything that can happen does, and all connections end. Callbacks open others now and then. */
+/* Faults end, everything that can happen does, and all connections end. Callbacks open others now and then.
+ */
 static void come_to_rest(void)
 {
     heal();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Inputs for fuzz_session_loss and fuzz_recipe to begin with, from scenario files and traces: what was done there, as decisions
- * (src/fuzz/encode.h). A scenario is run with our mutex, a trace is followed with its own recipe; if that is in a shared object, as far as
- * our mutex goes the same way. And inputs for fuzz_redis_calls, from scripts: a client connects and runs the script twice. */
+/* Inputs for fuzz_session_loss and fuzz_recipe to begin with, from scenario files and traces: what was done
+ * there, as decisions (src/fuzz/encode.h). A scenario is run with our mutex, a trace is followed with its
+ * own recipe; if that is in a shared object, as far as our mutex goes the same way. And inputs for
+ * fuzz_redis_calls, from scripts: a client connects and runs the script twice. */
 #include "fuzz/encode.h"
 #include "redis_calls.h"
 #include "replay/attempt.h"

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the contenders of `./dev bench lock` and `./dev bench redis` that are written in C share: opened once, they take and give back a lock
- * for a fixed time whenever they are told to. The peers (bench/peers) speak the same protocol:
+/* The frame of the contenders of `./dev bench lock` and `./dev bench redis` that are written in C. The
+ * program is started once, and opens its contenders. They take and give back a lock for a fixed time in each
+ * round. The peers (bench/peers) speak the same protocol:
  *
  *   standard input    CONTENDERS MILLISECONDS FILE    one round; or: quit
- *   standard output   LOCKS NANOSECONDS               what it was; the first line, `ready`, says that all are connected
+ *   standard output   LOCKS NANOSECONDS               what it was; the first line, `ready`: all are connected
  *
- * In a round the first CONTENDERS of them loop over take and give, each on its own thread and in its own session, and
- * start together. All that they took counts, and the time is from the start until the last has given back. FILE gets a
- * line `GRANTED RELEASED` for each lock: nanoseconds of the monotonic clock, after take has returned and before give is
- * called. This program also writes the number of the contender, from 0 on, behind them. */
+ * In a round the first CONTENDERS of them loop over take and give, each on its own thread and in its own
+ * session, and start together. All that they took counts, and the time is from the start until the last has
+ * given back. FILE gets a line `GRANTED RELEASED` for each lock: nanoseconds of the monotonic clock, after
+ * take has returned and before give is called. This program also writes the number of the contender, from 0
+ * on, behind them. */
 #ifndef BENCH_LOCK_ROUNDS_H
 #define BENCH_LOCK_ROUNDS_H
 

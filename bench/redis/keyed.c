@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Designs that set a key with a lease and believe until they delete it, on blocking connections of hiredis. A thread with a
- * connection of its own renews the lease. The thread lives as long as its client; DLock starts one for each hold. So a lock of
- * this file costs less than one of DLock's. */
+/* Designs that set a key with a lease and believe until they delete it, on blocking connections of hiredis.
+ * A thread with a connection of its own renews the lease. The thread lives as long as its client; DLock
+ * starts one for each hold. So a lock of this file costs less than one of DLock's. */
 #include "design.h"
 
 #include <hiredis/hiredis.h>
@@ -98,7 +98,8 @@ static bool renew(struct keyed *keyed)
     return done(redisCommand(keyed->renewals, "EVAL %s 1 " KEY " %s %d", RENEW, keyed->id, keyed->lease_ms));
 }
 
-/* Renews the hold, without the mutex meanwhile. A renewal that finds the hold gone is the last one, and nobody is told. */
+/* Renews the hold, without the mutex meanwhile. A renewal that finds the hold gone is the last one, and
+ * nobody is told. */
 static void renew_now(struct keyed *keyed)
 {
     uint64_t hold = keyed->holds;

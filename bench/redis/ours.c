@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex of liblockstep_redis by its blocking calls. Each client has an environment of its own, as if it were a process of
- * its own. */
+/* The mutex of liblockstep_redis by its blocking calls. Each client has an environment of its own, as if it
+ * were a process of its own. */
 #include "design.h"
 
 #include <lockstep/env_pthread.h>

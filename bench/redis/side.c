@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* One side of `./dev bench redis`: a design by the protocol of bench/lock/rounds.h. Each contender has a client of its own.
- * usage: side DESIGN HOST:PORT CONTENDERS LEASE_MS */
+/* One side of `./dev bench redis`: a design by the protocol of bench/lock/rounds.h. Each contender has a
+ * client of its own. usage: side DESIGN HOST:PORT CONTENDERS LEASE_MS */
 #include "design.h"
 #include "lock/rounds.h"
 

@@ -3,24 +3,25 @@
 
 /* struct ls_redis is the client by which locks use a Redis server, through hiredis.
  *
- * Connections: a client has one connection for commands. It has another one for messages from the first wait
- * for a lock on. A client connects again after the end of a connection, for ever, with growing delays. The
- * servers of the connect string are tried in turn. A server that answers READONLY, LOADING or MASTERDOWN
- * counts as one that is not there.
+ * Connections: a client has one connection for commands. It has another one for messages from the first
+ * wait for a lock on. A client connects again after the end of a connection, for ever, with growing delays.
+ * The servers of the connect string are tried in turn. A server that answers READONLY, LOADING or
+ * MASTERDOWN counts as one that is not there.
  *
  * Memory: the caller allocates the struct, keeps it at its address, and treats its fields as private.
  *
  * Threads: any thread may call any function of this header and of redis_mutex.h. Only one thread uses
  * hiredis: a thread of the client's own, or that of a loop of the application (ls_redis_fd()).
  *
- * Callbacks run with no lock of this library held, and one at a time for each client. They run on the thread
- * that uses hiredis, on a timer's thread, or on a thread inside a call of this library. A callback may call
- * every function that is not marked as blocking. A blocking function returns LS_EDEADLK in a callback.
+ * Callbacks run with no lock of this library held, and one at a time for each client. They run on the
+ * thread that uses hiredis, on a timer's thread, or on a thread inside a call of this library. A callback
+ * may call every function that is not marked as blocking. A blocking function returns LS_EDEADLK in a
+ * callback.
  *
  * Fork and signals: as session.h says.
  *
- * hiredis 0.14 has no TLS, so these connections have none. The page docs/operating-redis.md tells the cost of each
- * deployment of Redis for a lock. */
+ * hiredis 0.14 has no TLS, so these connections have none. The page docs/operating-redis.md tells the cost
+ * of each deployment of Redis for a lock. */
 #ifndef LOCKSTEP_REDIS_H
 #define LOCKSTEP_REDIS_H
 

@@ -3,27 +3,30 @@
 
 /* Mutual exclusion by the coordinator (D6).
  *
- * Formula. For each grant there is a moment between `asked` and `granted` at which the grantee's contender was
- * admitted (check/state.h), and its node belongs to the session that the client has when `granted` is delivered. Of
- * mutexes that is the first contender in line.
+ * Formula. For each grant there is a moment between `asked` and `granted` at which the grantee's contender
+ * was admitted (check/state.h), and its node belongs to the session that the client has when `granted` is
+ * delivered. Of mutexes that is the first contender in line.
  *
- * Where a hold has a node for each unit of its count, such a moment exists for each of its nodes. These are the
- * node of the token and the next nodes of the process in that session, but for nodes of its other holds.
+ * Where a hold has a node for each unit of its count, such a moment exists for each of its nodes. These are
+ * the node of the token and the next nodes of the process in that session, but for nodes of its other
+ * holds.
  *
- * A contender that is admitted stays admitted until its node goes, or its process learns of a smaller capacity. So it is
- * enough to look at the line when the grant is told, and to remember two kinds of nodes whose process was waiting. One
- * kind was admitted when it was deleted (ghosts), the other when the capacity shrank (NODE_HAD_ROOM).
+ * A contender that is admitted stays admitted until its node goes, or its process learns of a smaller
+ * capacity. So it is enough to look at the line when the grant is told, and to remember two kinds of nodes
+ * whose process was waiting. One kind was admitted when it was deleted (ghosts), the other when the
+ * capacity shrank (NODE_HAD_ROOM).
  *
- * Where a process learns of capacities, each one counts that it knew between that moment and `granted`: a list that was
- * read at that moment is looked at later. Nodes that were not admitted when they were deleted stay for that (LATE).
+ * Where a process learns of capacities, each one counts that it knew between that moment and `granted`: a
+ * list that was read at that moment is looked at later. Nodes that were not admitted when they were deleted
+ * stay for that (LATE).
  *
- * This implies that no two grants that exclude each other overlap by the coordinator, that is while their nodes
- * stand: two such contenders are never admitted at once, and one node carries one grant only, which is why two owners
- * of one process on the same node are refused.
+ * This implies that no two grants that exclude each other overlap by the coordinator, that is while their
+ * nodes stand: two such contenders are never admitted at once, and one node carries one grant only, which
+ * is why two owners of one process on the same node are refused.
  *
- * A hold whose node was deleted by a request of some process, or forgotten by a server, goes on all the same: its
- * session lives, and its owner was told nothing. So its node stays as a ghost (GHOST_HELD) until the hold ends, and a
- * grant beside it is two holders at once. Without such a deletion there is no such ghost.
+ * A hold goes on although its node was deleted by a request of some process, or forgotten by a server: its
+ * owner was told nothing. So its node stays as a ghost (GHOST_HELD) until the hold ends, and a grant beside
+ * it is two holders at once. Without such a deletion there is no such ghost.
  *
  * It does not see: what anybody believes, nor how long; a grant to an owner who already holds (one level
  * deeper); which node is meant when a process has several and the token names none of them (then the oldest

@@ -29,7 +29,8 @@ static const char HELP[] =
     "examples:\n"
     "  lockstep new recipe my_lock\n"
     "  make -C my_lock check      built, and searched in every order of events with at most one fault\n"
-    "  make -C my_lock suite      in the situations of the standard suite, which has none of Redis\n";
+    "  make -C my_lock suite      in the situations of the standard suite; a redis-recipe has no such "
+    "target\n";
 
 static const char SCENARIO[] =
     "# Two clients take the lock once each, while a connection breaks and a session expires.\n"
@@ -170,7 +171,7 @@ static int write_makefile(const char *n, const struct parts *parts)
 {
     char text[sizeof MAKEFILE + sizeof SUITE + (size_t)2 * PATH_MAX + (size_t)7 * NAME_SIZE_MAX];
     int size = snprintf(text, sizeof text, MAKEFILE, parts->program, parts->include, n, n, n, n, n);
-    if (parts->kind == KINDS) { /* the suite is of ZooKeeper */
+    if (parts->kind == KINDS) { /* the recipe on Redis fails two situations of the suite */
         size += snprintf(text + size, sizeof text - (size_t)size, SUITE, n, n);
     }
     return write_file(n, "Makefile", text, (size_t)size);

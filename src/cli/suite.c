@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The standard suite: situations for any recipe, in scenarios/suite; those of a kind of lock other than the
- * mutex, and those of a coordinator other than ZooKeeper, in folders below it. Each is searched while it is small enough, and gets random schedules behind
- * that. */
+ * mutex, and those of a coordinator other than ZooKeeper, in folders below it. Each is searched while it is
+ * small enough, and gets random schedules behind that. */
 #include "cli/cli.h"
 #include "sim/abilities.h"
 

@@ -3,8 +3,8 @@
 
 /* Claims: who has the key of a lock, as judges are told.
  *
- * Each server has a share of a lock for whoever wrote its key there. Who has the shares of more than half of
- * the servers has the claim. With one server that is who has the key.
+ * The share of a server is the client whose value the key of the lock has there. A client with the shares of
+ * more than half of the servers has the claim. With one server, that is the client that has the key.
  *
  * Claims of a lock are numbered from 1 on. A recipe with fencing tokens counts them likewise, by a counter at
  * the server. So the number goes back, as the counter does, when a single server loses writes. */
@@ -175,7 +175,7 @@ static bool is_same(const struct share *a, const struct share *b)
     return a->session == b->session && a->client == b->client && a->value == b->value;
 }
 
-/* A share of whoever has more than half of them; no session = nobody has. */
+/* The share of the client that has more than half of them; its session is 0 if no client has. */
 static struct share winner(const struct claim *claim)
 {
     int servers = redis_host->options->servers;
@@ -191,7 +191,7 @@ static struct share winner(const struct claim *claim)
     return (struct share){0};
 }
 
-/* Tells who loses the claim by that, and who gets it. `by` is who has changed the share, as in events. */
+/* Sets a share, and tells of the claim that ends or begins by that. `by` is `owner` of EVENT_NODE_DELETED. */
 static void set_share(int lock, int server, const struct share *share, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -213,7 +213,8 @@ static void set_share(int lock, int server, const struct share *share, int by)
 
 /* ---- what servers do ---- */
 
-/* Who has ended this lease: nobody but time, or a fault. A process that is paused has an excuse. */
+/* The `owner` of EVENT_NODE_DELETED for a lease that has ended. Time ended it if its process could have
+ * renewed it. */
 static int ended_by(int server, const struct key *key)
 {
     const struct share *share = share_of(server, key);
@@ -222,7 +223,7 @@ static int ended_by(int server, const struct key *key)
     return !redis_host->options->timed && acts && lease_is_due(server, key) ? (int)EVENT_BY_TIME : 0;
 }
 
-/* Who has ended the key that goes, as in events. */
+/* The `owner` of EVENT_NODE_DELETED for the key that goes. */
 static int goes_by(const struct fakeredis_event *from)
 {
     if (from->change == KEY_DELETED) {

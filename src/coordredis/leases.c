@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Leases without a clock: a lease may end at any time, unless its owner renews it. Then the end costs a fault. */
+/* Leases without a clock: a lease may end at any time, unless its owner renews it. Then the end costs a
+ * fault. */
 #include "coordredis/internal.h"
 
 #define PLACES_MAX 64 /* keys of a server that can have a number as an action's session */
@@ -28,9 +29,11 @@ const struct key *leased_key(int32_t place)
     return key != NULL && has_lease(key) ? key : NULL;
 }
 
-/* Nobody renews the lease, nor will. Its owner is gone, or does not act; or it has no timer that ends its trust in the
- * lease first, and cannot renew in time: it is cut off, or has neither a renewal armed nor a request about the key
- * under way, or too many renewals in a row have failed. */
+/* A lease is due if its owner does not renew it, nor will. That is so in two cases:
+ * - The owner is paused, or of a life that is over.
+ * - The owner cannot renew in time, and has no timer that ends its trust in the lease first. It is cut off,
+ *   or too many renewals in a row have failed, or it has neither a renewal armed nor a request about the
+ *   key. */
 bool lease_is_due(int server, const struct key *key)
 {
     int client = claims_client(server, key);
@@ -41,8 +44,8 @@ bool lease_is_due(int server, const struct key *key)
            (!renews && !redis_host->trusts_leases(client));
 }
 
-/* A fault may end the lease of a client early. It does not end one that the client stops trusting before: that would
- * take a server whose clock jumps. */
+/* A fault may end the lease of a client early. It does not end one that the client stops trusting before:
+ * that would take a server whose clock jumps. */
 static bool ends_early(int client)
 {
     return !redis_host->trusts_leases(client);

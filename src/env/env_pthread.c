@@ -238,8 +238,8 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
 
 /* ---- the threads that run timers ---- */
 
-/* Sleeps until the earliest timer is due, or a timer was due that was stopped meanwhile: nobody wakes it for that. Takes the timer
- * that is due out of the list, and copies it. False: time to stop. */
+/* Sleeps until the earliest timer is due. A stop of that timer does not end the sleep early. Takes the
+ * timer out of the list, and copies it. False: time to stop. */
 static bool await_due(struct ls_env *env, struct armed *due)
 {
     while (!env->stopping) {

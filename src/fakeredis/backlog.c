@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What became of a key before the write that a record is of. */
+/* The state of a key before the write that its record belongs to. */
 enum image { IMAGE_NONE, IMAGE_KEY, IMAGE_OVER /* its lease has ended since */ };
 
 /* A key as it was. Its name stands behind, then its value, each with zeros up to a multiple of 8. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The last writes of a server, which its replica or its log may lack. A write is all that one command changes.
- * For each write the keys that it changed are kept as they were before. To lose writes is to put these back,
- * the newest first.
+/* The last writes of a server, which its replica or its log may lack. A write is all that one command
+ * changes. For each write the keys that it changed are kept as they were before. To lose writes is to put
+ * these back, the newest first.
  *
  * A server keeps `server->lag` writes at most. Older ones are safe. */
 #ifndef FAKEREDIS_BACKLOG_H

@@ -255,7 +255,7 @@ static void peer_getname(struct call *call)
     }
 }
 
-/* There are no replicas: the timeout would always pass. */
+/* Replicas that hear the server have all writes at once. Without them the timeout would always pass. */
 static void peer_wait(struct call *call)
 {
     int64_t wanted, timeout_ms;

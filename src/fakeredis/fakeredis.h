@@ -106,8 +106,8 @@ unsigned fakeredis_deliver(int client, int connection);
 int fakeredis_replies(int client, int connection);
 int fakeredis_requests(int client, int connection);
 
-/* Whether a request of the client to this server that names this key has not been answered, or the answer has not been
- * delivered. */
+/* Whether a request of the client to this server that names this key has not been answered, or the answer
+ * has not been delivered. */
 bool fakeredis_asks_about(int client, int server, struct bytes key);
 /* Whether a command names this key. */
 bool fakeredis_names(struct bytes args, struct bytes key);
@@ -128,8 +128,8 @@ struct redisAsyncContext *fakeredis_context(int client, int connection); /* NULL
 
 /* ---- faults of servers ---- */
 
-/* A server ends, and another life of it begins at once. Connections to it break, its scripts are forgotten, and what it
- * has not read is lost. */
+/* A server ends, and another life of it begins at once. Connections to it break, its scripts are forgotten,
+ * and what it has not read is lost. */
 enum fakeredis_kept {
     FAKEREDIS_KEEPS_ALL,
     FAKEREDIS_KEEPS_SAFE, /* all but the writes that its replica, or its log, may lack */

@@ -41,7 +41,7 @@ struct key {
     uint32_t value_size;
 };
 
-/* What stands in front of the lists. */
+/* The part of a server's block in front of the lists. */
 struct server_facts {
     int64_t clock_ms;    /* how far the server's clock is ahead of the world's */
     uint8_t detached;    /* its replica hears nothing from it */
@@ -51,7 +51,7 @@ struct server_facts {
 /* Adds a server's block to the arena. */
 void keys_open(struct pack *server, struct arena *arena, size_t bytes);
 
-/* Whoever changes them marks the block first. */
+/* A caller that changes them marks the block first. */
 struct server_facts *server_facts(const struct pack *server);
 
 /* ---- keys ---- */
@@ -68,9 +68,9 @@ int64_t key_number(const struct key *key);
 #define KEY_DIGITS_MAX 24
 struct bytes key_text(const struct key *key, char *room);
 
-/* Makes the value of a key, which need not exist; its lease stays. Returns NULL if there is no room, or the
- * name or the value is too long: nothing has changed then. keys_set_text() keeps a number if the text is one. `value` may not lie in the
- * block. */
+/* Makes the value of a key, which need not exist; its lease stays. Returns NULL if there is no room, or if
+ * the name or the value is too long. Nothing has changed then. keys_set_text() keeps a number if the text
+ * is one. `value` may not lie in the block. */
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value);
 struct key *keys_set_text(const struct pack *server, int database, struct bytes name, struct bytes text);

@@ -243,8 +243,8 @@ void lockredis_client_moves(struct ls_redis *redis)
     redis->messages.drops = redis->messages.context != NULL;
 }
 
-/* Goes to the next server if it was the connection for commands that could not be made. The connection for messages goes where the
- * other one goes: if both moved on, they would skip a server of two for ever. */
+/* Goes to the next server if it was the connection for commands that could not be made. The connection for
+ * messages goes where the other one goes: if both moved on, they would skip a server of two for ever. */
 static void not_connected(struct ls_redis *redis, const struct redis_connection *connection)
 {
     if (connection == &redis->commands && next_host(redis)) {

@@ -183,7 +183,8 @@ static inline void deleted(struct judge *judge, int process, int64_t czxid, int6
                                .session = SESSION(process)});
 }
 
-/* `actor` is the `owner` of NODE_DELETED (event.h): a process plus 1, EVENT_BY_OPERATOR, EVENT_BY_TIME, EVENT_BY_LOSS or 0. */
+/* `actor` is the `owner` of NODE_DELETED (event.h): a process plus 1, EVENT_BY_OPERATOR, EVENT_BY_TIME,
+ * EVENT_BY_LOSS or 0. */
 static inline void deleted_by(struct judge *judge, int process, int64_t czxid, int actor)
 {
     show(judge, (struct event){.kind = EVENT_NODE_DELETED,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Calls and scripts that no recipe should make: each is answered, or ends the world by a limit that is told.
+/* Calls and scripts that no recipe should make. Each is answered, or ends the world by a limit that is told.
  * fuzz/fuzz_redis_calls.c has found them. */
 #include "fakeredis/bench.h"
 

@@ -126,8 +126,8 @@ static void the_script_cache_can_be_flushed(void **state)
               "5=-NOSCRIPT No matching script. Please use EVAL. ");
 }
 
-/* R9: a replica that takes the place of its server may lack the last writes, and has all before them. What a script
- * wrote is one write. */
+/* R9: a replica that takes the place of its server may lack the last writes, and has all before them. What
+ * a script wrote is one write. */
 static void a_failover_loses_the_last_writes(void **state)
 {
     (void)state;
@@ -192,7 +192,8 @@ static void wait_makes_writes_safe(void **state)
     bench_saw("(undone z) ");
 }
 
-/* R12: a server that starts again has all of its keys, all but the last writes, or none. It knows no script. */
+/* R12: a server that starts again has all of its keys, all but the last writes, or none. It knows no
+ * script. */
 static void a_restart_keeps_what_the_log_has(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* When processes believed that they hold a lock, in memory that they share. A process that is killed leaves its notes. */
+/* When processes believed that they hold a lock, in memory that they share. A process that is killed leaves
+ * its notes. */
 #ifndef TESTS_REALREDIS_HOLDS_H
 #define TESTS_REALREDIS_HOLDS_H
 
@@ -13,7 +14,8 @@
 
 #define HOLDS_MAX (1 << 20)
 
-/* One hold. It believed from `first_ns` to `last_ns`; 0 = it never believed. `token` is 0 if the lock has none. */
+/* One hold. It believed from `first_ns` to `last_ns`; 0 = it never believed. `token` is 0 if the lock has
+ * none. */
 struct hold {
     int64_t token;
     int64_t first_ns, last_ns;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Belief on a real server. Processes take the lock in turn and are stopped meanwhile, for up to two leases. Each notes when
- * it believed. No two that ask ls_redis_mutex_query() believe at once. Of each design that asks nobody some do: those of DLock
- * and of Redisson, and the same mutex without the question. STOPS says how often processes are stopped for each design. */
+/* Belief on a real server. Processes take the lock in turn and are stopped meanwhile, for up to two leases.
+ * Each notes when it believed. No two that ask ls_redis_mutex_query() believe at once. Of each design that
+ * asks nobody some do: those of DLock and of Redisson, and the same mutex without the question. STOPS says
+ * how often processes are stopped for each design. */
 #include "holds.h"
 #include "redis/design.h"
 #include "server.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A failover between real servers. The replica's link is cut, a client takes the lock, the primary dies, and the replica is
- * promoted. Clients know both servers. */
+/* A failover between real servers. The replica's link is cut, a client takes the lock, the primary dies,
+ * and the replica is promoted. Clients know both servers. */
 #include "client.h"
 
 #define LEASE_MS 6000
@@ -50,7 +50,8 @@ static void wait_in_vain(struct client *waiter, struct client *holder)
     assert_int_equal(ls_redis_mutex_release(&holder->mutex), LS_OK);
 }
 
-/* Two clients of a pair that is in step, after one grant. Both have waited, so that both have a connection for messages. */
+/* Two clients of a pair that is in step, after one grant. Both have waited, so that both have a connection
+ * for messages. */
 static void open_pair(struct pair *pair, struct client *a, struct client *b,
                       const struct ls_redis_options *options)
 {
@@ -74,7 +75,8 @@ static void close_pair(struct pair *pair, struct client *a, struct client *b)
     server_kill(&pair->replica);
 }
 
-/* Without `replicas`: the grant is lost with the primary, and so is its token. Both hold, with tokens that are equal. */
+/* Without `replicas`: the grant is lost with the primary, and so is its token. Both hold, with tokens that
+ * are equal. */
 static void unconfirmed_grant_is_lost(void **state)
 {
     struct pair pair;
@@ -118,7 +120,8 @@ static void grant_waits_for_replica(void **state)
     close_pair(&pair, &a, &b);
 }
 
-/* A grant that the replica has outlives the failover: the holder renews it there, and the next token is larger. */
+/* A grant that the replica has outlives the failover: the holder renews it there, and the next token is
+ * larger. */
 static void confirmed_grant_is_kept(void **state)
 {
     struct pair pair;

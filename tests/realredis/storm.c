@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The real run of the mutex on Redis, `./dev real redis`. Worker processes take one mutex in turn, and count in a file that
- * compares fencing tokens. Meanwhile the driver kills and stops workers, cuts connections, and stops and restarts the server. The
- * server syncs each write to its disk before it answers, so that no acknowledged write is lost.
+/* The real run of the mutex on Redis, `./dev real redis`. Worker processes take one mutex in turn, and
+ * count in a file that compares fencing tokens. Meanwhile the driver kills and stops workers, cuts
+ * connections, and stops and restarts the server. The server syncs each write to its disk before it
+ * answers, so that no acknowledged write is lost.
  *
  * Judged by effect:
  * - No acknowledged update of the file is lost (real/audit.h).
  * - No two holders believe at once (holds.h), and no two holds have one token.
  * - Each call ends by its deadline, with a code that redis_mutex.h has for it.
  * - The lock is granted until the end, and then to each worker once more.
- * - A holder that is killed leaves the key for one lease at most, and nothing else but the counter of tokens. */
+ * - A holder that is killed leaves the key for one lease at most, and nothing else but the counter of
+ *   tokens. */
 #include "base/rng.h"
 #include "holds.h"
 #include "real/audit.h"
@@ -478,7 +480,8 @@ static void end_worker(struct storm *storm, int index)
     kill_worker(storm, index);
 }
 
-/* The last worker is killed inside. Its key goes within its lease, and the counter of tokens is all that stays. */
+/* The last worker is killed inside. Its key goes within its lease, and the counter of tokens is all that
+ * stays. */
 static void clear(struct storm *storm)
 {
     int last = WORKERS - 1;

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* What simple recipes on Redis have in common: connections, deadlines, repeated requests, renewals and
- * reports. What a library asks the server is its design: the functions of struct design.
+ * reports. The requests of a library are its design: the functions of struct design.
  *
  * An attempt is one owner's way to one key and back:
  *

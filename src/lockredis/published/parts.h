@@ -28,8 +28,9 @@ void parts_hex(const uint8_t *bytes, size_t size, char *text);
 /* The port of the first server of a connect string. */
 int parts_port(const char *hosts);
 
-/* Scripts about a key whose value is the id of its owner: KEYS[1], the id, and for the first two the lease in ms. They
- * return 1 if the key is, or was, the owner's, and 0 otherwise. PARTS_TAKE also takes a free key. */
+/* Scripts about a key whose value is the id of its owner: KEYS[1], the id, and for the first two the lease
+ * in ms. They return 1 if the key is, or was, the owner's, and 0 otherwise. PARTS_TAKE also takes a free
+ * key. */
 #define PARTS_TAKE                                                                                           \
     "if redis.call('get',KEYS[1])==ARGV[1] then redis.call('pexpire',KEYS[1],ARGV[2]) return 1 end "         \
     "if redis.call('set',KEYS[1],ARGV[1],'NX','PX',ARGV[2]) then return 1 end return 0"

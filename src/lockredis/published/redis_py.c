@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Published defects of locks that are one key with an owner's id, on a lock that has none of them:
- * redis_py_mended takes the key by a script that knows its id again, renews the lease, tells of a loss, and
- * gives the key back until it is answered. Owners poll while they wait.
+/* Published defects of locks that are one key with an owner's id. redis_py_mended has none of them. It
+ * takes the key by a script that knows its id again, renews the lease, and tells of a loss. It asks to give
+ * the key back until it is answered. Owners poll while they wait.
  *
  * It is redis-py's Lock as far as the defects go. A renewal is left to the caller there. A holder that is
  * cut off believes on.

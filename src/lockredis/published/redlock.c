@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Redlock: one key on each of several independent servers. Who has it on more than half of them holds the lock.
+/* Redlock: one key on each of several independent servers. The owner that has the key on more than half of
+ * them holds the lock.
  *
- * An attempt asks all servers at once (a round), and waits for each reply, or for word of its loss. With too few
- * keys it deletes those that it has, and begins again some time later. A holder renews all its keys at a third
- * of the lease; a round that confirms too few of them ends the hold, as does the end of the validity. There
- * is no fencing token.
+ * An attempt asks all servers at once (a round), and waits for each reply, or for word of its loss. With too
+ * few keys it deletes those that it has, and begins again some time later. A holder renews all its keys at a
+ * third of the lease. The hold ends if a round confirms too few keys, or if their validity ends. There is no
+ * fencing token.
  *
- * `redlock` renews a key only where it still exists, as redsync did (issue 186): a holder of three keys that
- * loses two of them one after the other shares the lock. `redlock_topped_up` makes the missing keys again
- * with each renewal.
+ * `redlock` renews a key only where it still exists, as redsync did (issue 186). A holder that loses two of
+ * three keys, one after the other, does not hold alone any more. `redlock_topped_up` makes the missing keys
+ * again with each renewal.
  *
- * A server that is cut off answers no round: real libraries give up after some ms, these recipes wait. They have no
- * idle(): a request that is done late leaves a key, and the lease ends it. */
+ * A server that is cut off answers no round: real libraries give up after some ms, these recipes wait. They
+ * have no idle(): a request that is done late leaves a key, and the lease ends it. */
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 
