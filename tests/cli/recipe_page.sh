@@ -5,26 +5,10 @@
 # docs/your-own-recipe.md, followed to the letter: its blocks make the example, with the bug that the page is about, its commands
 # show what it says, and its change mends the bug.
 source "$(dirname "$0")/lib.sh"
+source "$(dirname "$0")/lib_page.sh"
 page=$PWD/docs/your-own-recipe.md
 example=$PWD/examples/recipes/next_in_line.c
-ln -s "$PWD/include" "$PWD/scenarios" "$scratch/"
-mkdir -p "$scratch/build"
-ln -s "$LOCKSTEP_BUILD_DIR" "$scratch/build/release"
-
-# block KIND NUMBER: the text of that block of the page, from 1 on.
-block()
-{
-    awk -v kind="\`\`\`$1" -v wanted="$2" '
-        /^```/ { inside = !inside; if (inside) { count += $0 == kind; shown = $0 == kind && count == wanted }; next }
-        inside && shown' "$page"
-}
-
-count=$(grep -c '^```c$' "$page")
-for ((i = 1; i <= count; i++)); do
-    block c "$i"
-    ((i == count)) || echo
-done >"$scratch/mine.c"
-cd "$scratch"
+page_clone scenarios
 
 expect 0 '1 passed, 0 failed' bash -c "$(block sh 1)"
 same "$(block '' 1)" "$(<output)" 'what the page says of three clients'

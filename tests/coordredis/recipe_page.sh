@@ -5,20 +5,10 @@
 # docs/your-own-redis-recipe.md, followed to the letter: its blocks make a lock, its commands find what the page says, and its changes
 # make the example of it.
 source "$(dirname "$0")/../cli/lib.sh"
+source "$(dirname "$0")/../cli/lib_page.sh"
 page=$PWD/docs/your-own-redis-recipe.md
 example=$PWD/examples/redis/leased.c
 [[ -x $LOCKSTEP_BUILD_DIR/lockstep-redis ]] || { echo "no program lockstep-redis" && exit 1; }
-ln -s "$PWD/include" "$scratch/"
-mkdir -p "$scratch/build"
-ln -s "$LOCKSTEP_BUILD_DIR" "$scratch/build/release"
-
-# block KIND NUMBER: the text of that block of the page, from 1 on.
-block()
-{
-    awk -v kind="\`\`\`$1" -v wanted="$2" '
-        /^```/ { inside = !inside; if (inside) { count += $0 == kind; shown = $0 == kind && count == wanted }; next }
-        inside && shown' "$page"
-}
 
 # says NUMBER: the output has this block of the page in it.
 says()
@@ -36,12 +26,7 @@ step()
     expect "$2" "$3" bash -c "$(block sh "$1")"
 }
 
-count=$(grep -c '^```c$' "$page")
-for ((i = 1; i <= count; i++)); do
-    block c "$i"
-    ((i == count)) || echo
-done >"$scratch/mine.c"
-cd "$scratch"
+page_clone
 block '' 1 >first.scn
 
 expect 1 'found    held_lease_is_renewed' bash -c "$(block sh 1)"
