@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Nobody is told that it holds when the time of its session is up.
+/* Nobody is told that it holds when the time of its session or of its lease is up.
  *
  * Formula. An owner believes from BELIEVES to DOUBTS. Its term begins with GRANTED. It ends with CRASHED, and as soon as
  * RELEASED (depth 0) or LOST has come and the owner does not believe. Let s be the session of the last GRANTED of a term.
  *   - At no SESSION_CLOSING of s by the clock (code 1) does the owner believe.
  *   - No BELIEVES comes between such a SESSION_CLOSING and the moment at which the process learns of it: EXPIRED, CRASHED,
  *     or LINK_UP with another session.
+ * Let the lease of a process' contender node run out: NODE_DELETED by EVENT_BY_TIME.
+ *   - Then, and until NODE_CREATED of the same process and lock, or CRASHED, none of its owners believes.
  *
- * A world asks each recipe after each step, and steps at each moment at which a session may end. So a belief that stands at
- * SESSION_CLOSING is one of this very moment. By then the time-out has passed since the last request or ping that the
+ * A world asks each recipe after each step, and steps at each moment at which a session or a lease may end. So a belief that
+ * stands at SESSION_CLOSING is one of this very moment. By then the time-out has passed since the last request or ping that the
  * servers had of the session. A recipe whose margin is shorter than the time-out, and counts from the send of a write or a
  * sync that was answered, has doubted before, in whatever order asking, granting, delays and pauses come. Whether anybody
  * else believes makes no difference.
  *
- * It does not see: sessions that the operator ends early, against which no measure of time helps; runs without a clock;
- * belief of a process that crashed. */
+ * It does not see: sessions and leases that the operator or a server's clock ends early, against which no measure of time
+ * helps; runs without a clock; belief of a process that crashed. */
 #include <check/properties.h>
 
 #define TERM_BELIEVES 0x01u
@@ -73,6 +75,34 @@ static void judge_belief(struct check_table *table, const struct check_context *
             note,
             "%s (owner %d) began to believe that it holds %s when the time of its session 0x%llx was up", WHO,
             event->owner, WHAT, (unsigned long long)term->a);
+    if (table_get(table, RECORD_RUN_OUT, event->lock, event->process, 0))
+        check_violate(note, "%s (owner %d) began to believe that it holds %s when its lease had run out", WHO,
+                      event->owner, WHAT);
+}
+
+/* The first owner of the process that believes to hold the lock; NULL = none. */
+static const struct check_record *believer(struct check_table *table, int lock, int process)
+{
+    struct check_record *term = table_first_lock(table, RECORD_TERM, lock);
+    while (term && !(term->process == process && (term->flags & TERM_BELIEVES)))
+        term = table_next_lock(table, term);
+    return term;
+}
+
+static void judge_node(struct check_table *table, const struct check_context *context,
+                       const struct event *event, struct check_note *note)
+{
+    const struct check_record *term;
+    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+        return;
+    table_drop_lock(table, RECORD_RUN_OUT, event->lock, event->process);
+    if (event->kind == EVENT_NODE_CREATED || event->owner != EVENT_BY_TIME)
+        return;
+    table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, 0, 0);
+    term = believer(table, event->lock, event->process);
+    if (term)
+        check_violate(note, "%s (owner %d) believes to hold %s though its lease has run out", WHO,
+                      term->owner, WHAT);
 }
 
 static void judge_closing(struct check_table *table, const struct check_context *context,
@@ -136,6 +166,10 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_LOST:
         observe_lost(table, event);
         break;
+    case EVENT_NODE_CREATED:
+    case EVENT_NODE_DELETED:
+        judge_node(table, context, event, note);
+        break;
     case EVENT_SESSION_CLOSING:
         judge_closing(table, context, event, note);
         break;
@@ -148,22 +182,25 @@ static void observe(struct check_table *table, const struct check_context *conte
     default: /* the process is gone */
         table_drop_process(table, RECORD_TERM, event->process);
         table_drop_process(table, RECORD_OVER, event->process);
+        table_drop_process(table, RECORD_RUN_OUT, event->process);
         break;
     }
 }
 
 const struct property check_belief_ends_in_time = {
     .name = "belief_ends_in_time",
-    .sentence = "no owner is told by its recipe that it holds the lock when the time of its session is up",
+    .sentence =
+        "no owner is told by its recipe that it holds the lock when the time of its session or lease is up",
     .premise = "times somebody began to believe",
-    .blind_to = "runs without a clock; sessions that are ended before their time",
+    .blind_to = "runs without a clock; sessions and leases that are ended before their time",
     .modes = PROPERTY_TIMED,
     .needs_clock = true,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_BELIEVES) | EVENT_BIT(EVENT_DOUBTS) |
              EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_SESSION_CLOSING) |
-             EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED) |
+             EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED),
     .needs = 0,
-    .records_per_process = 2,
+    .records_per_process = 3,
     .records_per_contender = 1,
     .observe = observe,
 };

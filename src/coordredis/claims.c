@@ -213,14 +213,17 @@ static void set_share(int lock, int server, const struct share *share, int by)
 
 /* ---- what servers do ---- */
 
-/* The `owner` of EVENT_NODE_DELETED for a lease that has ended. Time ended it if its process could have
- * renewed it. */
+/* The `owner` of EVENT_NODE_DELETED for a lease that has ended. Without a clock, time ended it if its process
+ * could have renewed it. */
 static int ended_by(int server, const struct key *key)
 {
+    if (redis_host->options->timed) {
+        return (int)(key->shortened ? EVENT_BY_LOSS : EVENT_BY_TIME);
+    }
     const struct share *share = share_of(server, key);
     bool acts =
         share != NULL && share->session == life_of(share->client) && !fakeredis_is_paused(share->client);
-    return !redis_host->options->timed && acts && lease_is_due(server, key) ? (int)EVENT_BY_TIME : 0;
+    return acts && lease_is_due(server, key) ? (int)EVENT_BY_TIME : 0;
 }
 
 /* The `owner` of EVENT_NODE_DELETED for the key that goes. */

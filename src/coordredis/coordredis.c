@@ -124,11 +124,21 @@ static unsigned price(const struct action *action)
     return is_due ? COORD_DUE : 0;
 }
 
+/* With a clock, a lease whose time is up ends at once. */
+static void add_overdue(struct action_list *list)
+{
+    for (int client = 0; redis_host->options->timed && client < redis_host->options->processes; client++) {
+        add_expiries(list, client, true, false);
+    }
+}
+
 static bool next_by_default(int client, struct action *out)
 {
     struct action_list first = {.out = out, .room = 1};
     if (client < redis_host->options->processes) {
         add_steps(&first, client);
+    } else {
+        add_overdue(&first);
     }
     return first.count > 0 && out->kind != ACTION_ARRIVE;
 }
@@ -142,12 +152,6 @@ static bool last_by_default(struct action *out)
         }
     }
     return false;
-}
-
-static int32_t next_ms(int32_t *limit)
-{
-    *limit = INT32_MAX;
-    return INT32_MAX;
 }
 
 /* ---- life ---- */
@@ -178,6 +182,9 @@ static void open_all(const struct coord_host *wanted)
                                         .replicas = redis_host->options->own[OPTION_REPLICAS],
                                         .lag = may_lose() ? redis_host->options->own[OPTION_LAG] : 0,
                                         .timed = redis_host->options->timed,
+                                        .latency_min_ms = redis_host->options->latency_min_ms,
+                                        .latency_max_ms = redis_host->options->latency_max_ms,
+                                        .drift = redis_host->options->own[OPTION_DRIFT],
                                         .now_ms = redis_host->now_ms,
                                         .alloc = redis_host->alloc,
                                         .free = redis_host->free,
@@ -344,7 +351,7 @@ static const struct coordinator REDIS = {
     .price = price,
     .next_by_default = next_by_default,
     .last_by_default = last_by_default,
-    .next_ms = next_ms,
+    .next_ms = fakeredis_next_ms,
     .quiet = quiet,
     .busy = busy,
     .cut_off = fakeredis_is_cut_off,

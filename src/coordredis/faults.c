@@ -241,6 +241,9 @@ const char *fault_lacks(const struct world_options *options, enum world_fault fa
     if (fault == WORLD_FAULT_LAG || (int)fault == FAULT_FAILOVER) {
         return options->own[OPTION_REPLICAS] > 0 ? NULL : "a world with replicas=1";
     }
+    if (fault == WORLD_FAULT_EXPIRE && options->timed) {
+        return "an untimed world: with a clock a lease ends by its time, or by the fault jump";
+    }
     if (fault == WORLD_FAULT_EVICT) {
         return options->own[OPTION_EVICTS] != 0 ? NULL : "a world with evicts=1";
     }
@@ -302,5 +305,6 @@ const struct coord_option REDIS_OPTIONS[] = {
     [OPTION_EVICTS] = {"evicts", 0, 1, 0},
     [OPTION_JUMP_MS] = {"jump-ms", 0, 86400000, 0},
     [OPTION_REJECTION] = {"rejection", 0, 3, 0},
+    [OPTION_DRIFT] = {"drift", 0, 1000, 0},
     {NULL, 0, 0, 0},
 };

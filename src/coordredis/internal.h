@@ -22,7 +22,15 @@ enum {
 enum { FAULT_FAILOVER = WORLD_FAULT_OWN, FAULT_FLUSH, FAULT_JUMP, FAULT_REJECT };
 
 /* Places in world_options.own. */
-enum { OPTION_REPLICAS, OPTION_LAG, OPTION_LOG, OPTION_EVICTS, OPTION_JUMP_MS, OPTION_REJECTION };
+enum {
+    OPTION_REPLICAS,
+    OPTION_LAG,
+    OPTION_LOG,
+    OPTION_EVICTS,
+    OPTION_JUMP_MS,
+    OPTION_REJECTION,
+    OPTION_DRIFT
+};
 
 /* Values of the option `log`: what a server that restarts has kept of its keys. */
 enum { LOG_NONE, LOG_EACH_SECOND, LOG_ALWAYS };

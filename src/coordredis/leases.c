@@ -36,6 +36,9 @@ const struct key *leased_key(int32_t place)
  *   key. */
 bool lease_is_due(int server, const struct key *key)
 {
+    if (redis_host->options->timed) {
+        return fakeredis_is_over(server, key);
+    }
     int client = claims_client(server, key);
     bool in_time = claims_misses(server, key) <= redis_host->options->recipe->lease_misses;
     bool renews = in_time && !fakeredis_is_cut_off(client) &&
@@ -48,20 +51,19 @@ bool lease_is_due(int server, const struct key *key)
  * that would take a server whose clock jumps. */
 static bool ends_early(int client)
 {
-    return !redis_host->trusts_leases(client);
+    return !redis_host->options->timed && !redis_host->trusts_leases(client);
 }
 
 bool lease_may_end(int32_t place)
 {
     const struct key *key = leased_key(place);
     int server = leased_server(place);
-    return !redis_host->options->timed && key != NULL &&
-           (lease_is_due(server, key) || ends_early(claims_client(server, key)));
+    return key != NULL && (lease_is_due(server, key) || ends_early(claims_client(server, key)));
 }
 
 void add_expiries(struct action_list *list, int client, bool due, bool not_due)
 {
-    for (int server = 0; !redis_host->options->timed && server < redis_host->options->servers; server++) {
+    for (int server = 0; server < redis_host->options->servers; server++) {
         const struct key *key;
         for (int i = 0; i < PLACES_MAX && (key = fakeredis_key(server, i)) != NULL; i++) {
             if (!has_lease(key) || claims_client(server, key) != client) {

@@ -350,12 +350,13 @@ redisAsyncContext *redisAsyncConnect(const char *ip, int port)
     opened->context = context;
     opened->state = CONNECTION_OPENING;
     opened->server = (uint8_t)server;
+    opened->opens_ms = clock_arrival_ms(2);
     context->c.fd = -1;
     context->c.tcp.port = port;
     if (server < 0 || server >= the_options.servers) {
         opened->server = 0;
         opened->state = CONNECTION_BROKEN;
-        link_note(the_entered, free_place, CALL_REFUSED);
+        link_note(the_entered, free_place, CALL_REFUSED, clock_arrival_ms(2));
     }
     return context;
 }

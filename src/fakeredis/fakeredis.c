@@ -39,11 +39,6 @@ const char *fakeredis_trouble(void)
     return trouble[0] != 0 ? trouble : NULL;
 }
 
-int64_t server_now_ms(int server)
-{
-    return the_options.timed ? the_options.now_ms() + server_facts(&the_servers[server].pack)->clock_ms : 0;
-}
-
 struct client *client_read(int client)
 {
     arena_read(the_arena, client_block[client]);

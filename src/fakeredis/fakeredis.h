@@ -45,9 +45,11 @@ struct fakeredis_event {
 
 struct fakeredis_options {
     int clients, servers;
-    int replicas; /* of each server */
-    int lag;      /* writes at most that a server may lose at once */
-    bool timed;
+    int replicas;                       /* of each server */
+    int lag;                            /* writes at most that a server may lose at once */
+    bool timed;                         /* without a clock the next three mean nothing */
+    int latency_min_ms, latency_max_ms; /* of a message, one way */
+    int drift;            /* thousandths by which the clocks of servers run faster than the world's */
     const char *password; /* NULL = none */
     int32_t (*now_ms)(void);
     void *(*alloc)(int client, size_t size);
@@ -116,12 +118,19 @@ bool fakeredis_names(struct bytes args, struct bytes key);
  * done; with `late` the last of these is done some time later. */
 void fakeredis_cut(int client, int connection, int keep, int apply, bool late);
 
+/* ---- the clock ---- */
+
+/* Returns the next moment after now at which a message may arrive, or a lease ends; INT32_MAX = none. Time
+ * may not pass *limit: then a message has arrived, or a lease is over. */
+int32_t fakeredis_next_ms(int32_t *limit);
+
 /* ---- keys ---- */
 
 /* The index-th key of a server; NULL behind the last. */
 struct key *fakeredis_key(int server, int index);
 void fakeredis_expire(int server, int index);
-void fakeredis_evict(int server, int index); /* the server drops the key */
+bool fakeredis_is_over(int server, const struct key *key); /* by the server's clock its lease has ended */
+void fakeredis_evict(int server, int index);               /* the server drops the key */
 int fakeredis_server_block(int server);
 int fakeredis_client_block(int client);
 struct redisAsyncContext *fakeredis_context(int client, int connection); /* NULL = there is none */

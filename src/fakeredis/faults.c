@@ -87,10 +87,19 @@ static void end_leases(int server)
     }
 }
 
+static void shorten_leases(int server)
+{
+    struct key *key;
+    for (int i = 0; (key = fakeredis_key(server, i)) != NULL; i++) {
+        key->shortened = key->ends_ms != KEY_NEVER;
+    }
+}
+
 void fakeredis_jump(int server, int32_t ms)
 {
     if (the_options.timed) {
         server_facts(&marked(server)->pack)->clock_ms += ms;
+        shorten_leases(server);
     } else {
         end_leases(server);
     }

@@ -25,8 +25,9 @@ enum connection_state {
 struct connection {
     uint8_t state; /* enum connection_state */
     uint8_t server;
-    uint8_t connected;   /* the client library has found that it is up */
-    uint8_t reserved[5]; /* 0 */
+    uint8_t connected; /* the client library has found that it is up */
+    uint8_t reserved;  /* 0 */
+    int32_t opens_ms;  /* when it may be up; 0 in worlds without a clock */
     code_ref on_connect, on_disconnect;
     redisAsyncContext *context; /* in the memory of the process; its flags are the connection's too */
 };
@@ -66,8 +67,8 @@ struct call_record {
     uint16_t reserved; /* 0 */
     code_ref fn;
     void *privdata;
-    uint32_t args; /* bytes of arguments, which stand first behind the record, padded to a multiple of 8 */
-    uint32_t zero;
+    uint32_t args;  /* bytes of arguments, which stand first behind the record, padded to a multiple of 8 */
+    int32_t due_ms; /* when it may arrive, of what one side sends to the other; 0 in worlds without a clock */
 };
 
 struct channel_record {
@@ -88,13 +89,24 @@ struct client *client_read(int client);
 struct client *client_mark(int client);
 struct pack client_pack(int client);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- clock.c ---- */
+
 int64_t server_now_ms(int server); /* by its own clock */
+/* When the last of so many messages may arrive, of which each is sent when the one before it has come. */
+int32_t clock_arrival_ms(int messages);
+bool clock_has_come(int32_t ms); /* the world's clock has reached it */
 
 /* ---- link.c: what is on its way ---- */
 
+/* These happen some time, if nothing else does. */
+bool link_will_connect(int client, int connection);
+bool link_will_apply(int client, int connection);
+bool link_will_deliver(int client, int connection);
+
 struct call_record *link_first(int client, int connection);
 /* Adds word of the connection behind all that is on its way, but before the word of its end. */
-void link_note(int client, int connection, enum call_state state);
+void link_note(int client, int connection, enum call_state state, int32_t due_ms);
 struct call_record *link_first_sent(int client, int connection); /* NULL = the server has done all */
 /* The arguments of the request that arrives next; NULL bytes = none. */
 struct bytes link_first_late(int client);

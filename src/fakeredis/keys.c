@@ -231,6 +231,7 @@ void keys_set_lease(const struct pack *server, struct key *key, int64_t ends_ms)
 {
     arena_mark(server->arena, server->block);
     key->ends_ms = ends_ms;
+    key->shortened = 0;
 }
 
 void keys_remove(const struct pack *server, struct key *key)

@@ -35,9 +35,9 @@ struct key {
     struct rec rec;  /* rec.word = bytes of the name */
     int64_t ends_ms; /* the lease's last millisecond on the server's clock; KEY_NEVER = none */
     uint8_t database;
-    uint8_t writer;   /* client that wrote the key last, plus 1; 0 = nobody */
-    uint8_t life;     /* lives of the writer that were over; 0 without a lease and a backlog */
-    uint8_t reserved; /* 0 */
+    uint8_t writer;    /* client that wrote the key last, plus 1; 0 = nobody */
+    uint8_t life;      /* lives of the writer that were over; 0 without a lease and a backlog */
+    uint8_t shortened; /* the server's clock has jumped since the lease began */
     uint32_t value_size;
 };
 

@@ -111,9 +111,12 @@ static struct call_record *append(int client, int connection, enum call_state st
     return insert(client, before, connection, state, args, items);
 }
 
-void link_note(int client, int connection, enum call_state state)
+void link_note(int client, int connection, enum call_state state, int32_t due_ms)
 {
-    append(client, connection, state, 0, NOTHING);
+    struct call_record *record = append(client, connection, state, 0, NOTHING);
+    if (record != NULL) {
+        record->due_ms = due_ms;
+    }
 }
 
 void link_replace(int client, struct call_record *record, enum call_state state, struct bytes items)
@@ -126,6 +129,7 @@ void link_replace(int client, struct call_record *record, enum call_state state,
         new->flags = old.flags;
         new->fn = old.fn;
         new->privdata = old.privdata;
+        new->due_ms = clock_arrival_ms(1);
         memcpy(new + 1, record + 1, old.args);
         pack_remove(&pack, &record->rec);
     }
@@ -169,6 +173,7 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
     struct call_record *record =
         append(client, connection, broken ? CALL_LOST : CALL_SENT, args->used, NOTHING);
     if (record != NULL) {
+        record->due_ms = clock_arrival_ms(1);
         record->fn = fn;
         record->privdata = privdata;
         record->flags = (uint8_t)flags;
@@ -278,6 +283,17 @@ static void write_lost(struct server *server, const struct lost_write *write)
                                                   .lost = write});
 }
 
+/* Behind the replies that are on their way, before those to come. */
+static void send_message(int client, int connection, struct bytes items)
+{
+    struct call_record *unread = link_first_sent(client, connection);
+    struct call_record *message = unread != NULL ? insert(client, unread, connection, CALL_MESSAGE, 0, items)
+                                                 : append(client, connection, CALL_MESSAGE, 0, items);
+    if (message != NULL) {
+        message->due_ms = clock_arrival_ms(1);
+    }
+}
+
 static int publish(struct server *server, struct bytes channel, struct bytes message)
 {
     static struct reply text;
@@ -292,12 +308,7 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
         const struct peer_part *part = (struct peer_part *)(void *)rec;
         struct bytes name = {(const char *)(part + 1), rec->word};
         if (bytes_equal(name, channel)) {
-            struct call_record *unread = link_first_sent(part->client, part->connection);
-            if (unread != NULL) { /* behind the replies that are on their way, before those to come */
-                insert(part->client, unread, part->connection, CALL_MESSAGE, 0, reply_all(&text));
-            } else {
-                append(part->client, part->connection, CALL_MESSAGE, 0, reply_all(&text));
-            }
+            send_message(part->client, part->connection, reply_all(&text));
             count++;
         }
     }
@@ -386,10 +397,16 @@ bool fakeredis_is_up(int client, int connection)
     return client_read(client)->connection[connection].state == CONNECTION_UP;
 }
 
-bool fakeredis_can_connect(int client, int connection)
+bool link_will_connect(int client, int connection)
 {
     const struct client *state = client_read(client);
     return state->connection[connection].state == CONNECTION_OPENING && !state->cut_off && !state->paused;
+}
+
+bool fakeredis_can_connect(int client, int connection)
+{
+    return link_will_connect(client, connection) &&
+           clock_has_come(client_read(client)->connection[connection].opens_ms);
 }
 
 void fakeredis_connect(int client, int connection)
@@ -404,13 +421,18 @@ void fakeredis_connect(int client, int connection)
     insert(client, first_from(&pack, connection), connection, CALL_UP, 0, NOTHING);
 }
 
-bool fakeredis_can_apply(int client, int connection)
+bool link_will_apply(int client, int connection)
 {
     return fakeredis_is_up(client, connection) && !client_read(client)->cut_off &&
            link_first_sent(client, connection) != NULL;
 }
 
-bool fakeredis_can_deliver(int client, int connection)
+bool fakeredis_can_apply(int client, int connection)
+{
+    return link_will_apply(client, connection) && clock_has_come(link_first_sent(client, connection)->due_ms);
+}
+
+bool link_will_deliver(int client, int connection)
 {
     const struct client *state = client_read(client);
     const struct call_record *first = link_first(client, connection);
@@ -419,6 +441,11 @@ bool fakeredis_can_deliver(int client, int connection)
     }
     bool from_server = first->rec.tag == CALL_ANSWERED || first->rec.tag == CALL_MESSAGE;
     return !from_server || !state->cut_off || state->connection[connection].state == CONNECTION_BROKEN;
+}
+
+bool fakeredis_can_deliver(int client, int connection)
+{
+    return link_will_deliver(client, connection) && clock_has_come(link_first(client, connection)->due_ms);
 }
 
 static int count(int client, int connection, unsigned states)
@@ -448,7 +475,7 @@ bool fakeredis_awaits(int client, int connection)
 
 bool fakeredis_is_idle(int client, int connection)
 {
-    return link_first(client, connection) == NULL && !fakeredis_can_connect(client, connection);
+    return link_first(client, connection) == NULL && !link_will_connect(client, connection);
 }
 
 /* ---- the end of a connection ---- */
@@ -503,7 +530,7 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
         lose(client, record);
     }
     hang_up(client, connection);
-    link_note(client, connection, CALL_DOWN);
+    link_note(client, connection, CALL_DOWN, 0);
 }
 
 void link_abandon(int client, int connection)

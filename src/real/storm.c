@@ -255,7 +255,6 @@ static void stand_still(struct storm *storm, int slot)
 static void kill_worker(struct storm *storm, int slot)
 {
     storm->workers[slot].hit = true;
-    storm->result->kills++;
     kill(storm->workers[slot].pid, SIGKILL);
 }
 
@@ -320,13 +319,16 @@ static void on_exit_status(struct storm *storm, int slot, int status)
         end(storm, REAL_RUN_FAILED, "a worker failed");
 }
 
+/* Kills are counted here: a worker that SIGKILL finds at its end has ended by itself. */
 static void on_death(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
     note(storm, slot, REAL_KILLED, 0);
     worker->state = DOWN;
     worker->incarnation++;
-    if (!worker->hit)
+    if (worker->hit)
+        storm->result->kills++;
+    else
         end(storm, REAL_RUN_FAILED, "a worker crashed");
 }
 

@@ -361,7 +361,7 @@ bool scenario_has_leases(const struct scenario *scenario)
 
 check_mask scenario_mask(const struct scenario *scenario, bool random)
 {
-    bool timed = scenario->options.timed && !random;
+    bool timed = scenario->options.timed && (scenario->exploring || !random);
     check_mask named = scenario->properties;
     check_mask all = check_default_mask(timed), loaded = check_loaded_mask();
     all |= check_special_mask(timed, scenario->options.several, scenario_has_leases(scenario));

@@ -107,9 +107,10 @@ void scenario_close(struct scenario *scenario);
 /* Whether its coordinator ends contenders by time. */
 bool scenario_has_leases(const struct scenario *scenario);
 
-/* The properties that this scenario is judged by in that mode: those that it names in `properties`, `holds`
- * and `violates`, or all that mean something in the mode; besides, those that were loaded and mean something in it. Random runs are untimed whatever the file says: of
- * the named ones they keep those that mean something there. */
+/* The properties that a run of this scenario is judged by: those that it names in `properties`, `holds` and
+ * `violates`, or all that mean something with its clock, or without one; besides, those that were loaded and
+ * mean something there. A random run of a directed scenario has no clock: of the named ones it keeps those that
+ * mean something then. */
 check_mask scenario_mask(const struct scenario *scenario, bool random);
 
 /* "states", "transitions". */

@@ -132,6 +132,47 @@ static void without_a_clock_it_is_not_judged(void **state)
     judge_close(&judge);
 }
 
+static void belief_in_a_lease_that_ran_out_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int loss = 0; loss < 2; loss++) {
+        judge_open(&judge, PROPERTY, true);
+        up_all(&judge);
+        created(&judge, A, 10);
+        granted(&judge, A, 10);
+        believes(&judge, A);
+        deleted_by(&judge, A, 10, loss ? EVENT_BY_LOSS : EVENT_BY_TIME);
+        if (loss)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_NODE_DELETED, "though its lease has run out");
+        judge_close(&judge);
+    }
+}
+
+/* The reply came when the lease was over. The next lease counts anew. */
+static void belief_after_the_lease_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        judge_open(&judge, PROPERTY, true);
+        up_all(&judge);
+        created(&judge, A, 10);
+        deleted_by(&judge, A, 10, EVENT_BY_TIME);
+        if (again)
+            created(&judge, A, 11);
+        granted(&judge, A, again ? 11 : 10);
+        believes(&judge, A);
+        if (again)
+            assert_verdict(&judge, CHECK_HOLDS);
+        else
+            assert_violated(&judge, EVENT_BELIEVES, "when its lease had run out");
+        judge_close(&judge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +183,8 @@ int main(void)
         cmocka_unit_test(other_sessions_are_not_meant),
         cmocka_unit_test(the_next_session_counts_anew),
         cmocka_unit_test(without_a_clock_it_is_not_judged),
+        cmocka_unit_test(belief_in_a_lease_that_ran_out_is_violated),
+        cmocka_unit_test(belief_after_the_lease_is_violated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,19 +48,37 @@ static bool is_over(const struct trace_list *list, int i, int process, int64_t s
     return over;
 }
 
+/* Its lease has run out before event i, and it has had no other node since. */
+static bool has_run_out(const struct trace_list *list, int i, int lock, int process)
+{
+    bool over = false;
+    for (int k = 0; k < i; k++) {
+        const struct event *event = &list->event[k];
+        bool node =
+            (event->kind == EVENT_NODE_CREATED || event->kind == EVENT_NODE_DELETED) && event->code == 1;
+        if (node && event->lock == lock && event->process == process)
+            over = event->kind == EVENT_NODE_DELETED && event->owner == EVENT_BY_TIME;
+        if (ends_process(event, process))
+            over = false;
+    }
+    return over;
+}
+
 static bool believes_too_long(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
     bool believes;
-    if (!list->timed || (event->kind != EVENT_BELIEVES && event->kind != EVENT_SESSION_CLOSING))
+    bool runs_out = event->kind == EVENT_NODE_DELETED && event->code == 1 && event->owner == EVENT_BY_TIME;
+    if (!list->timed || (event->kind != EVENT_BELIEVES && event->kind != EVENT_SESSION_CLOSING && !runs_out))
         return false;
     if (event->kind == EVENT_BELIEVES) {
         int term = term_of(list, i, event->lock, event->process, event->owner, &believes);
-        return term >= 0 && is_over(list, i, event->process, list->event[term].session);
+        return term >= 0 && (is_over(list, i, event->process, list->event[term].session) ||
+                             has_run_out(list, i, event->lock, event->process));
     }
     for (int owner = 0; owner < OWNERS && event->code == 1; owner++) {
-        int term = term_of(list, i, 0, event->process, owner, &believes);
-        if (term >= 0 && believes && list->event[term].session == event->session)
+        int term = term_of(list, i, runs_out ? event->lock : 0, event->process, owner, &believes);
+        if (term >= 0 && believes && (runs_out || list->event[term].session == event->session))
             return true;
     }
     return false;

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The clock of a world, and those of its servers: what may arrive or end at which moment.
+ *
+ * A message that is sent at t arrives from t + latency_min_ms to t + latency_max_ms. Its record has the first
+ * of these moments alone, because the two are always equally far apart. Messages of a connection stay in
+ * their order.
+ *
+ * A server's clock is ahead of the world's by what it has jumped, and runs faster by `drift` thousandths. */
+#include "fakeredis/internal.h"
+
+int64_t server_now_ms(int server)
+{
+    if (!the_options.timed) {
+        return 0;
+    }
+    int64_t now = the_options.now_ms();
+    return now + now * the_options.drift / 1000 + server_facts(&the_servers[server].pack)->clock_ms;
+}
+
+/* The first moment of the world at which a server's clock is past this one of its own. */
+static int32_t when_past(int server, int64_t server_ms)
+{
+    int64_t past = server_ms + 1 - server_facts(&the_servers[server].pack)->clock_ms;
+    int64_t pace = 1000 + the_options.drift;
+    int64_t ms = past > 0 ? (past * 1000 + pace - 1) / pace : 0;
+    return ms < INT32_MAX ? (int32_t)ms : INT32_MAX;
+}
+
+bool fakeredis_is_over(int server, const struct key *key)
+{
+    return key->ends_ms != KEY_NEVER && server_now_ms(server) > key->ends_ms;
+}
+
+int32_t clock_arrival_ms(int messages)
+{
+    return the_options.timed ? the_options.now_ms() + messages * the_options.latency_min_ms : 0;
+}
+
+bool clock_has_come(int32_t ms)
+{
+    return !the_options.timed || ms <= the_options.now_ms();
+}
+
+/* ---- how far time may go ---- */
+
+struct moments {
+    int32_t now;
+    int32_t next;  /* the earliest after now */
+    int32_t limit; /* time may not pass it */
+};
+
+/* Something may happen from the first moment on, and has happened by the last. */
+static void between(struct moments *moments, int32_t first_ms, int32_t last_ms)
+{
+    int32_t last = last_ms > moments->now ? last_ms : moments->now;
+    int32_t first = first_ms > moments->now ? first_ms : last;
+    if (first > moments->now && first < moments->next) {
+        moments->next = first;
+    }
+    if (last < moments->limit) {
+        moments->limit = last;
+    }
+}
+
+/* 0 is the time of what a client finds by itself, at once. */
+static void arrival(struct moments *moments, int32_t due_ms)
+{
+    int32_t spread = due_ms > 0 ? the_options.latency_max_ms - the_options.latency_min_ms : 0;
+    between(moments, due_ms, due_ms + spread);
+}
+
+static void arrivals(struct moments *moments, int client, int connection)
+{
+    if (link_will_connect(client, connection)) {
+        arrival(moments, client_read(client)->connection[connection].opens_ms);
+    }
+    if (link_will_apply(client, connection)) {
+        arrival(moments, link_first_sent(client, connection)->due_ms);
+    }
+    if (link_will_deliver(client, connection)) {
+        arrival(moments, link_first(client, connection)->due_ms);
+    }
+}
+
+static void ends_of_leases(struct moments *moments, int server)
+{
+    const struct key *key;
+    for (int i = 0; (key = fakeredis_key(server, i)) != NULL; i++) {
+        if (key->ends_ms != KEY_NEVER) {
+            int32_t ends = when_past(server, key->ends_ms);
+            between(moments, ends, ends);
+        }
+    }
+}
+
+int32_t fakeredis_next_ms(int32_t *limit)
+{
+    struct moments moments = {the_options.now_ms(), INT32_MAX, INT32_MAX};
+    for (int client = 0; client < the_options.clients; client++) {
+        for (int connection = 0; connection < FAKEREDIS_CONNECTIONS_MAX; connection++) {
+            arrivals(&moments, client, connection);
+        }
+    }
+    for (int server = 0; server < the_options.servers; server++) {
+        ends_of_leases(&moments, server);
+    }
+    *limit = moments.limit;
+    return moments.next;
+}
