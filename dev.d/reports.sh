@@ -22,6 +22,7 @@ Each page says which command wrote it.
   fuzzing         the picture of what the fuzzer reaches over time (20 minutes)
   belief-redis    for how long two believe at once on a Redis server, by design of the lock (7 minutes)
   promise-matrix  which promise of which recipe holds under which fault, on ZooKeeper and on Redis (5 minutes)
+  clock-redis     what worlds of Redis without a clock and with one say of the same recipes (6 minutes)
 
 examples:
   ./dev reports findings coverage
@@ -29,7 +30,7 @@ examples:
 TEXT
 }
 
-REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis promise-matrix)
+REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis promise-matrix clock-redis)
 
 # fails LOCKSTEP RECIPE FOLDER: a line `situation property, property` for each situation that fails with a recipe's shared object.
 fails()

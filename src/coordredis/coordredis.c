@@ -10,8 +10,8 @@
  * There are no sessions. The session of an event is the life of a process: from its start to its stop or
  * crash.
  *
- * Leases have no clock here. A lease may end at any time, unless its owner renews it: then the end costs a
- * fault. */
+ * A lease ends at its time on the server. In a world without a clock it may end at any time, unless its owner
+ * renews it: then the end costs a fault. */
 #include "coordredis/internal.h"
 
 #include <stdio.h>

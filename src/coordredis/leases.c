@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Leases without a clock: a lease may end at any time, unless its owner renews it. Then the end costs a
- * fault. */
+/* When a lease ends. With a clock: at its time on the server. Without one: at any time, unless its owner
+ * renews it. Then the end costs a fault. */
 #include "coordredis/internal.h"
 
 #define PLACES_MAX 64 /* keys of a server that can have a number as an action's session */
@@ -29,16 +29,13 @@ const struct key *leased_key(int32_t place)
     return key != NULL && has_lease(key) ? key : NULL;
 }
 
-/* A lease is due if its owner does not renew it, nor will. That is so in two cases:
+/* The owner does not renew the lease, nor will. That is so in two cases:
  * - The owner is paused, or of a life that is over.
  * - The owner cannot renew in time, and has no timer that ends its trust in the lease first. It is cut off,
  *   or too many renewals in a row have failed, or it has neither a renewal armed nor a request about the
  *   key. */
-bool lease_is_due(int server, const struct key *key)
+static bool is_left_alone(int server, const struct key *key)
 {
-    if (redis_host->options->timed) {
-        return fakeredis_is_over(server, key);
-    }
     int client = claims_client(server, key);
     bool in_time = claims_misses(server, key) <= redis_host->options->recipe->lease_misses;
     bool renews = in_time && !fakeredis_is_cut_off(client) &&
@@ -47,7 +44,12 @@ bool lease_is_due(int server, const struct key *key)
            (!renews && !redis_host->trusts_leases(client));
 }
 
-/* A fault may end the lease of a client early. It does not end one that the client stops trusting before:
+bool lease_is_due(int server, const struct key *key)
+{
+    return redis_host->options->timed ? fakeredis_is_over(server, key) : is_left_alone(server, key);
+}
+
+/* Without a clock, a fault may end the lease of a client early. It does not end one that the client stops trusting before:
  * that would take a server whose clock jumps. */
 static bool ends_early(int client)
 {
