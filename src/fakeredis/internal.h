@@ -35,7 +35,8 @@ struct client {
     struct arena_block head;
     uint8_t cut_off, paused, lives;
     uint8_t failing_call; /* the n-th next call that needs memory finds none; 0 = none */
-    uint8_t reserved[4];  /* 0 */
+    uint8_t apart;        /* servers with which nothing passes, a bit each */
+    uint8_t reserved[3];  /* 0 */
     struct connection connection[FAKEREDIS_CONNECTIONS_MAX];
     struct pack_table table;
 };
@@ -89,6 +90,7 @@ struct client *client_mark(int client);
 struct pack client_pack(int client);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int64_t server_now_ms(int server); /* by its own clock */
+bool client_is_apart(const struct client *client, int server);
 
 /* ---- link.c: what is on its way ---- */
 
