@@ -193,6 +193,7 @@ static void finish(int client, int connection, int status)
     the_options.free(client, context);
     if (!fakeredis_has_open(client) && the_options.stopping()) {
         client_mark(client)->lives++;
+        client_mark(client)->apart = 0;
     }
 }
 

@@ -103,7 +103,7 @@ int32_t fakeredis_next_ms(int32_t *limit)
             arrivals(&moments, client, connection);
         }
     }
-    for (int server = 0; server < the_options.servers; server++) {
+    for (int server = 0; server < fakeredis_servers(); server++) {
         ends_of_leases(&moments, server);
     }
     *limit = moments.limit;

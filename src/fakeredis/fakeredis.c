@@ -60,7 +60,8 @@ struct pack client_pack(int client)
 
 void fakeredis_open(struct arena *arena, const struct fakeredis_options *options)
 {
-    LS_ASSERT(options->clients <= FAKEREDIS_CLIENTS_MAX && options->servers <= FAKEREDIS_SERVERS_MAX);
+    LS_ASSERT(options->clients <= FAKEREDIS_CLIENTS_MAX);
+    LS_ASSERT(options->servers * (options->splits ? 2 : 1) <= FAKEREDIS_SERVERS_MAX);
     the_options = *options;
     the_arena = arena;
     the_entered = -1;
@@ -69,6 +70,11 @@ void fakeredis_open(struct arena *arena, const struct fakeredis_options *options
     for (int client = 0; client < options->clients; client++) {
         client_block[client] = arena_add(arena, CLIENT_BYTES, sizeof(struct client));
     }
+}
+
+int fakeredis_servers(void)
+{
+    return the_options.servers * (the_options.splits ? 2 : 1);
 }
 
 int fakeredis_server_block(int server)
@@ -119,6 +125,7 @@ void fakeredis_crash(int client)
     pack_clear(&pack, CLIENT_CHANNELS);
     state->paused = 0;
     state->failing_call = 0;
+    state->apart = 0;
     state->lives++;
 }
 
@@ -140,6 +147,22 @@ void fakeredis_set_cut_off(int client, bool on)
 bool fakeredis_is_cut_off(int client)
 {
     return client_read(client)->cut_off;
+}
+
+void fakeredis_set_apart(int client, int server, bool on)
+{
+    struct client *state = client_mark(client);
+    state->apart = (uint8_t)((state->apart & ~(1u << server)) | (unsigned)on << server);
+}
+
+bool client_is_apart(const struct client *client, int server)
+{
+    return client->cut_off || (client->apart >> server % the_options.servers & 1) != 0;
+}
+
+bool fakeredis_is_apart(int client, int server)
+{
+    return (client_read(client)->apart >> server & 1) != 0;
 }
 
 bool fakeredis_is_paused(int client)
@@ -237,10 +260,12 @@ void fakeredis_dump(char *text, size_t size)
 {
     size_t used = 0;
     text[0] = 0;
-    for (int server = 0; server < the_options.servers; server++) {
+    for (int server = 0; server < fakeredis_servers(); server++) {
         const struct key *key;
         for (int i = 0; (key = fakeredis_key(server, i)) != NULL && used + 1 < size; i++) {
-            used += (size_t)snprintf(text + used, size - used, "s%d ", server + 1);
+            used += (size_t)snprintf(text + used, size - used, "%ss%d ",
+                                     server < the_options.servers ? "" : "former ",
+                                     server % the_options.servers + 1);
             if (used + 1 < size) {
                 dump_key(key, text + used, size - used);
                 used += strlen(text + used);

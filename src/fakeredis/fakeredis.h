@@ -47,6 +47,7 @@ struct fakeredis_options {
     int clients, servers;
     int replicas;                       /* of each server */
     int lag;                            /* writes at most that a server may lose at once */
+    bool splits;                        /* a server may serve on beside its successor: fakeredis_split() */
     bool timed;                         /* without a clock the next three mean nothing */
     int latency_min_ms, latency_max_ms; /* of a message, one way */
     int drift;            /* thousandths by which the clocks of servers run faster than the world's */
@@ -76,6 +77,10 @@ int fakeredis_failing_call(int client);
 /* Nothing passes between client and servers. */
 void fakeredis_set_cut_off(int client, bool on);
 bool fakeredis_is_cut_off(int client);
+
+/* Nothing passes between the client and one server. The end of the client's life ends that. */
+void fakeredis_set_apart(int client, int server, bool on);
+bool fakeredis_is_apart(int client, int server);
 bool fakeredis_is_paused(int client);
 
 /* How many lives of the client are over: it was stopped, or it crashed. */
@@ -155,6 +160,20 @@ bool fakeredis_is_detached(int server);
 
 /* The clock of a server jumps forward. In a world without a clock all leases end. */
 void fakeredis_jump(int server, int32_t ms);
+
+/* A replica takes the place of a server, without the writes that it may lack. The former server serves on for
+ * the connections that it has. From then on it has the number `options.servers + server`, and no replica
+ * hears it. */
+void fakeredis_split(int server);
+bool fakeredis_is_split(int server);
+/* The former server becomes a replica of its successor. Connections to it break, and it loses all that it
+ * has. */
+void fakeredis_rejoin(int server);
+
+/* The number of servers, with those for former ones. */
+int fakeredis_servers(void);
+/* The client has a connection to the server that is up. */
+bool fakeredis_is_linked(int client, int server);
 
 /* The server answers the first request of the connection with an error, and does not do it. */
 void fakeredis_reject(int client, int connection, const char *error);

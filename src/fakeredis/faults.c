@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* What befalls a server: it ends, loses what it knew, or its clock jumps. */
+#include "base/assert.h"
 #include "fakeredis/backlog.h"
 #include "fakeredis/internal.h"
 
@@ -51,6 +52,65 @@ void fakeredis_restart(int server, enum fakeredis_kept kept)
         lose_keys(server);
     }
     fakeredis_flush(server);
+}
+
+/* ---- two servers in one place ---- */
+
+static void copy_list(const struct pack *from, const struct pack *to, int list)
+{
+    for (struct rec *rec = pack_first(from, list); rec != NULL; rec = pack_next(from, rec)) {
+        struct rec *copy = pack_append(to, list, rec->size);
+        LS_ALWAYS(copy != NULL); /* it was empty, and has the same room */
+        pack_fill(copy, rec);
+        copy->word = rec->word;
+    }
+}
+
+/* The connections to a server go on with the former one. */
+static void move_connections(int server, int former)
+{
+    for (int client = 0; client < the_options.clients; client++) {
+        for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
+            if (fakeredis_is_up(client, i) && client_read(client)->connection[i].server == server) {
+                client_mark(client)->connection[i].server = (uint8_t)former;
+            }
+        }
+    }
+}
+
+/* The lists about connections, with the scripts, and the requests on their way to the server. */
+static const uint8_t OF_CONNECTIONS[] = {SERVER_SCRIPTS, SERVER_PEERS,    SERVER_WATCHED,
+                                         SERVER_QUEUED,  SERVER_CHANNELS, SERVER_LATE};
+
+bool fakeredis_is_split(int server)
+{
+    return the_options.splits && server_facts(&looked_at(the_options.servers + server)->pack)->is_former;
+}
+
+void fakeredis_split(int server)
+{
+    const struct pack *now = &marked(server)->pack, *former = &marked(the_options.servers + server)->pack;
+    *server_facts(former) =
+        (struct server_facts){.clock_ms = server_facts(now)->clock_ms, .detached = 1, .is_former = 1};
+    copy_list(now, former, SERVER_KEYS);
+    for (size_t i = 0; i < sizeof OF_CONNECTIONS; i++) {
+        copy_list(now, former, OF_CONNECTIONS[i]);
+        pack_clear(now, OF_CONNECTIONS[i]);
+    }
+    move_connections(server, the_options.servers + server);
+    backlog_lose(&the_servers[server]);
+}
+
+void fakeredis_rejoin(int server)
+{
+    int former = the_options.servers + server;
+    break_connections(former);
+    const struct pack *pack = &marked(former)->pack;
+    pack_clear(pack, SERVER_KEYS);
+    for (size_t i = 0; i < sizeof OF_CONNECTIONS; i++) {
+        pack_clear(pack, OF_CONNECTIONS[i]);
+    }
+    *server_facts(pack) = (struct server_facts){0};
 }
 
 /* ---- scripts, replicas, clock ---- */

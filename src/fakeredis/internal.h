@@ -36,7 +36,8 @@ struct client {
     struct arena_block head;
     uint8_t cut_off, paused, lives;
     uint8_t failing_call; /* the n-th next call that needs memory finds none; 0 = none */
-    uint8_t reserved[4];  /* 0 */
+    uint8_t apart;        /* servers with which nothing passes, a bit each */
+    uint8_t reserved[3];  /* 0 */
     struct connection connection[FAKEREDIS_CONNECTIONS_MAX];
     struct pack_table table;
 };
@@ -88,6 +89,7 @@ extern int the_entered; /* client whose calls these are, -1 = nobody's */
 struct client *client_read(int client);
 struct client *client_mark(int client);
 struct pack client_pack(int client);
+bool client_is_apart(const struct client *client, int server);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- clock.c ---- */

@@ -45,7 +45,8 @@ struct key {
 struct server_facts {
     int64_t clock_ms;    /* how far the server's clock is ahead of the world's */
     uint8_t detached;    /* its replica hears nothing from it */
-    uint8_t reserved[7]; /* 0 */
+    uint8_t is_former;   /* another one has taken its place, and it serves on */
+    uint8_t reserved[6]; /* 0 */
 };
 
 /* Adds a server's block to the arena. */

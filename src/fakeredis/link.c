@@ -352,7 +352,7 @@ bool fakeredis_apply(int client, int connection)
 
 static int server_of_late(int client)
 {
-    for (int server = 0; server < the_options.servers; server++) {
+    for (int server = 0; server < fakeredis_servers(); server++) {
         if (oldest_late(server, client) != NULL) {
             return server;
         }
@@ -397,10 +397,22 @@ bool fakeredis_is_up(int client, int connection)
     return client_read(client)->connection[connection].state == CONNECTION_UP;
 }
 
+bool fakeredis_is_linked(int client, int server)
+{
+    const struct client *state = client_read(client);
+    bool linked = false;
+    for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
+        const struct connection *connection = &state->connection[i];
+        linked = linked || (connection->state == CONNECTION_UP && connection->server == server);
+    }
+    return linked;
+}
+
 bool link_will_connect(int client, int connection)
 {
     const struct client *state = client_read(client);
-    return state->connection[connection].state == CONNECTION_OPENING && !state->cut_off && !state->paused;
+    const struct connection *opened = &state->connection[connection];
+    return opened->state == CONNECTION_OPENING && !client_is_apart(state, opened->server) && !state->paused;
 }
 
 bool fakeredis_can_connect(int client, int connection)
@@ -423,7 +435,9 @@ void fakeredis_connect(int client, int connection)
 
 bool link_will_apply(int client, int connection)
 {
-    return fakeredis_is_up(client, connection) && !client_read(client)->cut_off &&
+    const struct client *state = client_read(client);
+    return state->connection[connection].state == CONNECTION_UP &&
+           !client_is_apart(state, state->connection[connection].server) &&
            link_first_sent(client, connection) != NULL;
 }
 
@@ -440,7 +454,8 @@ bool link_will_deliver(int client, int connection)
         return false;
     }
     bool from_server = first->rec.tag == CALL_ANSWERED || first->rec.tag == CALL_MESSAGE;
-    return !from_server || !state->cut_off || state->connection[connection].state == CONNECTION_BROKEN;
+    const struct connection *from = &state->connection[connection];
+    return !from_server || from->state == CONNECTION_BROKEN || !client_is_apart(state, from->server);
 }
 
 bool fakeredis_can_deliver(int client, int connection)
@@ -549,11 +564,11 @@ void link_abandon(int client, int connection)
 
 void link_open_servers(struct arena *arena)
 {
-    for (int s = 0; s < the_options.servers; s++) {
+    for (int s = 0; s < fakeredis_servers(); s++) {
         struct server *server = &the_servers[s];
         *server = (struct server){.timed = the_options.timed,
                                   .password = the_options.password,
-                                  .lag = the_options.lag,
+                                  .lag = s < the_options.servers ? the_options.lag : 0,
                                   .replicas = the_options.replicas,
                                   .changed = key_changed,
                                   .lost = write_lost,

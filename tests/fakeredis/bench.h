@@ -124,20 +124,15 @@ static inline void bench_down(const redisAsyncContext *context, int status)
     bench_say(status == REDIS_OK ? "closed " : "down ");
 }
 
-/* A server with replicas, which may lose its last `lag` writes. */
-static inline void bench_open_replicated(bool timed, const char *password, int replicas, int lag)
+/* A world with these options, and the functions of the bench. */
+static inline void bench_open_as(struct fakeredis_options options)
 {
-    struct fakeredis_options options = {.clients = 2,
-                                        .replicas = replicas,
-                                        .lag = lag,
-                                        .servers = 1,
-                                        .timed = timed,
-                                        .password = password,
-                                        .now_ms = bench_clock,
-                                        .alloc = bench_alloc,
-                                        .free = bench_free,
-                                        .stopping = bench_stopping,
-                                        .observe = bench_observe};
+    options.clients = 2;
+    options.now_ms = bench_clock;
+    options.alloc = bench_alloc;
+    options.free = bench_free;
+    options.stopping = bench_stopping;
+    options.observe = bench_observe;
     bench_now = 1000;
     bench_said[0] = 0;
     bench_ends = false;
@@ -148,20 +143,32 @@ static inline void bench_open_replicated(bool timed, const char *password, int r
     fakeredis_open(&bench_arena, &options);
 }
 
+/* A server with replicas, which may lose its last `lag` writes. */
+static inline void bench_open_replicated(bool timed, const char *password, int replicas, int lag)
+{
+    bench_open_as((struct fakeredis_options){
+        .servers = 1, .replicas = replicas, .lag = lag, .timed = timed, .password = password});
+}
+
 static inline void bench_open(bool timed, const char *password)
 {
     bench_open_replicated(timed, password, 0, 0);
 }
 
-static inline redisAsyncContext *bench_connect(int client)
+static inline redisAsyncContext *bench_connect_to(int client, int server)
 {
     fakeredis_enter(client);
-    redisAsyncContext *context = redisAsyncConnect("127.0.0.1", FAKEREDIS_PORT);
+    redisAsyncContext *context = redisAsyncConnect("127.0.0.1", FAKEREDIS_PORT + server);
     assert_non_null(context);
     redisAsyncSetConnectCallback(context, bench_up);
     redisAsyncSetDisconnectCallback(context, bench_down);
     fakeredis_leave();
     return context;
+}
+
+static inline redisAsyncContext *bench_connect(int client)
+{
+    return bench_connect_to(client, 0);
 }
 
 /* Does steps of a client, in the order of its connections, until none is left. */

@@ -26,10 +26,7 @@ const char *attempts_key(const struct attempts *all, int lock)
 
 static void say(struct attempt *attempt, int kind, int rc)
 {
-    reports_add(
-        &attempt->all->reports,
-        &(struct ls_report){
-            .kind = kind, .lock = attempt->lock, .owner = attempt->owner, .rc = rc, .depth = attempt->depth});
+    reports_say(&attempt->all->reports, kind, attempt->lock, attempt->owner, rc, attempt->depth);
 }
 
 /* Drops the mutex. */
@@ -48,42 +45,9 @@ static void answer(struct attempt *attempt, int kind, int rc)
 
 /* ---- connections ---- */
 
-static void forget_link(struct attempts *all, const redisAsyncContext *context)
-{
-    ls_env_lock(all->env);
-    for (int i = 0; i < LINKS; i++) {
-        if (all->link[i] == context) {
-            all->link[i] = NULL;
-        }
-    }
-    ls_env_unlock(all->env);
-}
-
-static void on_connect(const redisAsyncContext *context, int status)
-{
-    if (status != REDIS_OK) {
-        forget_link(context->data, context);
-    }
-}
-
-static void on_disconnect(const redisAsyncContext *context, int status)
-{
-    (void)status;
-    forget_link(context->data, context);
-}
-
 redisAsyncContext *attempts_link(struct attempts *all, int link)
 {
-    if (all->link[link] == NULL) {
-        redisAsyncContext *context = redisAsyncConnect("127.0.0.1", parts_port(all->config->hosts));
-        if (context != NULL) {
-            context->data = all;
-            redisAsyncSetConnectCallback(context, on_connect);
-            redisAsyncSetDisconnectCallback(context, on_disconnect);
-        }
-        all->link[link] = context;
-    }
-    return all->link[link];
+    return connections_get(&all->link[link], parts_port(all->config->hosts));
 }
 
 /* ---- requests ---- */
@@ -407,6 +371,7 @@ int attempts_start(void *memory, struct ls_env *env, const struct ls_recipe_conf
     all->config = config;
     all->design = lockredis_client_distance(design);
     all->flaws = flaws;
+    connections_start(all->link, LINKS, env);
     for (int lock = 0; lock < ATTEMPTS_LOCKS_MAX; lock++) {
         all->watchdog[lock].all = all;
         all->watchdog[lock].lock = (uint8_t)lock;
@@ -436,10 +401,8 @@ static void stop_one(struct attempt *attempt)
 void attempts_stop(void *memory)
 {
     struct attempts *all = memory;
-    redisAsyncContext *link[LINKS];
     ls_env_lock(all->env);
     all->stopping = true;
-    memcpy(link, all->link, sizeof link);
     for (int i = 0; i < ATTEMPTS_LOCKS_MAX * ATTEMPTS_OWNERS_MAX; i++) {
         stop_one(&all->attempt[i / ATTEMPTS_OWNERS_MAX][i % ATTEMPTS_OWNERS_MAX]);
     }
@@ -447,11 +410,7 @@ void attempts_stop(void *memory)
         ls_env_timer_stop(all->env, &all->watchdog[lock].timer);
     }
     tell(all);
-    for (int i = 0; i < LINKS; i++) {
-        if (link[i] != NULL) {
-            redisAsyncFree(link[i]);
-        }
-    }
+    connections_close(all->link, LINKS);
 }
 
 static struct attempt *attempt_of(void *memory, int lock, int owner)

@@ -23,6 +23,7 @@
 #ifndef LOCKREDIS_ATTEMPTS_H
 #define LOCKREDIS_ATTEMPTS_H
 
+#include "lockredis/published/connections.h"
 #include "lockredis/published/parts.h"
 
 #include <hiredis/async.h>
@@ -111,7 +112,7 @@ struct attempts {
     struct ls_env *env;
     const struct ls_recipe_config *config;
     intptr_t design; /* a constant, see attempts_design() */
-    redisAsyncContext *link[LINKS];
+    struct connection link[LINKS];
     unsigned flaws; /* bits of the library's file */
     bool stopping;
     uint8_t reserved[3];

@@ -16,6 +16,12 @@ void reports_add(struct reports *reports, const struct ls_report *report)
     }
 }
 
+void reports_say(struct reports *reports, int kind, int lock, int owner, int rc, int depth)
+{
+    reports_add(reports,
+                &(struct ls_report){.kind = kind, .lock = lock, .owner = owner, .rc = rc, .depth = depth});
+}
+
 void reports_tell(struct reports *reports, struct ls_env *env)
 {
     struct reports told = *reports;

@@ -19,6 +19,9 @@ struct reports {
 /* Adds a report. Without room for it nothing happens. */
 void reports_add(struct reports *reports, const struct ls_report *report);
 
+/* Adds a report of an owner about its lock, with as many levels as it has then. */
+void reports_say(struct reports *reports, int kind, int lock, int owner, int rc, int depth);
+
 /* Called with the mutex: drops it, and tells all reports. */
 void reports_tell(struct reports *reports, struct ls_env *env);
 

@@ -4,17 +4,19 @@
 /* Redlock: one key on each of several independent servers. The owner that has the key on more than half of
  * them holds the lock.
  *
- * An attempt asks all servers at once (a round), and waits for each reply, or for word of its loss. With too
- * few keys it deletes those that it has, and begins again some time later. A holder renews all its keys at a
- * third of the lease. The hold ends if a round confirms too few keys, or if their validity ends. There is no
- * fencing token.
+ * An attempt asks all servers at once (a round), and waits for each reply, or for word of its loss. The
+ * timer "round" gives up the servers that do not answer in time: their connections end. With too few keys the
+ * attempt deletes those that it has, and begins again some time later. A holder renews all its keys at a
+ * third of the lease. The hold ends when too few servers can still have the key, or when the validity of the
+ * keys ends. The validity counts from the start of the last round that confirmed them. There is no fencing
+ * token. A release that too few servers answer may have left the keys: its result is LS_EUNSURE.
  *
  * `redlock` renews a key only where it still exists, as redsync did (issue 186). A holder that loses two of
  * three keys, one after the other, does not hold alone any more. `redlock_topped_up` makes the missing keys
  * again with each renewal.
  *
- * A server that is cut off answers no round: real libraries give up after some ms, these recipes wait. They
- * have no idle(): a request that is done late leaves a key, and the lease ends it. */
+ * They have no idle(): a request that is done late leaves a key, and the lease ends it. */
+#include "lockredis/published/connections.h"
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 
@@ -30,6 +32,7 @@
 #define LEASE_MS 30000
 #define DRIFT_MS 302 /* of the clocks, by the algorithm: a hundredth of the lease, and 2 ms */
 #define RETRY_MS 200
+#define ROUND_MS 50 /* for the replies of a round */
 
 enum phase {
     PHASE_NONE,
@@ -46,22 +49,24 @@ struct attempt {
     uint8_t phase; /* enum phase */
     uint8_t round; /* enum round: whose replies are to come */
     uint8_t lock, owner;
-    uint8_t open, yes; /* number of replies to come, and of those that said yes */
-    bool pending;      /* an acquire has no answer */
+    uint8_t open; /* servers whose replies are to come, a bit each */
+    uint8_t yes;  /* number of replies that said yes */
+    uint8_t told; /* number of servers that have replied */
+    bool pending; /* an acquire has no answer */
     bool is_try;
     bool gone;  /* the acquire was given up while its round was under way */
     bool freed; /* a release waits for its answer */
     bool late;  /* the validity of the keys ended before their round */
-    uint8_t reserved[5];
+    uint8_t reserved[4];
     char id[40];
     struct ls_stamp begun; /* when the round began that confirmed the hold */
-    struct ls_timer retry, renewal, validity, deadline;
+    struct ls_timer retry, renewal, validity, deadline, round_end;
 };
 
 struct state {
     struct ls_env *env;
     const struct ls_recipe_config *config;
-    redisAsyncContext *context[SERVERS_MAX];
+    struct connection connection[SERVERS_MAX];
     bool tops_up, stopping;
     uint8_t servers;
     uint8_t reserved[5];
@@ -71,45 +76,9 @@ struct state {
 
 /* ---- connections ---- */
 
-static void forget(const redisAsyncContext *context)
+static redisAsyncContext *connection_to(struct state *state, int server)
 {
-    struct state *state = context->data;
-    ls_env_lock(state->env);
-    for (int i = 0; i < state->servers; i++) {
-        if (state->context[i] == context) {
-            state->context[i] = NULL;
-        }
-    }
-    ls_env_unlock(state->env);
-}
-
-static void on_connect(const redisAsyncContext *context, int status)
-{
-    if (status != REDIS_OK) {
-        forget(context);
-    }
-}
-
-static void on_disconnect(const redisAsyncContext *context, int status)
-{
-    (void)status;
-    forget(context);
-}
-
-/* The connection to a server, opened if need be. NULL = memory is short. */
-static redisAsyncContext *link_to(struct state *state, int server)
-{
-    if (state->context[server] == NULL) {
-        int first = parts_port(state->config->hosts);
-        redisAsyncContext *context = redisAsyncConnect("127.0.0.1", first + server);
-        if (context != NULL) {
-            context->data = state;
-            redisAsyncSetConnectCallback(context, on_connect);
-            redisAsyncSetDisconnectCallback(context, on_disconnect);
-        }
-        state->context[server] = context;
-    }
-    return state->context[server];
+    return connections_get(&state->connection[server], parts_port(state->config->hosts) + server);
 }
 
 /* ---- rounds ---- */
@@ -133,30 +102,59 @@ static int send(struct attempt *attempt, redisAsyncContext *context, enum round 
 
 static void end_round(struct attempt *attempt);
 
+/* Ends the connections to the servers that have not answered. The last of them ends the round. */
+static void round_over(void *ctx)
+{
+    struct attempt *attempt = ctx;
+    struct state *state = attempt->state;
+    redisAsyncContext *slow[SERVERS_MAX] = {NULL};
+    for (int i = 0; i < state->servers; i++) {
+        if ((attempt->open >> i & 1) != 0) {
+            slow[i] = connections_take(&state->connection[i]);
+        }
+    }
+    ls_env_unlock(state->env);
+    for (int i = 0; i < state->servers; i++) {
+        if (slow[i] != NULL) {
+            redisAsyncFree(slow[i]);
+        }
+    }
+    ls_env_lock(state->env);
+}
+
 /* Asks all servers, unless another round is under way. */
 static void ask(struct attempt *attempt, enum round round)
 {
     struct state *state = attempt->state;
-    if (attempt->open > 0) {
+    if (attempt->open != 0) {
         return;
     }
     attempt->round = (uint8_t)round;
     attempt->yes = 0;
+    attempt->told = 0;
     ls_env_stamp(state->env, &attempt->begun);
     for (int i = 0; i < state->servers; i++) {
-        redisAsyncContext *context = link_to(state, i);
+        redisAsyncContext *context = connection_to(state, i);
         if (context != NULL && send(attempt, context, round) == REDIS_OK) {
-            attempt->open++;
+            attempt->open |= (uint8_t)(1u << i);
         }
     }
     if (attempt->open == 0) {
         end_round(attempt);
+    } else {
+        ls_env_timer_start(state->env, &attempt->round_end, "round", ROUND_MS, round_over, attempt);
     }
 }
 
 static bool has_enough(const struct attempt *attempt)
 {
     return 2 * attempt->yes > attempt->state->servers;
+}
+
+/* The servers that have not replied to a release may be more than half of them. */
+static bool may_hold(const struct attempt *attempt)
+{
+    return 2 * (attempt->state->servers - attempt->told) > attempt->state->servers;
 }
 
 static bool is_yes(const redisReply *reply)
@@ -169,12 +167,11 @@ static void on_reply(redisAsyncContext *context, void *reply, void *ctx)
 {
     struct attempt *attempt = ctx;
     struct state *state = attempt->state;
-    (void)context;
+    const struct connection *connection = context->data;
     ls_env_lock(state->env);
-    attempt->open--;
-    if (is_yes(reply)) {
-        attempt->yes++;
-    }
+    attempt->open &= (uint8_t) ~(1u << (connection - state->connection));
+    attempt->yes = (uint8_t)(attempt->yes + is_yes(reply));
+    attempt->told = (uint8_t)(attempt->told + (reply != NULL));
     if (attempt->open == 0 && !state->stopping) {
         end_round(attempt);
     }
@@ -185,11 +182,8 @@ static void on_reply(redisAsyncContext *context, void *reply, void *ctx)
 
 static void say(struct attempt *attempt, int kind, int rc)
 {
-    reports_add(&attempt->state->reports, &(struct ls_report){.kind = kind,
-                                                              .lock = attempt->lock,
-                                                              .owner = attempt->owner,
-                                                              .rc = rc,
-                                                              .depth = attempt->phase == PHASE_HOLDING});
+    reports_say(&attempt->state->reports, kind, attempt->lock, attempt->owner, rc,
+                attempt->phase == PHASE_HOLDING);
 }
 
 static void answer(struct attempt *attempt, int kind, int rc)
@@ -292,10 +286,16 @@ static void taken(struct attempt *attempt)
     give(attempt);
 }
 
+/* Servers that did not answer may still have the keys. Then the hold goes on as long as the keys were valid
+ * before. */
 static void renewed(struct attempt *attempt)
 {
+    struct ls_env *env = attempt->state->env;
+    int missing = attempt->state->servers - attempt->told;
     if (has_enough(attempt) && valid_ms(attempt) > 0) {
         hold(attempt);
+    } else if (2 * (attempt->yes + missing) > attempt->state->servers) {
+        ls_env_timer_start(env, &attempt->renewal, "renewal", LEASE_MS / 3, renewal_due, attempt);
     } else {
         lose(attempt);
     }
@@ -305,7 +305,7 @@ static void given(struct attempt *attempt)
 {
     if (attempt->freed) {
         attempt->freed = false;
-        say(attempt, LS_REPORT_FREED, 0);
+        say(attempt, LS_REPORT_FREED, may_hold(attempt) ? LS_EUNSURE : 0);
     }
     enter(attempt, PHASE_NONE);
     memset(attempt->id, 0, sizeof attempt->id);
@@ -319,6 +319,7 @@ static void given(struct attempt *attempt)
 static void end_round(struct attempt *attempt)
 {
     enum round round = attempt->round;
+    ls_env_timer_stop(attempt->state->env, &attempt->round_end);
     attempt->round = ROUND_NONE;
     if (attempt->phase == PHASE_GIVING && round != ROUND_GIVE) {
         ask(attempt, ROUND_GIVE);
@@ -354,13 +355,12 @@ static int start_with(void *memory, struct ls_env *env, const struct ls_recipe_c
     state->config = config;
     state->servers = (uint8_t)servers;
     state->tops_up = tops_up;
-    for (int lock = 0; lock < LOCKS_MAX; lock++) {
-        for (int owner = 0; owner < OWNERS_MAX; owner++) {
-            struct attempt *attempt = &state->attempt[lock][owner];
-            attempt->state = state;
-            attempt->lock = (uint8_t)lock;
-            attempt->owner = (uint8_t)owner;
-        }
+    connections_start(state->connection, servers, env);
+    for (int i = 0; i < LOCKS_MAX * OWNERS_MAX; i++) {
+        struct attempt *attempt = &state->attempt[i / OWNERS_MAX][i % OWNERS_MAX];
+        attempt->state = state;
+        attempt->lock = (uint8_t)(i / OWNERS_MAX);
+        attempt->owner = (uint8_t)(i % OWNERS_MAX);
     }
     return LS_OK;
 }
@@ -383,6 +383,7 @@ static void stop(void *memory)
     for (int i = 0; i < LOCKS_MAX * OWNERS_MAX; i++) {
         struct attempt *attempt = &state->attempt[i / OWNERS_MAX][i % OWNERS_MAX];
         stop_timers(attempt);
+        ls_env_timer_stop(state->env, &attempt->round_end);
         if (attempt->pending) {
             answer(attempt, LS_REPORT_FAILED, LS_ECLOSED);
         }
@@ -391,11 +392,7 @@ static void stop(void *memory)
         }
     }
     reports_tell(&state->reports, state->env);
-    for (int i = 0; i < state->servers; i++) {
-        if (state->context[i] != NULL) {
-            redisAsyncFree(state->context[i]);
-        }
-    }
+    connections_close(state->connection, state->servers);
 }
 
 static struct attempt *attempt_of(const void *memory, int lock, int owner)
@@ -481,11 +478,9 @@ static enum ls_belief query(const void *memory, int lock, int owner)
     return attempt != NULL && attempt->phase == PHASE_HOLDING ? LS_HELD : LS_NOT_HELD;
 }
 
-static const struct ls_timer_row TIMERS[] = {{"deadline", LS_TIMER_DEADLINE},
-                                             {"renewal", LS_TIMER_RENEWAL},
-                                             {"validity", LS_TIMER_LEASE},
-                                             {"retry", LS_TIMER_POLL},
-                                             {NULL, LS_TIMER_WORK}};
+static const struct ls_timer_row TIMERS[] = {{"deadline", LS_TIMER_DEADLINE}, {"renewal", LS_TIMER_RENEWAL},
+                                             {"validity", LS_TIMER_LEASE},    {"retry", LS_TIMER_POLL},
+                                             {"round", LS_TIMER_PATIENCE},    {NULL, LS_TIMER_WORK}};
 
 #define REDLOCK(NAME, SUMMARY, START)                                                                        \
     {                                                                                                        \

@@ -26,8 +26,6 @@
 #define POLL_MS 200
 #define RECONNECT_MS 100
 
-/* Takes the key if it is free, or has this id from a request whose reply was lost. */
-
 enum phase {
     PHASE_NONE,
     PHASE_TAKING,  /* the request that takes the key is under way, or waits for the connection */
@@ -67,11 +65,7 @@ static void proceed(struct attempt *attempt);
 
 static void say(struct attempt *attempt, int kind, int rc)
 {
-    struct state *state = attempt->state;
-    reports_add(
-        &state->reports,
-        &(struct ls_report){
-            .kind = kind, .lock = attempt->lock, .owner = attempt->owner, .rc = rc, .depth = attempt->depth});
+    reports_say(&attempt->state->reports, kind, attempt->lock, attempt->owner, rc, attempt->depth);
 }
 
 /* Called with the mutex, which is dropped. */
