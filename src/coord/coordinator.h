@@ -176,8 +176,10 @@ struct coordinator {
     const struct coord_kind *kinds;              /* NULL = none */
     const struct coord_fault *faults;            /* NULL = none */
     const struct coord_option *options;          /* values are in world_options.own; NULL = none */
-    bool
-        leases; /* a contender ends when nobody renews it; with the owner EVENT_BY_TIME if nothing excuses that */
+    /* Contenders have leases: one that no process renews ends, with the owner EVENT_BY_TIME if nothing
+     * excuses that. The session of a contender is a life of its process. Without a clock, quiet() is false
+     * while a contender of a life that is over may end by itself. */
+    bool leases;
     /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 
