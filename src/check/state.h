@@ -71,6 +71,7 @@ enum record_kind {
     RECORD_SHUT,    /* the ledger: lock, process; it has closed the lock, whose capacity stands in a node */
     RECORD_RUN_OUT, /* the ledger: lock, process; a = czxid of a contender whose lease ended while its process
                        waits */
+    RECORD_OUTAGE,  /* bounded_work: of no process; an outage of the servers lasts */
     RECORD_KINDS
 };
 

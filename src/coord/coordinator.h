@@ -217,6 +217,10 @@ struct coordinator {
     /* ---- rest ---- */
     /* Nothing is under way, no expiry is due, and no fault of a server or of a kind of its own is in force. */
     bool (*quiet)(void);
+    /* Returns whether a fault of a server is in force that lasts until its own end, and by which servers
+     * answer that they cannot do what clients need. EVENT_OUTAGE tells judges of each change. NULL = there
+     * is no such fault. */
+    bool (*outage)(void);
     bool (*busy)(void); /* some step will happen without a timeout, an expiry or the end of a fault */
     bool (*cut_off)(int client);  /* nothing passes between client and servers until the client is healed */
     bool (*linked)(int client);   /* each open handle of the client is connected */

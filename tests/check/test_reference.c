@@ -175,7 +175,7 @@ static int draw_kind(struct rng *rng, const struct theme *theme)
         EVENT_SESSION_CLOSED, EVENT_PAUSED,    EVENT_RESUMED,     EVENT_RESTARTED, EVENT_REFUSED,
         EVENT_SETTLED,        EVENT_FAULT,     EVENT_LISTED,      EVENT_WRITTEN,   EVENT_EFFECT,
         EVENT_HOLD_LOST,      EVENT_SUSPENDED, EVENT_RECONNECTED, EVENT_READ_ONLY, EVENT_LOCK_CLOSED,
-        EVENT_REQUEST};
+        EVENT_REQUEST,        EVENT_OUTAGE};
     static const uint8_t revocation[] = {EVENT_REVOKES,  EVENT_REVOKE_SENT,  EVENT_LISTENS,
                                          EVENT_NODE_SET, EVENT_REVOKE_ASKED, EVENT_CLOSES};
     static const uint8_t belief[] = {EVENT_ASKED, EVENT_GRANTED, EVENT_BELIEVES, EVENT_SESSION_CLOSING};
