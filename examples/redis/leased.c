@@ -103,6 +103,7 @@ static void make_id(struct claim *claim)
 static void go(struct claim *claim, enum phase phase)
 {
     claim->phase = (uint8_t)phase;
+    ls_env_timer_stop(claim->recipe->env, &claim->poll);
     if (claim->recipe->up && !claim->busy) {
         claim->asked = claim->phase;
         ls_env_stamp(claim->recipe->env, &claim->sent);
@@ -203,6 +204,20 @@ static void given(struct claim *claim)
     clear(claim);
 }
 
+/* The server has not done the request. It is sent again, but a try has its answer. */
+static void refused(struct claim *claim)
+{
+    struct ls_env *env = claim->recipe->env;
+    if (claim->phase == HELD) {
+        ls_env_timer_start(env, &claim->renewal, "renewal", RENEW_MS, on_renewal, claim);
+    } else if (claim->phase == TAKING && claim->trying && !claim->ended) {
+        fail(claim, LS_EREFUSED);
+    } else {
+        claim->phase = claim->ended ? GIVING : claim->phase;
+        ls_env_timer_start(env, &claim->poll, "poll", POLL_MS, on_poll, claim);
+    }
+}
+
 static void on_reply(redisAsyncContext *context, void *reply, void *ctx)
 {
     struct claim *claim = ctx;
@@ -213,6 +228,8 @@ static void on_reply(redisAsyncContext *context, void *reply, void *ctx)
     }
     if (claim->asked != claim->phase) {
         go(claim, (enum phase)claim->phase);
+    } else if (((const redisReply *)reply)->type == REDIS_REPLY_ERROR) {
+        refused(claim);
     } else if (claim->phase == TAKING) {
         taken(claim, is_yes(reply));
     } else if (claim->phase == HELD) {
@@ -226,7 +243,8 @@ static void on_reply(redisAsyncContext *context, void *reply, void *ctx)
 
 static void on_poll(void *ctx)
 {
-    go(ctx, TAKING);
+    struct claim *claim = ctx;
+    go(claim, claim->phase == WAITING ? TAKING : (enum phase)claim->phase);
 }
 
 static void on_renewal(void *ctx)

@@ -120,6 +120,9 @@ enum event_kind {
     EVENT_CAPACITY,  /* process, lock; code = the capacity of the lock's group that the process knows from now
                         on. It is the declared one again once the lock is closed, or the process is gone */
     EVENT_COUNT_SET, /* lock; code = the capacity that stands in the lock's node from now on, 0 = none */
+    EVENT_OUTAGE,    /* code = 1: an outage of the servers begins, and lasts until a fault ends it.
+                        Meanwhile servers answer that they cannot do what clients need.
+                        0 = the outage is over */
     EVENT_KINDS
 };
 

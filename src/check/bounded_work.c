@@ -21,6 +21,9 @@
  *     (lock_spec.h).
  *   - A contender that is created takes 1. At 0 the property is violated.
  *   - GRANTED lowers it to CREATES_MAX for each owner that still waits.
+ *   - While an outage of the servers lasts (OUTAGE), contenders are not judged. Servers answer that they
+ *     cannot do what a contender needs, so a process that waits may try for as long as the outage lasts.
+ *     Its requests are judged all the same. The fault that ends the outage renews the allowance.
  *   - If no owner waits, GRANTED and SETTLED end it. Without an allowance contenders are not judged.
  *   - A fault, EXPIRED and RESUMED raise it to CREATES_MAX for each waiting owner, less its contenders that
  *     stand. With a clock LINK_UP and LINK_DOWN do so too, because links then break without a fault.
@@ -80,7 +83,8 @@ static void judge_created(struct check_table *table, const struct check_context 
 {
     int line = event->code == CODE_QUEUED ? QUEUE : LINE;
     struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, line);
-    if ((event->code != 1 && event->code != CODE_QUEUED) || !allowed)
+    bool counts = event->code == 1 || event->code == CODE_QUEUED;
+    if (!counts || !allowed || table_get(table, RECORD_OUTAGE, 0, 0, 0))
         return;
     if (allowed->flags == 0)
         check_violate(
@@ -210,6 +214,15 @@ static void excuse(struct check_table *table, const struct check_context *contex
         renew(table, context, event->process);
 }
 
+/* The fault that ends an outage is told before this event, and has renewed the allowances. */
+static void observe_outage(struct check_table *table, const struct event *event)
+{
+    if (event->code != 0)
+        table_put(table, RECORD_OUTAGE, 0, 0, 0, 0, 0);
+    else
+        table_drop_all(table, RECORD_OUTAGE);
+}
+
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
@@ -254,6 +267,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_REST:
         table_drop_all(table, RECORD_WORK);
         break;
+    case EVENT_OUTAGE:
+        observe_outage(table, event);
+        break;
     default:
         excuse(table, context, event);
         break;
@@ -273,7 +289,7 @@ const struct property check_bounded_work = {
         "without a reason a process issues a bounded number of requests, and in one wait a few nodes at most",
     .premise = "answers and completed releases that took requests",
     .blind_to = "loops slower than the window; syncs; loops that a fault gives a reason at every turn; "
-                "contenders created while no owner waits",
+                "contenders created while no owner waits, or in an outage of the servers that lasts",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REQUEST) | EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_GRANTED) |
              EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_FREED) | EVENT_BIT(EVENT_ASKED) |
@@ -281,7 +297,7 @@ const struct property check_bounded_work = {
              EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) |
              EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) |
              EVENT_BIT(EVENT_CRASHED) | EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_LOCK_CLOSED) |
-             EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_HOLD_LOST),
+             EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_HOLD_LOST) | EVENT_BIT(EVENT_OUTAGE),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_process = 1,
     .records_per_contender = 1,

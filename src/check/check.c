@@ -50,6 +50,8 @@ static const struct {
     [RECORD_FENCE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, true},
     [RECORD_WATCH] = {CHECK_VALUE_ZXID, CHECK_VALUE_SESSION, false},
     [RECORD_EVICTED] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
+    [RECORD_RUN_OUT] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
+    [RECORD_OUTAGE] = {.nobody = true},
     [RECORD_TAKEN] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
     [RECORD_PLACE] = {CHECK_VALUE_ZXID, CHECK_VALUE_ZXID, false},
     [RECORD_RELEASE] = {CHECK_VALUE_ZXID, CHECK_VALUE_NONE, false},
@@ -150,7 +152,7 @@ static uint32_t capacity_of(const struct check_set *set)
     if (set->needs & CHECK_NEEDS_CLAIMS)
         per_contender += 1;
     if (set->needs & CHECK_NEEDS_NODES)
-        per_contender += 3;
+        per_contender += context->leases ? 4 : 3;
     if (set->needs & CHECK_NEEDS_LISTENERS)
         per_contender += 1;
     if (set->needs & CHECK_NEEDS_WATCHES)

@@ -45,6 +45,7 @@ struct check_context {
     bool resizes;            /* some process may learn of another capacity than the declared one */
     bool counted;            /* the capacity of a lock stands in a node that each process watches */
     bool refusing; /* servers refuse requests without a fault: permissions, defects, numbers at their end */
+    bool leases;   /* contenders have leases, and their sessions are lives of processes (coordinator.h) */
     int tolerance_ms;   /* how late an answer may be: the quantum, or the scheduling slack of a real run */
     int work_window_ms; /* timed: bounded_work forgets what is older; 0 = 4000 */
     const struct ls_lock_spec *specs; /* what each lock is; NULL = mutexes. They outlive the set */

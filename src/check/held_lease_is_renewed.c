@@ -4,10 +4,10 @@
 /* A lease that an owner holds by does not run out, or its owner knows.
  *
  * Formula. A hold of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST,
- * HOLD_LOST or CRASHED. Its node is the contender node whose czxid is the token; if the token names none,
- * the oldest free node of the process.   - No NODE_DELETED of that node by time (EVENT_BY_TIME) comes
- * between the two.   - At REST the node of each hold stands, if its process has a link, and is neither
- * paused nor crashed.
+ * HOLD_LOST or CRASHED. Its node is the contender node whose czxid is the token, also if the lease of that
+ * node ended before GRANTED was told. If the token names none, it is the oldest free node of the process.
+ *   - No NODE_DELETED of that node by time (EVENT_BY_TIME) comes between the two.
+ *   - At REST the node of each hold stands, if its process has a link, and is neither paused nor crashed.
  *
  * An owner that holds renews its lease. If it cannot, it is told in time: a timer of the recipe whose role
  * is LS_TIMER_LEASE ends the hold first. A process that is paused renews nothing, and is excused. When the

@@ -445,19 +445,42 @@ static void note_shown(struct check_table *table, const struct event *event)
         evicted->flags |= EVICTED_SHOWN;
 }
 
-/* Nodes that the operator deleted answer the question of the waits that are under way. */
-static void observe_evicted(struct check_table *table, const struct event *event)
+/* The records of nodes that were deleted while the process waits. */
+static void drop_deleted(struct check_table *table, int lock, int process)
+{
+    table_drop_lock(table, RECORD_EVICTED, lock, process);
+    table_drop_lock(table, RECORD_RUN_OUT, lock, process);
+}
+
+/* No request has deleted the node, nor has a server lost it. */
+static bool has_run_out(const struct check_context *context, const struct event *event)
+{
+    return context->leases && (event->owner == 0 || event->owner == EVENT_BY_TIME);
+}
+
+static void note_deleted(struct check_table *table, const struct check_context *context,
+                         const struct event *event)
+{
+    if (event->code != 1 || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+        return;
+    if (event->owner == EVENT_BY_OPERATOR)
+        table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
+    else if (has_run_out(context, event))
+        table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid, 0);
+}
+
+/* Nodes that the operator deleted, or whose leases have ended, answer the question of the present waits. */
+static void observe_evicted(struct check_table *table, const struct check_context *context,
+                            const struct event *event)
 {
     switch (event->kind) {
     case EVENT_NODE_DELETED:
-        if (event->code == 1 && event->owner == EVENT_BY_OPERATOR &&
-            ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
-            table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
+        note_deleted(table, context, event);
         break;
     case EVENT_GRANTED:
     case EVENT_FAILED:
         if (!ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
-            table_drop_lock(table, RECORD_EVICTED, event->lock, event->process);
+            drop_deleted(table, event->lock, event->process);
         break;
     case EVENT_LISTED:
         note_shown(table, event);
@@ -465,6 +488,7 @@ static void observe_evicted(struct check_table *table, const struct event *event
     case EVENT_EXPIRED:
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_EVICTED, event->process);
+        table_drop_process(table, RECORD_RUN_OUT, event->process);
         break;
     default:
         break;
@@ -650,7 +674,7 @@ void ledger_observe(struct check_table *table, const struct check_context *conte
     if ((needs & CHECK_NEEDS_NODES) && (WANTS_NODES & bit))
         observe_node(table, context, event);
     if ((needs & CHECK_NEEDS_NODES) && (needs & CHECK_NEEDS_CLAIMS))
-        observe_evicted(table, event);
+        observe_evicted(table, context, event);
     if ((needs & CHECK_NEEDS_WATCHES) && (WANTS_WATCHES & bit))
         observe_watch(table, event);
     if ((needs & CHECK_NEEDS_LISTENERS) && (WANTS_LISTENERS & bit))
@@ -802,6 +826,18 @@ struct check_record *ledger_session(struct check_table *table, int process, int6
     return record;
 }
 
+bool ledger_life_is_over(struct check_table *table, int process, int64_t session)
+{
+    bool other = false;
+    struct check_record *record = next_handle(table, NULL, process);
+    for (; record; record = next_handle(table, record, process)) {
+        if (record->flags & PROCESS_CRASHED)
+            return true;
+        other = other || (record->a != 0 && record->a != session);
+    }
+    return other;
+}
+
 bool ledger_is_linked(struct check_table *table, int process)
 {
     struct check_record *record = next_handle(table, NULL, process);
@@ -856,7 +892,8 @@ struct check_record *ledger_grant(struct check_table *table, const struct event 
         table_get_exact(table, RECORD_NODE, event->lock, event->process, 0, event->zxid);
     if (!node && ghosts != RECORD_NONE)
         node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->zxid);
-    if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid))
+    if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid) ||
+        table_get_exact(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid))
         return node;
     /* Without a token the deleted one may be meant, which only a ghost can be. */
     bool evicted = event->zxid == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);

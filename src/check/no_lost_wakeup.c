@@ -17,6 +17,10 @@
  * A change of a count wakes, too. Let the capacity of a lock stand in a node. Then at REST each process that can
  * act, and has the lock open, knows that capacity.
  *
+ * Where contenders have leases, and there is no clock, each contender that stands at REST belongs to a
+ * life of its process that goes on. At REST all leases of other lives have ended. So nothing will end the
+ * contender of a life that is over, and the waiter waits for ever.
+ *
  * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
  *
  * It does not see: a waiter that sleeps for ever in a run that never comes to rest; a wake-up that comes late
@@ -107,7 +111,15 @@ static const struct check_record *find_waiter(struct check_table *table, const s
 struct line {
     bool waits;                      /* some contender is one that nobody holds by */
     const struct check_record *idle; /* one that is admitted, of a process that can act */
+    const struct check_record *left; /* one that nothing will end; NULL = none */
 };
+
+/* True if the contender has outlived its process, and has no lease that would end it. */
+static bool is_left(struct check_table *table, const struct check_context *context,
+                    const struct check_record *node)
+{
+    return context->leases && !context->timed && ledger_life_is_over(table, node->process, node->b);
+}
 
 static struct line look_at(struct check_table *table, const struct check_context *context, int lock)
 {
@@ -117,6 +129,7 @@ static struct line look_at(struct check_table *table, const struct check_context
         if (rests(table, node))
             continue;
         line.waits = true;
+        line.left = is_left(table, context, node) ? node : line.left;
         bool acts = can_act(table, node) && !is_held_up_elsewhere(table, context, node->lock, node->process);
         line.idle = acts && is_admitted(table, context, node) ? node : NULL;
     }
@@ -163,6 +176,12 @@ static void judge_group(struct check_table *table, const struct check_context *c
         check_violate(note, "%s waits for %s at rest, but %s; first is a node of %s (czxid %lld)", who.text,
                       what.text, free, check_process_name(context, line.idle->process).text,
                       (long long)line.idle->a);
+    else if (line.left)
+        check_violate(note,
+                      "%s waits for %s at rest behind a contender (czxid %lld) of a life of %s that is over: "
+                      "nothing will end it",
+                      who.text, what.text, (long long)line.left->a,
+                      check_process_name(context, line.left->process).text);
     else if (!line.waits && !is_blocked(table, lock) && has_room(table, context, waiter))
         check_violate(note, "%s waits for %s at rest, but %s and the line is empty", who.text, what.text,
                       free);
@@ -211,7 +230,9 @@ const struct property check_no_lost_wakeup = {
     .name = "no_lost_wakeup",
     .sentence = "at rest nobody waits for a lock that nobody holds",
     .premise = "contenders that found others before them, and locks that were waited for at rest",
-    .blind_to = "runs that never come to rest; waiters behind a process that cannot act",
+    .blind_to =
+        "runs that never come to rest; waiters behind a process that cannot act, unless it has ended and "
+        "nothing ends what it has left",
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_REST) | EVENT_BIT(EVENT_NODE_CREATED),
     .needs = CHECK_NEEDS_PROCESSES | CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,

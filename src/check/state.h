@@ -68,8 +68,11 @@ enum record_kind {
     RECORD_CAPACITY, /* the ledger: lock, process; flags = the capacity that the process knows, depth = the largest that
                         it has known since it last began to wait for the lock without a claim to it */
     RECORD_LATE, /* at_most_one_holder: as GHOST; depth = the least capacity by which it was admitted when it was deleted */
-    RECORD_COUNT, /* the ledger: lock; flags = the capacity that stands in its node, 0 = none */
-    RECORD_SHUT,  /* the ledger: lock, process; it has closed the lock, whose capacity stands in a node */
+    RECORD_COUNT,   /* the ledger: lock; flags = the capacity that stands in its node, 0 = none */
+    RECORD_SHUT,    /* the ledger: lock, process; it has closed the lock, whose capacity stands in a node */
+    RECORD_RUN_OUT, /* the ledger: lock, process; a = czxid of a contender whose lease ended while its process
+                       waits */
+    RECORD_OUTAGE,  /* bounded_work: of no process; an outage of the servers lasts */
     RECORD_KINDS
 };
 
@@ -274,12 +277,16 @@ bool ledger_answerable(struct check_table *table, int process);
 /* True if the link of some handle of the process is up, as far as the process was told. */
 bool ledger_is_linked(struct check_table *table, int process);
 
+/* True if the session, which is a life of the process (check_context.leases), is over. The process has
+ * crashed or stopped, or is connected in another life. */
+bool ledger_life_is_over(struct check_table *table, int process, int64_t session);
+
 /* The handle of the process whose link is up with that session; NULL if there is none. */
 struct check_record *ledger_session(struct check_table *table, int process, int64_t session);
 
 /* The node that a grant stands on: of the grantee's nodes, or of `ghosts` (a kind, or RECORD_NONE), the one
  * whose czxid is the token; otherwise the oldest that no other claim of the process stands on. NULL if there
- * is none, or if the operator deleted the one that the token names. */
+ * is none, or if the operator deleted the one that the token names, or its lease has ended. */
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
 

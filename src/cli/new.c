@@ -29,8 +29,7 @@ static const char HELP[] =
     "examples:\n"
     "  lockstep new recipe my_lock\n"
     "  make -C my_lock check      built, and searched in every order of events with at most one fault\n"
-    "  make -C my_lock suite      in the situations of the standard suite; a redis-recipe has no such "
-    "target\n";
+    "  make -C my_lock suite      in the situations of the standard suite\n";
 
 static const char SCENARIO[] =
     "# Two clients take the lock once each, while a connection breaks and a session expires.\n"
@@ -76,15 +75,13 @@ static const char MAKEFILE[] = "LOCKSTEP ?= %s\n"
                                "check: %s.so\n"
                                "\t$(LOCKSTEP) check --recipe ./%s.so first.scn\n"
                                "\n"
+                               "suite: %s.so\n"
+                               "\t$(LOCKSTEP) check --recipe ./%s.so --suite\n"
+                               "\n"
                                "clean:\n"
                                "\trm -rf %s.so build\n"
                                "\n"
-                               ".PHONY: check clean\n";
-static const char SUITE[] = "\n"
-                            "suite: %s.so\n"
-                            "\t$(LOCKSTEP) check --recipe ./%s.so --suite\n"
-                            "\n"
-                            ".PHONY: suite\n";
+                               ".PHONY: check suite clean\n";
 
 static bool is_name(const char *name)
 {
@@ -169,11 +166,8 @@ static int find_parts(struct parts *parts)
 
 static int write_makefile(const char *n, const struct parts *parts)
 {
-    char text[sizeof MAKEFILE + sizeof SUITE + (size_t)2 * PATH_MAX + (size_t)7 * NAME_SIZE_MAX];
-    int size = snprintf(text, sizeof text, MAKEFILE, parts->program, parts->include, n, n, n, n, n);
-    if (parts->kind == KINDS) { /* the recipe on Redis fails two situations of the suite */
-        size += snprintf(text + size, sizeof text - (size_t)size, SUITE, n, n);
-    }
+    char text[sizeof MAKEFILE + (size_t)2 * PATH_MAX + (size_t)7 * NAME_SIZE_MAX];
+    int size = snprintf(text, sizeof text, MAKEFILE, parts->program, parts->include, n, n, n, n, n, n, n);
     return write_file(n, "Makefile", text, (size_t)size);
 }
 

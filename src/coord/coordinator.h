@@ -176,8 +176,10 @@ struct coordinator {
     const struct coord_kind *kinds;              /* NULL = none */
     const struct coord_fault *faults;            /* NULL = none */
     const struct coord_option *options;          /* values are in world_options.own; NULL = none */
-    bool
-        leases; /* a contender ends when nobody renews it; with the owner EVENT_BY_TIME if nothing excuses that */
+    /* Contenders have leases: one that no process renews ends, with the owner EVENT_BY_TIME if nothing
+     * excuses that. The session of a contender is a life of its process. Without a clock, quiet() is false
+     * while a contender of a life that is over may end by itself. */
+    bool leases;
     /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 
@@ -215,6 +217,10 @@ struct coordinator {
     /* ---- rest ---- */
     /* Nothing is under way, no expiry is due, and no fault of a server or of a kind of its own is in force. */
     bool (*quiet)(void);
+    /* Returns whether a fault of a server is in force that lasts until its own end, and by which servers
+     * answer that they cannot do what clients need. EVENT_OUTAGE tells judges of each change. NULL = there
+     * is no such fault. */
+    bool (*outage)(void);
     bool (*busy)(void); /* some step will happen without a timeout, an expiry or the end of a fault */
     bool (*cut_off)(int client);  /* nothing passes between client and servers until the client is healed */
     bool (*linked)(int client);   /* each open handle of the client is connected */

@@ -353,6 +353,7 @@ static const struct coordinator REDIS = {
     .last_by_default = last_by_default,
     .next_ms = fakeredis_next_ms,
     .quiet = quiet,
+    .outage = faults_last,
     .busy = busy,
     .cut_off = fakeredis_is_cut_off,
     .linked = linked,

@@ -197,10 +197,12 @@ static void finish(int client, int connection, int status)
     }
 }
 
-static void set_error(redisAsyncContext *context, int err, const char *text)
+#define TEXT(LITERAL) (LITERAL), sizeof(LITERAL) - 1
+
+static void set_error(redisAsyncContext *context, int err, const char *text, size_t size)
 {
     context->c.err = err;
-    snprintf(context->c.errstr, sizeof context->c.errstr, "%s", text);
+    snprintf(context->c.errstr, sizeof context->c.errstr, "%.*s", (int)size, text);
     context->err = err;
     context->errstr = context->c.errstr;
 }
@@ -222,7 +224,7 @@ static void deliver_up(int client, int connection, bool up)
         client_note_up(client, connection);
         context->c.flags |= REDIS_CONNECTED;
     } else {
-        set_error(context, REDIS_ERR_IO, "Connection refused");
+        set_error(context, REDIS_ERR_IO, TEXT("Connection refused"));
     }
     if (on_connect != 0) {
         before_callback();
@@ -274,6 +276,20 @@ static void deliver_reply(int client, int connection, const struct call_record *
     }
 }
 
+/* No callback waits for the error that answers a subscription. hiredis 0.14 ends the connection. */
+static bool ends_by_error(const struct call_record *call, const unsigned char *items)
+{
+    return call->rec.tag == CALL_ANSWERED && (call->flags & CALL_CHANNELS) != 0 &&
+           reply_item(items, 0)->type == REPLY_ERROR;
+}
+
+static void end_by_error(int client, int connection, const unsigned char *items)
+{
+    struct bytes text = reply_text(reply_item(items, 0));
+    set_error(at(client, connection)->context, REDIS_ERR_OTHER, text.at, text.size);
+    finish(client, connection, REDIS_ERR);
+}
+
 /* What the last callback of a connection has asked for is done now. */
 static void end_if_wanted(int client, int connection)
 {
@@ -301,7 +317,7 @@ unsigned fakeredis_deliver(int client, int connection)
         return FAKEREDIS_LINK;
     case CALL_LOST:
     case CALL_DOWN:
-        set_error(at(client, connection)->context, REDIS_ERR_EOF, "Server closed the connection");
+        set_error(at(client, connection)->context, REDIS_ERR_EOF, TEXT("Server closed the connection"));
         finish(client, connection, REDIS_ERR);
         return FAKEREDIS_LINK;
     case CALL_MESSAGE:
@@ -314,6 +330,10 @@ unsigned fakeredis_deliver(int client, int connection)
     struct bytes reply = link_reply(first);
     memcpy(items, reply.at, reply.size);
     link_remove(client, first);
+    if (ends_by_error(&call, items)) {
+        end_by_error(client, connection, items);
+        return FAKEREDIS_LINK;
+    }
     deliver_reply(client, connection, &call, items, reply.size);
     replies_poison();
     end_if_wanted(client, connection);

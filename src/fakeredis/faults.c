@@ -132,7 +132,7 @@ void fakeredis_detach(int server, bool on)
 
 bool fakeredis_is_detached(int server)
 {
-    return server_facts(&the_servers[server].pack)->detached;
+    return server_facts(&looked_at(server)->pack)->detached;
 }
 
 static void end_leases(int server)

@@ -165,7 +165,8 @@ void lockredis_lock_heard(struct redis_lock *lock);
 enum answer_kind {
     ANSWER_LOST,    /* the connection ended before a reply came */
     ANSWER_YES,     /* number: token of a take, number of replicas */
-    ANSWER_NO,      /* number, of a take: ms until the lease of the holder ends */
+    ANSWER_NO,      /* number, of a take: ms until the lease of the holder ends;
+                       of a renewal: -1 = the key has the id, but not for this hold */
     ANSWER_UNKNOWN, /* the server does not know the script */
     ANSWER_LATER,   /* the server did nothing, and may do it later */
     ANSWER_REFUSED, /* the server did nothing, nor will it */
@@ -178,6 +179,9 @@ struct lock_answer {
 
 /* The request under way has this answer. */
 void lockredis_lock_answered(struct redis_lock *lock, const struct lock_answer *answer);
+
+/* The fencing token of the present hold; 0 = there is no hold. */
+int64_t lockredis_lock_token(const struct redis_lock *lock);
 
 /* Whether an id is none of zeros. */
 bool lockredis_lock_has_id(const uint8_t id[ID_SIZE]);

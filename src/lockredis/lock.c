@@ -186,6 +186,12 @@ static void freed(struct redis_lock *lock, int rc)
     }
 }
 
+int64_t lockredis_lock_token(const struct redis_lock *lock)
+{
+    const struct redis_claim *holder = lockredis_claim_first(lock, HOLDS);
+    return holder != NULL ? holder->token : 0;
+}
+
 void lockredis_lock_leave(struct redis_lock *lock, struct redis_claim *claim)
 {
     ls_env_timer_stop(env_of(lock), &lock->renewal_timer);
@@ -382,7 +388,7 @@ static void renew_answered(struct redis_lock *lock, const struct lock_answer *an
         confirm(lock);
         break;
     case ANSWER_NO:
-        lose(lock, false);
+        lose(lock, answer->number < 0);
         break;
     case ANSWER_LOST:
         lock->renews = true; /* at the next connection */

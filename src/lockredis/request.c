@@ -26,10 +26,13 @@ static const char TAKE_TEXT[] =
     "return {1,token}";
 #define TAKE_DIGEST "67a7f26fff7076b68069bb647c0a649ffa9eb7a3"
 
-/* Begins the lease anew. Answers 0 if the key has another value. */
+/* Begins the lease anew. Answers 0 if the key has another value. Answers -1 if the key has this value, but
+ * the counter has another token than the hold. Then the lease of the hold has ended, others had the key,
+ * and an earlier copy of the take was done late. */
 static const char RENEW_TEXT[] = "if redis.call('get',KEYS[1])~=ARGV[1] then return 0 end\n"
+                                 "if redis.call('get',KEYS[2])~=ARGV[3] then return -1 end\n"
                                  "return redis.call('pexpire',KEYS[1],ARGV[2])";
-#define RENEW_DIGEST "9149a4a60f990f0e9a2f8b7511f23b58cb026fcb"
+#define RENEW_DIGEST "0977018400de50076fddbd3bc4bee87ec8a45b9d"
 
 /* Deletes the key and tells who waits. Answers 0 if the key has another value. */
 static const char GIVE_TEXT[] = "local v=redis.call('get',KEYS[1])\n"
@@ -160,7 +163,8 @@ static int send_script(struct redis_lock *lock, enum lock_request request)
         return redisAsyncCommand(context, on_reply, lock, "%s %s 2 %s %s:token %s %s %u", verb, text, name,
                                  name, id, other, lease);
     case REQUEST_RENEW:
-        return redisAsyncCommand(context, on_reply, lock, "%s %s 1 %s %s %u", verb, text, name, id, lease);
+        return redisAsyncCommand(context, on_reply, lock, "%s %s 2 %s %s:token %s %u %lld", verb, text, name,
+                                 name, id, lease, (long long)lockredis_lock_token(lock));
     default:
         return redisAsyncCommand(context, on_reply, lock, "%s %s 1 %s %s %s %s:free", verb, text, name, id,
                                  other, name);

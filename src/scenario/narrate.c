@@ -391,6 +391,12 @@ static void line_fault(struct narrator *narrator, const struct event *event)
     append(narrator, " %s", world_action_verb(event->code));
 }
 
+static void line_outage(struct narrator *narrator, const struct event *event)
+{
+    begin_event(narrator, event, "outage");
+    append(narrator, event->code != 0 ? " begins" : " ends");
+}
+
 static void line_misbehaved(struct narrator *narrator, const struct event *event)
 {
     static const char *const WHAT[] = {"crash",  "loop",     "global", "free",   "lock",     "keep",
@@ -457,6 +463,7 @@ static const struct {
     [EVENT_HOLD_LOST] = {SHOW_DEFAULT, line_fence},
     [EVENT_CAPACITY] = {SHOW_DEFAULT, line_capacity},
     [EVENT_COUNT_SET] = {SHOW_DEFAULT, line_capacity},
+    [EVENT_OUTAGE] = {SHOW_FAULTS, line_outage},
 };
 _Static_assert(sizeof KINDS / sizeof KINDS[0] == EVENT_KINDS, "every event kind has a line");
 

@@ -155,6 +155,7 @@ static void init_judges(struct run *run, bool timed)
         .resizes = scenario->options.resizes,
         .counted = run->setup.recipe->count != NULL,
         .refusing = servers_refuse(&scenario->options),
+        .leases = scenario_has_leases(scenario),
         .tolerance_ms = 1,
         .specs = world_lock_specs(&scenario->options),
         .process_name = process_name,

@@ -279,6 +279,23 @@ static void do_client(const struct action *action)
     do_verb(action);
 }
 
+static bool has_outage(void)
+{
+    return the_world.coordinator->outage != NULL && the_world.coordinator->outage();
+}
+
+static void do_service_fault(const struct action *action)
+{
+    bool before = has_outage();
+    the_world.coordinator->fault(action);
+    bool after = has_outage();
+    if (before != after) {
+        struct event event = observe_process(EVENT_OUTAGE, EVENT_PROCESS_NONE);
+        event.code = after;
+        observe(&event);
+    }
+}
+
 static void do_fault(const struct action *action)
 {
     unsigned price = the_world.coordinator->price(action);
@@ -291,7 +308,7 @@ static void do_fault(const struct action *action)
     if (action_has(action, TRAIT_ON_PROCESS)) {
         do_process_fault(action);
     } else {
-        the_world.coordinator->fault(action);
+        do_service_fault(action);
     }
 }
 

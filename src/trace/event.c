@@ -55,6 +55,7 @@ static const char *const NAMES[] = {
     [EVENT_HOLD_LOST] = "hold-lost",
     [EVENT_CAPACITY] = "capacity",
     [EVENT_COUNT_SET] = "count",
+    [EVENT_OUTAGE] = "outage",
 };
 _Static_assert(sizeof NAMES / sizeof NAMES[0] == EVENT_KINDS, "every event kind has a name");
 

@@ -39,6 +39,14 @@ static inline void judge_open_in(struct judge *judge, const char *property,
     assert_non_null(judge->block);
 }
 
+/* A mutex whose contenders have leases. */
+static inline void judge_open_with_leases(struct judge *judge, const char *property, bool timed)
+{
+    const struct check_context context = {
+        .processes = 4, .locks = 2, .timed = timed, .tolerance_ms = timed ? 10 : 0, .leases = true};
+    judge_open_in(judge, property, &context);
+}
+
 /* Two locks that are what `specs` says; NULL = mutexes. */
 static inline void judge_open_of(struct judge *judge, const char *property, bool timed,
                                  const struct ls_lock_spec *specs)

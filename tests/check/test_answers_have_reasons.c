@@ -650,6 +650,29 @@ static void guarded_writes_fail_with_a_reason(void **state)
     }
 }
 
+/* The lease of A's contender ends before the grant is told. A request of its former life is done late. The
+ * hold stands on the contender that its token names. */
+static void a_hold_stands_on_what_its_token_names(void **state)
+{
+    (void)state;
+    for (int leases = 0; leases < 2; leases++) {
+        struct judge judge;
+        if (leases)
+            judge_open_with_leases(&judge, PROPERTY, false);
+        else
+            judge_open(&judge, PROPERTY, false);
+        up(&judge, A);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        deleted_by(&judge, A, 10, 0);
+        created_in(&judge, A, 11, SESSION(A) - 10);
+        granted(&judge, A, 10);
+        show(&judge, (struct event){.kind = EVENT_HOLD_LOST, .process = A, .zxid = 10});
+        assert_verdict(&judge, leases ? CHECK_HOLDS : CHECK_VIOLATED);
+        judge_close(&judge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -680,6 +703,7 @@ int main(void)
         cmocka_unit_test(memory_is_short_beside_another_owner),
         cmocka_unit_test(guarded_writes_are_refused_once_the_hold_is_over),
         cmocka_unit_test(guarded_writes_fail_with_a_reason),
+        cmocka_unit_test(a_hold_stands_on_what_its_token_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,6 +361,51 @@ static void a_crash_ends_all_counts(void **state)
     judge_close(&judge);
 }
 
+static void create_in_vain(struct judge *judge, int times, int64_t czxid)
+{
+    for (int64_t i = 0; i < times; i++) {
+        created(judge, A, czxid + i);
+        deleted(judge, A, czxid + i, 900);
+        on(judge, EVENT_SETTLED, A);
+    }
+}
+
+static void outage(struct judge *judge, bool begins)
+{
+    lock_event(judge, EVENT_FAULT, EVENT_PROCESS_NONE, EVENT_FAULT_NODES, 0);
+    lock_event(judge, EVENT_OUTAGE, EVENT_PROCESS_NONE, 0, begins);
+}
+
+/* Servers answer that they cannot, so waiters may go on. Behind the outage the bound is that of a fault. */
+static void an_outage_excuses_while_it_lasts(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    outage(&judge, true);
+    create_in_vain(&judge, 50, 10);
+    outage(&judge, false);
+    create_in_vain(&judge, 3, 100);
+    assert_verdict(&judge, CHECK_NOT_JUDGED);
+    create_in_vain(&judge, 1, 200);
+    assert_violated(&judge, EVENT_NODE_CREATED, "process 0 created more than 3 contenders");
+    judge_close(&judge);
+}
+
+/* Its requests are judged all the same. */
+static void an_outage_excuses_no_busy_loop(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    asked(&judge, A);
+    outage(&judge, true);
+    request_times(&judge, A, REQUESTS_MAX + 1, EVENT_REQUEST_OTHER);
+    assert_verdict(&judge, CHECK_VIOLATED);
+    judge_close(&judge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +429,8 @@ int main(void)
         cmocka_unit_test(a_fault_takes_nothing_away),
         cmocka_unit_test(a_node_that_is_held_does_not_count),
         cmocka_unit_test(a_crash_ends_all_counts),
+        cmocka_unit_test(an_outage_excuses_while_it_lasts),
+        cmocka_unit_test(an_outage_excuses_no_busy_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

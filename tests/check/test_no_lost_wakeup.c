@@ -133,6 +133,66 @@ static void without_a_wait_it_is_not_judged(void **state)
     judge_close(&judge);
 }
 
+/* A holds, and ends in this way. B waits. */
+static void end_before(struct judge *judge, enum event_kind end)
+{
+    wait_behind(judge);
+    deleted_by(judge, B, 11, EVENT_BY_TIME); /* with leases, who waits has no contender */
+    on(judge, end, A);
+}
+
+static void what_an_ended_life_has_left_is_violated(void **state)
+{
+    (void)state;
+    for (int stopped = 0; stopped < 2; stopped++) {
+        struct judge judge;
+        judge_open_with_leases(&judge, PROPERTY, false);
+        end_before(&judge, stopped ? EVENT_STOPPED : EVENT_CRASHED);
+        rest(&judge);
+        assert_violated(
+            &judge, EVENT_REST,
+            "process 1 waits for lock 0 at rest behind a contender (czxid 10) of a life of process 0 "
+            "that is over: nothing will end it");
+        judge_close(&judge);
+    }
+}
+
+static void what_a_former_life_has_left_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open_with_leases(&judge, PROPERTY, false);
+    end_before(&judge, EVENT_CRASHED);
+    on(&judge, EVENT_RESTARTED, A);
+    show(&judge, (struct event){.kind = EVENT_LINK_UP, .process = A, .session = SESSION(A) + 10});
+    rest(&judge);
+    assert_violated(&judge, EVENT_REST, "of a life of process 0 that is over");
+    judge_close(&judge);
+}
+
+/* A lease ends some time with a clock, a session ends without one, and a process that is cut off goes on. */
+static void what_ends_by_itself_holds(void **state)
+{
+    enum { CLOCK, SESSIONS, CUT_OFF, ENDED, CASES };
+    (void)state;
+    for (int what = 0; what < CASES; what++) {
+        struct judge judge;
+        if (what == SESSIONS)
+            judge_open(&judge, PROPERTY, false);
+        else
+            judge_open_with_leases(&judge, PROPERTY, what == CLOCK);
+        end_before(&judge, what == CUT_OFF ? EVENT_LINK_DOWN : EVENT_CRASHED);
+        if (what == ENDED) {
+            deleted_by(&judge, A, 10, EVENT_BY_TIME);
+            created(&judge, B, 12);
+            granted(&judge, B, 12);
+        }
+        rest(&judge);
+        assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +204,9 @@ int main(void)
         cmocka_unit_test(those_who_cannot_act_are_excused),
         cmocka_unit_test(waiting_behind_the_dead_is_excused),
         cmocka_unit_test(without_a_wait_it_is_not_judged),
+        cmocka_unit_test(what_an_ended_life_has_left_is_violated),
+        cmocka_unit_test(what_a_former_life_has_left_is_violated),
+        cmocka_unit_test(what_ends_by_itself_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,32 @@ static void without_tokens_it_is_not_judged(void **state)
     judge_close(&judge);
 }
 
+/* The lease of A's contender ends before the grant is told. B holds meanwhile, and an earlier copy of A's
+ * request makes another contender. The grant stands on the one that its token names, which has gone. */
+static void a_grant_stands_on_what_its_token_names(void **state)
+{
+    (void)state;
+    for (int leases = 0; leases < 2; leases++) {
+        struct judge judge;
+        if (leases)
+            judge_open_with_leases(&judge, PROPERTY, false);
+        else
+            judge_open(&judge, PROPERTY, false);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        deleted_by(&judge, A, 10, 0);
+        asked(&judge, B);
+        created(&judge, B, 11);
+        granted(&judge, B, 11);
+        released(&judge, B);
+        deleted_by(&judge, B, 11, 1 + B);
+        created(&judge, A, 12);
+        granted(&judge, A, 10);
+        assert_verdict(&judge, leases ? CHECK_HOLDS : CHECK_VIOLATED);
+        judge_close(&judge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +189,7 @@ int main(void)
         cmocka_unit_test(older_token_of_a_live_grant_is_violated),
         cmocka_unit_test(older_token_of_a_dead_grant_holds),
         cmocka_unit_test(without_tokens_it_is_not_judged),
+        cmocka_unit_test(a_grant_stands_on_what_its_token_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

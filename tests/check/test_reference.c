@@ -75,6 +75,7 @@ static int judge(const struct reference *reference, const struct trace_list *lis
                                     .owners = 16,
                                     .timed = list->timed,
                                     .reentrant = list->reentrant,
+                                    .leases = list->leases,
                                     .specs = list->waits_again ? &latch : NULL,
                                     .tolerance_ms = TOLERANCE_MS};
     struct check_set set;
@@ -174,7 +175,7 @@ static int draw_kind(struct rng *rng, const struct theme *theme)
         EVENT_SESSION_CLOSED, EVENT_PAUSED,    EVENT_RESUMED,     EVENT_RESTARTED, EVENT_REFUSED,
         EVENT_SETTLED,        EVENT_FAULT,     EVENT_LISTED,      EVENT_WRITTEN,   EVENT_EFFECT,
         EVENT_HOLD_LOST,      EVENT_SUSPENDED, EVENT_RECONNECTED, EVENT_READ_ONLY, EVENT_LOCK_CLOSED,
-        EVENT_REQUEST};
+        EVENT_REQUEST,        EVENT_OUTAGE};
     static const uint8_t revocation[] = {EVENT_REVOKES,  EVENT_REVOKE_SENT,  EVENT_LISTENS,
                                          EVENT_NODE_SET, EVENT_REVOKE_ASKED, EVENT_CLOSES};
     static const uint8_t belief[] = {EVENT_ASKED, EVENT_GRANTED, EVENT_BELIEVES, EVENT_SESSION_CLOSING};
@@ -302,7 +303,8 @@ static void on_random_lists(void **state)
         bool timed = i % 2 == 1;
         bool waits_again = i % 8 >= 4;
         int count = draw_list(&rng, events, timed, waits_again);
-        compare(&(struct trace_list){events, timed, i % 4 < 2, waits_again, 0}, count, (uint64_t)i, -1);
+        compare(&(struct trace_list){events, timed, i % 4 < 2, waits_again, 0, i % 16 >= 8}, count,
+                (uint64_t)i, -1);
     }
     tell(VIOLATED_LEAST);
 }
@@ -382,7 +384,7 @@ static void on_random_calls(void **state)
     for (int i = 0; i < LISTS; i++) {
         struct event events[EVENTS_OF_CALLS];
         int count = draw_calls(&rng, events);
-        compare(&(struct trace_list){events, false, true, false, CALLED}, count, (uint64_t)i, CALLS);
+        compare(&(struct trace_list){events, false, true, false, CALLED, false}, count, (uint64_t)i, CALLS);
     }
     print_message("%s: %d judged, %d violated\n", references[CALLS].property, judged[CALLS], violated[CALLS]);
     assert_in_range(violated[CALLS], 10 * VIOLATED_LEAST, LISTS);
@@ -471,7 +473,8 @@ static void judge_run_of(const struct ls_recipe *recipe, uint64_t seed, int only
         world_pass_time(world, 1000, STAGE_STEPS_MAX, NULL, NULL);
     world_rest(world);
     world_close(world);
-    compare(&(struct trace_list){recorded, timed, recipe->reentrant, false, 0}, recorded_count, seed, only);
+    compare(&(struct trace_list){recorded, timed, recipe->reentrant, false, 0, false}, recorded_count, seed,
+            only);
 }
 
 /* The reference of the property that the recipe breaks, -1 if there is none. */

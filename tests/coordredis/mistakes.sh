@@ -82,6 +82,8 @@ mistake contract_is_kept short_of_memory.scn redis_mutex.c "    if (claim == NUL
 mistake contract_is_kept stops.scn client.c "    lockredis_lock_free_all(redis);
 " ""
 mistake release_matches_acquire again.scn claim.c "(claim->owner != owner || !is_in(claim, phases))" "(claim->owner != owner || !is_in(claim, phases | 1u << CLAIM_LEAVES))"
+# A late copy of a take may have taken the key again. A renewal sees that by the token, and the key is given back.
+mistake held_lease_is_renewed late_and_expire.scn request.c "if redis.call('get',KEYS[2])~=ARGV[3] then return -1 end" ""
 
 which=CONFIRMED
 mistake at_most_one_holder failover_unheard.scn lock.c "answer->kind == ANSWER_YES && answer->number >= lockredis_client_options(lock->redis)->replicas;" "answer->kind == ANSWER_YES;"

@@ -25,7 +25,8 @@ defect redis_py_lease_later no_lost_wakeup again.scn 13 redis_py_mended
 defect redis_py_token_dropped no_lost_wakeup again.scn 16 redis_py_without_lease
 defect cozy_renews_for_ever held_lease_is_renewed paused.scn 16 redis_py_mended
 
-# Judges do not see who waits behind a process that is gone for good.
+# The same by a crash: the key has no lease, and its process is gone for good.
+defect redis_py_lease_later no_lost_wakeup crashes.scn 13 redis_py_mended
 expect 0 '1 passed' "$redis" run --recipe redis_py_mended "$here/crash_before_lease.scn"
 expect 1 'cannot   expire a' "$redis" run --verbose --recipe redis_py_lease_later --out "$scratch/reports" "$here/crash_before_lease.scn"
 

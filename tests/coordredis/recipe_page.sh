@@ -18,15 +18,21 @@ says()
     [[ -n $text && $(<output) == *"$text"* ]] || { echo "block $1 is not what the program says:"; cat output; failed=1; }
 }
 
+# mend NUMBER: that change of the page.
+mend()
+{
+    block diff "$1" >change.diff
+    patch --quiet -p1 <change.diff || failed=1
+}
+
 # step NUMBER STATUS TEXT: the next change of the page, and its commands.
 step()
 {
-    block diff "$(($1 - 1))" >change.diff
-    patch --quiet -p1 <change.diff || failed=1
+    mend "$(($1 - 1))"
     expect "$2" "$3" bash -c "$(block sh "$1")"
 }
 
-page_clone
+page_clone scenarios
 block '' 1 >first.scn
 
 expect 1 'found    held_lease_is_renewed' bash -c "$(block sh 1)"
@@ -41,5 +47,9 @@ if is_slow_build; then
 fi
 step 4 0 '1 passed, 0 failed'
 says 6
+expect 1 '20 passed, 2 failed' bash -c "$(block sh 5)"
+says 7
+mend 4
+expect 0 "$(block '' 8)" bash -c "$(block sh 6)"
 cmp mine.c "$example" || failed=1
 finish

@@ -19,12 +19,12 @@ loses()
     expect 1 'violated in 1 scenario: at_most_one_holder' "$redis" check --verbose --recipe "$1" --out "$scratch/reports" "$here/failover_confirmed.scn"
 }
 
-searches redis_mutex_confirmed failover_unheard.scn 106509
+searches redis_mutex_confirmed failover_unheard.scn 112107
 loses redis_mutex
 loses setnx_owned
 loses redisson_mended
 if ! is_slow_build; then
-    searches redis_mutex server_restarts.scn 671167
+    searches redis_mutex server_restarts.scn 675353
     searches redis_mutex failover_safe.scn 566650
     searches redis_mutex failover.scn 696170
     searches redis_mutex forgets.scn 424442
@@ -33,6 +33,19 @@ fi
 for file in server_restarts failover_safe; do
     expect 3 '100 random schedules, which is no proof' "$redis" run --verbose --recipe redis_mutex --seeds 100 --strategy swarm --no-search "$here/$file.scn"
 done
+
+# A server answers with an error: a right design takes none for an answer.
+for recipe in dlock_mended redisson_mended; do
+    expect 0 '1 passed, 0 failed' "$redis" check --recipe "$recipe" --out "$scratch/reports" "$here/refused.scn"
+    is_slow_build || expect 0 '1 passed, 0 failed' "$redis" check --recipe "$recipe" --out "$scratch/reports" scenarios/suite/redis/request_refused.scn
+done
+
+# Replicas are detached for a while. Whoever asks for them may ask again for as long as that lasts.
+expect 0 '1 passed, 0 failed' "$redis" run --recipe redis_mutex_confirmed --out "$scratch/reports" "$here/detached.scn"
+
+# Pairs of faults.
+searches redis_mutex late_and_expire.scn 213518
+is_slow_build || searches redis_mutex expire_and_crash.scn 3140484
 
 # Redlock: a key on two of three servers, of which two start again without their keys.
 expect 1 'violated in 1 scenario: at_most_one_holder' "$redis" run --verbose --recipe redlock --out "$scratch/reports" "$here/redlock_loses_keys.scn"

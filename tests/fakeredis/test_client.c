@@ -263,6 +263,20 @@ static void a_call_can_find_no_memory(void **state)
     bench_saw("1=PONG ");
 }
 
+/* No callback waits for an error that answers a subscription: hiredis ends the connection. */
+static void a_refused_subscription_ends_the_connection(void **state)
+{
+    (void)state;
+    bench_open(true, NULL);
+    redisAsyncContext *c = bench_connected(0);
+    bench_send(0, c, "get", "GET k");
+    bench_send(0, c, "sub", "SUBSCRIBE c");
+    fakeredis_apply(0, 0);
+    fakeredis_reject(0, 0, "LOADING soon");
+    bench_run_client(0);
+    bench_saw("get=nil sub=lost down ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +294,7 @@ int main(void)
         cmocka_unit_test_teardown(a_request_is_about_its_keys, bench_close),
         cmocka_unit_test_teardown(bytes_that_are_no_command, bench_close),
         cmocka_unit_test_teardown(a_call_can_find_no_memory, bench_close),
+        cmocka_unit_test_teardown(a_refused_subscription_ends_the_connection, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

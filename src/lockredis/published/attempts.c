@@ -54,6 +54,13 @@ redisAsyncContext *attempts_link(struct attempts *all, int link)
 
 static void send_again(void *ctx);
 
+/* Sends the request of the phase from its first step. */
+static void send_later(struct attempt *attempt)
+{
+    attempt->step = 0;
+    ls_env_timer_start(attempt->all->env, &attempt->again, "again", AGAIN_MS, send_again, attempt);
+}
+
 static void send(struct attempt *attempt)
 {
     struct attempts *all = attempt->all;
@@ -156,13 +163,21 @@ static void gave(struct attempt *attempt, int rc)
     give_or_end(attempt);
 }
 
+/* True if the request is a release, and the library does not repeat it: the release is over then. */
+static bool gives_up(struct attempt *attempt)
+{
+    const struct design *design = attempts_design(attempt->all);
+    bool over = attempt->phase == PHASE_GIVING && design->gives_up != NULL && design->gives_up(attempt);
+    if (over) {
+        gave(attempt, design->gave(attempt, NULL));
+    }
+    return over;
+}
+
 /* The owner does not know what became of its request. */
 static void lost(struct attempt *attempt)
 {
-    const struct design *design = attempts_design(attempt->all);
-    attempt->step = 0;
-    if (attempt->phase == PHASE_GIVING && design->gives_up != NULL && design->gives_up(attempt)) {
-        gave(attempt, design->gave(attempt, NULL));
+    if (gives_up(attempt)) {
         return;
     }
     if (attempt->phase == PHASE_TAKING && attempt->gone) {
@@ -170,7 +185,29 @@ static void lost(struct attempt *attempt)
         enter(attempt, PHASE_GIVING);
     }
     attempt->repeated = true;
-    ls_env_timer_start(attempt->all->env, &attempt->again, "again", AGAIN_MS, send_again, attempt);
+    send_later(attempt);
+}
+
+static bool is_error(const redisReply *reply)
+{
+    return reply != NULL && reply->type == REDIS_REPLY_ERROR;
+}
+
+/* The server has not done the request. An earlier copy of it may have been done. */
+static void refused(struct attempt *attempt)
+{
+    bool nothing_taken = attempt->phase == PHASE_TAKING && !attempt->repeated;
+    if (gives_up(attempt)) {
+        return;
+    }
+    if (nothing_taken && attempt->gone) {
+        give_or_end(attempt);
+    } else if (nothing_taken && attempt->is_try) {
+        answer(attempt, LS_REPORT_FAILED, LS_EREFUSED);
+        end(attempt);
+    } else {
+        send_later(attempt);
+    }
 }
 
 void attempts_replied(redisAsyncContext *context, void *reply, void *ctx)
@@ -186,6 +223,8 @@ void attempts_replied(redisAsyncContext *context, void *reply, void *ctx)
     }
     if (reply == NULL) {
         lost(attempt);
+    } else if (is_error(reply)) {
+        refused(attempt);
     } else if (attempt->phase == PHASE_TAKING) {
         took(attempt, reply);
     } else {
@@ -352,7 +391,8 @@ void attempts_renewed(redisAsyncContext *context, void *reply, void *ctx)
     watchdog->asks = false;
     watchdog->asked_for = 0;
     if (!all->stopping && watchdog->count > 0) {
-        attempts_design(all)->renewed(watchdog, &all->attempt[watchdog->lock][owner], reply);
+        attempts_design(all)->renewed(watchdog, &all->attempt[watchdog->lock][owner],
+                                      is_error(reply) ? NULL : reply);
     }
     watchdog->outdated = false;
     tell(all);

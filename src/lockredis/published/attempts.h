@@ -11,7 +11,8 @@
  *                v   |
  *               WAITING
  *
- *   TAKING, GIVING: a request is under way, or is sent again by the timer "again" because its reply was lost.
+ *   TAKING, GIVING: a request is under way, or is sent again by the timer "again" because its reply was lost,
+ *   or was an error.
  *   WAITING: another owner has the key. The design has armed what ends the wait.
  *
  * A watchdog renews the lease of one key for the owners of the process that hold it.
@@ -92,19 +93,19 @@ struct design {
     /* Arms what ends the wait for a key that another owner has. */
     void (*wait)(struct attempt *attempt, const redisReply *reply);
 
-    /* Returns the result code of a release from its reply; NULL = the reply was lost, and gives_up() was
-     * true. */
+    /* Returns the result code of a release from its reply; NULL = the reply was lost or an error, and
+     * gives_up() was true. */
     int (*gave)(struct attempt *attempt, const redisReply *reply);
 
     /* Sends the renewal for an owner, with attempts_renewed() as its callback. */
     int (*renew)(struct watchdog *watchdog, const struct attempt *attempt, redisAsyncContext *context,
                  const char *key);
 
-    /* Reacts to the reply to a renewal; NULL = it was lost. `outdated` of the watchdog says whether it is
-     * about a former hold. */
+    /* Reacts to the reply to a renewal; NULL = it was lost, or an error. `outdated` of the watchdog says
+     * whether it is about a former hold. */
     void (*renewed)(struct watchdog *watchdog, struct attempt *attempt, const redisReply *reply);
 
-    /* Answers whether a release is not repeated if its reply is lost; NULL = it is repeated. */
+    /* Answers whether a release is not repeated if its reply is lost, or an error; NULL = it is repeated. */
     bool (*gives_up)(const struct attempt *attempt);
 };
 

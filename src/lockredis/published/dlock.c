@@ -46,7 +46,8 @@ enum {
     MENDED_ID = 16,      /* ids of owners are unique */
     MENDED_RELEASE = 32, /* a release is asked for until it is answered */
     MENDED_BELIEF = 64,  /* the holder is told of the loss before its lease can end unrenewed */
-    MENDED_ALL = 127,
+    MENDED_ERROR = 128,  /* an error is no answer: the release is asked for again, and a try is told */
+    MENDED_ALL = 255,
 };
 
 enum link { LINK_OWNER, LINK_RETRY = OWNERS_MAX, LINK_LEASE, LINKS };
@@ -74,7 +75,8 @@ struct actor {
     uint8_t state; /* enum actor_state */
     bool interrupted;
     uint8_t owner; /* of a lease thread: whose id it renews */
-    uint8_t reserved[5];
+    bool outdated; /* of a lease thread: its request is about a former hold, and the next one has begun */
+    uint8_t reserved[4];
     struct ls_timer timer;
     struct ls_stamp sent; /* of a lease thread: when a renewal was asked for last */
 };
@@ -159,6 +161,11 @@ static const char *key_of(const struct lock *lock)
     return lock->state->config->lock_paths[lock->index];
 }
 
+static bool is_error(const redisReply *reply)
+{
+    return reply != NULL && reply->type == REDIS_REPLY_ERROR;
+}
+
 #define ID_MAX 60
 
 /* DLock takes the first address of the machine and the number of the thread. A process that was started anew
@@ -197,6 +204,8 @@ static void start_lease(struct lock *lock, int owner)
         lease->owner = (uint8_t)owner;
         lease->interrupted = false;
         sleep_until_renewal(lease, 1);
+    } else if ((lock->state->mended & MENDED_LEASE) != 0) {
+        lease->outdated = lease->interrupted;
     }
 }
 
@@ -246,6 +255,11 @@ static void renewed(struct actor *lease, const redisReply *reply)
 {
     bool lost = reply != NULL && reply->type == REDIS_REPLY_NIL;
     lease->state = ACTOR_NONE;
+    if (lease->outdated) {
+        lease->outdated = false;
+        start_lease(lease->lock, lease->owner);
+        return;
+    }
     if (reply != NULL && !lost && lease->lock->owner == lease->owner && lease->lock->hold > 0) {
         believe(lease->lock, &lease->sent);
     }
@@ -265,7 +279,7 @@ static void on_renewed(redisAsyncContext *context, void *reply, void *ctx)
     (void)context;
     ls_env_lock(state->env);
     if (!state->stopping) {
-        renewed(lease, reply);
+        renewed(lease, is_error(reply) ? NULL : reply);
     }
     tell(state);
 }
@@ -409,9 +423,10 @@ static void tried(struct thread *thread, const redisReply *reply)
         thread->permit = false;
         say(thread, LS_REPORT_GRANTED, 0);
     } else if (thread->is_try) {
+        bool refused = is_error(reply) && (lock->state->mended & MENDED_ERROR) != 0;
         thread->phase = PHASE_NONE;
         thread->pending = false;
-        say(thread, LS_REPORT_FAILED, LS_EBUSY);
+        say(thread, LS_REPORT_FAILED, refused ? LS_EREFUSED : LS_EBUSY);
     } else if (!thread->queued) {
         enqueue(thread);
         loop(thread);
@@ -499,7 +514,8 @@ static void ask_again(void *ctx)
 static void answered(struct thread *thread, const redisReply *reply)
 {
     struct state *state = thread->lock->state;
-    if (reply == NULL && (state->mended & MENDED_RELEASE) != 0) {
+    unsigned mend = reply == NULL ? MENDED_RELEASE : MENDED_ERROR;
+    if ((reply == NULL || is_error(reply)) && (state->mended & mend) != 0) {
         ls_env_timer_start(state->env, &thread->again, "again", 100, ask_again, thread);
     } else {
         released(thread);
@@ -662,6 +678,7 @@ START(start_untold, MENDED_ALL & ~(MENDED_LOSS | MENDED_BELIEF), true)
 START(start_address, MENDED_ALL & ~MENDED_ID, true)
 START(start_one_release, MENDED_ALL & ~MENDED_RELEASE, true)
 START(start_unbounded, MENDED_ALL & ~MENDED_BELIEF, true)
+START(start_error, MENDED_ALL & ~MENDED_ERROR, true)
 
 static const struct ls_timer_row TIMERS[] = {
     {"retry", LS_TIMER_POLL}, {"lease", LS_TIMER_RENEWAL}, {"belief", LS_TIMER_LEASE}, {NULL, LS_TIMER_WORK}};
@@ -679,7 +696,7 @@ static const struct ls_recipe RECIPES[] = {
            "held_lease_is_renewed", start_dlock, 0),
     RECIPE("dlock_one_host", "DLock where all processes find the same address", "hold_keeps_its_node",
            start_one_host, 0),
-    RECIPE("dlock_mended", "DLock without seven of its flaws, which the next recipes have one by one", NULL,
+    RECIPE("dlock_mended", "DLock without eight of its flaws, which the next recipes have one by one", NULL,
            start_mended, 1),
     RECIPE("dlock_shared_lease_thread", "a grant takes over a lease thread that is about to end",
            "held_lease_is_renewed", start_shared_thread, 1),
@@ -695,6 +712,8 @@ static const struct ls_recipe RECIPES[] = {
            "release_matches_acquire", start_one_release, 1),
     RECIPE("dlock_unbounded_belief", "a holder that is cut off believes longer than its lease",
            "held_lease_is_renewed", start_unbounded, 1),
+    RECIPE("dlock_error_as_answer", "an error of a server counts as the answer to a request",
+           "release_matches_acquire", start_error, 1),
 };
 
 __attribute__((constructor)) static void add_recipes(void)

@@ -98,6 +98,15 @@ static bool renews(const struct trace_list *list, int k, int process)
     return happens(event) && meets(event, process) && !of_link;
 }
 
+static bool is_in_outage(const struct trace_list *list, int i)
+{
+    bool lasts = false;
+    for (int k = 0; k < i; k++)
+        if (list->event[k].kind == EVENT_OUTAGE)
+            lasts = list->event[k].code != 0;
+    return lasts;
+}
+
 /* How many contenders the process may create at event i; -1 if nothing is known of what it was asked. */
 static int allowed(const struct trace_list *list, int i, int process)
 {
@@ -114,7 +123,7 @@ static int allowed(const struct trace_list *list, int i, int process)
         else if (result < 0)
             continue;
         else if (own && event->kind == EVENT_NODE_CREATED && event->code == 1)
-            result -= result > 0;
+            result -= result > 0 && !is_in_outage(list, k);
         else if (own && ((event->kind == EVENT_GRANTED && after == 0) || ends_process(event, process) ||
                          (event->kind == EVENT_SETTLED && waiting == 0)))
             result = -1;
@@ -135,7 +144,8 @@ static bool works_without_bound(const struct trace_list *list, int i)
     if (event->kind == EVENT_REQUEST)
         return is_counted(event, event->process) &&
                requests_without_reason(list, i, event->process) > REQUESTS_MAX;
-    return event->kind == EVENT_NODE_CREATED && event->code == 1 && allowed(list, i, event->process) == 0;
+    return event->kind == EVENT_NODE_CREATED && event->code == 1 && !is_in_outage(list, i) &&
+           allowed(list, i, event->process) == 0;
 }
 
 #endif

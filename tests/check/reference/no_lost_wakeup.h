@@ -16,11 +16,24 @@ static bool is_held_at(const struct trace_list *list, int i)
     return false;
 }
 
+/* Whether a contender stands of a life of its process that is over. */
+static bool is_left_behind(const struct trace_list *list, int i)
+{
+    for (int k = 0; k < i && list->leases && !list->timed; k++)
+        if (creates_one_that_stands(list, k, i) &&
+            is_of_ended_life(list, i, list->event[k].process, list->event[k].session) &&
+            !is_held_by(list, i, list->event[k].zxid, -1, -1))
+            return true;
+    return false;
+}
+
 static bool sleeps_beside_a_free_lock(const struct trace_list *list, int i)
 {
     bool waiter = false;
     for (int process = 0; process < PROCESSES; process++)
         waiter |= waits(list, i, 0, process) && acts(list, i, process);
+    if (list->event[i].kind == EVENT_REST && waiter && is_left_behind(list, i))
+        return true;
     if (list->event[i].kind != EVENT_REST || !waiter || is_held_at(list, i))
         return false;
     int first = first_in_line_of(list, i, 0);

@@ -18,6 +18,7 @@ struct trace_list {
     bool timed, reentrant;
     bool waits_again; /* owners that lose a hold wait again without asking */
     int locks;        /* 0 counts as 1 */
+    bool leases;      /* contenders have leases, and their sessions are lives of processes */
 };
 
 static bool ends_process(const struct event *event, int process)
@@ -165,13 +166,20 @@ static bool is_held_by(const struct trace_list *list, int i, int64_t czxid, int 
 
 static bool has_waited(const struct trace_list *list, int from, int to, int lock, int process);
 
-/* Whether the operator deleted the node that the token of a grant names, while the process waited as it did since. */
+/* Whether the operator deleted the node, or its lease has ended. */
+static bool is_gone_unasked(const struct trace_list *list, const struct event *deleted)
+{
+    bool by_lease = deleted->owner == 0 || deleted->owner == EVENT_BY_TIME;
+    return deleted->owner == EVENT_BY_OPERATOR || (list->leases && by_lease);
+}
+
+/* Whether the node that the token of a grant names went so while the process waited as it did since. */
 static bool is_evicted(const struct trace_list *list, int grant)
 {
     const struct event *event = &list->event[grant];
     for (int k = 0; k < grant; k++)
         if (list->event[k].kind == EVENT_NODE_DELETED && list->event[k].code == 1 &&
-            list->event[k].owner == EVENT_BY_OPERATOR && list->event[k].zxid == event->zxid &&
+            is_gone_unasked(list, &list->event[k]) && list->event[k].zxid == event->zxid &&
             list->event[k].lock == event->lock && list->event[k].process == event->process &&
             has_waited(list, k, grant, event->lock, event->process))
             return true;
@@ -179,7 +187,7 @@ static bool is_evicted(const struct trace_list *list, int grant)
 }
 
 /* The node of a hold: that of the token, or else the oldest free one of the process, unless the operator deleted that of the
- * token. */
+ * token, or its lease has ended. */
 static int64_t node_of(const struct trace_list *list, int grant)
 {
     const struct event *event = &list->event[grant];
@@ -246,7 +254,7 @@ static bool is_taken_away(const struct event *event)
 /* ---- links and listeners ---- */
 
 struct link {
-    bool up, apart, paused;
+    bool up, apart, paused, ended;
     int64_t session[OWNERS]; /* of each handle, while its link is up; else 0 */
 };
 
@@ -262,6 +270,7 @@ static struct link link_of(const struct trace_list *list, int i, int process)
         if (event->kind == EVENT_LINK_UP) {
             link.session[event->owner] = event->session;
             link.paused = false;
+            link.ended = false;
         }
         if (event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
             event->kind == EVENT_AUTH_FAILED)
@@ -272,8 +281,10 @@ static struct link link_of(const struct trace_list *list, int i, int process)
                 link.session[handle] = 0;
         if (event->kind == EVENT_PAUSED || event->kind == EVENT_RESUMED)
             link.paused = event->kind == EVENT_PAUSED;
+        if (event->kind == EVENT_RESTARTED)
+            link.ended = false;
         if (ends_process(event, process))
-            link = (struct link){0};
+            link = (struct link){.ended = true};
     }
     for (int handle = 0; handle < OWNERS; handle++)
         link.up |= link.session[handle] != 0;
@@ -307,6 +318,16 @@ static bool acts(const struct trace_list *list, int i, int process)
 {
     struct link link = link_of(list, i, process);
     return link.up && !link.paused;
+}
+
+/* Whether this session of the process, which is a life of it, is over. */
+static bool is_of_ended_life(const struct trace_list *list, int i, int process, int64_t session)
+{
+    struct link link = link_of(list, i, process);
+    bool other = false;
+    for (int handle = 0; handle < OWNERS; handle++)
+        other |= link.session[handle] != 0 && link.session[handle] != session;
+    return other || link.ended;
 }
 
 /* ---- watches ---- */
