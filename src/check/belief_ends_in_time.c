@@ -75,7 +75,7 @@ static void judge_belief(struct check_table *table, const struct check_context *
             note,
             "%s (owner %d) began to believe that it holds %s when the time of its session 0x%llx was up", WHO,
             event->owner, WHAT, (unsigned long long)term->a);
-    if (table_get(table, RECORD_RUN_OUT, event->lock, event->process, 0))
+    if (table_get(table, RECORD_LEASE_OVER, event->lock, event->process, 0))
         check_violate(note, "%s (owner %d) began to believe that it holds %s when its lease had run out", WHO,
                       event->owner, WHAT);
 }
@@ -95,10 +95,10 @@ static void judge_node(struct check_table *table, const struct check_context *co
     const struct check_record *term;
     if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
         return;
-    table_drop_lock(table, RECORD_RUN_OUT, event->lock, event->process);
+    table_drop_lock(table, RECORD_LEASE_OVER, event->lock, event->process);
     if (event->kind == EVENT_NODE_CREATED || event->owner != EVENT_BY_TIME)
         return;
-    table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, 0, 0);
+    table_put(table, RECORD_LEASE_OVER, event->lock, event->process, 0, 0, 0);
     term = believer(table, event->lock, event->process);
     if (term)
         check_violate(note, "%s (owner %d) believes to hold %s though its lease has run out", WHO,
@@ -182,7 +182,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     default: /* the process is gone */
         table_drop_process(table, RECORD_TERM, event->process);
         table_drop_process(table, RECORD_OVER, event->process);
-        table_drop_process(table, RECORD_RUN_OUT, event->process);
+        table_drop_process(table, RECORD_LEASE_OVER, event->process);
         break;
     }
 }
