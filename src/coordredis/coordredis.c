@@ -224,9 +224,7 @@ static bool busy(void)
 {
     for (int client = 0; client < redis_host->options->processes; client++) {
         for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
-            if (fakeredis_is_open(client, i) &&
-                (fakeredis_can_apply(client, i) || fakeredis_can_deliver(client, i) ||
-                 fakeredis_can_connect(client, i))) {
+            if (fakeredis_goes_on(client, i)) {
                 return true;
             }
         }

@@ -94,6 +94,9 @@ bool fakeredis_is_up(int client, int connection);
 bool fakeredis_awaits(int client, int connection);  /* a reply, or word of its loss, has not been delivered */
 bool fakeredis_is_idle(int client, int connection); /* nothing at all has to be done or delivered */
 
+/* Something will be done or delivered, now or by the clock. */
+bool fakeredis_goes_on(int client, int connection);
+
 bool fakeredis_can_apply(int client, int connection);
 bool fakeredis_can_deliver(int client, int connection);
 bool fakeredis_can_connect(int client, int connection);

@@ -421,10 +421,20 @@ bool fakeredis_can_connect(int client, int connection)
            clock_has_come(client_read(client)->connection[connection].opens_ms);
 }
 
+/* What was asked before the connection was up is on its way from now on. */
+static void send_all(int client, int connection)
+{
+    struct call_record *record = link_first(client, connection);
+    for (; record != NULL; record = next_of(client, record)) {
+        record->due_ms = clock_arrival_ms(1);
+    }
+}
+
 void fakeredis_connect(int client, int connection)
 {
     struct connection *opened = connection_of(client, connection);
     opened->state = CONNECTION_UP;
+    send_all(client, connection);
     if (opened->on_connect == 0) { /* nobody waits for word of it */
         client_note_up(client, connection);
         return;
@@ -461,6 +471,12 @@ bool link_will_deliver(int client, int connection)
 bool fakeredis_can_deliver(int client, int connection)
 {
     return link_will_deliver(client, connection) && clock_has_come(link_first(client, connection)->due_ms);
+}
+
+bool fakeredis_goes_on(int client, int connection)
+{
+    return link_will_connect(client, connection) || link_will_apply(client, connection) ||
+           link_will_deliver(client, connection);
 }
 
 static int count(int client, int connection, unsigned states)
