@@ -134,6 +134,10 @@ write_report()
         step "build release" build_preset release ON lockstep lockstep_redis recipe_curator_like recipe_kazoo_like || return
         python3 dev.d/promise_matrix.py >build/page && mv build/page reports/promise-matrix.md
         ;;
+    clock-redis)
+        step "build release" build_preset release ON lockstep_redis || return
+        python3 dev.d/clock_worlds.py >build/page && mv build/page reports/clock-redis.md
+        ;;
     fuzzing) ./dev fuzz --time 1200 --plot reports/fuzzing.svg ;;
     esac
 }

@@ -16,7 +16,7 @@ extern "C" {
 #define EVENT_LOCK_NONE 255u    /* not about one lock */
 #define EVENT_BY_OPERATOR 255u  /* of NODE_DELETED and NODE_SET: the operator has done it to a contender */
 #define EVENT_BY_LOSS 253u      /* of NODE_DELETED: a server has lost the node, though it had told of it */
-#define EVENT_BY_TIME 254u      /* of NODE_DELETED: the lease ran out of a process that runs */
+#define EVENT_BY_TIME 254u      /* of NODE_DELETED: the lease ran out */
 
 enum event_kind {
     /* The client's side: what a caller of the recipe asks and is told. */
@@ -60,8 +60,8 @@ enum event_kind {
     EVENT_NODE_DELETED, /* process, lock, session, path, code likewise; zxid = the node's czxid; cause = zxid of the deletion;
                            owner = 1 + the process whose request deleted it while the session of the node lived,
                            EVENT_BY_OPERATOR = the operator, while the session of a contender lived, EVENT_BY_TIME = nobody:
-                           no fault ended its lease, and its process was not paused, EVENT_BY_LOSS = a
-                           server, which forgot it, 0 = a server, the session was over already, or
+                           its lease ran out, in a world without a clock with no fault and of a process that was not
+                           paused, EVENT_BY_LOSS = a server, which forgot it, 0 = a server, the session was over already, or
                            unknown (a real server) */
     EVENT_SESSION_OPENED, /* process, session: committed */
     EVENT_SESSION_CLOSING, /* process, session: expired or closed at the server; its nodes still stand; code = 1 if, by the
