@@ -62,7 +62,7 @@ prove_build()
 {
     local build=$1 programs=() targets=()
     mapfile -t programs < <(ninja -C "$build" -t targets all | sed -nE 's/^([^:]+): C(XX)?_(EXECUTABLE|SHARED_LIBRARY)_LINKER.*/\1/p')
-    if ctest --test-dir "$build" -N -L '^shell$' -R "$2" | grep -q '^ *Test *#'; then
+    if grep -q '^ *Test *#' <<<"$(ctest --test-dir "$build" -N -L '^shell$' -R "$2")"; then
         mapfile -t targets < <(printf '%s\n' "${programs[@]}" | grep -vE '^tests/[a-z]+/(test|slow)_')
     fi
     mapfile -t -O "${#targets[@]}" targets < <(ctest --test-dir "$build" -N -L '^unit$' -R "$2" | prove_programs "${programs[@]}")

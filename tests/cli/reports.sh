@@ -68,7 +68,7 @@ for v in others:
 said = subprocess.run(told[0]["replay"].split(), capture_output=True, text=True)
 assert said.returncode == 1 and " is violated at step " in said.stdout, said
 PYTHON
-"$LOCKSTEP" check --json --out "$scratch/reports" scenarios/explore/mutex_2.scn 2>/dev/null | grep -q '"violations":\[\]' ||
+grep -q '"violations":\[\]' <<<"$("$LOCKSTEP" check --json --out "$scratch/reports" scenarios/explore/mutex_2.scn 2>/dev/null)" ||
     { echo 'what holds has violations'; failed=1; }
 
 # ---- SARIF ----

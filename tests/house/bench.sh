@@ -28,7 +28,7 @@ while IFS='|' read -r name model spin_flags gcc_flags pan_flags states transitio
 done < <(peer_rows)
 same "$(grep -c '`mutex_[a-z]*\.pml` |' $PEERS/README.md)" "$rows" "rows of $PEERS/README.md"
 for model in "$PEERS"/*.pml; do
-    peer_rows | grep -q "|${model##*/}|" || same 'a row' 'none' "$model"
+    grep -q "|${model##*/}|" <<<"$(peer_rows)" || same 'a row' 'none' "$model"
 done
 
 # ---- what SPIN prints ----
@@ -87,7 +87,7 @@ same 'a.b|mutex_x.tla|N=3 K=2|1234567|89' "$(tlc_rows "$scratch/table")" 'rows o
 rows=0
 while IFS='|' read -r name model constants states transitions; do
     rows=$((rows + 1))
-    peer_rows | grep -q "^${name#tlc.}|${model%.tla}\.pml|-D${constants// / -D}|-DNOREDUCE.*|$states|$transitions\$" ||
+    grep -q "^${name#tlc.}|${model%.tla}\.pml|-D${constants// / -D}|-DNOREDUCE.*|$states|$transitions\$" <<<"$(peer_rows)" ||
         same "a row '${name#tlc.}' for SPIN" 'none like it' "the row '$name' of $PEERS/README.md"
 done < <(tlc_rows)
 same "$(grep -c '`mutex_[a-z]*\.tla` |' $PEERS/README.md)" "$rows" "rows for TLC of $PEERS/README.md"

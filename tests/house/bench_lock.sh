@@ -23,8 +23,8 @@ refused "--rounds wants a value" --rounds
 refused "--rounds: expected a number from 5 to 99, found '4'" --rounds 4
 refused "--rounds: expected a number from 5 to 99, found '100'" --rounds 100
 refused "--round-ms: expected a number from 100 to 60000, found '1e3'" --rounds 5 --round-ms 1e3
-./dev bench --list | grep -qx lock || same lock "$(./dev bench --list)" 'the list of benchmarks'
-./dev bench --help | grep -q -- '--round-ms' || same '--round-ms' 'nothing' 'the help'
+grep -qx lock <<<"$(./dev bench --list)" || same lock "$(./dev bench --list)" 'the list of benchmarks'
+grep -q -- '--round-ms' <<<"$(./dev bench --help)" || same '--round-ms' 'nothing' 'the help'
 
 mkdir "$scratch/bin"
 ln -s /usr/bin/* "$scratch/bin/"

@@ -19,8 +19,8 @@ refused "unexpected 'moon', expected --rounds N, --round-ms N or --lease-ms N" m
 refused "--rounds wants a value" --rounds
 refused "--rounds: expected a number from 1 to 99, found '0'" --rounds 0
 refused "--lease-ms: expected a number from 300 to 60000, found '299'" --rounds 1 --lease-ms 299
-./dev bench --list | grep -qx redis || same redis "$(./dev bench --list)" 'the list of benchmarks'
-./dev bench --help | grep -q -- 'bench redis' || same 'bench redis' 'nothing' 'the help'
+grep -qx redis <<<"$(./dev bench --list)" || same redis "$(./dev bench --list)" 'the list of benchmarks'
+grep -q -- 'bench redis' <<<"$(./dev bench --help)" || same 'bench redis' 'nothing' 'the help'
 
 # ---- waits ----
 

@@ -40,7 +40,7 @@ check()
             ! grep -qx "$name" "$scratch"/told-* 2>/dev/null || echo "$name: it comes up after all"
         elif [[ ! -f $scenario ]]; then
             echo "$name: no scenario $scenario"
-        elif ! told "$scenario" "$recipe_name" | grep -qx "$name"; then
+        elif ! grep -qx "$name" <<<"$(told "$scenario" "$recipe_name")"; then
             echo "$name: it does not come up in $scenario"
         fi
     done < <(tail -n +2 "$1") >>"$scratch/mistakes"
