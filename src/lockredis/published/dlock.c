@@ -29,6 +29,7 @@
 #define LOCKS_MAX 2
 #define OWNERS_MAX 3
 #define LEASE_MS 60000
+#define BELIEF_MS (INT64_C(9) * LEASE_MS / 10)
 
 #define NOBODY 255
 #define LIFE_BYTES 16
@@ -90,6 +91,7 @@ struct lock {
     uint8_t reserved[2];
     int hold;
     struct ls_timer belief; /* ends before the lease of the owner can end */
+    struct ls_stamp leased; /* when the last request was sent that has begun the lease */
     struct thread thread[OWNERS_MAX];
     struct actor retry, lease[OWNERS_MAX];
 };
@@ -246,7 +248,8 @@ static void believe(struct lock *lock, const struct ls_stamp *sent)
 {
     struct ls_env *env = lock->state->env;
     if ((lock->state->mended & MENDED_BELIEF) != 0) {
-        int64_t left = (int64_t)LEASE_MS / 10 * 9 - ls_env_elapsed_ms(env, sent);
+        int64_t left = BELIEF_MS - ls_env_elapsed_ms(env, sent);
+        lock->leased = *sent;
         ls_env_timer_start(env, &lock->belief, "belief", left > 0 ? (uint32_t)left : 0, belief_over, lock);
     }
 }
@@ -657,7 +660,10 @@ static enum ls_belief query(const void *memory, int lock_index, int owner)
         return LS_NOT_HELD;
     }
     const struct lock *lock = &state->lock[lock_index];
-    return lock->owner == owner && lock->hold > 0 ? LS_HELD : LS_NOT_HELD;
+    bool holds = lock->owner == owner && lock->hold > 0;
+    bool in_time = (state->mended & MENDED_BELIEF) == 0 ||
+                   ls_env_elapsed_ms(state->env, &lock->leased) < BELIEF_MS; /* its timer may be late */
+    return !holds ? LS_NOT_HELD : in_time ? LS_HELD : LS_UNKNOWN;
 }
 
 /* ---- the recipes ---- */
