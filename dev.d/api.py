@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-"""usage: api.py check | list | run [--only TEXT]... [--rewrite] [--out FILE]
+"""usage: api.py check | list | run [--only TEXT]... [--test NAME]... [--rewrite] [--out FILE]
 
 Which test judges which answer of the public functions? Each row of reports/api-coverage.md is one mistake in the answer of one
 function, and the test that turns red for it. See ./dev mutants --help.
@@ -31,9 +31,6 @@ FOLDER = os.path.join(ROOT, "build", "mutants", "api")
 SWITCH = "dev.d/api_switch.h"
 FUNCTIONS_MAX, CODES = 512, 64  # as in api_switch.h
 
-# Of a library of its own, which the tests of the harness do not call: tests/realredis judges it, without rows.
-OTHERS = ("redis.h", "redis_mutex.h")
-
 # ---- what a header cannot say of itself ----
 
 # Blocking functions answer with what their asynchronous counterparts are documented to answer.
@@ -46,6 +43,9 @@ INHERITS = {
     "ls_mutex_request_revoke": ["ls_mutex_request_revoke_start"],
     "ls_semaphore_init": ["ls_mutex_init"],
     "ls_semaphore_acquire_start": ["ls_mutex_acquire_start"],
+    "ls_redis_mutex_acquire": ["ls_redis_mutex_acquire_start"],
+    "ls_redis_mutex_try": ["ls_redis_mutex_acquire"],
+    "ls_redis_mutex_release": ["ls_redis_mutex_release_start", "on_freed of redis_mutex.h"],
 }
 # Codes that the heading of a section documents.
 SECTION = {name: ["LS_EDEADLK"] for name in
@@ -57,8 +57,11 @@ CALLBACK_OF = {
     "ls_mutex_acquire_start": ["on_done"], "ls_mutex_cancel": ["on_done"], "ls_mutex_release_start": ["on_freed"],
     "ls_mutex_participants_start": ["on_participants"], "ls_mutex_request_revoke_start": ["ls_revoke_fn"],
     "ls_mutex_close": ["on_done", "on_freed", "on_participants"], "ls_session_close": ["on_done"],
+    "ls_redis_mutex_acquire_start": ["on_done of redis_mutex.h"], "ls_redis_mutex_cancel": ["on_done of redis_mutex.h"],
+    "ls_redis_mutex_close": ["on_done of redis_mutex.h", "on_freed of redis_mutex.h"],
 }
-# Where the library calls a callback: the file, the call, and which argument is the answer.
+# Where the library calls a callback: the header, the file, the call, and which argument is the answer. A name that two headers
+# declare has the header behind it.
 CALLBACKS = {
     "on_done": ("mutex.h", "src/lock/queue.c", "ops->on_done(mutex, owner, outcome)", "outcome"),
     "on_freed": ("mutex.h", "src/lock/queue.c", "ops->on_freed(mutex, owner, outcome->rc)", "outcome->rc"),
@@ -70,6 +73,11 @@ CALLBACKS = {
     "ls_revoke_fn": ("mutex.h", "src/lock/revoke.c", "done(session, user, rc)", "rc"),
     "on_event": ("session.h", "src/lock/queue.c", "ops->on_event(session, listener, event, id)", None),
     "write": ("telemetry.h", "src/lock/telemetry.c", "log->write(log, (enum ls_log_level)line.level, line.text)", None),
+    "on_done of redis_mutex.h": ("redis_mutex.h", "src/lockredis/claim.c", "ops->on_done(mutex, claim->owner, claim->done_rc, token)",
+                                 "claim->done_rc"),
+    "on_freed of redis_mutex.h": ("redis_mutex.h", "src/lockredis/claim.c", "ops->on_freed(mutex, claim->owner, claim->freed_rc)",
+                                  "claim->freed_rc"),
+    "on_lost of redis_mutex.h": ("redis_mutex.h", "src/lockredis/claim.c", "ops->on_lost(mutex, claim->owner, claim->token)", None),
 }
 # A code that stands in the comment of a function and is no answer of it, or none that any caller can get.
 NO_ANSWER = {
@@ -79,6 +87,10 @@ NO_ANSWER = {
     ("ls_mutex_release", "LS_EALREADY"): "as of `ls_mutex_acquire`",
     ("ls_mutex_acquire_outcome", "LS_ELOST"): "as of `ls_mutex_acquire`",
 }
+for name in ("ls_redis_mutex_acquire", "ls_redis_mutex_try"):
+    NO_ANSWER[name, "LS_EINVAL"] = "the owner is the calling thread"
+    NO_ANSWER[name, "LS_EALREADY"] = "as of `ls_mutex_acquire`"
+NO_ANSWER["ls_redis_mutex_try", "LS_ETIMEDOUT"] = "it has no deadline"
 # The core of the mutex answers for the semaphore, too. Tests of the mutex ask for these.
 for code in ("LS_EAUTHFAILED", "LS_ECANCELED", "LS_EDEADLK", "LS_EGAVEUP", "LS_ELOST", "LS_ENOAUTH", "LS_EOVERFLOW", "LS_ESEQUENCE",
              "LS_ETIMEDOUT", "LS_EZK"):
@@ -98,8 +110,16 @@ NO_PAIR = {
     ("ls_loan_init", "ls_session_close"): "the loan is not lent to any session yet",
     ("ls_session_listener_init", "ls_session_close"): "the listener is not added to any session yet",
     ("ls_retry_delay_ms", "ls_session_close"): "it is about no session",
+    ("ls_redis_mutex_init", "ls_redis_mutex_close"): "there is no mutex before it, and no close of one",
+    ("ls_redis_init", "ls_redis_close"): "there is no client before it, and no close of one",
+    ("ls_redis_process", "ls_redis_close"): "both are legal on the thread of the loop alone",
 }
-CLOSES = ["ls_mutex_close", "ls_session_close"]
+# The close of a mutex and that of its session or client, by the header that declares a function.
+CLOSES = {
+    "mutex.h": ("ls_mutex_close", "ls_session_close"), "session.h": ("ls_mutex_close", "ls_session_close"),
+    "redis_mutex.h": ("ls_redis_mutex_close", "ls_redis_close"), "redis.h": ("ls_redis_mutex_close", "ls_redis_close"),
+}
+NO_CLOSE_OF_A_MUTEX = ("session.h", "redis.h")  # functions that are about no mutex
 # Not asked: what a driver calls in a recipe, and what a judge's shared object has inline.
 PASSED_OVER = {"ls_property_keeps_no_numbers": "does nothing, inline, in a judge's own shared object"}
 
@@ -143,19 +163,20 @@ def read_header(header):
             if not match.group(2).startswith("__"):
                 found.append(Function(header, match.group(2), match.group(1).strip(),
                                       " ".join(match.group(3).split()), comment))
-        for name in FIELD.findall(code) + CALLBACK_TYPE.findall(code):
-            if name in CALLBACKS and CALLBACKS[name][0] == header:
-                found.append(Function(header, name, "void", "", comment))
+        for field in FIELD.findall(code) + CALLBACK_TYPE.findall(code):
+            for name in (field, f"{field} of {header}"):
+                if name in CALLBACKS and CALLBACKS[name][0] == header:
+                    found.append(Function(header, name, "void", "", comment))
     return found
 
 
 def declared():
     """All functions of all installed headers, with the codes that are documented for each."""
-    headers = [name for name in sorted(os.listdir(INCLUDE)) if name.endswith(".h") and name not in OTHERS]
+    headers = [name for name in sorted(os.listdir(INCLUDE)) if name.endswith(".h")]
     functions = [function for header in headers for function in read_header(header)
                  if function.name not in PASSED_OVER]
     by_name = {function.name: function for function in functions}
-    missing = (set(CALLBACKS) | set(INHERITS) | set(SECTION) | set(CALLBACK_OF) | set(CLOSES)) - set(by_name)
+    missing = (set(CALLBACKS) | set(INHERITS) | set(SECTION) | set(CALLBACK_OF) | {name for closes in CLOSES.values() for name in closes}) - set(by_name)
     if missing:
         sys.exit(f"api: no header declares {', '.join(sorted(missing))}")
     for name, others in INHERITS.items():
@@ -170,7 +191,8 @@ def declared():
 
 def pairs_of(function):
     """The closes that another thread may be in meanwhile."""
-    closes = {"mutex.h": CLOSES, "session.h": CLOSES[1:]}.get(function.header, [])
+    closes = CLOSES.get(function.header, ())
+    closes = closes[1:] if function.header in NO_CLOSE_OF_A_MUTEX else closes
     return [] if function.is_callback() else [close for close in closes if (function.name, close) not in NO_PAIR]
 
 
@@ -191,15 +213,16 @@ class Place:
 
 
 def object_arguments(function):
-    """The mutex and the session of a call, as C."""
-    mutex = re.search(r"struct ls_mutex \*(\w+)", function.parameters)
-    session = re.search(r"struct ls_session \*(\w+)", function.parameters)
+    """The mutex and the session, or client, of a call, as C."""
+    mutex = re.search(r"struct ls_(?:redis_)?mutex \*(\w+)", function.parameters)
+    session = re.search(r"struct ls_(?:session|redis) \*(\w+)", function.parameters)
     loan = re.search(r"struct ls_loan \*(\w+)", function.parameters)
     if session:
         return "NULL", session.group(1)
     if mutex:
         name = mutex.group(1)
-        return name, f"__atomic_load_n(&{name}->session, __ATOMIC_ACQUIRE)"
+        field = "redis" if function.header == "redis_mutex.h" else "session"
+        return name, f"__atomic_load_n(&{name}->{field}, __ATOMIC_ACQUIRE)"
     return "NULL", f"{loan.group(1)}->session" if loan and function.name != "ls_loan_init" else "NULL"
 
 
@@ -212,14 +235,16 @@ def wrapper(place, head):
     nothing = function.type == "void"
     back = "return" if nothing else f"return ({function.type})(intptr_t)api_state.to"
     lines = [f"{head}{function.name}({function.parameters})", "{", f"    if (api_once({number}))", f"        {back};"]
-    paired = pairs_of(function) != [] or function.name in CLOSES
+    own_closes = CLOSES.get(function.header, ())
+    paired = pairs_of(function) != [] or function.name in own_closes
     if paired:
         mutex, session = object_arguments(function)
         closes = "0"
-        if function.name in CLOSES:
+        if function.name in own_closes:
             # One that is refused in a callback, or finds nothing to close, is no close.
-            closes = f"api_watching() && api_session && !ls_env_in_callback(api_session->env) ? {CLOSES.index(function.name) + 1} : 0"
-        lines += [f"    const struct ls_session *api_session = {session};",
+            closes = f"api_watching() && api_session && !ls_env_in_callback(api_session->env) ? {own_closes.index(function.name) + 1} : 0"
+        kind = "ls_redis" if function.header.startswith("redis") else "ls_session"
+        lines += [f"    const struct {kind} *api_session = {session};",
                   f"    int api_place = api_enter({number}, {closes}, {mutex}, api_session);",
                   "    if (api_beside(api_place)) {", "        api_leave(api_place);", f"        {back};", "    }"]
     lines.append(f"    {call};" if nothing else f"    {function.type} api_answer = {call};")
@@ -307,21 +332,25 @@ class Tree:
             self.write(name, edited[name].encode() if name in edited else open(name, "rb").read())
         self.write("include/lockstep_api_switch.h", open(SWITCH, "rb").read())
 
-    def prepare(self, places):
+    def prepare(self, places, asked):
         self.copy(places)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             subprocess.check_call(["cmake", "-G", "Ninja", "-S", self.folder, "-B", self.build, "-DCMAKE_BUILD_TYPE=Release",
                                    "-DCMAKE_C_FLAGS_RELEASE=-O1", "-DLOCKSTEP_WERROR=OFF", "--log-level=WARNING"],
                                   stdout=subprocess.DEVNULL)
-        subprocess.check_call(["ninja", "-C", self.build, "-j", str(jobs()), "--quiet", "lockstep", *self.targets()])
+        subprocess.check_call(["ninja", "-C", self.build, "-j", str(jobs()), "--quiet", *self.targets(asked)])
 
-    def targets(self):
+    def targets(self, asked):
+        if asked:
+            return [re.sub(r"^(.*)/(\w+)\.c$", lambda match: f"test_{match[1].split('/')[-1]}_{match[2]}", source_of(name)) for name in asked]
         names = subprocess.check_output(["ninja", "-C", self.build, "-t", "targets", "all"], text=True)
-        return re.findall(rf"^(test_(?:{'|'.join(LAYERS)})_test_\w+): phony$", names, re.M)
+        slow = [f"test_{name.replace('.', '_slow_')}" for name in SLOW_TESTS]
+        return ["lockstep"] + re.findall(rf"^(test_(?:{'|'.join(LAYERS)})_test_\w+|{'|'.join(slow)}): phony$", names, re.M)
 
-    def tests(self):
+    def tests(self, asked):
         listed = json.loads(subprocess.check_output(["ctest", "--test-dir", self.build, "--show-only=json-v1"]))
-        found = [Test(entry) for entry in listed["tests"] if "command" in entry and wanted_test(entry["name"])]
+        found = [Test(entry) for entry in listed["tests"] if "command" in entry and wanted_test(entry["name"])
+                 and entry["name"] in (asked or [entry["name"]])]
         return [part for test in found for part in (programs_of(test) if test.name == THREADS else [test])]
 
 
@@ -331,9 +360,10 @@ def jobs():
 
 # ---- the tests ----
 
-LAYERS = ["lock", "sim", "coord", "fakezk", "replay", "scenario", "broken", "explore", "fuzz", "cli", "real"]
+LAYERS = ["lock", "sim", "coord", "fakezk", "replay", "scenario", "broken", "explore", "fuzz", "cli", "real", "realredis"]
 # Shell tests are slow and say little about which answer was wrong; these say what no other test says.
 SHELL_TESTS = ["cli.plugin", "cli.memory"]
+SLOW_TESTS = ["realredis.mutex"]
 WAIT_S = 120
 THREADS = "lock.threads"
 
@@ -341,7 +371,7 @@ THREADS = "lock.threads"
 def wanted_test(name):
     source = source_of(name)
     return name.split(".")[0] in LAYERS and source is not None and \
-        (name in SHELL_TESTS or source.endswith(".c") and "/slow_" not in source)
+        (name in SHELL_TESTS or source.endswith(".c") and ("/slow_" not in source or name in SLOW_TESTS))
 
 
 def source_of(name):
@@ -437,7 +467,7 @@ def kind_of(watcher):
     test = watcher.partition(":")[0]
     if test == THREADS:
         return "thread program"
-    if test.startswith("real."):
+    if test.startswith(("real.", "realredis.")):
         return "real server"
     with open(source_of(test), encoding="utf-8") as file:
         text = file.read()
@@ -497,7 +527,7 @@ def pair_rows(places, numbers):
         if function.is_int():
             wrong = [0] + [numbers[code] for code in function.codes] + [numbers["LS_ENOMEM"], numbers["LS_EZK"]]
         for close in pairs_of(function):
-            at = CLOSES.index(close)
+            at = CLOSES[function.header].index(close)
             yield Row("pairs", place, place.title(places), f"beside {close}", "",
                       [f"beside {place.number} {at} {value}" for value in dict.fromkeys(wrong)],
                       lambda test, number=place.number, at=at: test.is_beside(number, at))
@@ -667,8 +697,8 @@ def run(options):
     os.makedirs(FOLDER, exist_ok=True)
     places = find_places(declared())
     tree, table = Tree(), read_table()
-    tree.prepare(places)
-    tests = measure(tree.tests())
+    tree.prepare(places, options.test)
+    tests = measure(tree.tests(options.test))
     rows, former = all_rows(places), {key: entry[1] for key, entry in table.items()}
     out = open(options.out, "a", encoding="utf-8")
     missing = []
@@ -728,6 +758,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=["check", "list", "run"])
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--test", action="append", default=[])
     parser.add_argument("--rewrite", action="store_true")
     parser.add_argument("--out", default=os.path.join(FOLDER, "results.tsv"))
     options = parser.parse_args()

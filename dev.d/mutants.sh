@@ -9,7 +9,7 @@ help_mutants()
 usage: ./dev mutants [--list] [--count N] [--seed S] [--budget B] [--jobs J] [--no-tests] [--only TEXT] [--again FILE]
                      [--out FILE] [--resume]
        ./dev mutants --recipe FILE.c [the same options]
-       ./dev mutants --api [--list] [--only TEXT]... [--rewrite] [--out FILE]
+       ./dev mutants --api [--list] [--only TEXT]... [--test NAME]... [--rewrite] [--out FILE]
 
 Makes one small mistake after the other in src/lock and src/recipes (a check that never or always holds, another comparison, a statement that is
 skipped, a return code that is ignored) in copies of the tree, and sees what notices it. Two watchers are asked for each mutant,
@@ -42,10 +42,11 @@ make no difference count too: read those that are listed. The exit status is 0.
   --record      adds a row with the figures to reports/mutants.md
 
 --api makes mistakes in the answers of the public functions instead: each function returns at once, each documented code becomes another
-one, and each function of mutex.h and session.h gives a wrong answer beside a close. A row is one mistake and the test that notices it. It
+one, and each function of mutex.h, session.h, redis_mutex.h and redis.h gives a wrong answer beside a close. A row is one mistake and the test that notices it. It
 fails if a mistake is not noticed, or if no test gets a documented code. All mistakes are compiled once. With the watchers that
 reports/api-coverage.md names it takes some ten minutes of one core.
 
+  --test NAME   only this test is built and asked, for example realredis.answers
   --rewrite     writes reports/api-coverage.md from what was found; rows that --only leaves out stay as they are
 
 examples:
@@ -55,6 +56,7 @@ examples:
   ./dev mutants --count 40 --budget 0
   ./dev mutants --recipe examples/recipes/next_in_line.c --count 30
   ./dev mutants --api --only 'pairs: ls_mutex_' --rewrite
+  ./dev mutants --api --only redis --test realredis.answers --test realredis.mutex --rewrite
 TEXT
 }
 

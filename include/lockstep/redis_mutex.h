@@ -81,8 +81,8 @@ struct ls_redis_mutex {
 /* Initialises a mutex. `name` is copied. `ops` may be NULL. A mutex may be initialised from the return of
  * ls_redis_init() on, with or without a connection.
  *
- * LS_EINVAL: the name is missing, empty or too long. LS_ECLOSED: the client is closed. LS_ENOMEM: there is
- * no memory. */
+ * LS_EINVAL: the name is missing, empty or too long. LS_ECLOSED: the client is closed, or is being closed.
+ * LS_ENOMEM: there is no memory. */
 int ls_redis_mutex_init(struct ls_redis_mutex *mutex, struct ls_redis *redis, const char *name,
                         const struct ls_redis_mutex_ops *ops);
 
@@ -93,7 +93,9 @@ int ls_redis_mutex_init(struct ls_redis_mutex *mutex, struct ls_redis *redis, co
  *
  * The callbacks of these answers run during the close. After ls_redis_mutex_close() has returned, no callback
  * of this mutex runs. ls_redis_mutex_close() does not wait for a server. It returns 0, also if the mutex was
- * closed before. Inside a callback it returns LS_EDEADLK and closes nothing. */
+ * closed before. If two threads close a mutex at once, both return when it is closed. While a thread closes
+ * the mutex, the functions below answer as if it were closed. Inside a callback ls_redis_mutex_close()
+ * returns LS_EDEADLK and closes nothing. */
 int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
 
 /* ---- asynchronous core ---- */
@@ -109,7 +111,7 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
  * - LS_EINVAL: `owner` is 0, or the number of another thread.
  * - LS_EALREADY: an acquire of this owner is pending.
  * - LS_EBUSY: `timeout_ms` is 0, and there is no connection, or another owner of this process holds or waits.
- * - LS_ECLOSED: the mutex or its client is not open.
+ * - LS_ECLOSED: the mutex or its client is not open, or is being closed.
  * - LS_EAUTHFAILED, LS_EREFUSED: the client has failed for this reason.
  * - LS_EOVERFLOW: the depth is UINT32_MAX already.
  * - LS_ENOMEM: there is no memory for the acquire.
@@ -122,8 +124,9 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
  * - LS_ECLOSED: the mutex or its client was closed. */
 int ls_redis_mutex_acquire_start(struct ls_redis_mutex *mutex, uint64_t owner, int timeout_ms);
 
-/* Ends the pending acquire of `owner`. on_done with LS_ECANCELED follows. LS_ENOENT: no acquire of this owner
- * is pending. LS_ECLOSED: the mutex is closed. */
+/* Ends the pending acquire of `owner`, which may be a thread that waits in a blocking call. on_done with
+ * LS_ECANCELED follows, or that call returns it. LS_ENOENT: no acquire of this owner is pending. LS_ECLOSED:
+ * the mutex is closed. */
 int ls_redis_mutex_cancel(struct ls_redis_mutex *mutex, uint64_t owner);
 
 /* Gives one level of the owner's hold back. If it was the last level, the lock is not held any more when the
@@ -131,7 +134,7 @@ int ls_redis_mutex_cancel(struct ls_redis_mutex *mutex, uint64_t owner);
  * results:
  * - LS_ENOTOWNER: this owner does not hold the lock.
  * - LS_ELOST: this owner held the lock, and lost it. That is told once for each level.
- * - LS_ECLOSED: the mutex is closed. */
+ * - LS_ECLOSED: the mutex is closed, and has given back what was held. */
 int ls_redis_mutex_release_start(struct ls_redis_mutex *mutex, uint64_t owner);
 
 /* Returns what this owner may believe:

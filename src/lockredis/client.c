@@ -529,7 +529,7 @@ static void close_mutexes(struct ls_redis *redis)
     lockredis_client_drain(redis);
     for (lock = redis->locks; lock != NULL; lock = lock->next) {
         if (lock->mutex != NULL) {
-            lock->mutex->redis = NULL;
+            __atomic_store_n(&lock->mutex->redis, NULL, __ATOMIC_RELEASE);
             lock->mutex = NULL;
         }
     }

@@ -131,8 +131,8 @@ struct redis_lock {
     bool woken;                  /* a message came since the last take was sent */
     bool stands_back;            /* others get their turn before the next take */
     bool pauses;                 /* the request of this stage is sent when the poll is due */
-    uint8_t reserved;
-    char name[]; /* the key and its zero byte */
+    bool closing;                /* the mutex is being closed, or is closed */
+    char name[];                 /* the key and its zero byte */
 };
 
 /* Makes a lock and adds it to the client. NULL = there is no memory. */

@@ -462,6 +462,7 @@ struct redis_lock *lockredis_lock_open(struct ls_redis *redis, const char *name)
 void lockredis_lock_close(struct redis_lock *lock)
 {
     struct redis_claim *claim;
+    lock->closing = true;
     lockredis_claim_answer_all(lock, false, LS_ECLOSED);
     freed(lock, LS_EUNSURE);
     if (lock->stage == STAGE_HELD) {

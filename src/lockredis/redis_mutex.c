@@ -11,19 +11,36 @@
 #define HOLDS (1u << CLAIM_HOLDS)
 #define LOST (1u << CLAIM_LOST)
 
-/* Takes the mutex of the environment. NULL = the mutex is closed, and nothing is taken. */
-static struct ls_redis *begin(const struct ls_redis_mutex *mutex)
+/* Another thread may be closing the mutex. */
+static struct ls_redis *redis_of(const struct ls_redis_mutex *mutex)
 {
-    struct ls_redis *redis = mutex->redis;
+    return __atomic_load_n(&mutex->redis, __ATOMIC_ACQUIRE);
+}
+
+/* Takes the mutex of the environment. NULL = the mutex is closed, and nothing is taken. */
+static struct ls_redis *lock_client(const struct ls_redis_mutex *mutex)
+{
+    struct ls_redis *redis = redis_of(mutex);
     if (redis == NULL) {
         return NULL;
     }
     ls_env_lock(redis->env);
-    if (mutex->redis != NULL) {
+    if (redis_of(mutex) != NULL) {
         return redis;
     }
     ls_env_unlock(redis->env);
     return NULL;
+}
+
+/* Likewise; NULL also from the beginning of a close on: what is asked then would never be answered. */
+static struct ls_redis *begin(const struct ls_redis_mutex *mutex)
+{
+    struct ls_redis *redis = lock_client(mutex);
+    if (redis != NULL && mutex->lock->closing) {
+        ls_env_unlock(redis->env);
+        return NULL;
+    }
+    return redis;
 }
 
 static int finish(struct ls_redis *redis, int rc)
@@ -45,14 +62,14 @@ int ls_redis_mutex_init(struct ls_redis_mutex *mutex, struct ls_redis *redis, co
     memset(mutex, 0, sizeof *mutex);
     ls_env_lock(redis->env);
     int rc = LS_ECLOSED;
-    if (redis->state != LS_REDIS_CLOSED) {
+    if (redis->state != LS_REDIS_CLOSED && !redis->closing) {
         mutex->lock = lockredis_lock_open(redis, name);
         rc = mutex->lock != NULL ? LS_OK : LS_ENOMEM;
     }
     if (rc == LS_OK) {
         mutex->lock->mutex = mutex;
         mutex->ops = lockredis_client_distance(ops);
-        mutex->redis = redis;
+        __atomic_store_n(&mutex->redis, redis, __ATOMIC_RELEASE);
     }
     ls_env_unlock(redis->env);
     return rc;
@@ -60,7 +77,7 @@ int ls_redis_mutex_init(struct ls_redis_mutex *mutex, struct ls_redis *redis, co
 
 int ls_redis_mutex_close(struct ls_redis_mutex *mutex)
 {
-    struct ls_redis *redis = begin(mutex);
+    struct ls_redis *redis = lock_client(mutex);
     if (redis == NULL) {
         return LS_OK;
     }
@@ -72,7 +89,7 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex)
     lockredis_client_settle(redis);
     lockredis_client_drain(redis);
     if (mutex->redis != NULL) { /* no other thread has closed it meanwhile */
-        mutex->redis = NULL;
+        __atomic_store_n(&mutex->redis, NULL, __ATOMIC_RELEASE);
         lock->mutex = NULL;
         lockredis_lock_forget_if_done(lock);
     }
@@ -317,12 +334,12 @@ int ls_redis_mutex_release(struct ls_redis_mutex *mutex)
 
 enum ls_belief ls_redis_mutex_query_by_me(const struct ls_redis_mutex *mutex)
 {
-    const struct ls_redis *redis = mutex->redis;
+    const struct ls_redis *redis = redis_of(mutex);
     return redis != NULL ? ls_redis_mutex_query(mutex, ls_env_self(redis->env)) : LS_NOT_HELD;
 }
 
 int64_t ls_redis_mutex_token_by_me(const struct ls_redis_mutex *mutex)
 {
-    const struct ls_redis *redis = mutex->redis;
+    const struct ls_redis *redis = redis_of(mutex);
     return redis != NULL ? ls_redis_mutex_token(mutex, ls_env_self(redis->env)) : 0;
 }

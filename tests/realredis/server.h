@@ -127,6 +127,18 @@ static void server_kill(struct server *server)
     forget_file(server);
 }
 
+/* The server does nothing until it goes on. */
+__attribute__((unused)) static void stop_process(const struct server *server)
+{
+    kill(server->pid, SIGSTOP);
+    waitpid(server->pid, NULL, WUNTRACED);
+}
+
+__attribute__((unused)) static void continue_process(const struct server *server)
+{
+    kill(server->pid, SIGCONT);
+}
+
 /* Sends one command. The result is the integer of the reply, 1 for a status or a text, 0 for nil, -1 for an error. */
 __attribute__((unused)) static long long server_command(const struct server *server, const char *format, ...)
 {

@@ -2,38 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The mutex of liblockstep_redis on a real server: what its header says. */
-#include "client.h"
+#include "one_server.h"
 
 #include <pthread.h>
-
-#define LEASE_MS 300
-
-static const struct ls_redis_options SHORT = {.lease_ms = LEASE_MS};
-static struct server the_server;
-
-static void open_client(struct client *client, const struct server *server)
-{
-    open_with(client, server->hosts, &SHORT);
-    assert_int_equal(ls_redis_wait_connected(&client->redis, PATIENCE_MS), LS_OK);
-}
-
-static int start_server(void **state)
-{
-    (void)state;
-    if (access(SERVER_BINARY, X_OK) != 0) {
-        printf("no %s (Debian: redis-tools)\n", SERVER_BINARY);
-        exit(77);
-    }
-    server_start(&the_server);
-    return 0;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    server_kill(&the_server);
-    return 0;
-}
 
 /* ---- what a caller sees ---- */
 
