@@ -22,7 +22,7 @@ Each page says which command wrote it.
   fuzzing         the picture of what the fuzzer reaches over time (20 minutes)
   belief-redis    for how long two believe at once on a Redis server, by design of the lock (7 minutes)
   promise-matrix  which promise of which recipe holds under which fault, on ZooKeeper and on Redis (5 minutes)
-  clock-redis     what worlds of Redis without a clock and with one say of the same recipes (6 minutes)
+  clock-redis     what worlds of Redis without a clock and with one say of the same recipes (12 minutes)
 
 examples:
   ./dev reports findings coverage
