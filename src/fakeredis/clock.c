@@ -7,7 +7,8 @@
  * of these moments alone, because the two are always equally far apart. Messages of a connection stay in
  * their order.
  *
- * A server's clock is ahead of the world's by what it has jumped, and runs faster by `drift` thousandths. */
+ * A server's clock is ahead of the world's by its jumps, and runs faster by `drift` thousandths. */
+#include "base/moments.h"
 #include "fakeredis/internal.h"
 
 int64_t server_now_ms(int server)
@@ -45,30 +46,12 @@ bool clock_has_come(int32_t ms)
 
 /* ---- how far time may go ---- */
 
-struct moments {
-    int32_t now;
-    int32_t next;  /* the earliest after now */
-    int32_t limit; /* time may not pass it */
-};
-
-/* Something may happen from the first moment on, and has happened by the last. */
-static void between(struct moments *moments, int32_t first_ms, int32_t last_ms)
-{
-    int32_t last = last_ms > moments->now ? last_ms : moments->now;
-    int32_t first = first_ms > moments->now ? first_ms : last;
-    if (first > moments->now && first < moments->next) {
-        moments->next = first;
-    }
-    if (last < moments->limit) {
-        moments->limit = last;
-    }
-}
-
-/* 0 is the time of what a client finds by itself, at once. */
+/* The time 0 stands for news that the client library finds by itself, at once. */
 static void arrival(struct moments *moments, int32_t due_ms)
 {
     int32_t spread = due_ms > 0 ? the_options.latency_max_ms - the_options.latency_min_ms : 0;
-    between(moments, due_ms, due_ms + spread);
+    moments_may(moments, due_ms);
+    moments_must(moments, due_ms + spread);
 }
 
 static void arrivals(struct moments *moments, int client, int connection)
@@ -89,15 +72,14 @@ static void ends_of_leases(struct moments *moments, int server)
     const struct key *key;
     for (int i = 0; (key = fakeredis_key(server, i)) != NULL; i++) {
         if (key->ends_ms != KEY_NEVER) {
-            int32_t ends = when_past(server, key->ends_ms);
-            between(moments, ends, ends);
+            moments_must(moments, when_past(server, key->ends_ms));
         }
     }
 }
 
 int32_t fakeredis_next_ms(int32_t *limit)
 {
-    struct moments moments = {the_options.now_ms(), INT32_MAX, INT32_MAX};
+    struct moments moments = moments_from(the_options.now_ms());
     for (int client = 0; client < the_options.clients; client++) {
         for (int connection = 0; connection < FAKEREDIS_CONNECTIONS_MAX; connection++) {
             arrivals(&moments, client, connection);

@@ -3,6 +3,7 @@
 
 /* The clock: how far it may move before something has to happen, and where something may happen. */
 #include "base/assert.h"
+#include "base/moments.h"
 #include "fakezk/possible.h"
 
 int32_t fakezk_now_ms(void)
@@ -16,59 +17,37 @@ void fakezk_advance(int32_t to_ms)
     log_mark()->now_ms = to_ms;
 }
 
-struct horizon {
-    int32_t now;
-    int32_t next;  /* the earliest moment after now */
-    int32_t limit; /* time may not pass this */
-};
-
-static void may(struct horizon *h, int32_t at)
-{
-    if (at > h->now && at < h->next) {
-        h->next = at;
-    }
-}
-
-static void must(struct horizon *h, int32_t at)
-{
-    int32_t latest = at > h->now ? at : h->now;
-    may(h, at);
-    if (latest < h->limit) {
-        h->limit = latest;
-    }
-}
-
-static void handle_horizon(struct horizon *h, int client, int slot)
+static void handle_horizon(struct moments *h, int client, int slot)
 {
     struct zk_seen seen = see(client, slot);
     const struct zk_message *message = seen.message;
     if (will_deliver(&seen)) {
-        may(h, message->lo_ms);
-        must(h, message->rec.word != 0 ? h->now : message->hi_ms);
+        moments_may(h, message->lo_ms);
+        moments_must(h, message->rec.word != 0 ? h->now : message->hi_ms);
     }
     bool refused;
     if (will_apply(&seen, &refused) && seen.request != NULL) {
-        may(h, seen.request->lo_ms);
+        moments_may(h, seen.request->lo_ms);
         if (!refused) {
-            must(h, seen.request->hi_ms);
+            moments_must(h, seen.request->hi_ms);
         }
     }
     for (int s = 0; s < fakezk.options.servers; s++) {
         if (will_connect(&seen, s)) {
-            must(h, seen.zh->connect_ms);
+            moments_must(h, seen.zh->connect_ms);
         }
     }
     if (is_mute(&seen)) {
-        must(h, link_give_up_ms(seen.zh));
+        moments_must(h, link_give_up_ms(seen.zh));
     }
     if (is_hung_up(&seen)) {
-        must(h, h->now);
+        moments_must(h, h->now);
     }
 }
 
 int32_t fakezk_next_ms(int32_t *limit)
 {
-    struct horizon h = {clock_ms(), INT32_MAX, INT32_MAX};
+    struct moments h = moments_from(clock_ms());
     for (int client = 0; client < fakezk.options.clients; client++) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
             if (handle_at(client, slot)->open) {
@@ -79,16 +58,16 @@ int32_t fakezk_next_ms(int32_t *limit)
     for (int s = 1; s < fakezk.options.servers; s++) {
         struct pack pack = server_pack(s);
         if (!server_at(s)->frozen && !server_at(s)->lagging && pack_first(&pack, LIST_BACKLOG) != NULL) {
-            must(&h, h.now);
+            moments_must(&h, h.now);
         }
     }
     struct pack pack = log_pack();
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_session *session = (struct zk_session *)rec;
         if (rec->tag == SESSION_CLOSING) {
-            must(&h, h.now);
+            moments_must(&h, h.now);
         } else if (!session_healthy(session)) {
-            must(&h, session_deadline_ms(session));
+            moments_must(&h, session_deadline_ms(session));
         }
     }
     *limit = h.limit;

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Doing one action. */
+#include "base/moments.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>
@@ -10,21 +11,19 @@
 
 static int32_t next_moment(int32_t *limit)
 {
-    int32_t next = the_world.coordinator->next_ms(limit);
-    int32_t now = clock_now_ms();
+    struct moments moments = moments_from(clock_now_ms());
+    moments.next = the_world.coordinator->next_ms(&moments.limit);
     for (int p = 0; p < the_world.options.processes; p++) {
         if (!process_running(p)) {
             continue;
         }
         struct pack pack = process_pack(p);
         for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
-            int32_t due = ((struct timer *)rec)->due_ms;
-            due = due > now ? due : now;
-            *limit = due < *limit ? due : *limit;
-            next = due > now && due < next ? due : next;
+            moments_must(&moments, ((struct timer *)rec)->due_ms);
         }
     }
-    return next;
+    *limit = moments.limit;
+    return moments.next;
 }
 
 static bool advance_target(const struct action *action, int32_t *to)
