@@ -188,11 +188,6 @@ static void lost(struct attempt *attempt)
     send_later(attempt);
 }
 
-static bool is_error(const redisReply *reply)
-{
-    return reply != NULL && reply->type == REDIS_REPLY_ERROR;
-}
-
 /* The server has not done the request. An earlier copy of it may have been done. */
 static void refused(struct attempt *attempt)
 {
@@ -223,7 +218,7 @@ void attempts_replied(redisAsyncContext *context, void *reply, void *ctx)
     }
     if (reply == NULL) {
         lost(attempt);
-    } else if (is_error(reply)) {
+    } else if (parts_is_error(reply)) {
         refused(attempt);
     } else if (attempt->phase == PHASE_TAKING) {
         took(attempt, reply);
@@ -392,7 +387,7 @@ void attempts_renewed(redisAsyncContext *context, void *reply, void *ctx)
     watchdog->asked_for = 0;
     if (!all->stopping && watchdog->count > 0) {
         attempts_design(all)->renewed(watchdog, &all->attempt[watchdog->lock][owner],
-                                      is_error(reply) ? NULL : reply);
+                                      parts_is_error(reply) ? NULL : reply);
     }
     watchdog->outdated = false;
     tell(all);

@@ -17,12 +17,12 @@ struct connection {
 /* Makes connections that are not open yet, from zeros. */
 void connections_start(struct connection *connections, int count, struct ls_env *env);
 
-/* Returns the context of a connection to this port, opened if need be; NULL = memory is short. Called with the
- * environment's mutex. */
+/* Returns the context of a connection to this port, opened if need be; NULL = memory is short. Called with
+ * the environment's mutex. */
 redisAsyncContext *connections_get(struct connection *connection, int port);
 
-/* Returns the context, which the caller ends; NULL = there is none. The next connections_get() opens another one.
- * Called with the mutex. */
+/* Returns the context, which the caller ends; NULL = there is none. The next connections_get() opens another
+ * context. Called with the mutex. */
 redisAsyncContext *connections_take(struct connection *connection);
 
 /* Ends those that are open. Called without the mutex. */

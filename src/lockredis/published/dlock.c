@@ -163,11 +163,6 @@ static const char *key_of(const struct lock *lock)
     return lock->state->config->lock_paths[lock->index];
 }
 
-static bool is_error(const redisReply *reply)
-{
-    return reply != NULL && reply->type == REDIS_REPLY_ERROR;
-}
-
 #define ID_MAX 60
 
 /* DLock takes the first address of the machine and the number of the thread. A process that was started anew
@@ -282,7 +277,7 @@ static void on_renewed(redisAsyncContext *context, void *reply, void *ctx)
     (void)context;
     ls_env_lock(state->env);
     if (!state->stopping) {
-        renewed(lease, is_error(reply) ? NULL : reply);
+        renewed(lease, parts_is_error(reply) ? NULL : reply);
     }
     tell(state);
 }
@@ -426,7 +421,7 @@ static void tried(struct thread *thread, const redisReply *reply)
         thread->permit = false;
         say(thread, LS_REPORT_GRANTED, 0);
     } else if (thread->is_try) {
-        bool refused = is_error(reply) && (lock->state->mended & MENDED_ERROR) != 0;
+        bool refused = parts_is_error(reply) && (lock->state->mended & MENDED_ERROR) != 0;
         thread->phase = PHASE_NONE;
         thread->pending = false;
         say(thread, LS_REPORT_FAILED, refused ? LS_EREFUSED : LS_EBUSY);
@@ -518,7 +513,7 @@ static void answered(struct thread *thread, const redisReply *reply)
 {
     struct state *state = thread->lock->state;
     unsigned mend = reply == NULL ? MENDED_RELEASE : MENDED_ERROR;
-    if ((reply == NULL || is_error(reply)) && (state->mended & mend) != 0) {
+    if ((reply == NULL || parts_is_error(reply)) && (state->mended & mend) != 0) {
         ls_env_timer_start(state->env, &thread->again, "again", 100, ask_again, thread);
     } else {
         released(thread);

@@ -44,3 +44,8 @@ int parts_port(const char *hosts)
     const char *port = strchr(hosts, ':');
     return port != NULL ? atoi(port + 1) : USUAL_PORT;
 }
+
+bool parts_is_error(const redisReply *reply)
+{
+    return reply != NULL && reply->type == REDIS_REPLY_ERROR;
+}

@@ -5,6 +5,7 @@
 #ifndef LOCKREDIS_PARTS_H
 #define LOCKREDIS_PARTS_H
 
+#include <hiredis/hiredis.h>
 #include <lockstep/recipe.h>
 
 #define REPORTS_MAX 32
@@ -30,6 +31,9 @@ void parts_hex(const uint8_t *bytes, size_t size, char *text);
 
 /* The port of the first server of a connect string. */
 int parts_port(const char *hosts);
+
+/* Returns whether a server has answered with an error. `reply` may be NULL. */
+bool parts_is_error(const redisReply *reply);
 
 /* Scripts about a key whose value is the id of its owner: KEYS[1], the id, and for the first two the lease
  * in ms. They return 1 if the key is, or was, the owner's, and 0 otherwise. PARTS_TAKE also takes a free
