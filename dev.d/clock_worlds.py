@@ -18,14 +18,12 @@ import re
 import subprocess
 import sys
 
+from promise_matrix import checked, fail, table
+
 RECIPES = ["redis_mutex", "dlock", "dlock_mended", "redisson_like", "redisson_mended", "naive_setnx", "setnx_owned"]
 CLOCK = "timed latency=1ms..300ms"
 # With a clock a lease ends by its time alone, so a holder whose timers are late stands for an early end.
 COUNTERPARTS = {"expire": "pause"}
-
-
-def fail(text):
-    sys.exit("clock_worlds.py: " + text)
 
 
 # ---- situations ----
@@ -78,10 +76,7 @@ def run(program, recipe, path, words):
                           capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1, 3):
         fail("%s with %s: exit status %d\n%s" % (path, recipe, done.returncode, done.stderr))
-    record = json.loads(done.stdout.splitlines()[0])
-    if record["verdict"] not in ("holds", "violated", "limit"):
-        fail("%s with %s: %s" % (path, recipe, record["message"]))
-    return record
+    return checked(json.loads(done.stdout.splitlines()[0]))
 
 
 def verdict_of(program, recipe, name, lines, words, arguments):
@@ -136,35 +131,28 @@ def count_row(recipe, results):
         u, t = set(untimed.violated), set(timed.violated)
         for i, some in enumerate((u & t, (u - t) & shared, (t - u) & shared, u - timed.judged, t - untimed.judged)):
             counts[i] += len(some)
-    return "| %s | %d | %d | %d | %d | %d |" % (recipe, *counts)
+    return (recipe, *map(str, counts))
 
 
-def difference_lines(results):
-    for name, untimed, timed in results:
-        for promise in sorted(set(untimed.violated) | set(timed.violated)):
-            in_untimed, in_timed = promise in untimed.violated, promise in timed.violated
-            if in_untimed != in_timed:
-                other = timed if in_untimed else untimed
-                kind = "without a clock" if in_untimed else "with a clock"
-                said = other.word(promise)
-                yield "| %s | `%s` | %s | %s | %s |" % (
-                    name, promise, kind, said, (untimed if in_untimed else timed).violated[promise])
+def difference_rows(results):
+    for name, *verdicts in results:
+        for promise in sorted(set().union(*(verdict.violated for verdict in verdicts))):
+            for verdict, other, kind in zip(verdicts, reversed(verdicts), ("without a clock", "with a clock")):
+                if promise not in other.violated:
+                    yield (name, "`%s`" % promise, kind, other.word(promise), verdict.violated[promise])
 
 
 def page(found, arguments):
     lines = INTRODUCTION.format(states="{:,}".format(arguments.states), seeds="{:,}".format(arguments.seeds),
-                                clock=CLOCK).splitlines()
-    lines += ["", "| recipe | violated in both | without a clock alone | with a clock alone | not judged with a clock | "
-              "not judged without one |", "|---|---|---|---|---|---|"]
-    lines += [count_row(recipe, results) for recipe, results in found]
+                                clock=CLOCK).splitlines() + [""]
+    lines += table(["recipe", "violated in both", "without a clock alone", "with a clock alone", "not judged with a clock",
+                    "not judged without one"], [count_row(recipe, results) for recipe, results in found])
     for recipe, results in found:
-        rows = list(difference_lines(results))
-        lines += ["", "## " + recipe, ""]
         agree = sum(set(untimed.violated) == set(timed.violated) for _, untimed, timed in results)
-        lines.append("%d of %d situations have the same violations in both kinds." % (agree, len(results)))
-        if rows:
-            lines += ["", "| situation | promise | violated | in the other kind | what is said |", "|---|---|---|---|---|"] + rows
-    return "\n".join(lines) + "\n"
+        lines += ["## " + recipe, "", "%d of %d situations have the same violations in both kinds." % (agree, len(results)), ""]
+        rows = list(difference_rows(results))
+        lines += table(["situation", "promise", "violated", "in the other kind", "what is said"], rows) if rows else []
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def main():

@@ -52,7 +52,7 @@ HOLDS, VIOLATED, OPEN, UNJUDGED, IMPOSSIBLE = "✓", "✗", "…", "·", "–"
 
 
 def fail(text):
-    sys.exit("promise_matrix.py: " + text)
+    sys.exit("%s: %s" % (os.path.basename(sys.argv[0]), text))
 
 
 # ---- the program ----
