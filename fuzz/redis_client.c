@@ -48,7 +48,7 @@ static void look_at(const redisReply *reply, int depth)
     }
 }
 
-/* In which order replies come is what a fuzzer is to vary. */
+/* Counts as coverage in which order replies come. */
 static void reach(unsigned what)
 {
     static unsigned last;
@@ -68,7 +68,7 @@ static unsigned kind_of(const redisReply *reply)
     return kind;
 }
 
-/* What holds in each callback. */
+/* Checks the promises of hiredis for each callback. Returns the record of the context. */
 static struct known *enter_callback(int client, const redisAsyncContext *context)
 {
     struct known *known = &model->known[client][model_context_index(client, context)];
@@ -257,7 +257,7 @@ static bool has_ended(int client, const redisAsyncContext *context)
            (context->c.flags & REDIS_IN_CALLBACK) == 0;
 }
 
-/* What a callback does: mostly nothing. */
+/* Does what the input says in a callback: mostly nothing. */
 static void act(int client, redisAsyncContext *context, uint8_t what)
 {
     static const char *const names[] = {"subscribe", "unsubscribe", "INCR", "EXEC"};

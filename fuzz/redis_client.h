@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What clients of fuzz_redis_calls call, and what their callbacks check. */
+/* The calls of the clients of fuzz_redis_calls, and the checks of their callbacks. */
 #ifndef FUZZ_REDIS_CLIENT_H
 #define FUZZ_REDIS_CLIENT_H
 

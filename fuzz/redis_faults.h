@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Faults of fuzz_redis_calls. Each reads its bytes of the input, and does nothing where it is not possible. */
+/* Faults of fuzz_redis_calls. Each reads its bytes of the input. A fault that is not possible does
+ * nothing. */
 #ifndef FUZZ_REDIS_FAULTS_H
 #define FUZZ_REDIS_FAULTS_H
 

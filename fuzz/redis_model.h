@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What fuzz_redis_calls knows of its clients beside the fake: their memory, the commands that have no answer
- * yet, and what must hold of both. It lies in blocks of the arena, so that it is saved and restored with the
+/* The model of fuzz_redis_calls: memory of its clients, commands that have no answer yet, and what must hold
+ * of both. It lies in blocks of the arena, so that it is saved and restored with the
  * fake. */
 #ifndef FUZZ_REDIS_MODEL_H
 #define FUZZ_REDIS_MODEL_H
@@ -29,7 +29,7 @@ struct heap {
     unsigned char context[CONTEXTS_MAX][CONTEXT_BYTES];
 };
 
-/* What is known of a context that is there. */
+/* A context that is there. */
 struct known {
     uint8_t there, ended; /* ended: the callback of its end has run */
     uint16_t pending;     /* commands whose callback has not run */
@@ -65,7 +65,7 @@ bool model_is_timed(void);
 
 /* ---- what must hold ---- */
 
-/* Tells what does not hold, and ends the process. */
+/* Prints the claim that does not hold, and ends the process. */
 __attribute__((noreturn)) void model_wrong(const char *what);
 
 static inline void expect(bool holds, const char *what)
@@ -93,8 +93,8 @@ void model_expect_freed(int client, int i);
 void model_enter(int client);
 void model_leave(void);
 
-/* Remembers the memory of all clients. What is written to since then belongs to the client `writer`; -1 =
- * nothing was written to. */
+/* Remembers the memory of all clients. Memory that changes from then on belongs to the client `writer`;
+ * -1 = no memory changes. */
 void model_keep_memory(void);
 void model_expect_memory(int writer);
 

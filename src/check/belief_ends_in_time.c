@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Nobody is told that it holds when the time of its session or of its lease is up.
+/* No owner is told that it holds when the time of its session or of its lease is up.
  *
  * Formula. An owner believes from BELIEVES to DOUBTS. Its term begins with GRANTED. It ends with CRASHED, and as soon as
  * RELEASED (depth 0) or LOST has come and the owner does not believe. Let s be the session of the last GRANTED of a term.
@@ -11,14 +11,15 @@
  * Let the lease of a process' contender node run out: NODE_DELETED by EVENT_BY_TIME.
  *   - Then, and until NODE_CREATED of the same process and lock, or CRASHED, none of its owners believes.
  *
- * A world asks each recipe after each step, and steps at each moment at which a session or a lease may end. So a belief that
- * stands at SESSION_CLOSING is one of this very moment. By then the time-out has passed since the last request or ping that the
- * servers had of the session. A recipe whose margin is shorter than the time-out, and counts from the send of a write or a
- * sync that was answered, has doubted before, in whatever order asking, granting, delays and pauses come. Whether anybody
- * else believes makes no difference.
+ * A world asks each recipe after each step, and steps at each moment at which a session or a lease may end.
+ * So a belief that stands at SESSION_CLOSING is one of this very moment. By then the time-out has passed
+ * since the servers last had a request or ping of the session. Let the margin of a recipe be shorter than the
+ * time-out, and let it count from the send of a write or a sync that was answered. Then it has doubted
+ * before. The order of asking, granting, delays and pauses makes no difference, nor does the belief of any
+ * other owner.
  *
- * It does not see: sessions and leases that the operator or a server's clock ends early, against which no measure of time
- * helps; runs without a clock; belief of a process that crashed. */
+ * It does not see: runs without a clock; belief of a process that crashed; sessions and leases that the
+ * operator or a server's clock ends early. No measure of time helps against such an end. */
 #include <check/properties.h>
 
 #define TERM_BELIEVES 0x01u

@@ -56,7 +56,7 @@ enum record_kind {
     RECORD_UNDOES, /* answers_have_reasons: lock, process; an acquire failed, and requests are under way since */
     RECORD_TERM, /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
     RECORD_OVER, /* belief_ends_in_time: process; a = session whose time is up, which the process was not told */
-    RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process; a lease has run out, and no node was created since */
+    RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process; a lease has run out, and it has no node since */
     RECORD_QUESTION, /* every_revocation_is_told: lock, process; flags QUESTION_…, depth = REVOKES without an answer */
     RECORD_REQUEST, /* every_revocation_is_told: lock, process; a = czxid of a node; flags REQUEST_…, depth = times that
                        its data was set and its holder was not asked */

@@ -49,8 +49,8 @@ bool lease_is_due(int server, const struct key *key)
     return redis_host->options->timed ? fakeredis_is_over(server, key) : is_left_alone(server, key);
 }
 
-/* Without a clock, a fault may end the lease of a client early. It does not end one that the client stops trusting before:
- * that would take a server whose clock jumps. */
+/* Without a clock, a fault may end the lease of a client early. It does not end a lease that the client stops
+ * trusting before: that would take a server whose clock jumps. */
 static bool ends_early(int client)
 {
     return !redis_host->options->timed && !redis_host->trusts_leases(client);

@@ -69,7 +69,7 @@ struct call_record {
     code_ref fn;
     void *privdata;
     uint32_t args;  /* bytes of arguments, which stand first behind the record, padded to a multiple of 8 */
-    int32_t due_ms; /* when it may arrive, of what one side sends to the other; 0 in worlds without a clock */
+    int32_t due_ms; /* earliest arrival of a message, in ms of the world; 0 = at once */
 };
 
 struct channel_record {

@@ -421,7 +421,7 @@ bool fakeredis_can_connect(int client, int connection)
            clock_has_come(client_read(client)->connection[connection].opens_ms);
 }
 
-/* What was asked before the connection was up is on its way from now on. */
+/* Requests that were made before the connection was up are on their way from now on. */
 static void send_all(int client, int connection)
 {
     struct call_record *record = link_first(client, connection);

@@ -107,10 +107,12 @@ void scenario_close(struct scenario *scenario);
 /* Whether its coordinator ends contenders by time. */
 bool scenario_has_leases(const struct scenario *scenario);
 
-/* The properties that a run of this scenario is judged by: those that it names in `properties`, `holds` and
- * `violates`, or all that mean something with its clock, or without one; besides, those that were loaded and
- * mean something there. A random run of a directed scenario has no clock: of the named ones it keeps those that
- * mean something then. */
+/* Returns the properties that judge a run of this scenario:
+ * - those that it names in `properties`, `holds` and `violates`, or else all that mean something in its runs,
+ *   with a clock or without one;
+ * - those that were loaded and mean something there.
+ * A random run of a directed scenario has no clock. Of the named properties it keeps those that mean
+ * something without one. */
 check_mask scenario_mask(const struct scenario *scenario, bool random);
 
 /* "states", "transitions". */
