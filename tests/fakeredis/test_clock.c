@@ -115,11 +115,11 @@ static void a_jump_shortens_leases_that_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_message_takes_its_time),
-        cmocka_unit_test(time_goes_on_without_those_who_cannot),
-        cmocka_unit_test(a_lease_ends_at_its_time),
-        cmocka_unit_test(a_fast_clock_ends_it_early),
-        cmocka_unit_test(a_jump_shortens_leases_that_run),
+        cmocka_unit_test_teardown(a_message_takes_its_time, bench_close),
+        cmocka_unit_test_teardown(time_goes_on_without_those_who_cannot, bench_close),
+        cmocka_unit_test_teardown(a_lease_ends_at_its_time, bench_close),
+        cmocka_unit_test_teardown(a_fast_clock_ends_it_early, bench_close),
+        cmocka_unit_test_teardown(a_jump_shortens_leases_that_run, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
