@@ -9,12 +9,14 @@
  *   - a call of its program, and the answer to one,
  *   - a loss after which an owner waits again,
  *   - WOKEN, and events of its links and sessions,
- *   - RESUMED, CRASHED, REST, and any fault of the servers,
+ *   - RESUMED, CRASHED and REST,
+ *   - a fault of the servers, behind which one request at most is still counted,
  *   - without a clock: SETTLED, because a timer then fires only after a change,
  *   - with a clock: a fault of the process. Without one, the reason is the event that tells the process of
  *     the fault.
  *   Without a clock WOKEN also counts as one request. A list behind a wake-up then counts as much as a list
- *   behind a create, and states that differ only in this are one state.
+ *   behind a create, and states that differ only in this are one state. A fault of the servers leaves one
+ *   request, so that it commutes with WOKEN.
  *
  * Definition, contenders. For each process and lock there is an allowance, and one of nodes that queue:
  *   - ASKED adds CREATES_MAX, times the contenders of a hold. So does a loss after which an owner waits again
@@ -94,7 +96,6 @@ static void judge_created(struct check_table *table, const struct check_context 
         allowed->flags--;
 }
 
-/* There is one record for each process, of no lock and no owner. */
 /* True if this event ends the hold of the claim, and its owner waits again. */
 static bool begins_again(const struct check_context *context, const struct check_record *claim,
                          const struct event *event)
@@ -104,9 +105,18 @@ static bool begins_again(const struct check_context *context, const struct check
            lock_waits_again(context, claim->lock);
 }
 
+/* There is one record for each process, of no lock and no owner. */
 static void forget_requests(struct check_table *table, int process)
 {
     table_drop(table, table_get(table, RECORD_WORK, 0, process, 0));
+}
+
+/* Lowers each count to one request; a record counts at least one. */
+static void leave_one_request(struct check_table *table)
+{
+    struct check_record *work = table_first(table, RECORD_WORK);
+    for (; work; work = table_next(table, work))
+        work->flags = 1;
 }
 
 static void observe_asked(struct check_table *table, const struct check_context *context,
@@ -162,15 +172,16 @@ static void forget(struct check_table *table, const struct check_context *contex
     }
 }
 
-/* Returns the number of the process's contenders that stand and that no hold rests on. */
+/* Returns the number of the process's nodes that stand: those that queue, or its contenders that no hold
+ * rests on. */
 static int standing(struct check_table *table, int lock, int process, int line)
 {
-    if (line == QUEUE)
-        return ledger_queued(table, lock, process);
     int count = 0;
-    struct check_record *node = table_first_lock(table, RECORD_NODE, lock);
-    for (; node; node = table_next_lock(table, node))
-        count += node->process == process && !ledger_holder(table, lock, process, node->a);
+    struct check_record *node = table_first_lock(table, line == QUEUE ? RECORD_QUEUED : RECORD_NODE, lock);
+    for (; node; node = table_next_lock(table, node)) {
+        bool held = line != QUEUE && ledger_holder(table, lock, process, node->a);
+        count += node->process == process && !held;
+    }
     return count;
 }
 
@@ -201,7 +212,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     bool of_link = event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN;
     if (event->process == EVENT_PROCESS_NONE) {
-        table_drop_all(table, RECORD_WORK);
+        leave_one_request(table);
         for (int process = 0; process < context->processes; process++)
             renew(table, context, process);
         return;

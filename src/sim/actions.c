@@ -242,11 +242,21 @@ bool world_is_fault(const struct action *action)
     return world_fault_of(action) >= 0;
 }
 
-/* What the program does behind it is no part of what is done, nor of its label. */
+bool action_same_locks(const struct action *a, const struct action *b)
+{
+    int place = action_more_locks(a);
+    while (place > 0 && action_lock_at(a, place) == action_lock_at(b, place)) {
+        place--;
+    }
+    return place == 0 && a->lock == b->lock && action_more_locks(a) == action_more_locks(b);
+}
+
+/* Compares what is done. The reactions that a program adds to a verb are no part of that, nor of the label. */
 bool world_same_action(const struct action *a, const struct action *b)
 {
+    bool same_rest = world_is_verb(a) ? action_same_locks(a, b) : a->d == b->d;
     return a->kind == b->kind && a->process == b->process && a->a == b->a && a->b == b->b && a->c == b->c &&
-           (world_is_verb(a) || a->d == b->d);
+           same_rest;
 }
 
 /* An expiry that was due anyway costs nothing. */

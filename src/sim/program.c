@@ -147,7 +147,7 @@ static int list_at_step(const struct action *action)
     for (int i = 0; i < program_lists(action->process); i++) {
         const struct action *next = program_next_op(action->process, i);
         if (next != NULL && next->kind == action->kind && next->owner == action->owner &&
-            next->lock == action->lock && action_more_locks(next) == action_more_locks(action)) {
+            action_same_locks(next, action)) {
             return i;
         }
     }

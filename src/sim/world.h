@@ -435,5 +435,7 @@ bool world_sets_no_data(const struct world_options *options);
 unsigned action_faults_left(void);
 /* Takes a fault out of its budget; one that was due anyway costs nothing. */
 void action_pay(const struct action *action, bool due);
+/* Returns true if two acquires, or two releases, name the same locks in the same order. */
+bool action_same_locks(const struct action *a, const struct action *b);
 
 #endif

@@ -5,6 +5,7 @@
  * or of the servers, may change places, and the judges know the same and say the same. */
 #include <base/rng.h>
 #include <check/check.h>
+#include <check/state.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +25,12 @@
      EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SESSION_CLOSED))
 
 static struct check_set set;
+static bool queues; /* of the world: some nodes queue */
+
+static bool is_of_node(const struct event *event)
+{
+    return event->kind == EVENT_NODE_CREATED || event->kind == EVENT_NODE_DELETED;
+}
 
 static struct event draw_event(struct rng *rng)
 {
@@ -39,6 +46,12 @@ static struct event draw_event(struct rng *rng)
     }
     if (event.kind == EVENT_NODE_DELETED && rng_below(rng, 4) == 0) {
         event.owner = EVENT_BY_OPERATOR;
+    }
+    if (queues && is_of_node(&event) && rng_below(rng, 2) == 0) {
+        event.code = CODE_QUEUED;
+    }
+    if (queues && event.kind == EVENT_FAULT && rng_below(rng, 2) == 0) {
+        event.process = EVENT_PROCESS_NONE;
     }
     return event;
 }
@@ -82,6 +95,8 @@ static bool depends(const struct event *a, const struct event *b)
            (a->kind == EVENT_SETTLED && deleted &&
             b->owner == 1 + a->process) || /* its request is under way */
            (a->kind == EVENT_LISTED && deleted && b->owner == EVENT_BY_OPERATOR) || /* the list is too old */
+           /* A step with a request goes first only if no fault of the servers is left (sim/alone.c). */
+           (a->kind == EVENT_REQUEST && b->kind == EVENT_FAULT && b->process == EVENT_PROCESS_NONE) ||
            /* It says that it is idle while its session is closed: a search has the order in which it speaks first. */
            (a->kind == EVENT_SETTLED && closed && own) ||
            /* It said so while its create was under way: the server reads that in the run without a cut, too. */
@@ -122,9 +137,9 @@ static int change_places(const struct event *events, void *before, void *behind)
     return count;
 }
 
-static void check(check_mask mask)
+static void check_lists(check_mask mask)
 {
-    struct check_context context = {.processes = PROCESSES, .locks = 1};
+    struct check_context context = {.processes = PROCESSES, .locks = 1, .queues = queues};
     struct rng rng;
     int changed = 0;
     check_set_init(&set, mask, &context);
@@ -141,6 +156,15 @@ static void check(check_mask mask)
     free(before);
     free(behind);
     print_message("%d neighbours have changed places\n", changed);
+}
+
+static void check(check_mask mask)
+{
+    queues = false;
+    check_lists(mask);
+    queues = true;
+    check_lists(mask);
+    queues = false;
 }
 
 static void each_property(void **state)
@@ -160,6 +184,71 @@ static void all_together(void **state)
 {
     (void)state;
     check(check_default_mask(false));
+}
+
+/* Judges one list with one property alone and with all of them. */
+static void compare_alone(const struct event *events, const struct check_set *alone,
+                          const struct check_set *all, int position)
+{
+    int count;
+    struct check_stats by_one = {0}, by_all = {0};
+    void *of_one = calloc(1, check_set_state_size(alone)), *of_all = calloc(1, check_set_state_size(all));
+    assert_true(of_one != NULL && of_all != NULL);
+    for (int i = 0; i < EVENTS && !by_one.limit && !by_all.limit; i++) {
+        check_set_observe(alone, of_one, &by_one, &events[i]);
+        check_set_observe(all, of_all, &by_all, &events[i]);
+        if ((by_one.violated ^ by_all.violated) & CHECK_BIT(position)) {
+            fail_msg("%s differs at event %d (%s)", check_all(&count)[position]->name, i,
+                     event_name((enum event_kind)events[i].kind));
+        }
+    }
+    free(of_one);
+    free(of_all);
+}
+
+/* A kind of event that the property or the ledger looks at on its behalf. */
+static enum event_kind any_wanted(struct rng *rng, const struct property *property)
+{
+    uint64_t wants = property->wants | ledger_wants(CHECK_NEEDS_PROCESSES | property->needs);
+    enum event_kind kind;
+    do {
+        kind = (enum event_kind)rng_below(rng, EVENT_KINDS);
+    } while ((wants & EVENT_BIT(kind)) == 0 || kind == EVENT_REST);
+    return kind;
+}
+
+/* A property's `needs` are complete: no verdict depends on what the ledger keeps for other properties. */
+static void alone_as_together(void **state)
+{
+    int count;
+    const struct property *const *properties = check_all(&count);
+    struct check_context context = {.processes = PROCESSES, .locks = 1, .queues = true};
+    struct rng rng;
+    (void)state;
+    queues = true;
+    check_set_init(&set, check_default_mask(false), &context);
+    rng_seed(&rng, 2);
+    for (int i = 0; i < 4 * LISTS; i++) {
+        struct check_set alone;
+        int position = i % count;
+        struct event events[EVENTS];
+        /* Few kinds, so that each comes often. */
+        uint64_t kinds = 0;
+        for (int k = 0; k < 6; k++) {
+            kinds |= EVENT_BIT(any_wanted(&rng, properties[position]));
+        }
+        for (int k = 0; k < EVENTS; k++) {
+            do {
+                events[k] = draw_event(&rng);
+            } while ((kinds & EVENT_BIT(events[k].kind)) == 0);
+            events[k].process = rng_below(&rng, 4) == 0 ? events[k].process : 0;
+        }
+        if ((set.mask & CHECK_BIT(position)) != 0 && !properties[position]->needs_search) {
+            check_set_init(&alone, CHECK_BIT(position), &context);
+            compare_alone(events, &alone, &set, position);
+        }
+    }
+    queues = false;
 }
 
 /* A grant, a watch, or a node is never without an order; nor is an event that somebody else's judge wants. */
@@ -186,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_property),
         cmocka_unit_test(all_together),
+        cmocka_unit_test(alone_as_together),
         cmocka_unit_test(what_others_look_at_is_not_local),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -435,6 +435,28 @@ static void a_wait_queues_three_times_at_most(void **state)
     judge_close(&judge);
 }
 
+/* A node that stands counts whether or not the process has told of its session since. */
+static void a_fault_renews_what_may_queue_less_what_stands(void **state)
+{
+    (void)state;
+    for (int pass = 0; pass < 2; pass++) {
+        struct judge judge;
+        begin(&judge, "bounded_work");
+        asked(&judge, A);
+        for (int i = 0; i < 3; i++)
+            queues(&judge, A, 10 + i);
+        if (pass)
+            show(&judge, (struct event){.kind = EVENT_LINK_DOWN, .process = A});
+        show(&judge, (struct event){.kind = EVENT_FAULT, .process = EVENT_PROCESS_NONE});
+        for (int i = 0; i < 2; i++)
+            queues(&judge, A, 20 + i);
+        assert_verdict(&judge, CHECK_NOT_JUDGED); /* without a premise, but not violated */
+        queues(&judge, A, 22);
+        assert_violated(&judge, EVENT_NODE_CREATED, "more than 3 nodes that queue");
+        judge_close(&judge);
+    }
+}
+
 static void the_queue_is_the_order(void **state)
 {
     (void)state;
@@ -542,6 +564,7 @@ int main(void)
         cmocka_unit_test(a_release_is_done_behind_all_its_nodes),
         cmocka_unit_test(who_does_not_queue_passes_those_who_do),
         cmocka_unit_test(a_wait_queues_three_times_at_most),
+        cmocka_unit_test(a_fault_renews_what_may_queue_less_what_stands),
         cmocka_unit_test(the_queue_is_the_order),
         cmocka_unit_test(a_try_is_busy_behind_the_queue),
         cmocka_unit_test(the_end_of_a_queue_is_no_fault),

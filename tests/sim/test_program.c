@@ -398,6 +398,28 @@ static void one_action_of_two_owners_is_listed_once(void **state)
     end();
 }
 
+static struct action acquire_of(int first, int second, int third)
+{
+    struct action action = {.kind = ACTION_ACQUIRE, .lock = (uint8_t)first, .timeout_ms = -1};
+    action_add_lock(&action, second);
+    if (third >= 0) {
+        action_add_lock(&action, third);
+    }
+    return action;
+}
+
+static void each_lock_of_a_call_makes_a_difference(void **state)
+{
+    struct action xy = acquire_of(0, 1, -1), xz = acquire_of(0, 2, -1), xyz = acquire_of(0, 1, 2);
+    struct action reacts = xy;
+    (void)state;
+    reacts.modes |= ACTION_ON_GRANTED(ACTION_RELEASE);
+    assert_true(world_same_action(&xy, &reacts));
+    assert_false(world_same_action(&xy, &xz));
+    assert_false(world_same_action(&xy, &xyz));
+    assert_false(world_same_action(&xyz, &xy));
+}
+
 static void a_crash_begins_each_program_anew(void **state)
 {
     (void)state;
@@ -464,6 +486,7 @@ int main(void)
         cmocka_unit_test(each_owner_goes_on_by_itself),
         cmocka_unit_test(an_owner_without_an_end_starts_again),
         cmocka_unit_test(one_action_of_two_owners_is_listed_once),
+        cmocka_unit_test(each_lock_of_a_call_makes_a_difference),
         cmocka_unit_test(a_crash_begins_each_program_anew),
         cmocka_unit_test(a_fault_is_paid_once),
         cmocka_unit_test(within_the_report_of_a_grant_there_is_nothing_to_cancel),
